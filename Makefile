@@ -5,9 +5,10 @@
 # make docs   writes what the pages have from the program: the command line, costs, examples
 # make soak   minutes of kills, locks, restarts and faults over both kinds of stores
 # make test-all  installs the heavy extras too and runs everything, the tests marked slow as well
+# make test-rest  the same without the tests that the last `make test` ran; .ci/run has both
 
 PYTHON ?= python3
-VENV := .venv
+VENV ?= .venv
 BIN := $(VENV)/bin
 # What needs torch or a browser has floors too; to try them as well: make test-floor LOWEST=test,local,sbert
 FLOOR := .venv-floor
@@ -15,19 +16,22 @@ LOWEST ?= test,openai,dashscope,gemini,hub,postgres
 # pip says what it fetches; in CI, where nobody watches, only what goes wrong.
 PIP := $(BIN)/python -m pip install --disable-pip-version-check $(if $(CI),--quiet)
 AXE := axe-core@4.10.3
+# Bytecode is kept, whatever the shell says: a test that starts a process would compile the whole package
+# again, and pytest would rewrite all tests in each of its processes.
+export PYTHONDONTWRITEBYTECODE :=
 # As many processes as there are processors; the tests of a file stay together.
 PARALLEL ?= --numprocesses=auto --dist=loadfile
 
 # How long a soak takes.
 MINUTES ?= 5
 
-.PHONY: demo test test-floor soak test-all check docs format clean
+.PHONY: demo test test-floor soak test-all test-rest check docs format clean
 
 demo: $(VENV)/.core
 	$(BIN)/audiocapbench demo
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow'
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow' --list-ran $(VENV)/.ran
 
 # The printed table is of today's NumPy: of an older one the end of an interval may fall on another tie.
 test-floor: $(FLOOR)/.floor
@@ -39,6 +43,9 @@ soak: $(VENV)/.test
 
 test-all: $(VENV)/.all $(VENV)/.axe
 	$(BIN)/python -m pytest $(PARALLEL)
+
+test-rest: $(VENV)/.all $(VENV)/.axe
+	$(BIN)/python -m pytest $(PARALLEL) --not-again $(VENV)/.ran
 
 check: $(VENV)/.check
 	$(BIN)/ruff format --check .
@@ -53,7 +60,7 @@ format: $(VENV)/.check
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) $(FLOOR) dist build .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(FLOOR) .venv-ci dist build .mypy_cache .pytest_cache .ruff_cache
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "AudioCapBench needs Python 3.11 or newer; try: make PYTHON=python3.12")'
