@@ -66,9 +66,16 @@ def hallucinate(item: MecatItem) -> str:
     return sentence("dream", item.id)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def own(store: Store) -> ScoredAnswers:
+    """The scores of run 1."""
     return read_scored(1, store)
+
+
+@pytest.fixture(scope="module")
+def given_right(store: Store) -> AnswerSet:
+    """The answers of run 1."""
+    return answers_of_run(1, store)
 
 
 def grown(one: ScoredAnswers, share: float = 1.0) -> ScoredAnswers:
@@ -220,9 +227,9 @@ def test_what_is_left_out_counts_as_zero_in_standings_and_weights(own: ScoredAns
 
 
 def test_among_themselves_models_rank_by_the_largest_set_that_was_asked(
-    own: ScoredAnswers, store: Store
+    own: ScoredAnswers,
 ) -> None:
-    few = replace(read_scored(1, store), name="made/few")
+    few = replace(own, name="made/few")
     groups = {group: replace(one, n=2, asked=2, date=1.0) for group, one in few.groups.items()}
     report = standings_report([own, replace(few, groups=groups)], published=False).document
     assert [(one["model"], one["rank"]) for one in report["standings"]] == [
@@ -232,17 +239,17 @@ def test_among_themselves_models_rank_by_the_largest_set_that_was_asked(
 
 
 def test_leaving_out_answers_never_raises_a_rank(own: ScoredAnswers) -> None:
-    """1,000 draws of answers that are left out, all groups or some, the worst or any."""
+    """250 draws of answers that are left out, all groups or some, the worst or any."""
     draw = np.random.default_rng(15)
     answers = {
         group: draw.beta(1, 1 + draw.integers(4), size) * draw.integers(0, 2, size)
         for group, size in published_sizes(GROUPS, {}).items()
     }
+    rising = {group: np.sort(scores) for group, scores in answers.items()}
 
     def total(left_out: float, chosen: set[str], worst: bool, unasked: bool) -> dict[str, Any]:
         groups = {}
-        for group, scores in answers.items():
-            order = np.sort(scores) if worst else scores
+        for group, order in (rising if worst else answers).items():
             kept = order[int(left_out * len(order)) :] if group in chosen else order
             asked = len(kept) if unasked else len(order)
             date, table = float(kept.mean()), kept[:, np.newaxis]
@@ -252,7 +259,7 @@ def test_leaving_out_answers_never_raises_a_rank(own: ScoredAnswers) -> None:
 
     whole = total(0.0, set(), worst=False, unasked=False)
     assert whole["rank"] is not None
-    for _ in range(1000):
+    for _ in range(250):
         chosen = {group for group in GROUPS if draw.random() < 0.6}
         share, worst, unasked = 0.9 * draw.random(), draw.random() < 0.7, draw.random() < 0.3
         part = total(share, chosen, bool(worst), bool(unasked))
@@ -260,12 +267,12 @@ def test_leaving_out_answers_never_raises_a_rank(own: ScoredAnswers) -> None:
         assert part["rank"] is None or part["rank"] >= whole["rank"]
 
 
-def test_answers_to_questions_stand_among_the_15(store: Store) -> None:
+def test_answers_to_questions_stand_among_the_15(store: Store, own: ScoredAnswers) -> None:
     standings = standings_report([read_scored(2, store)]).document["standings"]
     assert len(standings) == 16
     assert set(QA_CATEGORIES) < set(standings[0]["figures"])
     with pytest.raises(ReportError, match="cannot be shown in one table"):
-        standings_report([read_scored(1, store), read_scored(2, store)])
+        standings_report([own, read_scored(2, store)])
 
 
 def test_a_model_without_a_group_has_no_total_and_comes_last(store: Store) -> None:
@@ -344,7 +351,9 @@ def test_a_drop_without_a_group_is_said(store: Store) -> None:
     assert "made/half (run 4) has no pure or no mixed speech." in report["notes"]
 
 
-def test_the_silence_probe_counts_and_lists_the_offending_answers(store: Store) -> None:
+def test_the_silence_probe_counts_and_lists_the_offending_answers(
+    store: Store, given_right: AnswerSet
+) -> None:
     report = silence_report(answers_of_run(3, store)).document
     share = report["subtasks"]["speech"]
     assert share["claimed"] == {"speech": 2, "music": 0, "sound": 2, "any": 4}
@@ -352,7 +361,7 @@ def test_the_silence_probe_counts_and_lists_the_offending_answers(store: Store) 
     listed = [one for one in report["offending"] if one["subtask"] == "speech"]
     assert {one["text"] for one in listed} == {"A man says hello.", "A dog barks."}
     assert all(one["id"].startswith("000_") for one in report["offending"])
-    calm = silence_report(answers_of_run(1, store)).document
+    calm = silence_report(given_right).document
     assert calm["subtasks"]["speech"]["claimed"]["any"] == 0
 
 
@@ -404,9 +413,9 @@ def test_an_interval_of_a_share_stays_within_bounds() -> None:
 
 
 def test_stability_spreads_shrink_with_size_and_start_from_the_stored_score(
-    store: Store, own: ScoredAnswers
+    given_right: AnswerSet, own: ScoredAnswers
 ) -> None:
-    given = answers_of_run(1, store)
+    given = given_right
     report = stability_report(given, groups=["long", "mixed_music"], percents=[10, 100], rounds=20)
     groups = report.document["groups"]
     assert list(groups) == ["long", "mixed_music"]
@@ -427,26 +436,28 @@ def test_stability_spreads_shrink_with_size_and_start_from_the_stored_score(
     assert again.document["groups"]["long"]["sizes"][0] == small
 
 
-def test_stability_of_questions_and_wrong_sizes(store: Store) -> None:
+def test_stability_of_questions_and_wrong_sizes(store: Store, given_right: AnswerSet) -> None:
     report = stability_report(answers_of_run(2, store), rounds=2, percents=[5])
     assert list(report.document["groups"]) == list(QA_CATEGORIES)
     wrongs: list[dict[str, Any]] = [{"rounds": 1}, *({"percents": one} for one in ([], [0], [101]))]
     for wrong in wrongs:
         with pytest.raises(ReportError, match="two rounds at least"):
-            stability_report(answers_of_run(1, store), **wrong)
+            stability_report(given_right, **wrong)
     with pytest.raises(ReportError, match="there is no group"):
-        stability_report(answers_of_run(1, store), groups=["direct_perception"])
+        stability_report(given_right, groups=["direct_perception"])
     with pytest.raises(ReportError, match="only date"):
-        stability_report(answers_of_run(1, store), metric="bleu_1")
+        stability_report(given_right, metric="bleu_1")
 
 
-def test_every_report_can_be_written_in_every_way(own: ScoredAnswers, store: Store) -> None:
+def test_every_report_can_be_written_in_every_way(
+    own: ScoredAnswers, given_right: AnswerSet, store: Store
+) -> None:
     reports: list[Any] = [
         weight_report([own]),
         split_report([own]),
         drop_report([own]),
         silence_report(answers_of_run(3, store)),
-        stability_report(answers_of_run(1, store), groups=["short"], rounds=2),
+        stability_report(given_right, groups=["short"], rounds=2),
     ]
     for report in reports:
         json.dumps(report.document, allow_nan=False)
