@@ -1,6 +1,7 @@
 """Audio files that are not what they say, made of real ones."""
 
 import io
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,7 @@ def half(content: bytes) -> bytes:
     return content[: len(content) // 2]
 
 
+@cache
 def liars() -> dict[str, tuple[bytes, str]]:
     """Files that open and claim what is not true, by name, and what is said of each."""
     nan = noise()
@@ -64,6 +66,7 @@ def liars() -> dict[str, tuple[bytes, str]]:
     }
 
 
+@cache
 def broken() -> dict[str, tuple[bytes, str]]:
     """Files that cannot be opened as audio, by name, and what is said of each."""
     wav = encoded(noise())
@@ -84,6 +87,7 @@ def broken() -> dict[str, tuple[bytes, str]]:
     }
 
 
+@cache
 def sound() -> dict[str, bytes]:
     """Odd files that are read to their end all the same: three seconds each."""
     wav, flac, mp3 = (encoded(noise(), kind) for kind in ("WAV", "FLAC", "MP3"))

@@ -5,7 +5,8 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Set
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -86,22 +87,28 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
 def parsed() -> dict[str, ast.Module]:
-    """Every module of the package by its name."""
+    """Every module of the package by its name; they are read once."""
     files = sorted(SOURCE.rglob("*.py"))
     return {module_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in files}
 
 
-def imports_of(tree: ast.Module, modules: Iterable[str]) -> set[str]:
-    """The modules that one imports, be it inside a function."""
+@cache
+def imports() -> dict[str, set[str]]:
+    """The modules that each imports, be it inside a function."""
+    return {module: _imports_of(tree, parsed().keys()) for module, tree in parsed().items()}
+
+
+def _imports_of(tree: ast.Module, modules: Set[str]) -> set[str]:
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             inner = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= (inner & set(modules)) or {node.module}
+            found |= (inner & modules) or {node.module}
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-    return found & set(modules)
+    return found & modules
 
 
 def room_of(module: str) -> str:
@@ -120,22 +127,19 @@ def test_every_room_has_its_floor() -> None:
 
 
 def test_imports_point_one_way() -> None:
-    modules = parsed()
     wrong = [
         f"{module} imports {other}"
-        for module, tree in modules.items()
+        for module, others in imports().items()
         if module != "audiocapbench"
-        for other in imports_of(tree, modules) - {"audiocapbench"}
+        for other in others - {"audiocapbench"}
         if ROOMS.index(room_of(other)) < ROOMS.index(room_of(module))
     ]
     assert not wrong
 
 
 def test_no_file_imports_itself_by_a_detour() -> None:
-    modules = parsed()
     # The list of public names imports what it names, and only when it is asked for it.
-    graph = {one: imports_of(tree, modules) for one, tree in modules.items()}
-    graph = {one: others - {"audiocapbench"} for one, others in graph.items()}
+    graph = {one: others - {"audiocapbench"} for one, others in imports().items()}
     sorter = TopologicalSorter({one: graph[one] for one in graph if one != "audiocapbench"})
     try:
         sorter.prepare()

@@ -5,6 +5,7 @@ import os
 import subprocess
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 
 from audiocapbench.signature import UNSIGNED, Signature, sign
 from audiocapbench.store import Store
-from command import COMMAND
+from audiocapbench.version import VERSION
+from command import COMMAND, run_command
 from folders import write_folder
 
 HOSTILE = st.text(st.characters() | st.sampled_from("|:%\n\r\x00\x85\u2028\ud800+0A"))
@@ -85,24 +87,30 @@ def test_with_another_version_between_two_runs_there_is_one_board(tmp_path: Path
         "import os, audiocapbench.version as one\none.VERSION = os.environ['PRETENDED']\n"
     )
 
-    def ask(version: str, *words: str) -> str:
+    def ask(version: str, *words: str) -> None:
         env = os.environ | {"PYTHONPATH": str(tmp_path), "PRETENDED": version}
         told = [*COMMAND, *words, "--store", "made.db"]
         done = subprocess.run(
             told, capture_output=True, text=True, env=env, cwd=tmp_path, check=False
         )
         assert done.returncode == 0, done.stderr
-        return done.stdout
+
+    def read(*words: str) -> Any:
+        """What this process, of a third version, reads."""
+        done = run_command(*words, "--json", "--store", "made.db", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
 
     scored = ("--metrics", "rouge_l,bleu", "--judge", "elements")
-    ask("0.1.0", "run", "tones", "--model", "control/right", *scored)
-    ask("0.1.1", "run", "tones", "--model", "control/safe", *scored)
+    ask("0.0.1", "run", "tones", "--model", "control/right", *scored)
+    ask("99.0.0", "run", "tones", "--model", "control/safe", *scored)
     with closing(Store.open(str(tmp_path / "made.db"))) as store:
-        assert store.run(1).made_by != store.run(2).made_by
-    boards = json.loads(ask("0.2.0", "leaderboard", "--json"))["boards"]
+        made = {store.run(1).made_by, store.run(2).made_by}
+    assert len({*made, VERSION}) == 3
+    boards = read("leaderboard")["boards"]
     assert [len(board["runs"]) for board in boards] == [2]
     assert boards[0]["signature"].endswith("|protocol:1")
-    compared = json.loads(ask("0.2.0", "compare", "1", "2", "--json"))
+    compared = read("compare", "1", "2")
     assert set(compared["signatures"]) >= {"elements: overall", "rouge_l", "bleu_4"}
 
 
