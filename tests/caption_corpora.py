@@ -1,5 +1,6 @@
 """Corpora of captions for the parity tests of the metrics: made up, and real."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from hypothesis import strategies as st
@@ -10,6 +11,15 @@ class CaptionCorpus(NamedTuple):
 
     predictions: list[str]
     references: list[list[str]]
+
+
+def captions_of(
+    words: Sequence[str], min_size: int = 0, max_size: int = 12
+) -> st.SearchStrategy[str]:
+    """Captions of so many of these words; all of one are a single draw, unlike a list of them."""
+    by_letter = {chr(ord("A") + place): word for place, word in enumerate(words)}
+    letters = st.text(list(by_letter), min_size=min_size, max_size=max_size)
+    return letters.map(lambda drawn: " ".join(by_letter[letter] for letter in drawn))
 
 
 def corpora(caption: st.SearchStrategy[str], max_size: int = 8) -> st.SearchStrategy[CaptionCorpus]:

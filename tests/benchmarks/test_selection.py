@@ -56,12 +56,12 @@ def test_a_draw_is_a_run_of_its_own_and_found_again(tmp_path: Path) -> None:
         found = json.loads(run_command("runs", "--json", cwd=tmp_path).stdout)["runs"]
         return [(one["id"], one["sample_count"]) for one in found]
 
-    assert run("--sample", "6") == [(1, 6)]
-    assert run("--sample", "6", "--seed", "0") == [(1, 6)]
-    assert run("--sample", "6", "--seed", "1") == [(1, 6), (2, 6)]
-    result = acb.run("demo", "control/safe", sample=6, seed=1, store=tmp_path / "audiocapbench.db")
+    assert run("--sample", "3") == [(1, 3)]
+    assert run("--sample", "3", "--seed", "0") == [(1, 3)]
+    assert run("--sample", "3", "--seed", "1") == [(1, 3), (2, 3)]
+    result = acb.run("demo", "control/safe", sample=3, seed=1, store=tmp_path / "audiocapbench.db")
     assert result.run.id == 2
     done = run_command(
-        "judges", "check", "elements", "--sample", "6", "--repeats", "1", cwd=tmp_path
+        "judges", "check", "elements", "--sample", "3", "--repeats", "1", cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,30 @@ PLACES = ("in a hall", "near a road", "by a river", "on a stage", "at night", "o
 VERBS = ("barks", "growls", "whines", "howls")
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What everybody says of twelve clips, and the table to vote in; tests have copies."""
+    folder = tmp_path_factory.mktemp("made")
+    write_sayings(folder)
+    pairs_of(folder)
+    return folder
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """Twelve clips with three references, and what three systems say of them."""
+    write_sayings(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def built(made: Path, tmp_path: Path) -> Path:
+    """The same, with the table to vote in."""
+    return Path(shutil.copytree(made, tmp_path / "built"))
+
+
+def write_sayings(tmp_path: Path) -> None:
+    """References of twelve clips, and a table for each of three systems."""
     clips = [(f"{n}.wav", VERBS[n % 4], PLACES[n % 6]) for n in range(12)]
     with (tmp_path / "captions.csv").open("w", encoding="utf-8", newline="") as stream:
         table = csv.writer(stream)
@@ -34,7 +56,6 @@ def place(tmp_path: Path) -> Path:
     for system, form in (("one", "A dog {}"), ("two", "A dog {} loudly"), ("three", "Two dogs {}")):
         lines = [f"{name},{form.format(verb)}" for name, verb, _ in clips]
         (tmp_path / f"{system}.csv").write_text("\n".join(["id,prediction", *lines]))
-    return tmp_path
 
 
 def build(place: Path, *words: str, **settings: str) -> Any:
@@ -86,17 +107,16 @@ def test_every_type_of_pair_is_made_and_sides_are_drawn(place: Path) -> None:
     assert first == {True, False}
 
 
-def test_the_same_seed_builds_the_same_table(place: Path) -> None:
-    pairs_of(place, "--json")
-    once = (place / "sheet.csv").read_bytes()
+def test_the_same_seed_builds_the_same_table(made: Path, place: Path) -> None:
+    once = (made / "sheet.csv").read_bytes()
     pairs_of(place, "--json")
     assert (place / "sheet.csv").read_bytes() == once
     pairs_of(place, "--seed", "7", "--json")
     assert (place / "sheet.csv").read_bytes() != once
 
 
-def test_a_table_in_json_lines_holds_the_same_pairs_and_can_be_voted_in(place: Path) -> None:
-    pairs_of(place, "--json")
+def test_a_table_in_json_lines_holds_the_same_pairs_and_can_be_voted_in(built: Path) -> None:
+    place = built
     same = read_csv_pairs(place / "sheet.csv")
     pairs_of(place, "--out", "sheet.jsonl", "--json")
     assert [replace(one, dataset="") for one in read_csv_pairs(place / "sheet.jsonl")] == [
@@ -119,9 +139,9 @@ def test_a_table_in_json_lines_holds_the_same_pairs_and_can_be_voted_in(place: P
 
 @pytest.mark.parametrize("out", ["kept.csv", "kept.jsonl", "kept.json"])
 def test_votes_decide_what_is_kept_and_kappa_is_told_before_and_after(
-    place: Path, out: str
+    built: Path, out: str
 ) -> None:
-    pairs_of(place, "--json")
+    place = built
     vote(place, {"HH": ("a", "a", "b"), "HM_1": ("a", "a", "a"), "MM_1": ("b", "b", "tie")})
     told = build(place, "--votes", "voted.csv", "--out", out, "--json")
     assert "HH" not in told["kept"]

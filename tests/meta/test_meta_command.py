@@ -141,7 +141,8 @@ def test_the_prompts_are_named_in_the_help_and_where_one_is_wrong(place: Path) -
 
 
 def test_all_prompts_are_asked_in_turn_and_told_apart(place: Path) -> None:
-    words = ["--pairs", "AudioCaps_Main.json", "--scorer", "model:control/empty[audio=no]"]
+    write(place / "one.json", [main_clip()])
+    words = ["--pairs", "one.json", "--scorer", "model:control/empty[audio=no]"]
     done = meta(place, "brace-main", *words, "--scorer", "control:longer", "--prompt", "all",
                 "--json")  # fmt: skip
     trials = json.loads(done.stdout)["scorers"]

@@ -52,7 +52,7 @@ def test_choices_are_found_by_their_captions_too(tmp_path: Path) -> None:
 def test_the_published_answers_of_a_model_are_a_scorer(shared: Path) -> None:
     answers = shared / "brace/res_AudioCaps_Main_v0_GAMA.json"
     found = read_pairs("brace-main", [shared / "brace/meta_AudioCaps_Main_v0.json"])
-    trial = try_scorer(create_scorer(f"choices:{answers}"), pair_set("brace-main", found))
+    trial = try_scorer(create_scorer(f"choices:{answers}"), pair_set("brace-main", found[::4]))
     assert trial.answers["unknown"] < 0.1 * trial.n
     assert trial.answers["first"] > 0.75 * trial.n
 

@@ -1,9 +1,8 @@
 """Real corpora and NLTK's WordNet for the parity tests of the metrics."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import pytest
 
@@ -33,12 +32,23 @@ def nltk_wordnet(
     """NLTK's own reader on WordNet 3.0."""
     import nltk
     from nltk.corpus import wordnet
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
     data = tmp_path_factory.mktemp("nltk_data")
-    shutil.copytree(shared / "wordnet-3.0", data / "corpora" / "wordnet")
+    corpus = data / "corpora" / "wordnet"
+    corpus.mkdir(parents=True)
+    for file in (shared / "wordnet-3.0").iterdir():
+        (corpus / file.name).symlink_to(file.resolve())
     # NLTK opens this index of sense keys for other languages, of which METEOR needs none.
-    (data / "corpora" / "wordnet" / "index.sense").touch()
-    nltk.data.path.insert(0, str(data))
-    wordnet.ensure_loaded()
-    yield wordnet
-    nltk.data.path.remove(str(data))
+    if not (corpus / "index.sense").exists():
+        (corpus / "index.sense").touch()
+
+    def opened(_: "WordNetCorpusReader", name: str) -> TextIO:
+        return (corpus / name).open(encoding="utf-8")
+
+    with pytest.MonkeyPatch.context() as patch:
+        # The same lines at the same places, but not decoded by NLTK in Python.
+        patch.setattr(WordNetCorpusReader, "open", opened)
+        patch.setattr(nltk.data, "path", [str(data), *nltk.data.path])
+        wordnet.ensure_loaded()
+        yield wordnet

@@ -238,8 +238,10 @@ def test_people_who_labelled_captions_agree(shared: Path) -> None:
     assert np.mean(above > 0) + np.mean(above == 0) / 2 > 0.96
 
 
-def test_captions_that_people_wrote_are_seldom_flagged(shared: Path) -> None:
-    assert false_alarms(column(shared / "audiocaps/test.csv", "caption")) < 0.025
-    assert false_alarms(column(shared / "clotho/evaluation_captions.csv", "raw_text")) < 0.07
-    assert false_alarms(column(shared / "musiccaps/musiccaps-public.csv", "caption")) < 0.02
-    assert false_alarms(mecat_captions(shared)) < 0.01
+@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.slow)])
+def test_captions_that_people_wrote_are_seldom_flagged(shared: Path, step: int) -> None:
+    clotho = column(shared / "clotho/evaluation_captions.csv", "raw_text")
+    assert false_alarms(column(shared / "audiocaps/test.csv", "caption")[::step]) < 0.025
+    assert false_alarms(clotho[::step]) < 0.07
+    assert false_alarms(column(shared / "musiccaps/musiccaps-public.csv", "caption")[::step]) < 0.02
+    assert false_alarms(mecat_captions(shared)[::step]) < 0.01

@@ -44,16 +44,17 @@ def test_stored_statistics_give_the_same_corpus_score(name: str) -> None:
     assert METRICS[name].aggregate(stored.mean(axis=0)) == result.score
 
 
-@pytest.mark.parametrize("name", OFFLINE)
 @pytest.mark.parametrize(
     "text",
-    ["🐕🔊", "\0\0", "\u202eabc", "狗在叫", "a" * 100_000, "dog " * 25_000, "\ud800", " \t\n "],
+    ["🐕🔊", "\0\0", "\u202eabc", "狗在叫", "a" * 20_000, "dog " * 5_000, "\ud800", " \t\n "],
     ids=["emoji", "nul", "rtl", "chinese", "long-word", "long", "surrogate", "blank"],
 )
-def test_odd_text_gives_a_finite_number(name: str, text: str) -> None:
+def test_odd_text_gives_a_finite_number(text: str) -> None:
     own = ["a dog barks", text] if text.strip() else ["a dog barks"]
-    (result,) = compute([name], [text, "a dog barks"], [own, ["a dog", "x"]])
-    assert np.isfinite(result.samples).all()
+    results = compute(OFFLINE, [text, "a dog barks"], [own, ["a dog", "x"]])
+    assert [result.name for result in results] == OFFLINE
+    for result in results:
+        assert np.isfinite(result.samples).all(), result.name
 
 
 @pytest.mark.parametrize("name", [name for name in OFFLINE if name != "fluency"])
