@@ -1,6 +1,7 @@
 """Runs of MECAT in a store, made without audio: captions of made-up clips of all eight domains."""
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -45,6 +46,17 @@ def items(clips: int = 6) -> list[MecatItem]:
                 texts = [sentence(domain, number, subtask, turn // 2) for turn in range(3)]
                 fields[subtask] = texts if there else ["None", f"No {subtask}", f"{subtask} absent"]
             found += caption_items(f"{domain}_{number}", fields, "made up", [])
+    return found
+
+
+def few_items(each: int = 16) -> list[MecatItem]:
+    """Captions of all groups, so many of each; ten and more give an interval."""
+    left = Counter({one.category: each for one in items(1)})
+    found = []
+    for one in items(each):
+        left[one.category] -= 1
+        if left[one.category] >= 0:
+            found.append(one)
     return found
 
 

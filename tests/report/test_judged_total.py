@@ -5,18 +5,27 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.benchmarks.mecat.groups import GROUPS, score_cap
+from audiocapbench.benchmarks.mecat.items import MecatItem
+from audiocapbench.data.outcome import Status
 from audiocapbench.judges import create_judges, judge_run
 from audiocapbench.report.leaderboard.board import LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import summarise
+from audiocapbench.signature import Signature
 from audiocapbench.store import Store
-from mecat_runs import items, stored_run
+from audiocapbench.store.judgements import Judgement
+from mecat_runs import few_items, right, sentence, stored_run
+
+
+def right_at_times(item: MecatItem) -> str:
+    """The last reference, or something else."""
+    return sentence(item.id) if int(item.details["clip"][-1]) % 3 else right(item)
 
 
 def test_a_judge_s_overall_score_is_the_weighted_total(tmp_path: Path) -> None:
     store = Store.open(str(tmp_path / "store.db"))
-    run = stored_run(store, asked=items(10))
+    run = stored_run(store, right_at_times, few_items())
     judge_run(store, run, create_judges(["elements"], run.benchmark, hears=False))
     judged = summarise(store, run, [], ["elements"]).judges["elements"]
     assert any(group.startswith("outside_") for group in judged.by_category)
@@ -35,3 +44,18 @@ def test_a_judge_s_overall_score_is_the_weighted_total(tmp_path: Path) -> None:
         tuple(overall.interval or ())
     )
     store.close()
+
+
+def test_a_total_of_perfect_scores_has_an_interval_near_the_top(store: Store) -> None:
+    """What rounding adds to a weighted sum of tens is neither a spread nor a reason for doubt."""
+    run = stored_run(store, asked=few_items(), metrics=())
+    signature = Signature.parse("judge-kind|protocol:1")
+    tens = [
+        Judgement("kind", key, 0, signature, Status.OK, {"accuracy": 10.0})
+        for key in run.sample_ids
+    ]
+    store.add_judgements(run.id, tens)
+    figure = summarise(store, run, [], ["kind"]).judges["kind"].overall["accuracy"]
+    assert figure.value == pytest.approx(10.0)
+    low, high = figure.interval or (0.0, 0.0)
+    assert 8 < low < high == pytest.approx(10.0)

@@ -124,6 +124,8 @@ def _interval_made_of_shares(
 ) -> Interval:
     score = float(aggregate(units.means[np.newaxis])[0]) / highest
     influence = _influence(units, aggregate) / highest
+    # What rounding leaves of samples that are all alike is no spread.
+    influence[np.abs(influence) <= 1e-12] = 0.0
     variance = float((influence**2).sum()) / len(influence) / (len(influence) - 1)
     most, level = how.get("most", float(units.sizes.sum())), how.get("level", LEVEL)
     low, high = share_interval(score, most, variance=variance, units=units.effective, level=level)
