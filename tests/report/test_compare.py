@@ -228,7 +228,7 @@ def test_runs_that_were_asked_in_other_words_are_not_compared(store: Store) -> N
 
 def test_scores_that_not_both_runs_have_a_total_of_are_left_out(store: Store) -> None:
     for model in "ab":
-        mecat_runs.stored_run(store, asked=mecat_runs.items(10), model=model, metrics=("date",))
+        mecat_runs.stored_run(store, asked=mecat_runs.few_items(24), model=model, metrics=("date",))
     found = compare_runs(store, 1, 2)
     labels = list(dict.fromkeys(one.scorer.label for one in found.differences))
     assert labels == ["date", "date_similarity", "date_discriminability"]

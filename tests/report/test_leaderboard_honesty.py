@@ -196,7 +196,7 @@ def test_mecat_is_ranked_by_date(store: Store) -> None:
 
 
 def test_a_total_has_one_interval_wherever_it_is_shown(store: Store) -> None:
-    run = mecat_runs.stored_run(store, asked=mecat_runs.items(10), metrics=("rouge_l",))
+    run = mecat_runs.stored_run(store, asked=mecat_runs.few_items(), metrics=("rouge_l",))
     figure = summarise(store, run, ["rouge_l"]).table.estimate(Scorer("rouge_l"))
     standing = only_board(store).entries[0].overall
     assert figure.interval is not None
