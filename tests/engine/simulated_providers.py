@@ -4,6 +4,7 @@ import random
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple, Protocol
 
 import anyio
@@ -18,8 +19,6 @@ from audiocapbench.errors import TransientError
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.models.announced_limit import AnnouncedLimit
 from audiocapbench.store import Store
-
-_WIRE_S = 0.005
 
 
 class Limit(Protocol):
@@ -105,6 +104,7 @@ class SimulatedModel:
 
     Attributes:
         latency: Draws the seconds that an answer takes.
+        wire_s: How long a question is on its way; a refusal is looked into as often.
         away: From when until when nobody is there, in seconds since the beginning.
     """
 
@@ -112,6 +112,7 @@ class SimulatedModel:
     latency: Callable[[random.Random], float] = lambda draw: draw.uniform(0.3, 1.5)
     retry_after_s: float | None = None
     announced: AnnouncedLimit | None = None
+    wire_s: float = 0.005
     away: tuple[float, float] = (0.0, 0.0)
     name: str = "simulated"
     contract: AudioContract = field(default_factory=lambda: AudioContract("none"))
@@ -129,12 +130,12 @@ class SimulatedModel:
         return anyio.current_time() - self.begun
 
     async def answer(self, question: Question) -> Reply:
-        await anyio.sleep(_WIRE_S * self.draw.uniform(1, 2))
+        await anyio.sleep(self.wire_s * self.draw.uniform(1, 2))
         self.asked.append(self.now)
         if self.away[0] <= self.now < self.away[1]:
             raise TransientError("nobody is there", unreachable=True)
         if not self.limit.admit(self.now, self.in_flight):
-            await anyio.sleep(_WIRE_S)
+            await anyio.sleep(self.wire_s)
             raise TransientError("slow down", throttled=True, retry_after_s=self.retry_after_s)
         self.accepted.append(self.now)
         said = self.limit.announce(self.now) if isinstance(self.limit, AnnouncedBucket) else None
@@ -143,7 +144,7 @@ class SimulatedModel:
             await anyio.sleep(self.latency(self.draw))
         finally:
             self.in_flight -= 1
-        await anyio.sleep(_WIRE_S)
+        await anyio.sleep(self.wire_s)
         self.announced = said
         return Reply("A tone.")
 
@@ -172,6 +173,12 @@ class Numbers:
         return next(self._left, None)
 
 
+@cache
+def _empty_store() -> Store:
+    """One for all: without a cache there is nothing to look up, and nothing is written."""
+    return Store.open("sqlite://")
+
+
 async def ask_all(
     model: SimulatedModel, questions: int = 600, retry: RetryPolicy | None = None
 ) -> Figures:
@@ -182,7 +189,7 @@ async def ask_all(
     limiter = Limiter(model.concurrency, outage=outage, note=notes.append)
     client = RetryingClient(
         model,
-        Store.open("sqlite://"),  # without a cache there is nothing to look up
+        _empty_store(),
         limiter,
         retry,
         Budget(),

@@ -191,7 +191,7 @@ class Shut(TokenBucket):
 def test_a_provider_that_only_ever_refuses_is_spoken_of_once_and_given_up(
     retry_after_s: float | None,
 ) -> None:
-    model = SimulatedModel(Shut(1, 1), retry_after_s=retry_after_s)
+    model = SimulatedModel(Shut(1, 1), retry_after_s=retry_after_s, wire_s=0.1)
     figures = run_in_virtual_time(ask_all, model, QUESTIONS)
     assert 300 <= figures.seconds < 400
     assert "refused every question" in str(figures.pool.fatal)
@@ -203,7 +203,8 @@ def test_a_provider_that_only_ever_refuses_is_spoken_of_once_and_given_up(
 def test_a_question_that_is_only_refused_is_given_up_by_the_deadline_in_real_time() -> None:
     limit = Shut(20, 20)
     limit.shut_s = 5.0
-    figures = run_in_virtual_time(ask_all, SimulatedModel(limit, retry_after_s=0.0), 110)
+    model = SimulatedModel(limit, retry_after_s=0.0, wire_s=0.1)
+    figures = run_in_virtual_time(ask_all, model, 110)
     assert figures.answered >= 50
     assert figures.seconds < 1100  # the deadline, and whoever waits for one more turn then
     assert "given up after" in str(figures.replies[-1].error)

@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,12 @@ from plugin import asked, environment, open_gate
 from whole_run import interrupt, wait_until
 
 CLIPS = 12
+WORDS = ("run", "tones", "--json")
 
 
 def start(place: Path, *more: str, **settings: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [*COMMAND, "run", "tones", "--model", "diary/slow", "--json", *more],
+        [*COMMAND, *WORDS, "--metrics", "rouge_l", "--model", "diary/slow", *more],
         cwd=place,
         env=environment(place, **settings),
         stdout=subprocess.PIPE,
@@ -36,9 +38,10 @@ def start(place: Path, *more: str, **settings: str) -> subprocess.Popen[str]:
 
 
 def call(
-    place: Path, *more: str, model: str = "diary/slow", **settings: str
+    place: Path, *more: str, model: str = "diary/slow", metrics: str = "rouge_l", **settings: str
 ) -> subprocess.CompletedProcess[str]:
-    words = ("run", "tones", "--model", model, "--json", *more)
+    chosen = ("--metrics", metrics) if metrics else ()
+    words = (*WORDS, "--model", model, *chosen, *more)
     return run_command(*words, cwd=place, env=environment(place, DIARY_PAUSE="0", **settings))
 
 
@@ -67,13 +70,14 @@ def test_a_killed_run_resumes_without_asking_twice(place: Path, tmp_path: Path) 
     safe = committed(place)
     before = asked(place)
     assert 4 <= len(safe) < CLIPS
-    resumed = finish(place)
+    resumed = finish(place, metrics="rouge_l,cider_d")
     again = asked(place)[len(before) :]
     assert not safe & set(again)
     assert len(again) == CLIPS - len(safe)
 
     (tmp_path / "audiocapbench.db").rename(tmp_path / "killed.db")
-    unbroken = finish(place)
+    unbroken = finish(place, metrics="rouge_l,cider_d")
+    assert set(unbroken["metrics"]) == {"rouge_l", "cider_d"}
     assert resumed["metrics"] == unbroken["metrics"]
     assert resumed["by_group"] == unbroken["by_group"]
     assert resumed["answered"] == unbroken["answered"] == CLIPS
@@ -146,12 +150,21 @@ def test_a_second_ctrl_c_drops_what_is_in_flight(place: Path) -> None:
 
 
 def test_as_many_samples_are_in_flight_as_the_user_says(place: Path) -> None:
-    process = start(place, "--concurrency", "5", DIARY_PAUSE="60")
-    wait_until(lambda: len(asked(place)) >= 5)
-    time.sleep(0.5)
-    assert len(asked(place)) == 5
-    process.kill()
-    process.communicate()
+    at_once: list[int] = []
+
+    def look() -> None:
+        try:
+            wait_until(lambda: len(asked(place)) >= 5)
+            time.sleep(0.5)
+            at_once.append(len(asked(place)))
+        finally:
+            open_gate(place)
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    finish(place, "--concurrency", "5", DIARY_FREE="0")
+    looking.join()
+    assert at_once == [5]
 
 
 def test_a_filter_shares_answers_through_the_cache(place: Path) -> None:
@@ -178,7 +191,8 @@ def test_an_error_in_a_model_fails_its_sample_only(place: Path) -> None:
 
 
 def test_blank_answers_are_empty_and_score_zero(place: Path) -> None:
-    run = finish(place, model="diary/blank")
+    run = finish(place, model="diary/blank", metrics="")
+    assert len(run["metrics"]) > 3
     assert run["statuses"] == {"empty": CLIPS}
     assert run["answered"] == 0
     assert {figure["score"] for figure in run["metrics"].values()} == {0.0}

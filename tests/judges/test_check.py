@@ -3,8 +3,10 @@
 import json
 import random
 import re
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -12,6 +14,7 @@ from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Reply
 from audiocapbench.judges import (
+    JudgeCheck,
     JudgeError,
     JudgeProgress,
     ModelJudge,
@@ -76,8 +79,30 @@ def demo() -> Benchmark:
     return open_benchmark("demo")
 
 
-def test_a_judge_of_content_orders_the_kinds(demo: Benchmark, store: Store) -> None:
-    found = check_judge(Overlap("overlap"), demo, store)
+class Checked(NamedTuple):
+    """What a check by shared words found, and the store that it left."""
+
+    found: JudgeCheck
+    store: Path
+
+
+@pytest.fixture(scope="module")
+def checked(demo: Benchmark, tmp_path_factory: pytest.TempPathFactory) -> Checked:
+    """A check of the whole demo; its store is to be copied."""
+    path = tmp_path_factory.mktemp("checked") / "runs.db"
+    with Store.open(str(path)) as store:
+        return Checked(check_judge(Overlap("overlap"), demo, store), path)
+
+
+@pytest.fixture
+def answered(checked: Checked, tmp_path: Path) -> Iterator[Store]:
+    """A store of its own in which all answers of a check stand already."""
+    with Store.open(str(shutil.copy(checked.store, tmp_path / "answered.db"))) as store:
+        yield store
+
+
+def test_a_judge_of_content_orders_the_kinds(checked: Checked) -> None:
+    found = checked.found
     assert found.ordered
     assert found.warning is None
     assert found.auc_right_safe is not None
@@ -90,8 +115,8 @@ def test_a_judge_of_content_orders_the_kinds(demo: Benchmark, store: Store) -> N
     json.dumps(found.document(), allow_nan=False)
 
 
-def test_a_judge_of_length_is_found_out(demo: Benchmark, store: Store) -> None:
-    found = check_judge(Overlap("longer"), demo, store)
+def test_a_judge_of_length_is_found_out(demo: Benchmark, answered: Store) -> None:
+    found = check_judge(Overlap("longer"), demo, answered)
     assert found.length_correlation == pytest.approx(1)
     assert found.styles["padded"].shift > 1
     assert found.styles["shortened"].shift < 0
@@ -100,8 +125,8 @@ def test_a_judge_of_length_is_found_out(demo: Benchmark, store: Store) -> None:
     assert interval.low > 0
 
 
-def test_a_judge_that_says_the_same_to_all_is_warned_of(demo: Benchmark, store: Store) -> None:
-    found = check_judge(Overlap("same"), demo, store)
+def test_a_judge_that_says_the_same_to_all_is_warned_of(demo: Benchmark, answered: Store) -> None:
+    found = check_judge(Overlap("same"), demo, answered)
     assert not found.ordered
     assert found.warning == (
         "same does not order right > safe > wrong (right 7.00, safe 7.00, wrong 7.00); "
@@ -122,20 +147,19 @@ def test_kappa_tells_a_judge_that_changes_its_mind(demo: Benchmark, store: Store
     assert found.kinds["safe"].n == 12
 
 
-def test_a_check_goes_on_where_it_stopped(demo: Benchmark, store: Store) -> None:
-    check_judge(Overlap("overlap"), demo, store)
-    runs = len(store.runs())
+def test_a_check_goes_on_where_it_stopped(demo: Benchmark, answered: Store) -> None:
+    runs = len(answered.runs())
     known: list[tuple[int, int]] = []
     watch = JudgeProgress(lambda _judge, total, known_: known.append((total, known_)))
-    again = check_judge(Overlap("overlap"), demo, store, progress=watch)
-    assert len(store.runs()) == runs
+    again = check_judge(Overlap("overlap"), demo, answered, progress=watch)
+    assert len(answered.runs()) == runs == 6
     assert known[0] == (30, 30)
     assert all(total == before for total, before in known)
     assert again.kinds["right"].n == 30
 
 
-def test_the_elements_judge_passes_on_the_demo(demo: Benchmark, store: Store) -> None:
-    found = check_judge(create_judge("elements"), demo, store)
+def test_the_elements_judge_passes_on_the_demo(demo: Benchmark, answered: Store) -> None:
+    found = check_judge(create_judge("elements"), demo, answered)
     assert found.ordered
 
 

@@ -120,8 +120,8 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "backslashes": lambda n: '{"a": "' + "\\" * n,
     "digits": lambda n: '{"accuracy": ' + "1" * n,
     "stray strings": lambda n: '{"a" ' * (n // 5),
-    "fields": lambda n: "{" + ",".join(f'"{i}":1' for i in range(n // 8)) + "}",
-    "objects": lambda n: '{"a":1}' * (n // 7),
+    "fields": lambda n: "{" + ",".join(f'"{i:060}":1' for i in range(n // 64)) + "}",
+    "objects": lambda n: f'{{"a":{"1":>60}}}' * (n // 66),
 }
 
 

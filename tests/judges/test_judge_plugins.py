@@ -1,5 +1,6 @@
 """A judge of another package fails at single answers, never at a whole run, and says why."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,6 +52,20 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with one run of answers to music and sound, to be copied."""
+    path = tmp_path_factory.mktemp("answered") / "runs.db"
+    with Store.open(str(path)) as store:
+        run_benchmark(
+            open_benchmark("demo"),
+            create_model("control/safe"),
+            store,
+            selection=Selection(("music", "sound")),
+        )
+    return path
+
+
 @pytest.mark.usefixtures("plugin")
 @pytest.mark.parametrize("name", ["moody", "many"])
 @pytest.mark.parametrize(
@@ -65,15 +80,10 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ],
 )
 def test_an_answer_that_a_judge_fails_at_is_a_failure_and_the_others_have_scores(
-    tmp_path: Path, name: str, fault: str, words: str
+    tmp_path: Path, answered: Path, name: str, fault: str, words: str
 ) -> None:
-    store = Store.open(str(tmp_path / "runs.db"))
-    asked = run_benchmark(
-        open_benchmark("demo"),
-        create_model("control/safe"),
-        store,
-        selection=Selection(("music", "sound")),
-    ).run
+    store = Store.open(str(shutil.copy(answered, tmp_path / "runs.db")))
+    asked = store.run(1)
     judge = create_judge(f"{name}[fault={fault}]")
     assert isinstance(judge, BatchJudge) == (name == "many")
     end = judge_run(store, asked, [judge]).judges[0]

@@ -179,8 +179,9 @@ def test_safe_captions_of_mecat_are_one_for_each_domain_and_sub_task() -> None:
 
 def test_right_answers_to_questions_are_the_reference_left_in_and_marked_so() -> None:
     benchmark = mecat("mecat-qa", questions(2))
+    right = answers(benchmark, "right")
     for sample in benchmark.samples:
-        reply = answers(benchmark, "right")[sample.id]
+        reply = right[sample.id]
         assert (reply.text, reply.withheld) == (sample.references[0], None)
     model = create_model("control/right")
     assert isinstance(model, RuleFollower)

@@ -212,12 +212,14 @@ def test_the_instruction_decides_what_is_described(prompt: str, topic: str) -> N
 
 
 @pytest.mark.parametrize("rate", [1, 8_000, 11_111, 192_000])
-@pytest.mark.parametrize("size", [1, 2, 160, 4_000])
-def test_very_short_clips_at_any_rate_get_a_whole_sentence(rate: int, size: int) -> None:
+@pytest.mark.parametrize(("size", "own"), [*zip([1, 2, 160, 4_000], PROMPTS, strict=True)])
+def test_very_short_clips_at_any_rate_get_a_whole_sentence(rate: int, size: int, own: str) -> None:
     square = np.where(np.arange(size) % 7 < 3, 1.0, -1.0)
+    # A rate that has little in common with the listener's costs a long filter each time.
+    prompts = PROMPTS if rate % 8_000 == 0 else (own,)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for prompt in PROMPTS:
+        for prompt in prompts:
             caption = describe(clip(square[: 8 * rate]), rate, prompt)
             assert caption.endswith(".")
             assert caption[0].isupper()
