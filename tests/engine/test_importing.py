@@ -26,6 +26,9 @@ CAPTIONS = {
     "d.wav": "Ein Hund – “laut” 🐕",
 }
 
+PLAIN = ("--metrics", "rouge_l")
+ABOUT = ("--references", "refs.csv", *PLAIN)
+
 
 def call(place: Path, *words: str) -> CompletedProcess[str]:
     return run_command(*words, cwd=place)
@@ -133,7 +136,7 @@ def test_an_import_that_broke_off_is_completed(place: Path) -> None:
 def test_what_is_missing_is_skipped_and_what_is_too_much_is_said(place: Path) -> None:
     rows = ["id,prediction,status,error", "a.wav,A dog.,ok,", "b.wav,,refused,I cannot"]
     (place / "p.csv").write_text("\n".join([*rows, "x.wav,Nothing.,,", "a.wav,A cat.,,"]))
-    done = call(place, "import", "p.csv", "--references", "refs.csv", "--model", "m", "--json")
+    done = call(place, "import", "p.csv", *ABOUT, "--model", "m", "--json")
     assert done.returncode == 1
     document = json.loads(done.stdout)
     assert document["statuses"] == {"ok": 1, "refused": 1, "skipped": 2}
@@ -199,7 +202,7 @@ def test_a_benchmark_is_met_by_the_names_of_its_clips_and_plays_them(place: Path
     demo = open_benchmark("demo")
     rows = [f"{one.clip.file_name}\tA sound." for one in demo.samples]
     (place / "p.tsv").write_text("\n".join(["file_name\tprediction", *rows]))
-    done = call(place, "import", "p.tsv", "--benchmark", "demo", "--model", "m", "--json")
+    done = call(place, "import", "p.tsv", "--benchmark", "demo", "--model", "m", *PLAIN, "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert (document["benchmark"], document["answered"]) == ("demo", 30)
@@ -237,7 +240,9 @@ def test_single_samples_are_read_back_as_they_were_written(place: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "'=cmd() a choir sings" in (place / "s.csv").read_text()
     assert read_predictions(place / "s.csv").texts == CAPTIONS
-    again = call(place, "import", "s.csv", "--references", "s.csv", "--model", "m", "--json")
+    again = call(
+        place, "import", "s.csv", "--references", "s.csv", "--model", "m", *PLAIN, "--json"
+    )
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["answered"] == 4
 
@@ -335,13 +340,15 @@ def test_an_exported_run_of_ours_is_imported_with_its_scores(tmp_path: Path) -> 
     words = ("--metrics", "rouge_l", "--judge", "elements", "--limit", "4")
     assert call(tmp_path, "run", "demo", "--model", "control/safe", *words).returncode == 0
     assert call(tmp_path, "export", "1", "--to", "published", "--out", "o.json").returncode == 0
-    done = call(tmp_path, "import", "o.json", "--benchmark", "demo", "--model", "theirs", "--json")
+    done = call(
+        tmp_path, "import", "o.json", "--benchmark", "demo", "--model", "theirs", *PLAIN, "--json"
+    )
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert (document["n"], document["model"]) == (4, "theirs")
     made = document["judges"]["elements"]["signature"]
     assert made.startswith("imported|judge:elements|made:")
-    own = json.loads(call(tmp_path, "score", "1", "--judge", "elements", "--json").stdout)
+    own = json.loads(call(tmp_path, "score", "1", "--judge", "elements", *PLAIN, "--json").stdout)
     theirs, ours = (one["judges"]["elements"]["scores"] for one in (document, own))
     assert {key: theirs[key]["score"] for key in theirs} == pytest.approx(
         {key: ours[key]["score"] for key in ours}
@@ -405,7 +412,7 @@ def test_other_references_than_the_benchmarks_are_said(place: Path) -> None:
     document["results"][0] |= {"id": "a.wav"}
     del document["results"][1:]
     (place / "r.json").write_text(json.dumps(document))
-    done = call(place, "import", "r.json", "--references", "refs.csv")
+    done = call(place, "import", "r.json", *ABOUT)
     assert "1 results have other references than file/refs, whose count" in done.stderr
 
 
@@ -467,7 +474,7 @@ def test_run_writes_every_sample_of_every_model(tmp_path: Path) -> None:
 
 
 def test_a_model_that_nobody_is_shown_is_refused(place: Path) -> None:
-    words = ("--predictions", write_form(place, "csv"), "--references", "refs.csv", "--model", "m")
+    words = ("--predictions", write_form(place, "csv"), *ABOUT, "--model", "m")
     done = call(place, "score", *words)
     assert done.returncode == 2
     assert "--model names what a --judge is shown" in done.stderr
@@ -479,7 +486,9 @@ def test_results_of_judges_that_the_files_do_not_name_are_told_apart_by_the_user
 ) -> None:
     (tmp_path / "r.json").write_text(json.dumps(result_file()))
     for judge in ("gpt-4.1", "gpt-4o-mini"):
-        done = call(tmp_path, "import", "r.json", "--model", judge, "--judge", judge, "--json")
+        done = call(
+            tmp_path, "import", "r.json", "--model", judge, "--judge", judge, *PLAIN, "--json"
+        )
         assert list(json.loads(done.stdout)["judges"]) == [judge]
         assert "unnamed" not in done.stderr
 
@@ -500,13 +509,13 @@ def test_captions_of_two_systems_never_become_one_run(place: Path, name: str) ->
     document = json.loads(call(place, "import", name, *words, "--model", "B").stdout)
     assert (document["model"], document["answered"]) == ("B", 2)
     assert document["bad_lines"] == []
-    done = call(place, "score", "--predictions", name, *words[:2], "--model", "A", "--json")
+    done = call(place, "score", "--predictions", name, *ABOUT, "--model", "A", "--json")
     assert json.loads(done.stdout)["missing_ids"] == ["c.wav", "d.wav"]
 
 
 def test_a_file_that_says_whose_captions_it_has_needs_no_name(place: Path) -> None:
     (place / "p.csv").write_text("id,system,caption\na.wav,mine,A dog.\n")
-    done = call(place, "import", "p.csv", "--references", "refs.csv", "--json")
+    done = call(place, "import", "p.csv", *ABOUT, "--json")
     assert json.loads(done.stdout)["model"] == "mine"
     (place / "q.csv").write_text("id,system,caption\nb.wav,yours,A cat.\n")
     done = call(place, "import", "p.csv", "q.csv", "--references", "refs.csv")
@@ -522,7 +531,7 @@ def test_a_caption_beside_a_prediction_is_never_taken_for_it(place: Path) -> Non
 
 def test_empty_captions_and_columns_that_are_missing_are_said(place: Path) -> None:
     (place / "p.csv").write_text("id,caption\na.wav,A dog.\nb.wav,\n")
-    words = ("--references", "refs.csv", "--model", "mine")
+    words = (*ABOUT, "--model", "mine")
     done = call(place, "import", "p.csv", *words)
     assert "1 of 2 predictions are empty; they score 0." in done.stderr
     (place / "p.csv").write_text("id,said\na.wav,A dog.\n")
