@@ -78,12 +78,14 @@ _PROGRAMS: dict[str, tuple[Callable[[], object], str]] = {
 
 
 class _Later:
-    """A module that is imported when something of it is used."""
+    """A module that is imported when something of it is used, not when pytest looks at it."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("_") and attribute not in ("__path__", "__file__", "__version__"):
+            raise AttributeError(attribute)
         return getattr(importlib.import_module(self._name), attribute)
 
 
