@@ -34,12 +34,13 @@ def grow(path: Path, count: int) -> None:
     """So many more samples of its first run, each with an outcome and a score."""
     ids = [f"sample-{place:06}" for place in range(count)]
     with sqlite3.connect(path) as plain:
+        plain.execute("CREATE TEMP TABLE grown (id TEXT)")
+        plain.executemany("INSERT INTO grown VALUES (?)", [(one,) for one in ids])
         for table, key in (("samples", "id"), ("outcomes", "sample"), ("scores", "sample")):
             names = [row[1] for row in plain.execute(f"PRAGMA table_info({table})")]
-            first = plain.execute(f"SELECT * FROM {table} LIMIT 1").fetchone()
-            values = dict(zip(names, first, strict=True))
-            rows = [tuple((values | {key: one}).values()) for one in ids]
-            plain.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(names))})", rows)
+            values = ", ".join("grown.id" if name == key else f'first."{name}"' for name in names)
+            first = f"(SELECT * FROM {table} LIMIT 1) AS first"
+            plain.execute(f"INSERT INTO {table} SELECT {values} FROM {first}, grown")
         chosen = json.loads(plain.execute("SELECT selected FROM runs WHERE id = 1").fetchone()[0])
         plain.execute("UPDATE runs SET selected = ? WHERE id = 1", [json.dumps(chosen + ids)])
     plain.close()

@@ -1,7 +1,5 @@
 """A store that is locked is waited for; then there is a clear error, and never a traceback."""
 
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -12,6 +10,7 @@ from audiocapbench.errors import StoreAwayError
 from audiocapbench.store import Store
 from audiocapbench.store.connect import patience
 from command import run_command
+from forks import Forks
 from locking import EVERYBODY_OUT, locked
 from made_store import MadeRun, made_samples, put_run
 
@@ -75,10 +74,8 @@ def test_as_many_threads_as_like_wait_for_a_locked_store(path: Path) -> None:
     assert len(said) == 40
 
 
-def test_processes_may_make_a_new_store_at_once(tmp_path: Path) -> None:
+def test_processes_may_make_a_new_store_at_once(tmp_path: Path, forks: Forks) -> None:
     opening = "import sys; from audiocapbench.store import Store; Store.open(sys.argv[1])"
-    told = [sys.executable, "-c", opening, str(tmp_path / "new.db")]
-    makers = [subprocess.Popen(told) for _ in range(4)]
-    assert [maker.wait(120) for maker in makers] == [0] * 4
+    assert forks.run(opening, *[[str(tmp_path / "new.db")]] * 4) == [0] * 4
     with Store.open(str(tmp_path / "new.db")) as store:
         assert store.runs() == []

@@ -1,8 +1,6 @@
 """The store: nothing is lost, nothing is doubled, and every process may write."""
 
 import sqlite3
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -21,6 +19,7 @@ from audiocapbench.store.connect import connect, patience, reading, store_url, w
 from audiocapbench.store.schema import bring_up_to_date
 from audiocapbench.store.upgrades import UPGRADES
 from folders import write_folder
+from forks import Forks
 from made_store import MadeRun, made_samples, put_run
 from needs import needs
 
@@ -172,34 +171,27 @@ import sys
 from audiocapbench.data.outcome import Outcome, Reply
 from audiocapbench.store import Store
 store = Store.open(sys.argv[1])
-for index in range(100):
+for index in range(50):
     store.add_outcome(1, Outcome(f"{sys.argv[2]}-{index}", Reply("x"), None, 0.0, 0.0), "k" * 8)
 """
 
 
 def test_processes_and_threads_write_at_once(
-    tmp_path: Path, store: Store, dataset: Dataset
+    tmp_path: Path, store: Store, dataset: Dataset, forks: Forks
 ) -> None:
-    ids = tuple(f"{who}-{index}" for who in ("here", 0, 1, 2) for index in range(100))
+    ids = tuple(f"{who}-{index}" for who in ("here", 0, 1, 2) for index in range(50))
     store.begin_run(replace(spec(dataset), sample_ids=ids), dataset)
     database = str(tmp_path / "runs.db")
-    writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER, database, str(number)])
-        for number in range(3)
-    ]
+    forks.begin(WRITER, *([database, str(number)] for number in range(3)))
     with ThreadPoolExecutor(4) as threads:
-        list(threads.map(lambda n: store.add_outcome(1, outcome(f"here-{n}")), range(100)))
-    assert [writer.wait(120) for writer in writers] == [0, 0, 0]
-    assert len(store.outcomes(1)) == 400
+        list(threads.map(lambda n: store.add_outcome(1, outcome(f"here-{n}")), range(50)))
+    assert forks.ends() == [0, 0, 0]
+    assert len(store.outcomes(1)) == 200
 
 
-def test_processes_may_make_the_store_at_once(tmp_path: Path) -> None:
+def test_processes_may_make_the_store_at_once(tmp_path: Path, forks: Forks) -> None:
     opening = "import sys; from audiocapbench.store import Store; Store.open(sys.argv[1])"
-    makers = [
-        subprocess.Popen([sys.executable, "-c", opening, str(tmp_path / "new.db")])
-        for _ in range(4)
-    ]
-    assert [maker.wait(120) for maker in makers] == [0] * 4
+    assert forks.run(opening, *[[str(tmp_path / "new.db")]] * 4) == [0] * 4
     assert Store.open(str(tmp_path / "new.db")).runs() == []
 
 

@@ -2,9 +2,8 @@
 
 import signal
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,42 @@ import old_store
 from audiocapbench.cli import leaderboard, runs  # noqa: F401  (they add commands)
 from audiocapbench.store import Store, schema
 from audiocapbench.store.judgements import StoredCheck
+from forks import Forks
 
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
     return old_store.make_sqlite(tmp_path / "old.db")
+
+
+@pytest.fixture(scope="module")
+def upgraded(tmp_path_factory: pytest.TempPathFactory) -> Mapping[int, list[str]]:
+    """All that is in a store of each older version once nothing came between its upgrade."""
+    place, found = tmp_path_factory.mktemp("upgraded"), {}
+    for version in (1, 2, 3):
+        old = old_store.make_sqlite(place / f"{version}.db", version)
+        Store.open(str(old)).close()
+        found[version] = _dump(old)
+    return found
+
+
+OPENING = "import sys; from audiocapbench.store import Store; Store.open(sys.argv[1])"
+DYING = """
+import os, sys
+from audiocapbench.store import Store, upgrades
+step = int(sys.argv[2])
+whole = upgrades.UPGRADES[step]
+def dies(connection):
+    whole(connection)
+    os.kill(os.getpid(), 9)
+upgrades.UPGRADES[step] = dies
+Store.open(sys.argv[1])
+"""
+
+
+def _dump(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as plain:
+        return list(plain.iterdump())
 
 
 def _shape(path: Path) -> Mapping[str, Any]:
@@ -79,39 +109,26 @@ def test_what_a_store_of_the_second_version_knew_beyond_the_first_is_kept(tmp_pa
 
 @pytest.mark.parametrize(("version", "step"), [(1, 1), (1, 2), (2, 2), (2, 3), (3, 3), (3, 4)])
 def test_an_upgrade_that_is_killed_leaves_the_old_store(
-    tmp_path: Path, version: int, step: int
+    tmp_path: Path, forks: Forks, upgraded: Mapping[int, list[str]], version: int, step: int
 ) -> None:
     old = old_store.make_sqlite(tmp_path / "old.db", version)
-    before = list(sqlite3.connect(old).iterdump())
-    dying = (
-        "import os, sys\n"
-        "from audiocapbench.store import Store, upgrades\n"
-        "step = int(sys.argv[2])\n"
-        "whole = upgrades.UPGRADES[step]\n"
-        "def dies(connection):\n"
-        "    whole(connection)\n"
-        "    os.kill(os.getpid(), 9)\n"
-        "upgrades.UPGRADES[step] = dies\n"
-        "Store.open(sys.argv[1])\n"
-    )
-    done = subprocess.run([sys.executable, "-c", dying, str(old), str(step)], check=False)
-    assert done.returncode == -signal.SIGKILL
-    assert list(sqlite3.connect(old).iterdump()) == before
-    old_store.check_upgraded(str(old))
+    before = _dump(old)
+    assert forks.run(DYING, [str(old), str(step)]) == [-signal.SIGKILL]
+    assert _dump(old) == before
+    Store.open(str(old)).close()
+    assert _dump(old) == upgraded[version]
 
 
-def test_processes_may_upgrade_at_once(old: Path) -> None:
-    opening = "import sys; from audiocapbench.store import Store; Store.open(sys.argv[1])"
-    told = [sys.executable, "-c", opening, str(old)]
-    openers = [subprocess.Popen(told) for _ in range(3)]
-    assert [opener.wait(120) for opener in openers] == [0] * 3
+def test_processes_may_upgrade_at_once(old: Path, forks: Forks) -> None:
+    assert forks.run(OPENING, *[[str(old)]] * 3) == [0] * 3
     old_store.check_upgraded(str(old))
 
 
 def test_a_store_of_twenty_thousand_samples_is_upgraded_whole(old: Path) -> None:
     old_store.grow(old, 20_000)
     with Store.open(str(old)) as store:
-        assert len(store.run(1).sample_ids) == len(store.outcomes(1)) == 20_005
+        (first,) = [one for one in store.runs() if one.id == 1]
+        assert len(store.run(1).sample_ids) == first.asked == 20_005
 
 
 def test_odd_signatures_of_old_are_read_and_kept_apart(old: Path) -> None:
