@@ -1,16 +1,22 @@
 """A command in a process of its own, with some of its streams on a terminal that tests type at."""
 
+import contextlib
 import fcntl
 import os
 import pty
 import select
 import subprocess
+import sys
 import termios
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TextIO
+from unittest.mock import patch
 
-from command import COMMAND
+from audiocapbench.cli import main as program
+from command import COMMAND, run_command
 
 QUESTION = b"Go on? [y/N]"
 PATIENCE_S = 60
@@ -28,7 +34,7 @@ def on_a_terminal(
 
     Args:
         words: What stands after the program.
-        typed: Keys, such as ``b"y\\n"`` or ``b"\\x03"`` for Ctrl-C.
+        typed: Keys, such as ``b"y\\n"``; without any, the end of all input.
         cwd: The folder in which it runs.
         env: All of its environment variables.
         files: What ``stdout`` or ``stderr`` goes to in place of the terminal.
@@ -37,14 +43,61 @@ def on_a_terminal(
         The exit code, and all that the terminal showed.
     """
     main, other = pty.openpty()
-    opened = {name: path.open("wb") for name, path in (files or {}).items()}
+    shown = bytearray()
+    typist = threading.Thread(target=_type_when_asked, args=(main, typed or b"\x04", shown))
+    with contextlib.ExitStack() as open_files:
+        own = {
+            name: open_files.enter_context(path.open("w", encoding="utf-8"))
+            for name, path in (files or {}).items()
+        }
+        keys = open_files.enter_context(os.fdopen(os.dup(other), encoding="utf-8"))
+        screen = open_files.enter_context(os.fdopen(other, "w", encoding="utf-8", buffering=1))
+        typist.start()
+        done = run_command(
+            *words,
+            cwd=cwd,
+            env={**env, "COLUMNS": "100"},
+            program=lambda: _with_streams(
+                keys, own.get("stdout", screen), own.get("stderr", screen)
+            ),
+        )
+    typist.join(PATIENCE_S)
+    os.close(main)
+    return done.returncode, shown.decode(errors="replace")
+
+
+def _with_streams(stdin: TextIO, stdout: TextIO, stderr: TextIO) -> None:
+    with (
+        patch.object(sys, "stdin", stdin),
+        contextlib.redirect_stdout(stdout),
+        contextlib.redirect_stderr(stderr),
+    ):
+        program()
+
+
+def _type_when_asked(main: int, typed: bytes, shown: bytearray) -> None:
+    """Read what a terminal shows until nobody has it open any more."""
+    answered = False
+    with contextlib.suppress(OSError):  # the end, as Linux says it
+        while read := os.read(main, 4096):
+            shown += read
+            if not answered and QUESTION in shown:
+                os.write(main, typed)
+                answered = True
+
+
+def on_a_terminal_of_its_own(
+    words: Sequence[str], typed: bytes, *, cwd: Path, env: Mapping[str, str]
+) -> tuple[int, str]:
+    """The same in a process that owns the terminal, for ``b"\\x03"``, which is Ctrl-C."""
+    main, other = pty.openpty()
     process = subprocess.Popen(
         [*COMMAND, *words],
         cwd=cwd,
         env={**env, "COLUMNS": "100"},
         stdin=other,
-        stdout=opened.get("stdout", other),
-        stderr=opened.get("stderr", other),
+        stdout=other,
+        stderr=other,
         start_new_session=True,
         preexec_fn=_own_the_terminal,  # noqa: PLW1509  so that Ctrl-C reaches it
     )
@@ -65,8 +118,6 @@ def on_a_terminal(
         if process.poll() is not None and not select.select([main], [], [], 0.2)[0]:
             break
     os.close(main)
-    for file in opened.values():
-        file.close()
     return process.wait(120), shown.decode(errors="replace")
 
 

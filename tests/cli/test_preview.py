@@ -1,24 +1,26 @@
 """Nothing is spent unseen: what is said, asked and refused before a paid model is asked."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from audiocapbench.cli import main
 from audiocapbench.evaluate import app as evaluate
-from command import COMMAND, run_command
+from command import run_command
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder, write_tone
 from needs import needs
 from plugin import asked, environment, install
-from terminal import on_a_terminal
+from terminal import on_a_terminal, on_a_terminal_of_its_own
 
 KEY = "sk-not-a-real-key"
 WORDS = "run tones --metrics rouge_l --model diary/paid --prices prices.json".split()
@@ -186,7 +188,8 @@ def test_a_terminal_is_asked_before_anything_is_spent(place: Path) -> None:
 
 @pytest.mark.parametrize("keys", [b"\n", b"\x04", b"\x03"])
 def test_anything_but_yes_is_no(place: Path, keys: bytes) -> None:
-    code, shown = typed_at(place, keys)
+    asking = on_a_terminal_of_its_own if keys == b"\x03" else on_a_terminal
+    code, shown = asking(WORDS, keys, cwd=place, env=settings(place))
     assert code == 130, shown
     assert "Traceback" not in shown
     assert asked(place) == []
@@ -221,16 +224,15 @@ def test_without_a_terminal_nothing_is_spent_and_the_cost_is_said(place: Path) -
 
 
 def test_yes_from_a_pipe_is_no_one_s_word(place: Path) -> None:
-    done = subprocess.run(
-        [*COMMAND, *WORDS],
-        cwd=place,
-        env=settings(place),
-        input="y\n" * 100,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    reader, writer = os.pipe()
+    os.write(writer, b"y\n" * 100)
+    os.close(writer)
+
+    def program() -> None:
+        with os.fdopen(reader, encoding="utf-8") as pipe, patch.object(sys, "stdin", pipe):
+            main()
+
+    done = run_command(*WORDS, cwd=place, env=settings(place), program=program)
     assert done.returncode == 2, done.stderr
     assert "--yes" in done.stderr
     assert asked(place) == []
