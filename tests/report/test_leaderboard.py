@@ -205,9 +205,10 @@ def graded(score: float, samples: tuple[Sample, ...]) -> dict[str, dict[str, flo
 
 def test_published_rows_stand_among_runs_of_the_same_judge_and_samples(store: Store) -> None:
     samples = made_samples(1000, categories=("sound", "music"))
-    for judge in ("openai/gpt-4.1", "endpoint/gpt-4.1-2025-04-14@http://here/v1"):
-        run = MadeRun("mine", grades={judge: graded(5.8, samples)})
-        put_run(store, run, samples, "audiocapbench")
+    judges = ("openai/gpt-4.1", "endpoint/gpt-4.1-2025-04-14@http://here/v1")
+    run = MadeRun("mine", grades=dict.fromkeys(judges, graded(5.8, samples)))
+    put_run(store, run, samples, "audiocapbench")
+    for judge in judges:
         built = build_leaderboard(
             store, LeaderboardQuery(published=True, scorer=Scorer(judge, OVERALL))
         )
@@ -287,7 +288,7 @@ def test_published_results_of_another_benchmark_stand_apart(store: Store) -> Non
 def test_mecat_has_its_own_published_models_and_audiocapbenchs_are_not_shown(
     store: Store,
 ) -> None:
-    mecat_runs.stored_run(store)
+    mecat_runs.stored_run(store, asked=mecat_runs.few_items(4))
     built = build_leaderboard(store, LeaderboardQuery(published=True))
     assert [board.benchmark for board in built.boards] == ["mecat-caption"]
     assert any("'audiocapbench mecat standings' shows" in note for note in built.notes)

@@ -191,7 +191,8 @@ def test_the_benchmarks_own_metric_ranks_unless_most_runs_have_a_judge(store: St
 
 
 def test_mecat_is_ranked_by_date(store: Store) -> None:
-    mecat_runs.stored_run(store, metrics=("rouge_l", "bleu_4", "date"))
+    asked = mecat_runs.few_items(4)
+    mecat_runs.stored_run(store, asked=asked, metrics=("rouge_l", "bleu_4", "date"))
     assert only_board(store).scorer == Scorer("date")
 
 
@@ -210,7 +211,8 @@ def test_a_run_that_fails_a_whole_group_has_no_total_but_its_zeros_and_bounds(
     def silent_on_environment(item: MecatItem) -> str | None:
         return None if item.category == "environment" else mecat_runs.right(item)
 
-    run = mecat_runs.stored_run(store, silent_on_environment, metrics=("rouge_l",))
+    asked = mecat_runs.few_items()
+    run = mecat_runs.stored_run(store, silent_on_environment, asked, metrics=("rouge_l",))
     figure = summarise(store, run, ["rouge_l"]).table.estimate(Scorer("rouge_l"))
     board = only_board(store)
     standing = board.entries[0].overall

@@ -57,6 +57,14 @@ def put_mine(store: Store, score: float = 5.8, *, missing: int = 3) -> int:
     return put_run(store, run, SAMPLES, "audiocapbench", missing=missing).id
 
 
+@pytest.fixture(scope="module")
+def mine() -> Iterator[Store]:
+    """A store with a run that lacks three clips; tests only read it."""
+    with Store.open("sqlite:///:memory:") as opened:
+        put_mine(opened)
+        yield opened
+
+
 def board(store: Store, **wanted: object) -> Leaderboard:
     query = LeaderboardQuery(published=True, **wanted)  # type: ignore[arg-type]
     return build_leaderboard(store, query)
@@ -94,9 +102,8 @@ def test_tables_two_and_three_are_the_papers(store: Store) -> None:
     ]
 
 
-def test_a_run_without_three_clips_stands_among_the_published_with_bounds(store: Store) -> None:
-    put_mine(store)
-    (only,) = board(store, scorer=Scorer(JUDGE, OVERALL)).boards
+def test_a_run_without_three_clips_stands_among_the_published_with_bounds(mine: Store) -> None:
+    (only,) = board(mine, scorer=Scorer(JUDGE, OVERALL)).boards
     assert (len(only.entries), len(only.published)) == (1, 13)
     low, high = only.bounds(only.entries[0]) or (0.0, 0.0)
     assert low == pytest.approx(5.8 * 997 / 1000)
@@ -104,23 +111,23 @@ def test_a_run_without_three_clips_stands_among_the_published_with_bounds(store:
     (page,) = pages(Leaderboard((only,), ()))
     assert "worst–best" in [one.text for one in page.headings]
     (table,) = paper_tables(Leaderboard((only,), ()), 1)
-    mine = next(one for one in table.records if one["model"] == "own/mine")
-    assert [mine["accuracy"], mine["meteor"]] == pytest.approx([5.8, 0.2345])
-    assert (mine["scored"], mine["bleu_4"]) == (997, None)
-    assert [mine["worst"], mine["best"]] == pytest.approx([low, high])
-    assert mine["rank"] is None, "no test gives it a place among printed ones"
-    ranks = [one["rank"] for one in table.records if one is not mine]
+    own = next(one for one in table.records if one["model"] == "own/mine")
+    assert [own["accuracy"], own["meteor"]] == pytest.approx([5.8, 0.2345])
+    assert (own["scored"], own["bleu_4"]) == (997, None)
+    assert [own["worst"], own["best"]] == pytest.approx([low, high])
+    assert own["rank"] is None, "no test gives it a place among printed ones"
+    ranks = [one["rank"] for one in table.records if one is not own]
     assert ranks == list(range(1, 14))
     assert not any("letter" in note for note in table.page.notes)
     assert any("3 of them were not there" in note for note in table.page.notes)
 
 
-def test_columns_are_chosen_and_an_unknown_one_is_refused(store: Store) -> None:
-    put_mine(store)
-    (table,) = paper_tables(board(store), 1, ["model", "meteor"])
+def test_columns_are_chosen_and_an_unknown_one_is_refused(mine: Store) -> None:
+    made = board(mine)
+    (table,) = paper_tables(made, 1, ["model", "meteor"])
     assert [one.text for one in table.page.headings] == ["model", "meteor"]
     with pytest.raises(ReportError, match="there is no column 'melody'; there are rank, model"):
-        paper_tables(board(store), 1, ["melody"])
+        paper_tables(made, 1, ["melody"])
 
 
 def test_rows_for_programs_have_every_dimension_and_tests_are_apart(store: Store) -> None:
