@@ -2,12 +2,16 @@
 
 import base64
 import hashlib
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from audiocapbench.files import write_file
 from audiocapbench.report.escape_controls import escape_controls
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
 def template_text(name: str) -> str:
@@ -23,6 +27,12 @@ def source_hash(text: str) -> str:
 
 def render(template: str, **values: Any) -> str:
     """Fill a template; a value that it misses is an error."""
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def _environment() -> "Environment":
+    """Where templates are read, each of them once however many pages are made of it."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -33,7 +43,7 @@ def render(template: str, **values: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters["plain"] = escape_controls
-    return environment.get_template(template).render(**values)
+    return environment
 
 
 def write_page(path: Path, page: str) -> int:
