@@ -62,13 +62,19 @@ def unpacked(page: Page) -> tuple[dict[str, Any], dict[str, Any]]:
     return head, columns
 
 
-def test_text_from_anywhere_stays_text(tmp_path: Path) -> None:
-    page = Page(write_hostile_page(tmp_path))
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page on which every text is hostile."""
+    return write_hostile_page(tmp_path_factory.mktemp("hostile"))
+
+
+def test_text_from_anywhere_stays_text(hostile: Path) -> None:
+    page = Page(hostile)
     kinds = [found.get("type") for found in page.named("script")]
     assert kinds == ["application/octet-stream", "module"]
     assert page.named("img") == []
     assert not any(name.startswith("on") for _, found in page.tags for name in found)
-    assert "{{ 7*7 }}" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "{{ 7*7 }}" in hostile.read_text(encoding="utf-8")
 
 
 def test_only_the_script_and_style_of_the_package_may_run(tmp_path: Path) -> None:
@@ -196,8 +202,8 @@ def _same_spec(store: Store, run_id: int) -> Any:
     )
 
 
-def test_hostile_names_are_written_out_in_the_overview(tmp_path: Path) -> None:
-    page = write_hostile_page(tmp_path).read_text(encoding="utf-8")
+def test_hostile_names_are_written_out_in_the_overview(hostile: Path) -> None:
+    page = hostile.read_text(encoding="utf-8")
     overview = page.split('<script type="application/octet-stream"')[0]
     assert "\u202e" not in overview
     assert EVIL not in overview
