@@ -81,7 +81,8 @@ def test_of_a_part_of_the_samples_the_hash_is_another(tmp_path: Path) -> None:
     store = ("--store", str(tmp_path / "runs.db"))
     hashes = []
     for number, words in enumerate((("--limit", "4"), ()), 1):
-        run_command("run", "demo", "--model", "control/safe", *words, *store)
+        metrics = ("--metrics", "rouge_l")
+        run_command("run", "demo", "--model", "control/safe", *metrics, *words, *store)
         out = tmp_path / f"{number}.json"
         run_command("submission", str(number), "--out", str(out), *store)
         hashes.append(json.loads(out.read_text(encoding="utf-8"))["dataset"])
@@ -263,9 +264,10 @@ def test_models_that_only_look_alike_are_told_and_shown_apart(
     assert f"{twin} (Team X)" in shown
     assert f"{name} (Team A)" in shown
     fillers = ["\u3164", "\u2800", "a\u200bb", "a\u202eb", "a\x1bb", "a\u00adb"]
-    for number, odd in enumerate(fillers):
-        wrong = changed(files["alpha"], tmp_path / f"{number}.json", model=f"x{odd}y")
-        assert "one line of visible letters" in refused(wrong)
+    odd = {one: alpha | {"model": f"x{one}y"} for one in fillers}
+    (tmp_path / "odd").mkdir()
+    for line in refusals(tmp_path / "odd", odd):
+        assert "one line of visible letters" in line
 
 
 def test_only_samples_of_the_wanted_hash_pass(files: dict[str, Path], alpha: Document) -> None:
@@ -323,9 +325,8 @@ def test_scores_that_nothing_here_can_compute_are_claims(tmp_path: Path, alpha: 
 
 def test_judgements_of_the_free_judge_are_made_anew(tmp_path: Path) -> None:
     store = ("--store", str(tmp_path / "runs.db"))
-    run_command(
-        "run", "demo", "--model", "control/safe", "--limit", "12", "--judge", "elements", *store
-    )
+    few = ("--limit", "12", "--metrics", "rouge_l", "--judge", "elements")
+    run_command("run", "demo", "--model", "control/safe", *few, *store)
     path = tmp_path / "safe.json"
     assert run_command("submission", "1", "--out", str(path), *store).returncode == 0
     assert run_command("site", "check", str(path)).returncode == 0
