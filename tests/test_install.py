@@ -112,13 +112,19 @@ def test_the_wheel_shows_the_demo_in_a_clean_environment_without_a_network(
     # The pip of the tests installs into it: that is one less to install.
     call(sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv", cwd=tmp_path)
     python = tmp_path / "venv" / "bin" / "python"
-    pip = (sys.executable, "-m", "pip", "--python", python)
-    done = call(*pip, "install", "--no-compile", wheel, cwd=tmp_path)
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-compile")
+    # Nothing is on the path, so there is no compiler, and nothing is taken that would need one.
+    (tmp_path / "nothing").mkdir()
+    bare = {"PATH": str(tmp_path / "nothing")}
+    done = call(*pip, "--only-binary=:all:", wheel, cwd=tmp_path, **bare)
     if "No matching distribution found" in done.stderr:
+        as_source = call(*pip, "--dry-run", wheel, cwd=tmp_path)
+        assert as_source.returncode != 0, f"a dependency has to be compiled: {done.stderr}"
         pytest.skip("its dependencies cannot be fetched")
     assert done.returncode == 0, done.stderr
     # Without the tests' own paths: what runs is what was installed.
-    done = call(python.with_name("audiocapbench"), "demo", cwd=tmp_path, PYTHONPATH="", **OFFLINE)
+    program = python.with_name("audiocapbench")
+    done = call(program, "demo", cwd=tmp_path, PYTHONPATH="", **bare, **OFFLINE)
     assert done.returncode == 0, done.stderr
     assert "control/right" in done.stdout
     assert (tmp_path / "demo-report.html").is_file()
