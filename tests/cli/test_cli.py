@@ -1,22 +1,33 @@
 """The command line as a person meets it: real processes, exit codes, and words."""
 
+import contextlib
+import io
 import json
 import re
 import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import soundfile
 
 from audiocapbench.benchmarks.traits import METRICS
+from audiocapbench.cli import main
 from audiocapbench.data import Manifest, MissingClip, write_manifest
-from command import COMMAND, run_command
+from command import run_command
 from folders import write_folder, write_lines, write_ten_faults, write_tone
 from plugin import environment, install
 
 COMMANDS = """demo build annotate run race subset study import score leaderboard compare report
 view ratings figures site submission export mecat meta corrupt runs models metrics judges
 benchmarks""".split()
+
+
+class Asked(NamedTuple):
+    """A folder with runs, and how the command ended that made them."""
+
+    folder: Path
+    done: subprocess.CompletedProcess[str]
 
 
 def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -112,8 +123,16 @@ def test_a_run_prints_one_json_document_and_nothing_else(tmp_path: Path) -> None
     assert set(listener["metrics"]) == set(METRICS)
 
 
-def test_a_run_prints_a_leaderboard_that_fits_a_terminal(tmp_path: Path) -> None:
-    done = call(tmp_path, "run", "demo", "--model", "control/right", "--model", "control/wrong")
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Asked:
+    """Two models on a part of the demo, one after the other."""
+    folder = tmp_path_factory.mktemp("asked")
+    models = ("--model", "control/right", "--model", "control/wrong")
+    return Asked(folder, call(folder, "run", "demo", *models, "--limit", "12"))
+
+
+def test_a_run_prints_a_leaderboard_that_fits_a_terminal(asked: Asked) -> None:
+    done = asked.done
     assert done.returncode == 0, done.stderr
     assert "Leaderboard, with 95 % intervals" in done.stdout
     assert "meteor by category" in done.stdout
@@ -226,27 +245,26 @@ def test_terminal_escapes_in_data_are_written_out(tmp_path: Path) -> None:
     assert "a\\x1b[31m has one reference" in done.stderr
 
 
-def test_no_digit_is_lost_where_there_is_little_room(tmp_path: Path) -> None:
-    call(tmp_path, "run", "demo", "--model", "control/safe", "--limit", "12")
-    narrow = environment(tmp_path, COLUMNS="40")
-    done = run_command("score", "1", cwd=tmp_path, env=narrow)
+def test_no_digit_is_lost_where_there_is_little_room(asked: Asked) -> None:
+    narrow = environment(asked.folder, COLUMNS="40")
+    done = run_command("score", "1", cwd=asked.folder, env=narrow)
     assert done.returncode == 0, done.stderr
     assert "…" not in done.stdout
     assert len(re.findall(r"0\.\d{3}–0\.\d{3}", done.stdout)) >= 6
 
 
 def test_a_stream_that_knows_only_ascii_is_no_reason_to_fail(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [*COMMAND, "models"],
-        cwd=tmp_path,
-        env=environment(tmp_path, PYTHONIOENCODING="ascii"),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    written = io.BytesIO()
+    narrow = io.TextIOWrapper(written, encoding="ascii")
+
+    def program() -> None:
+        with contextlib.redirect_stdout(narrow):
+            main()
+
+    done = run_command("models", cwd=tmp_path, env=environment(tmp_path), program=program)
     assert done.returncode == 0, done.stderr
-    assert "listener" in done.stdout
+    narrow.flush()
+    assert "listener" in written.getvalue().decode("utf-8")
 
 
 def test_a_setting_that_a_plug_in_does_not_take_is_refused(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -134,14 +135,20 @@ def test_the_report_is_one_file_that_asks_for_nothing(demo: Path) -> None:
     assert all(link.startswith("#") for link in page.links)
 
 
-def test_a_second_demo_asks_nothing_and_says_the_same(demo: Path) -> None:
-    done = run_command("demo", cwd=demo)
-    assert done.stdout == (demo / "stdout.txt").read_text()
+@pytest.fixture(scope="module")
+def second(demo: Path) -> CompletedProcess[str]:
+    """The same demo once more, with a report that cannot be written."""
+    return run_command("demo", "--out", "no/where.html", cwd=demo)
+
+
+def test_a_second_demo_asks_nothing_and_says_the_same(
+    demo: Path, second: CompletedProcess[str]
+) -> None:
+    assert second.stdout == (demo / "stdout.txt").read_text()
     runs = run_command("runs", "--json", cwd=demo)
     assert len(json.loads(runs.stdout)["runs"]) == 5
 
 
-def test_a_report_that_cannot_be_written_is_said_plainly(demo: Path) -> None:
-    done = run_command("demo", "--out", "no/where.html", cwd=demo)
-    assert done.returncode == 2
-    assert "no/where.html: cannot be written (No such file or directory)" in done.stderr
+def test_a_report_that_cannot_be_written_is_said_plainly(second: CompletedProcess[str]) -> None:
+    assert second.returncode == 2
+    assert "no/where.html: cannot be written (No such file or directory)" in second.stderr

@@ -1,6 +1,7 @@
 """Commands that are suggested mean the store that was asked, and judges that there are."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -38,15 +39,24 @@ ASKED = [
 ]
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of four runs, which is copied and never opened again."""
+    path = tmp_path_factory.mktemp("made") / "made.db"
     failed = dict.fromkeys(SCORES, Status.FAILED)
+    with Store.open(str(path)) as kept:
+        put_run(kept, MadeRun("first", {"rouge_l": SCORES}, GRADES), SAMPLES)
+        put_run(kept, MadeRun("second", {"rouge_l": SCORES}), SAMPLES)
+        put_run(kept, MadeRun("third"), SAMPLES)
+        put_run(kept, MadeRun("hopeless", statuses=failed), SAMPLES)
+    return path
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    """A folder with that store under two names."""
     for name in (NAME, DEFAULT_STORE):
-        with Store.open(str(tmp_path / name)) as kept:
-            put_run(kept, MadeRun("first", {"rouge_l": SCORES}, GRADES), SAMPLES)
-            put_run(kept, MadeRun("second", {"rouge_l": SCORES}), SAMPLES)
-            put_run(kept, MadeRun("third"), SAMPLES)
-            put_run(kept, MadeRun("hopeless", statuses=failed), SAMPLES)
+        shutil.copy(made, tmp_path / name)
     return tmp_path
 
 

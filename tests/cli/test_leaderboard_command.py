@@ -193,8 +193,8 @@ def test_an_imported_run_hides_no_run_of_the_same_name_and_rows_name_their_runs(
     tmp_path: Path,
 ) -> None:
     words = ("--store", str(tmp_path / "s.db"), "--metrics", "rouge_l")
-    for model in ("control/safe", "control/right"):
-        run("run", "demo", "--model", model, *words, "--limit", "12")
+    models = ("--model", "control/safe", "--model", "control/right")
+    run("run", "demo", *models, *words, "--limit", "12")
     exported = str(tmp_path / "r.json")
     run("export", "1", "--to", "published", "--out", exported, *words[:2])
     run("import", exported, "--benchmark", "demo", "--model", "control/safe", *words)

@@ -319,9 +319,10 @@ def test_every_command_has_its_spending_agreed_to(
     place: Path, server: OpenAIServer, name: str
 ) -> None:
     own = settings(place)
-    run_command(*BEFORE, cwd=place, env=own)
     model = f"endpoint/gpt@{server.base_url}"
     words = COMMANDS[name].format(model=model, id=model.partition("/")[2]).split()
+    if words[0] == "score":
+        run_command(*BEFORE, cwd=place, env=own)
     program: Callable[[], object] = main
     if words[0] == "evaluate":
         words, program = words[1:], partial(evaluate, prog_name="evaluate")
@@ -356,7 +357,8 @@ def test_all_scorers_of_a_trial_are_agreed_to_before_the_first_is_asked(
 def test_a_judge_without_a_price_is_refused_before_the_model_is_paid(
     place: Path, server: OpenAIServer, words: str
 ) -> None:
-    run_command(*BEFORE, cwd=place, env=settings(place))
+    if words.startswith("score"):
+        run_command(*BEFORE, cwd=place, env=settings(place))
     judge = ("--judge", f"endpoint/gpt@{server.base_url}", "--budget", "5", "--yes")
     done = run_command(*words.split(), *judge, cwd=place, env=settings(place))
     assert done.returncode == 2

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
@@ -20,14 +21,21 @@ SCORES = {one.id: 0.5 for one in SAMPLES}
 GRADES = {"gpt": {one.id: {"accuracy": 4.0} for one in SAMPLES}}
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> str:
-    path = str(tmp_path / "made.db")
-    with Store.open(path) as kept:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of two runs and a trial, which is copied and never opened again."""
+    path = tmp_path_factory.mktemp("made") / "made.db"
+    with Store.open(str(path)) as kept:
         put_run(kept, MadeRun("first", {"rouge_l": SCORES}, GRADES, cost_usd=0.25), SAMPLES)
         put_run(kept, MadeRun("second", {"rouge_l": SCORES}), SAMPLES)
         put_run(kept, MadeRun("writer", kind="trial"), made_samples(2), "trial/captions")
     return path
+
+
+@pytest.fixture
+def store(made: Path, tmp_path: Path) -> str:
+    """That store, to be changed."""
+    return str(shutil.copy(made, tmp_path / "made.db"))
 
 
 def call(*words: str, given: str = "") -> CompletedProcess[str]:

@@ -95,7 +95,8 @@ def test_scores_of_single_samples_are_written(place: Path) -> None:
 
 
 def test_an_old_run_gets_more_scores_without_being_asked_again(place: Path) -> None:
-    run_command("run", "demo", "--model", "control/safe", "--metrics", "bleu_1", cwd=place)
+    words = "run demo --limit 6 --model control/safe --metrics bleu_1".split()
+    run_command(*words, cwd=place)
     done = score(place, "1", "--metrics", "rouge_l", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)

@@ -23,13 +23,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 LINES = (
-    "run demo --model control/safe --model control/wrong --metrics rouge_l --judge elements",
+    "run demo --limit 12 --model control/safe --model control/wrong --metrics rouge_l "
+    "--judge elements",
     "score 1 --metrics rouge_l --judge elements",
     "leaderboard --metric rouge_l",
     "compare 1 2 --metrics rouge_l",
     "score --predictions p.csv --references r.csv --metrics rouge_l",
     "meta csv --pairs pairs.csv --scorer metric:rouge_l",
-    "judges check elements --repeats 1 --limit 12",
+    "judges check elements --repeats 1 --limit 4",
 )
 
 
