@@ -276,24 +276,40 @@ def test_ranks_hold_what_the_letters_say(store: Store) -> None:
         assert entry.overall.ranks == (1 + better, 6 - worse)
 
 
-def test_a_narrow_table_folds_and_is_broken_in_parts_but_loses_nothing(store: Store) -> None:
+def test_a_narrow_table_folds_and_names_the_columns_that_it_leaves_out(store: Store) -> None:
     grades = {"gpt": {key: dict.fromkeys(("accuracy", "recall"), 5.0) for key in IDS}}
     put_run(store, MadeRun("provider/model-of-some-length", grades=grades), SAMPLES)
     failed = dict.fromkeys(IDS[:5], Status.FAILED)
     some = {"gpt": {key: given for key, given in grades["gpt"].items() if key not in failed}}
     put_run(store, MadeRun("other", grades=some, statuses=failed), SAMPLES)
     (page,) = pages(built(store))
-    narrow = fitted(page, 80)
     assert fitted(page, 300) == [page]
-    assert "score\n95 %" in [heading.text for heading in narrow[0].headings]
-    assert len(narrow) == 2
-    shown = {line for part in narrow for one in part.headings for line in one.text.split("\n")}
-    assert shown == {one.text for one in page.headings}
-    assert [one.headings[1].text for one in narrow] == ["model"] * 2
-    names = [row[1] for part in narrow for row in part.rows if row[1] != "other"]
-    assert {name.replace("\n", "") for name in names} == {"provider/model-of-some-length"}
-    assert narrow[1].title == f"{page.title} (continued)"
-    assert [one.notes for one in narrow] == [(), page.notes]
+    (narrow,) = fitted(page, 80)
+    assert "score\n95 %" in [heading.text for heading in narrow.headings]
+    shown = {line for one in narrow.headings for line in one.text.split("\n")}
+    left_out, *notes = narrow.notes
+    assert tuple(notes) == page.notes
+    missing = left_out.removeprefix("Not shown, for want of room: ").removesuffix(".").split(", ")
+    assert missing == ["recall", "as zero", "cost", "s/answer"]
+    # What folds below a column goes with it.
+    assert shown | {*missing, "worst–best"} == {one.text for one in page.headings}
+    assert {row[1].replace("\n", "") for row in narrow.rows} == {
+        "provider/model-of-some-length",
+        "other",
+    }
+
+
+def test_a_table_without_columns_to_spare_is_broken_in_parts(store: Store) -> None:
+    for number in range(2):
+        put_run(
+            store, MadeRun(f"model-{number}", scores={"rouge_l": dict.fromkeys(IDS, 0.5)}), SAMPLES
+        )
+    (page,) = pages(built(store))
+    wide = replace(page, headings=tuple(replace(one, spare=0) for one in page.headings))
+    first, second = fitted(wide, 60)
+    assert [one.headings[1].text for one in (first, second)] == ["model"] * 2
+    assert second.title == f"{page.title} (continued)"
+    assert [first.notes, second.notes] == [(), page.notes]
 
 
 def test_too_many_ties_to_letter_are_said_to_be(store: Store) -> None:

@@ -38,11 +38,14 @@ class Heading:
 
     Attributes:
         folds: Whether its cells may stand below those of the column before it, in a narrow place.
+        spare: Where that is not enough, columns with the highest number are left out first, and
+            named below the table; a column of 0 never is.
     """
 
     text: str
     align: Align = "right"
     folds: bool = False
+    spare: int = 0
 
 
 class Lines(str):
@@ -114,15 +117,32 @@ def dollars(value: float | None, *, estimated: bool = False) -> str:
 
 
 def fitted(page: Page, width: int) -> list[Page]:
-    """The page in so many columns of text: folded, and broken in several where that is not enough.
+    """The page in so many columns of text: folded, and without the columns that can be spared.
 
-    Every part begins with the columns that say what a row is about.
+    Where that is not enough it is broken in several, each of which begins with the columns that
+    say what a row is about.
     """
     if page_width(page) > width:
         page = _folded(page)
     keys = 1 + next((at for at, one in enumerate(page.headings) if one.align == "left"), 0)
-    whole, broken = (_parts(one, width, keys) for one in (page, _with_names_broken(page, keys - 1)))
-    return min(whole, broken, key=len)
+    pages = (page, _with_names_broken(page, keys - 1))
+    whole, broken = (_parts(_spared(one, width), width, keys) for one in pages)
+    return min(whole, broken, key=lambda parts: (len(parts), -len(parts[0].headings)))
+
+
+def _spared(page: Page, width: int) -> Page:
+    """The page without as many of its spare columns as do not fit; a note names them."""
+    kept, left_out = list(range(len(page.headings))), list[int]()
+    for column in sorted(kept, key=lambda at: (-page.headings[at].spare, -at)):
+        if not page.headings[column].spare or page_width(_part(page, kept)) <= width:
+            break
+        kept.remove(column)
+        left_out.append(column)
+    if not left_out:
+        return page
+    names = ", ".join(cell_lines(page.headings[at].text)[0] for at in sorted(left_out))
+    note = f"Not shown, for want of room: {names}."
+    return replace(_part(page, kept), notes=(note, *page.notes))
 
 
 def _parts(page: Page, width: int, keys: int) -> list[Page]:

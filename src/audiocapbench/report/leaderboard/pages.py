@@ -74,29 +74,29 @@ def _columns(board: Board) -> Iterator[_Column]:
         lambda one: one.overall.open_ranks,
         lambda one: f"printed {one.printed_rank}",
     )
-    yield _Column(Heading("tied", _LEFT), lambda one: one.overall.tied)
+    yield _Column(Heading("tied", _LEFT, spare=1), lambda one: one.overall.tied)
     own = [one.dimensions for one in board.entries] + [one.dimensions for one in board.published]
     for name in dict.fromkeys(name for given in own for name in given):
 
         def dimension(one: RunEntry | PublishedEntry, name: str = name) -> str:
             return shown(one.dimensions.get(name))
 
-        yield _Column(Heading(name), dimension, dimension)
+        yield _Column(Heading(name, spare=2), dimension, dimension)
     yield _Column(
         Heading("scored"),
         lambda one: f"{one.overall.estimate.n:,}/{one.overall.estimate.coverage.total:,}",
     )
     failures = any(one.n < one.coverage.total for one in estimates)
     if failures:
-        yield _Column(Heading("as zero"), lambda one: shown(one.overall.estimate.as_zero))
+        yield _Column(Heading("as zero", spare=3), lambda one: shown(one.overall.estimate.as_zero))
     if failures or (board.published and board.missing_clips):
         yield _Column(
             Heading("worst–best", folds=True), lambda one: spanned(board.bounds(one), digits)
         )
-    yield _Column(Heading("cost"), lambda one: _cost(one.table))
+    yield _Column(Heading("cost", spare=4), lambda one: _cost(one.table))
     if any(one.judge_cost_usd is not None for one in board.entries):
-        yield _Column(Heading("judge's cost"), lambda one: dollars(one.judge_cost_usd))
-    yield _Column(Heading("s/answer"), lambda one: number(one.table.latency_s, 2))
+        yield _Column(Heading("judge's cost", spare=5), lambda one: dollars(one.judge_cost_usd))
+    yield _Column(Heading("s/answer", spare=6), lambda one: number(one.table.latency_s, 2))
 
 
 def _cost(table: RunTable) -> str:
