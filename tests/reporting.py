@@ -8,6 +8,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,13 +37,14 @@ class Reporting:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        """No letter for what passed or was skipped: the table has it."""
-        quiet = self._config.get_verbosity() < 1
-        if quiet and report.skipped and not hasattr(report, "wasxfail"):
+        """No letters: lines say how far it is and what failed, a table what was skipped."""
+        if self._config.get_verbosity() > 0 or hasattr(report, "wasxfail"):
+            return None
+        if report.failed:
+            return ("failed" if report.when == "call" else "error"), "", ""
+        if report.skipped:
             return "skipped", "", ""
-        if quiet and report.passed and not hasattr(report, "wasxfail"):
-            return ("passed" if report.when == "call" else ""), "", ""
-        return None
+        return ("passed" if report.when == "call" else ""), "", ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count a phase of a test; say how far it is after each twentieth of them."""
@@ -50,6 +52,7 @@ class Reporting:
             self._note_skipped(report)
         if report.failed:
             self._counts["failed"] += 1
+            self._write(f"FAILED  {report.nodeid}")
         elif report.passed and report.when == "call":
             self._counts["passed"] += 1
             self._passed.append(report.nodeid)
@@ -69,19 +72,22 @@ class Reporting:
         self._skipped[f"{kind}\0{reason.removeprefix('Skipped: ')}"] += 1
 
     def _show(self) -> None:
-        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
-        session = getattr(reporter, "_session", None)
+        session = getattr(self._terminal(), "_session", None)
         total = getattr(session, "testscollected", 0)
-        if reporter is None or not total or self._config.get_verbosity() > 0:
-            return
-        step = _STEPS * self._ended // total
+        step = _STEPS * self._ended // total if total else 0
         if step > self._step:
             self._step = step
             spent = time.monotonic() - self._began
             failed = f", {self._counts['failed']} failed" if self._counts["failed"] else ""
-            reporter.ensure_newline()
             done = f"{100 * step // _STEPS:>4} %  {self._ended:,} of {total:,} tests"
-            reporter.write_line(f"{done}{failed}, {spent:.0f} s")
+            self._write(f"{done}{failed}, {spent:.0f} s")
+
+    def _terminal(self) -> Any:
+        return self._config.pluginmanager.get_plugin("terminalreporter")
+
+    def _write(self, line: str) -> None:
+        if self._config.get_verbosity() < 1:
+            self._terminal().write_line(line)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """What was skipped, by what is missing."""
