@@ -3,9 +3,11 @@
 import json
 import re
 from pathlib import Path
+from subprocess import CompletedProcess
+from typing import NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import audiocapbench
@@ -31,6 +33,7 @@ def test_no_control_reaches_the_terminal(text: str) -> None:
     assert escape_controls(shown) == shown
 
 
+@settings(max_examples=50)
 @given(st.recursive(st.text() | st.integers(), lambda one: st.dictionaries(st.text(), one)))
 def test_json_without_controls_says_the_same(document: object) -> None:
     text = json_text(document)
@@ -58,12 +61,19 @@ def test_only_the_console_prints() -> None:
     assert found == {"cli/__init__.py", "cli/console.py", "library/result.py", to_a_pipe}
 
 
-@pytest.mark.parametrize("form", [["--json"], [], ["--format", "csv"], ["--format", "md"]])
-def test_hostile_captions_and_names_are_written_out_in_every_form(
-    tmp_path: Path, form: list[str]
-) -> None:
+class Hostile(NamedTuple):
+    """A folder in which hostile names were run, and what that command said."""
+
+    place: Path
+    said: CompletedProcess[str]
+
+
+@pytest.fixture(scope="module")
+def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Hostile:
+    """A run on a dataset whose own name and all of whose names and categories are hostile."""
+    place = tmp_path_factory.mktemp("hostile")
     hostile = HOSTILE.replace("\0", "")
-    folder = tmp_path / f"set{hostile}"
+    folder = place / f"set{hostile}"
     rows = []
     for number in range(3):
         write_tone(folder / f"{number}.wav", 200 + 50 * number)
@@ -76,8 +86,15 @@ def test_hostile_captions_and_names_are_written_out_in_every_form(
             }
         )
     write_lines(folder, rows)
-    said = run_command("run", str(folder), "--model", "control/safe", cwd=tmp_path)
-    said2 = run_command("leaderboard", *form, cwd=tmp_path)
+    return Hostile(place, run_command("run", str(folder), "--model", "control/safe", cwd=place))
+
+
+@pytest.mark.parametrize("form", [["--json"], [], ["--format", "csv"], ["--format", "md"]])
+def test_hostile_captions_and_names_are_written_out_in_every_form(
+    hostile_run: Hostile, form: list[str]
+) -> None:
+    said = hostile_run.said
+    said2 = run_command("leaderboard", *form, cwd=hostile_run.place)
     for text in (said.stdout, said.stderr, said2.stdout, said2.stderr):
         assert "Traceback" not in text
         if form != ["--format", "csv"]:

@@ -2,13 +2,15 @@
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from audiocapbench.cli.results import warn_about
-from audiocapbench.store import Store
+from audiocapbench.store import DEFAULT_STORE, Store
 from command import run_command
 from fakes.mecat_shards import build_shards, caption_files, clip, clip_key, pair, question, tar
 from folders import write_lines, write_tone
@@ -33,6 +35,20 @@ class Upside:
 def create(options):
     return Upside()
 """
+
+
+class Checked(NamedTuple):
+    """A folder in whose store a judge was checked, and how that command ended."""
+
+    place: Path
+    done: subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> Checked:
+    """A check of the offline judge; whoever asks anything more does it in a copy of the store."""
+    place = tmp_path_factory.mktemp("checked")
+    return Checked(place, call(place, "judges", "check", "elements", "--limit", "12", "--json"))
 
 
 def call(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -65,32 +81,37 @@ def test_an_old_run_is_judged_once(tmp_path: Path) -> None:
     assert "has not been checked" not in again.stderr
 
 
-def test_a_judge_that_knows_right_from_wrong_passes_its_check(tmp_path: Path) -> None:
-    done = call(tmp_path, "judges", "check", "elements", "--json")
+def test_a_judge_that_knows_right_from_wrong_passes_its_check(
+    checked: Checked, tmp_path: Path
+) -> None:
+    done = checked.done
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document["ordered"] is True
     assert document["warning"] is None
     assert document["auc_right_safe"] > 0.8
     assert document["auc_safe_wrong"] > 0.8
-    shown = call(tmp_path, "judges", "check", "elements")
+    shutil.copy(checked.place / DEFAULT_STORE, tmp_path)
+    shown = call(tmp_path, "judges", "check", "elements", "--limit", "12")
     for kind in ("right answers", "safe answers", "wrong answers", "right answers, padded"):
         assert f"elements: {kind} " in shown.stderr
     padded = (
-        r"a right answer that is padded, less the same as it was: [+-]\d\.\d\d \(.*30 answers\)"
+        r"a right answer that is padded, less the same as it was: [+-]\d\.\d\d \(.*12 answers\)"
     )
     assert re.search(padded, shown.stdout)
-    after = call(tmp_path, "run", "demo", "--model", "control/safe", "--judge", "elements")
+    words = ("--limit", "4", "--judge", "elements")
+    after = call(tmp_path, "run", "demo", "--model", "control/safe", *words)
     assert "has not been checked" not in after.stderr
     assert "Judge elements, 0 to 10" in after.stdout
 
 
 def test_a_judge_that_does_not_is_warned_about_wherever_it_is_shown(tmp_path: Path) -> None:
     install_judge(tmp_path)
-    done = call(tmp_path, "judges", "check", "upside-down")
+    done = call(tmp_path, "judges", "check", "upside-down", "--limit", "6")
     assert done.returncode == 0, done.stderr
     assert "upside-down does not order right > safe > wrong" in done.stderr
-    after = call(tmp_path, "run", "demo", "--model", "control/safe", "--judge", "upside-down")
+    words = ("--limit", "4", "--judge", "upside-down")
+    after = call(tmp_path, "run", "demo", "--model", "control/safe", *words)
     assert "Warning: upside-down does not order right > safe > wrong" in after.stderr
 
 
@@ -106,27 +127,27 @@ def test_wrong_use_is_one_sentence(tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr
 
 
-def test_the_runs_of_a_check_stay_out_of_the_way(tmp_path: Path) -> None:
-    assert call(tmp_path, "judges", "check", "elements", "--limit", "12").returncode == 0
-    listed = call(tmp_path, "runs")
+def test_the_runs_of_a_check_stay_out_of_the_way(checked: Checked) -> None:
+    assert checked.done.returncode == 0
+    listed = call(checked.place, "runs")
     assert "6 runs of trials not shown; --trials does." in listed.stderr
     assert "control/right" not in listed.stdout
-    assert json.loads(call(tmp_path, "runs", "--json").stdout)["runs"] == []
-    shown = json.loads(call(tmp_path, "runs", "--trials", "--json").stdout)["runs"]
+    assert json.loads(call(checked.place, "runs", "--json").stdout)["runs"] == []
+    shown = json.loads(call(checked.place, "runs", "--trials", "--json").stdout)["runs"]
     assert {one["benchmark"] for one in shown} == {"trial/check/demo"}
-    refused = call(tmp_path, "score", "1")
+    refused = call(checked.place, "score", "1")
     assert refused.returncode == 2
     assert "run 1 is of trial/check/demo: its answers are no captions to score" in refused.stderr
 
 
 def test_mecat_s_judge_is_checked_on_mecat_s_own_questions(tmp_path: Path) -> None:
     shards = tmp_path / "shards.tar.gz"
-    shards.write_bytes(tar([*caption_files("S00", range(4)), *caption_files("00A", range(3))]))
+    shards.write_bytes(tar([*caption_files("S00", range(2)), *caption_files("00A", range(1))]))
     build_shards(tmp_path / "data", shards)
     words = ["judges", "check", "elements", "--benchmark", "mecat-caption", "--data", "data"]
     done = call(tmp_path, *words, "--json")
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["kinds"]["right"]["n"] == 4 * 7
+    assert json.loads(done.stdout)["kinds"]["right"]["n"] == 4 * 3
 
 
 def test_a_benchmark_is_checked_without_a_folder_where_it_needs_none(tmp_path: Path) -> None:
@@ -143,7 +164,7 @@ def test_a_judge_is_checked_on_questions_with_one_answer(tmp_path: Path) -> None
     shards = tmp_path / "shards.tar.gz"
     members = [
         member
-        for number in range(7)
+        for number in range(2)
         for turn in range(5)
         for member in pair(
             f"{clip_key('S00', number)}_{number:04x}{turn:04x}",
@@ -159,7 +180,7 @@ def test_a_judge_is_checked_on_questions_with_one_answer(tmp_path: Path) -> None
     document = json.loads(done.stdout)
     assert document["left_in"] is True
     assert {name: one["n"] for name, one in document["kinds"].items()} == dict.fromkeys(
-        ("right", "safe", "wrong"), 5 * 7
+        ("right", "safe", "wrong"), 5 * 2
     )
     assert "the reference itself, left in" in call(tmp_path, *words).stdout
     refused = call(
@@ -263,7 +284,7 @@ def test_a_check_that_was_advised_is_not_advised_again(tmp_path: Path) -> None:
     first = call(tmp_path, "score", "1", "--judge", "elements")
     advised = first.stderr.partition("this does: audiocapbench ")[2].split()
     assert advised[:2] == ["judges", "check"]
-    assert call(tmp_path, *advised[:3], "--limit", "6").returncode == 0
+    assert call(tmp_path, *advised[:3], "--limit", "3").returncode == 0
     (tmp_path / "p.csv").write_text("id,caption\na,A cat.\n")
     call(tmp_path, "import", "p.csv", "--references", "r.csv", "--model", "other")
     second = call(tmp_path, "score", "2", "--judge", "elements")
