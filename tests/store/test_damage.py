@@ -3,11 +3,12 @@
 import os
 import random
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Table
+from sqlalchemy import JSON, Boolean, Float, Integer, Table, TypeDecorator
 
 from audiocapbench.errors import AudioCapBenchError, StoreError
 from audiocapbench.scores.summary import summarise
@@ -93,7 +94,25 @@ TABLES = [
     for table in schema.metadata.sorted_tables
     if table.name not in ("embeddings", "responses", "workers", "claims")
 ]
-COLUMNS = [f"{table.name}.{column.name}" for table in TABLES for column in table.columns]
+COLUMNS = {f"{table.name}.{column.name}": column for table in TABLES for column in table.columns}
+EMPTY = ("annotations", "findings", "rating_", "run_tags")
+# The first column of each type, one that has rows and is no part of a key if there is one.
+_ORDER = sorted(COLUMNS, key=lambda name: (name.startswith(EMPTY), COLUMNS[name].primary_key))
+FIRST = {repr(COLUMNS[name].type): name for name in reversed(_ORDER)}
+
+
+def damages(name: str) -> Sequence[object]:
+    """All garbage in one column of each type; else what the type lets through to its readers.
+
+    What a type does not let through is refused in the same way in all of its columns.
+    """
+    if name in FIRST.values():
+        return GARBAGE
+    kind = COLUMNS[name].type
+    holds = kind.impl if isinstance(kind, TypeDecorator) else kind
+    if isinstance(holds, JSON):
+        return ["null"]
+    return [7] if isinstance(holds, Integer | Float | Boolean) else ["garbage"]
 
 
 @pytest.mark.slow
@@ -101,7 +120,7 @@ COLUMNS = [f"{table.name}.{column.name}" for table in TABLES for column in table
 def test_garbage_in_any_cell_is_read_as_it_is_or_refused(path: Path, column: str) -> None:
     table, name = column.split(".")
     whole = path.read_bytes()
-    for garbage in GARBAGE:
+    for garbage in damages(column):
         path.write_bytes(whole)
         with closing(sqlite3.connect(path)) as connection, suppress(sqlite3.Error):
             connection.execute(f'UPDATE {table} SET "{name}" = ?', (garbage,))

@@ -185,4 +185,4 @@ def _of_judgement(one: Judgement, signatures: Mapping[Signature, int]) -> rows.V
 def _judgement(row: Row[Any], signatures: Mapping[int, Signature]) -> Judgement:
     own = rows.fields_of(row, Judgement, "sample_id", "scores")
     own |= {"signature": signatures[row.signature], "status": Status(row.status)}
-    return Judgement(sample_id=row.sample, scores=row._mapping["values"], **own)
+    return Judgement(sample_id=row.sample, scores=dict(row._mapping["values"]), **own)
