@@ -29,9 +29,9 @@ def drawn(
 @pytest.mark.parametrize("rated", [20, 100])
 def test_intervals_cover_the_truth_whatever_the_judge_is_worth(kind: str, rated: int) -> None:
     generator = np.random.default_rng(3)
-    covered, rounds = 0, 1500
+    covered, rounds = 0, 1000
     for _ in range(rounds):
-        people, judge = drawn(kind, generator)
+        people, judge = drawn(kind, generator, 400)
         found = calibrated_mean(people[:rated], judge[:rated], judge[rated:])
         assert found.interval is not None
         covered += found.interval.low <= 5 <= found.interval.high

@@ -62,12 +62,12 @@ def test_a_tiny_category_is_weighed_down_to_its_share() -> None:
 def test_a_wrong_winner_is_named_in_at_most_five_of_a_hundred_races() -> None:
     generator = np.random.default_rng(11)
     wrong = 0
-    for seed in range(1000):
+    for seed in range(300):
         # Nearly alike, where luck is most likely to mislead.
         table = scores([6.0, 6.0, 5.97, 5.9][: 2 + seed % 3], generator)
         best = table.mean(axis=1).argmax()
         wrong += best in race(table, seed)[0].out
-    assert wrong <= 50
+    assert wrong <= 15
 
 
 @pytest.mark.slow

@@ -21,6 +21,12 @@ folder = "out"
 budget = 1.0
 
 [output]
+"""
+LITTLE = """
+formats = ["md"]
+report = false
+"""
+ALL = """
 tables = ["leaderboard", "by-category", "table1"]
 formats = ["md", "csv", "latex", "json"]
 """
@@ -28,8 +34,9 @@ formats = ["md", "csv", "latex", "json"]
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
+    """A folder with eight clips and a study of them that writes one table."""
     write_folder(tmp_path / "tones", 8)
-    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "study.toml").write_text(STUDY + LITTLE)
     return tmp_path
 
 
@@ -38,6 +45,7 @@ def call(place: Path, *words: str) -> Any:
 
 
 def test_a_study_asks_what_is_missing_and_writes_all_that_it_names(place: Path) -> None:
+    (place / "study.toml").write_text(STUDY + ALL)
     done = call(place, "study.toml", "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
@@ -78,7 +86,7 @@ def test_check_says_what_would_be_asked_and_asks_nothing(place: Path) -> None:
 
 
 def test_check_says_how_long_a_study_takes_by_what_answers_took_before(place: Path) -> None:
-    limited = STUDY.replace("budget", "concurrency = 2\nbudget")
+    limited = (STUDY + LITTLE).replace("budget", "concurrency = 2\nbudget")
     (place / "study.toml").write_text(limited)
     assert call(place, "study.toml").returncode == 0
     write_folder(place / "tones", 20)
@@ -152,7 +160,7 @@ def test_a_lock_that_is_none_is_no_lock_of_nothing(place: Path, text: str) -> No
 
 def test_a_lock_holds_the_samples_and_can_be_made_anew(place: Path) -> None:
     assert call(place, "lock", "study.toml").returncode == 0
-    (place / "study.toml").write_text("\ufefflimit = 3\n" + STUDY, encoding="utf-8")
+    (place / "study.toml").write_text("\ufefflimit = 3\n" + STUDY + LITTLE, encoding="utf-8")
     done = call(place, "check", "study.toml")
     assert done.returncode == 1
     assert "samples.limit" in done.stderr
