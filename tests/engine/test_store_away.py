@@ -21,7 +21,7 @@ from audiocapbench.signature import sign
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement, JudgeReply
 from audiocapbench.store.unsaved import AnswerRecord, JudgementRecord
-from command import COMMAND
+from command import COMMAND, run_command
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
@@ -190,9 +190,9 @@ def test_a_locked_judging_waits_and_keeps_its_judgements(place: Path, server: Op
         return completion(json.dumps(scores))
 
     server.reply = reply
-    told = [*COMMAND, "score", "1", "--judge", f"endpoint/gpt@{server.base_url}", "--yes"]
+    told = ["score", "1", "--judge", f"endpoint/gpt@{server.base_url}", "--yes"]
     process = subprocess.Popen(
-        told, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*COMMAND, *told], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     wait_until(lambda: len(server.requests) >= 4)
     with locked(place / "audiocapbench.db"):
@@ -206,7 +206,8 @@ def test_a_locked_judging_waits_and_keeps_its_judgements(place: Path, server: Op
     assert process.returncode == 130
     assert "Traceback" not in err
     asked = len(server.requests)
-    again = subprocess.run(told, cwd=place, capture_output=True, text=True, check=True)
+    again = run_command(*told, cwd=place)
+    assert again.returncode == 0, again.stderr
     assert f"{asked} answers that could not be stored were taken in" in again.stderr
     assert len(server.requests) == CLIPS
 

@@ -69,7 +69,7 @@ def asked_or_ended(server: OpenAIServer, seen: int, process: subprocess.Popen[st
     return len(server.requests) > seen or process.poll() is not None
 
 
-@pytest.mark.parametrize("kills", [4, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [4, pytest.param(10, marks=pytest.mark.slow)])
 def test_kills_lose_nothing_and_ask_nothing_twice(tmp_path: Path, kills: int) -> None:
     clips, in_flight, draw = 12 + 5 * kills, 4, random.Random(20)
     (tmp_path / "tones").mkdir()

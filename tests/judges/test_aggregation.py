@@ -1,5 +1,7 @@
 """From many judgements to one score, and what is said about disagreement and failures."""
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,11 +36,27 @@ def unparsed(judge: str, sample: int) -> Judgement:
     return Judgement(judge, f"tone_{sample}", 0, SIGNATURE, Status.UNPARSED, error="no JSON object")
 
 
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of clips and a store with a run that answered them; read, or copied."""
+    place = tmp_path_factory.mktemp("answered")
+    benchmark = open_benchmark(str(write_folder(place / "tones", CLIPS)))
+    with Store.open(str(place / "runs.db")) as store:
+        run_benchmark(benchmark, create_model("control/safe"), store)
+    return place
+
+
 @pytest.fixture
-def run(tmp_path: Path, store: Store) -> Run:
-    (tmp_path / "tones").mkdir()
-    benchmark = open_benchmark(str(write_folder(tmp_path / "tones", CLIPS)))
-    return run_benchmark(benchmark, create_model("control/safe"), store).run
+def store(answered: Path, tmp_path: Path) -> Iterator[Store]:
+    """A store of its own with that run."""
+    with Store.open(str(shutil.copy(answered / "runs.db", tmp_path))) as opened:
+        yield opened
+
+
+@pytest.fixture
+def run(store: Store) -> Run:
+    """The run."""
+    return store.run(1)
 
 
 def table_of(store: Store, run: Run) -> RunTable:

@@ -140,11 +140,11 @@ def test_a_judge_that_says_the_same_to_all_is_warned_of(demo: Benchmark, answere
 
 def test_kappa_tells_a_judge_that_changes_its_mind(demo: Benchmark, store: Store) -> None:
     judge = ModelJudge("undecided", Undecided(), contract())
-    found = check_judge(judge, demo, store, selection=Selection(limit=12), repeats=3)
+    found = check_judge(judge, demo, store, selection=Selection(limit=8), repeats=3)
     assert found.repeats == 3
     assert found.kappa is not None
     assert found.kappa < 0.2
-    assert found.kinds["safe"].n == 12
+    assert found.kinds["safe"].n == 8
 
 
 def test_a_check_goes_on_where_it_stopped(demo: Benchmark, answered: Store) -> None:

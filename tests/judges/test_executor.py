@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -63,11 +64,27 @@ def server() -> Iterator[OpenAIServer]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of clips and a store with a run that answered them; read, or copied."""
+    place = tmp_path_factory.mktemp("answered")
+    benchmark = open_benchmark(str(write_folder(place / "tones", CLIPS)))
+    with Store.open(str(place / "runs.db")) as store:
+        run_benchmark(benchmark, create_model("control/right"), store)
+    return place
+
+
 @pytest.fixture
-def run(tmp_path: Path, store: Store) -> Run:
-    (tmp_path / "tones").mkdir()
-    benchmark = open_benchmark(str(write_folder(tmp_path / "tones", CLIPS)))
-    return run_benchmark(benchmark, create_model("control/right"), store).run
+def store(answered: Path, tmp_path: Path) -> Iterator[Store]:
+    """A store of its own with that run."""
+    with Store.open(str(shutil.copy(answered / "runs.db", tmp_path))) as opened:
+        yield opened
+
+
+@pytest.fixture
+def run(store: Store) -> Run:
+    """The run."""
+    return store.run(1)
 
 
 def judge_at(server: OpenAIServer, name: str = "gpt", options: str = "") -> ModelJudge:
@@ -167,11 +184,11 @@ def test_what_judging_will_cost_is_told_by_the_prompts_that_are_sent(
 
 
 def test_another_run_with_the_same_answers_is_judged_from_the_cache(
-    server: OpenAIServer, store: Store, run: Run, tmp_path: Path
+    server: OpenAIServer, store: Store, run: Run, answered: Path
 ) -> None:
     judge = judge_at(server)
     judge_run(store, run, [judge])
-    benchmark = open_benchmark(str(tmp_path / "tones"))
+    benchmark = open_benchmark(str(answered / "tones"))
     again = run_benchmark(benchmark, create_model("control/right"), store, fresh=True).run
     assert again.id != run.id
     end = judge_run(store, again, [judge])
@@ -240,10 +257,9 @@ def test_a_failure_is_asked_again_the_next_time(
 
 
 def test_an_empty_prediction_scores_zero_without_a_call(
-    server: OpenAIServer, store: Store, tmp_path: Path
+    server: OpenAIServer, store: Store, answered: Path
 ) -> None:
-    (tmp_path / "tones").mkdir()
-    benchmark = open_benchmark(str(write_folder(tmp_path / "tones", CLIPS)))
+    benchmark = open_benchmark(str(answered / "tones"))
     empty = run_benchmark(benchmark, create_model("control/empty"), store).run
     end = judge_run(store, empty, [judge_at(server)])
     assert end.judges[0].statuses == {"ok": CLIPS}
@@ -339,9 +355,11 @@ def test_a_judge_that_takes_no_audio_cannot_hear() -> None:
 
 
 def test_a_clip_that_cannot_be_read_fails_its_judgement_only(
-    server: OpenAIServer, store: Store, run: Run, tmp_path: Path
+    server: OpenAIServer, store: Store, tmp_path: Path
 ) -> None:
-    (tmp_path / "tones" / "clips" / "0.wav").write_bytes(b"gone")
+    benchmark = open_benchmark(str(write_folder(tmp_path / "own", CLIPS)))
+    run = run_benchmark(benchmark, create_model("control/right"), store, fresh=True).run
+    (tmp_path / "own" / "clips" / "0.wav").write_bytes(b"gone")
     end = judge_run(store, run, [judge_at(server, options="[hears=yes]")])
     assert end.judges[0].statuses == {"ok": CLIPS - 1, "failed": 1}
 
