@@ -127,7 +127,9 @@ def fitted(page: Page, width: int) -> list[Page]:
     keys = 1 + next((at for at, one in enumerate(page.headings) if one.align == "left"), 0)
     pages = (page, _with_names_broken(page, keys - 1))
     whole, broken = (_parts(_spared(one, width), width, keys) for one in pages)
-    return min(whole, broken, key=lambda parts: (len(parts), -len(parts[0].headings)))
+    return min(
+        whole, broken, key=lambda parts: (len(parts), -sum(len(one.headings) for one in parts))
+    )
 
 
 def _spared(page: Page, width: int) -> Page:
