@@ -3,6 +3,7 @@
 import ast
 import csv
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,16 +40,24 @@ def conette(shared: Path) -> Corpus:
 
 
 def tokenised(corpus: Corpus) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
-    """Tokenise references and predictions with the original tokenizer."""
+    """Tokenise references and predictions with the original tokenizer, once for all tests."""
+    return _tokens(tuple(map(tuple, corpus.references)), tuple(corpus.predictions))
+
+
+@cache
+def _tokens(
+    references: tuple[tuple[str, ...], ...], predictions: tuple[str, ...]
+) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
     module = needs("pycocoevalcap.tokenizer.ptbtokenizer")
     needs_program("java")
-    references = {
-        index: [{"caption": text} for text in texts]
-        for index, texts in enumerate(corpus.references)
-    }
-    predictions = {index: [{"caption": text}] for index, text in enumerate(corpus.predictions)}
+    # Java begins once for both.
+    texts = dict(enumerate([*references, *((text,) for text in predictions)]))
+    captions = {index: [{"caption": text} for text in own] for index, own in texts.items()}
     tokenizer: Any = module.PTBTokenizer()
-    return tokenizer.tokenize(references), tokenizer.tokenize(predictions)
+    tokens = list(tokenizer.tokenize(captions).values())
+    assert len(tokens) == len(texts)
+    first = len(references)
+    return dict(enumerate(tokens[:first])), dict(enumerate(tokens[first:]))
 
 
 def _rows(path: Path, delimiter: str) -> list[dict[str, str]]:
