@@ -3,8 +3,9 @@
 import json
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from needs import AXE, CHROMIUM, needs, needs_program
 
@@ -17,7 +18,8 @@ PATIENCE_S = 60.0
 """How long anything may take on a machine that others use too; nothing waits longer than needed."""
 
 
-class Visit(NamedTuple):
+@dataclass(eq=False)
+class Visit:
     """An open page, with everything that it complained about or asked for.
 
     A page changes after an action and not with it: what is looked at then is waited for, with
@@ -29,6 +31,22 @@ class Visit(NamedTuple):
     complaints: list[str]
     requests: list[str]
     excused: list[str]
+
+    def listen(self, on: bool = True) -> None:
+        """Note what the page says and asks for from now on, or no longer."""
+        turn = self.page.on if on else self.page.remove_listener
+        turn("console", self._said)
+        turn("pageerror", self._failed)
+        turn("request", self._asked)
+
+    def _said(self, message: Any) -> None:
+        self.complaints.append(f"{message.type}: {message.text}")
+
+    def _failed(self, error: Any) -> None:
+        self.complaints.append(str(error))
+
+    def _asked(self, request: Any) -> None:
+        self.requests.append(request.url)
 
     def ids(self) -> list[str]:
         found: list[str] = self.page.locator("[role=option] .name").all_inner_texts()
@@ -74,6 +92,7 @@ def waited_for(page: Any, look: Callable[[], object], wanted: object, name: str)
 
 
 Opener = Callable[..., Visit]
+_SPARE: dict[tuple[Any, str], list[Any]] = {}
 
 
 def launched(*flags: str) -> Iterator[Any]:
@@ -87,33 +106,60 @@ def launched(*flags: str) -> Iterator[Any]:
             executable_path=CHROMIUM, args=[*FLAGS, *flags], timeout=1000 * PATIENCE_S
         )
         yield browser
+        for key in [key for key in _SPARE if key[0] is browser]:
+            del _SPARE[key]
         browser.close()
+
+
+def take_page(browser: Any, **settings: Any) -> Any:
+    """A page with such settings that no test uses any more, or a new one.
+
+    To make one takes two seconds of computing, to open an address in it a fifth of that.
+    """
+    spare = _SPARE.setdefault((browser, json.dumps(settings, sort_keys=True)), [])
+    if spare:
+        return spare.pop()
+    page = browser.new_context(**settings).new_page()
+    page.set_default_timeout(1000 * PATIENCE_S)
+    return page
+
+
+def give_back(browser: Any, page: Any, **settings: Any) -> None:
+    """Leave a page, and all that it kept, for another test."""
+    if page.is_closed():
+        page.context.close()
+        return
+    forget(page)
+    _SPARE[browser, json.dumps(settings, sort_keys=True)].append(page)
+
+
+def forget(page: Any) -> None:
+    """Make a page as empty as a new one."""
+    page.evaluate("() => { try { localStorage.clear(); sessionStorage.clear(); } catch { } }")
+    page.context.clear_cookies()
+    page.goto("about:blank")
 
 
 def visits(browser: Any, allowed: tuple[str, ...] = ("file:", "blob:")) -> Iterator[Opener]:
     """Opens addresses; none may complain, or ask for anything else than what is allowed."""
-    contexts = []
-    seen: list[Visit] = []
+    seen: list[tuple[Visit, dict[str, Any]]] = []
 
-    def open_page(address: str, **settings: Any) -> Visit:
-        context = browser.new_context(**({"viewport": WIDE, "bypass_csp": False} | settings))
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(1000 * PATIENCE_S)
+    def open_page(address: str, **given: Any) -> Visit:
+        settings = {"viewport": WIDE, "bypass_csp": False} | given
+        page = take_page(browser, **settings)
         one = Visit(page, [], [], [])
-        seen.append(one)
-        page.on("console", lambda message: one.complaints.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: one.complaints.append(str(error)))
-        page.on("request", lambda request: one.requests.append(request.url))
+        seen.append((one, settings))
+        one.listen()
         page.goto(address)
         if settings.get("java_script_enabled", True):
             page.wait_for_selector("body[data-shown]", state="attached")
         return one
 
     yield open_page
-    for context in contexts:
-        context.close()
-    for one in seen:
+    for one, settings in seen:
+        give_back(browser, one.page, **settings)
+        one.listen(False)
+    for one, _ in seen:
         inexcusable = [said for said in one.complaints if not any(x in said for x in one.excused)]
         assert not inexcusable, one.complaints
         assert all(url.startswith(allowed) for url in one.requests), one.requests
@@ -124,7 +170,8 @@ def complaints_of_axe(page: Any) -> list[str]:
     if not AXE.is_file():
         return []
     page.evaluate(_axe_core())
-    found = page.evaluate("axe.run().then(found => found.violations)")
+    # All rules are applied; only what they have nothing against is not described.
+    found = page.evaluate("axe.run({resultTypes: ['violations']}).then(found => found.violations)")
     return [
         f"{one['id']}: {node['target']} {node['failureSummary']}"
         for one in found

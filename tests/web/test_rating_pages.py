@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ needs("uvicorn", "playwright")
 needs_program("chromium")
 
 from audiocapbench.store import Store
-from browser import PATIENCE_S, complaints_of_axe, launched, waited_for
+from browser import PATIENCE_S, complaints_of_axe, forget, launched, waited_for
 from rating_project import RatingServer, process_serving, serving, start, stop, write_project
 
 pytestmark = pytest.mark.slow
@@ -29,19 +29,63 @@ def browser() -> Iterator[Any]:
     yield from launched("--autoplay-policy=no-user-gesture-required")
 
 
+class Context:
+    """What tabs of one person's browser share; tabs are used again, for a new one is dear."""
+
+    def __init__(self, browser: Any, **settings: Any) -> None:
+        self._made = browser.new_context(**settings, **STILL)
+        self._tabs: list[Any] = []
+        self._open: list[Page] = []
+
+    def tab(self, page: "Page") -> Any:
+        """An empty tab for a page."""
+        self._open.append(page)
+        if self._tabs:
+            return self._tabs.pop()
+        made = self._made.new_page()
+        made.set_default_timeout(1000 * PATIENCE_S)
+        return made
+
+    def leave(self) -> None:
+        """Empty all tabs, and forget what their pages kept."""
+        for page in self._open:
+            if not page.page.is_closed():
+                forget(page.page)
+                page.listen(page.page.remove_listener)
+                self._tabs.append(page.page)
+        self._open.clear()
+
+
 class Page:
     """A page of one person, and what it complained about or asked for."""
 
-    def __init__(self, context: Any, server: RatingServer, person: str, place: str = "") -> None:
+    def __init__(
+        self, context: Context, server: RatingServer, person: str, place: str = ""
+    ) -> None:
         self.complaints: list[str] = []
         self.requests: list[str] = []
-        self.page = context.new_page()
-        self.page.set_default_timeout(1000 * PATIENCE_S)
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("dialog", lambda dialog: self.complaints.append(f"dialog {dialog.message}"))
-        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page = context.tab(self)
+        self.listen(self.page.on)
         self.page.goto(f"{server.address}/rate/{place}#{server.tokens[person]}")
+
+    def listen(self, turn: Callable[[str, Callable[[Any], None]], object]) -> None:
+        """Turn on, or off, what notes the tab's events."""
+        turn("console", self._said)
+        turn("pageerror", self._failed)
+        turn("dialog", self._asked)
+        turn("request", self._fetched)
+
+    def _said(self, message: Any) -> None:
+        self.complaints.append(message.text)
+
+    def _failed(self, error: Any) -> None:
+        self.complaints.append(str(error))
+
+    def _asked(self, dialog: Any) -> None:
+        self.complaints.append(f"dialog {dialog.message}")
+
+    def _fetched(self, request: Any) -> None:
+        self.requests.append(request.url)
 
     def press(self, *keys: str) -> None:
         for key in keys:
@@ -64,11 +108,23 @@ class Page:
         assert complaints_of_axe(self.page) == []
 
 
+@pytest.fixture(scope="module")
+def desk(browser: Any) -> Context:
+    return Context(browser, viewport={"width": 1200, "height": 900})
+
+
+@pytest.fixture(scope="module")
+def phones(browser: Any) -> dict[str, Context]:
+    """A phone for each scheme of colours."""
+    size = {"width": 390, "height": 844}
+    return {one: Context(browser, viewport=size, color_scheme=one) for one in ("light", "dark")}
+
+
 @pytest.fixture
-def context(browser: Any) -> Iterator[Any]:
-    made = browser.new_context(viewport={"width": 1200, "height": 900}, **STILL)
-    yield made
-    made.close()
+def context(desk: Context) -> Iterator[Context]:
+    """A browser without a page."""
+    yield desk
+    desk.leave()
 
 
 def said(place: Path) -> dict[str, Any]:
@@ -85,7 +141,7 @@ KEYS = {
 
 
 @pytest.mark.parametrize("kind", KEYS)
-def test_a_project_is_rated_by_keyboard_alone(tmp_path: Path, context: Any, kind: str) -> None:
+def test_a_project_is_rated_by_keyboard_alone(tmp_path: Path, context: Context, kind: str) -> None:
     project = write_project(tmp_path, kind, count=2, gold=1, listen=1.0, seconds=0.4)
     with serving(project) as server:
         one = Page(context, server, "ana")
@@ -108,7 +164,7 @@ def test_a_project_is_rated_by_keyboard_alone(tmp_path: Path, context: Any, kind
         assert {answer["confidence"] for answer in answers} == {2}
 
 
-def test_what_is_not_heard_or_not_answered_is_not_sent(tmp_path: Path, context: Any) -> None:
+def test_what_is_not_heard_or_not_answered_is_not_sent(tmp_path: Path, context: Context) -> None:
     with serving(write_project(tmp_path, count=1, listen=1.0, seconds=1.0)) as server:
         one = Page(context, server, "ana")
         one.page.wait_for_selector("#play:not([disabled])")
@@ -126,7 +182,7 @@ def test_what_is_not_heard_or_not_answered_is_not_sent(tmp_path: Path, context: 
 
 
 def test_answers_are_taken_back_and_a_page_that_was_closed_goes_on(
-    tmp_path: Path, context: Any
+    tmp_path: Path, context: Context
 ) -> None:
     with serving(write_project(tmp_path, "rel", count=3)) as server:
         one = Page(context, server, "ana")
@@ -153,7 +209,7 @@ def test_answers_are_taken_back_and_a_page_that_was_closed_goes_on(
     assert list(said(tmp_path).values()) == [{"rel": 5}]
 
 
-def test_two_people_rate_in_two_tabs_of_one_browser(tmp_path: Path, context: Any) -> None:
+def test_two_people_rate_in_two_tabs_of_one_browser(tmp_path: Path, context: Context) -> None:
     with serving(write_project(tmp_path, "rel", count=1)) as server:
         ana, ben = (Page(context, server, name) for name in ("ana", "ben"))
         for one, value in ((ana, "2"), (ben, "5")):
@@ -165,7 +221,7 @@ def test_two_people_rate_in_two_tabs_of_one_browser(tmp_path: Path, context: Any
 
 
 def test_a_second_tab_of_the_same_person_makes_no_second_rating(
-    tmp_path: Path, context: Any
+    tmp_path: Path, context: Context
 ) -> None:
     with serving(write_project(tmp_path, "rel", count=2)) as server:
         first, second = (Page(context, server, "ana") for _ in range(2))
@@ -181,7 +237,7 @@ def test_a_second_tab_of_the_same_person_makes_no_second_rating(
     assert list(said(tmp_path).values()) == [{"rel": 2}]
 
 
-def test_an_answer_outlives_a_server_that_is_killed(tmp_path: Path, context: Any) -> None:
+def test_an_answer_outlives_a_server_that_is_killed(tmp_path: Path, context: Context) -> None:
     project = write_project(tmp_path, "rel", count=2)
     server = start(project)
     one = Page(context, server, "ana")
@@ -200,7 +256,9 @@ def test_an_answer_outlives_a_server_that_is_killed(tmp_path: Path, context: Any
         one.until("Object.values(localStorage).join() === '[]'")
 
 
-def test_an_answer_outlives_the_tab_where_the_server_is_gone(tmp_path: Path, context: Any) -> None:
+def test_an_answer_outlives_the_tab_where_the_server_is_gone(
+    tmp_path: Path, context: Context
+) -> None:
     project = write_project(tmp_path, "rel", count=2)
     server = start(project)
     one = Page(context, server, "ana")
@@ -216,7 +274,7 @@ def test_an_answer_outlives_the_tab_where_the_server_is_gone(tmp_path: Path, con
     assert list(said(tmp_path).values()) == [{"rel": 3}]
 
 
-def test_hostile_words_are_words(tmp_path: Path, context: Any) -> None:
+def test_hostile_words_are_words(tmp_path: Path, context: Context) -> None:
     people = ["ana", "<b>ben</b>"]
     project = write_project(tmp_path, count=1, people=people, title=EVIL, instructions=EVIL)
     table = (tmp_path / "items.csv").read_text(encoding="utf-8")
@@ -235,7 +293,9 @@ def test_hostile_words_are_words(tmp_path: Path, context: Any) -> None:
         assert [*one.complaints, *admin.complaints] == []
 
 
-def test_the_administrator_sees_how_far_it_is_and_fetches_it(tmp_path: Path, context: Any) -> None:
+def test_the_administrator_sees_how_far_it_is_and_fetches_it(
+    tmp_path: Path, context: Context
+) -> None:
     with serving(write_project(tmp_path, "rel", count=2)) as server:
         for name, value in (("ana", "4"), ("ben", "4")):
             one = Page(context, server, name)
@@ -259,14 +319,14 @@ def test_the_administrator_sees_how_far_it_is_and_fetches_it(tmp_path: Path, con
 
 
 @pytest.mark.parametrize("kind", KEYS)
-def test_a_phone_shows_all_of_it_in_light_and_dark(tmp_path: Path, browser: Any, kind: str) -> None:
+def test_a_phone_shows_all_of_it_in_light_and_dark(
+    tmp_path: Path, phones: dict[str, Context], kind: str
+) -> None:
     with serving(write_project(tmp_path, kind, count=1)) as server:
-        for scheme in ("light", "dark"):
-            phone: dict[str, Any] = {"viewport": {"width": 390, "height": 844}}
-            context = browser.new_context(**phone, **STILL, color_scheme=scheme)
-            one = Page(context, server, "ana")
+        for phone in phones.values():
+            one = Page(phone, server, "ana")
             one.count("0 done, 1 to go")
             one.until("document.documentElement.scrollWidth === 390")
             one.check_access()
             assert one.complaints == []
-            context.close()
+            phone.leave()
