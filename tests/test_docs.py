@@ -73,6 +73,9 @@ def weights(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         needs(package)
     from tiny_audio_models import in_hub_cache, says
 
+    # They are slow even so: a few pairs show that they are asked.
+    pairs = (place / "pairs.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    (place / "pairs.csv").write_text("".join(pairs[:5]), encoding="utf-8")
     verdict = '{"accuracy": 7, "completeness": 6, "hallucination": 8, "reasoning": "Close."}'
     for folder, text in (("my-checkpoint", "Rain falls."), ("my-judge", verdict)):
         (place / folder).mkdir()

@@ -168,8 +168,9 @@ def test_bash_completes_commands_options_names_and_folders(
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_have_a_script_too(program: dict[str, str], shell: str) -> None:
-    settings = program | {"_AUDIOCAPBENCH_COMPLETE": f"source_{shell}"}
-    done = subprocess.run([PROGRAM], env=settings, capture_output=True, text=True, check=False)
+def test_other_shells_have_a_script_too(shell: str) -> None:
+    load_commands()
+    settings = os.environ | {"_AUDIOCAPBENCH_COMPLETE": f"source_{shell}"}
+    done = run_command(env=settings, program=partial(app, prog_name=PROGRAM))
     assert "_AUDIOCAPBENCH_COMPLETE" in done.stdout
     assert PROGRAM in done.stdout
