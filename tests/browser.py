@@ -48,6 +48,12 @@ class Visit:
     def _asked(self, request: Any) -> None:
         self.requests.append(request.url)
 
+    def go(self, address: str) -> None:
+        """Open another address in the same tab, from the start."""
+        self.page.goto("about:blank")
+        self.page.goto(address)
+        self.page.wait_for_selector("body[data-shown]", state="attached")
+
     def ids(self) -> list[str]:
         found: list[str] = self.page.locator("[role=option] .name").all_inner_texts()
         return found

@@ -113,7 +113,9 @@ def test_wrong_ratings_and_groups_are_refused_in_words(audit: Path, tmp_path: Pa
     for baseline in (float("nan"), float("inf"), 1e308):
         with pytest.raises(ReportError, match="is no baseline"):
             rating_report(audit, baseline)
-    few = [[group, 1 + n % 5] for group in ("S00", "SMA", "00A") for n in range(7)]
+    few: list[list[object]] = [
+        [group, 1 + n % 5] for group in ("S00", "SMA", "00A") for n in range(7)
+    ]
     three = write(tmp_path / "few.csv", [["group", "rating"], *few])
     once, twice = (rating_report(three, 3.0, ["S00:SMA"] * times) for times in (1, 2))
     assert once.document == twice.document, "the same comparison is one test"
