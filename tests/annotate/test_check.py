@@ -16,7 +16,6 @@ from audiocapbench.annotate.rules import RULES, ClipCase, sentences
 from audiocapbench.store.annotations import Finding
 from command import run_command
 from needs import needs
-from tiny_clap import save_tiny_clap
 
 Fields = dict[str, Any]
 
@@ -177,6 +176,8 @@ def test_clips_that_are_no_more_like_their_caption_than_like_others_go(
     place: Path, merger: Merger
 ) -> None:
     needs("transformers")
+    from tiny_clap import save_tiny_clap
+
     folder = save_tiny_clap(place / "tiny")
     heard(place)
     merged(place, merger)
