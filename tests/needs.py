@@ -173,9 +173,12 @@ def _names(requirements: list[str]) -> list[str]:
 @cache
 def _extras() -> dict[str, str]:
     """The extra that brings each distribution, one for users rather than for contributors."""
+    found: dict[str, str] = {}
     listed = _project()["optional-dependencies"].items()
-    ordered = sorted(listed, key=lambda item: item[0] in _OURS, reverse=True)
-    return {name: extra for extra, lines in ordered for name in _names(lines)}
+    for extra, lines in sorted(listed, key=lambda item: item[0] in _OURS):
+        for name in _names(lines):
+            found.setdefault(name, extra)
+    return found
 
 
 @cache
