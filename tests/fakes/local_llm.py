@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 from urllib.request import urlopen
 
-from needs import needs
+from needs import TESTS, needs
 
 CONTEXT_TOKENS = 2048
 LONGEST_REPLY = 80
@@ -57,6 +57,7 @@ def local_llm() -> Iterator[LocalLlm]:
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
             [sys.executable, __file__],
+            env=os.environ | {"PYTHONPATH": str(TESTS)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
