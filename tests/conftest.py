@@ -1,5 +1,6 @@
 """Fixtures that more than one room's tests use."""
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -80,6 +81,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     order = {TESTS / name: place for place, name in enumerate(LONG)}
     assert all(path.is_file() for path in order), "a long file was renamed; see LONG"
     items.sort(key=lambda item: order.get(item.path, len(order)))
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays: garbage need not be looked for in it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 20)
 
 
 @pytest.fixture(scope="session")

@@ -25,6 +25,7 @@ def place(tmp_path: Path) -> Path:
     return lay_out(tmp_path, blocks(OWN_CLIPS, "json")[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [one for one in PAGES if one not in OWN_TESTS])
 def test_the_offline_commands_of_a_page_run_one_after_another(
     place: Path, name: str, request: pytest.FixtureRequest
@@ -102,6 +103,7 @@ def test_the_other_commands_run_against_local_servers(
         assert done.returncode == 0, f"{command}: {done.stderr}"
 
 
+@pytest.mark.slow
 def test_the_examples_of_your_own_parts_work_together(place: Path) -> None:
     module = "\n".join(blocks(EXTENDING, "python"))
     install(place, module, blocks(EXTENDING, "toml")[0])

@@ -148,5 +148,6 @@ def test_a_run_says_how_far_it_is_and_a_second_leaves_out_what_passed(tmp_path: 
     assert "\nFAILED  test_made_up.py::test_fails\n" in shown[0]
     assert "\n 100 %  42 of 42 tests, 1 failed, " in shown[0]
     assert "     1      –  torch  pip install torch" in shown[0]
+    assert "\nFAILED test_made_up.py::test_fails - assert not 1" in shown[0]
     assert "1 failed, 40 passed, 1 skipped" in shown[0]
     assert "1 failed, 1 skipped, 40 deselected" in shown[1]

@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
 from printed import commands, page, run
 
 STUDY = 'name = "Ours"\nbenchmark = "demo"\nmodels = ["listener", "control/safe"]\n'
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_page_run_one_after_another(tmp_path: Path) -> None:
     rows = [
         f"{kind}_{number:02},{model},{5 + number % 4}"
