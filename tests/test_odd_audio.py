@@ -184,6 +184,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in Linux's units")
 def test_a_long_clip_takes_the_memory_of_what_is_sent_and_no_more(tmp_path: Path) -> None:
     path = tmp_path / "long.flac"

@@ -323,6 +323,7 @@ def test_the_reference_values_come_out_of_this_door(tmp_path: Path, shared: Path
     assert [round(one.value or 0, 4) for one in estimates] == [0.5760, 0.5144, 0.6965]
 
 
+@pytest.mark.slow
 def test_real_answers_are_scored_whole(tmp_path: Path, shared: Path) -> None:
     entries, answers = {}, {}
     for domain in ("000", "00A", "0M0"):

@@ -158,7 +158,8 @@ def check_a_random_run(store: Store, seed: int) -> None:
     assert (budget.held_usd, budget.in_flight) == (0.0, 0)
 
 
-@pytest.mark.parametrize("first", [0, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("first", [0, 40])
 def test_random_runs_pass_the_limit_by_one_question_at_most(store: Store, first: int) -> None:
     for seed in range(first, first + (80 if first else 40)):
         check_a_random_run(store, seed)

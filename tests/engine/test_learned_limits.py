@@ -21,6 +21,8 @@ from engine.simulated_providers import (
 from engine.virtual_time import run_in_virtual_time
 
 QUESTIONS = 600
+NUMBERS = pytest.mark.slow
+"""Of tests for many limits, the light suite runs one."""
 
 
 def quick(draw: random.Random) -> float:
@@ -37,8 +39,14 @@ def steady_rate(model: SimulatedModel) -> float:
     return 0.75 * len(model.accepted) / (last - first)
 
 
-@pytest.mark.parametrize("rate", [5, 20, 60, 150])
-@pytest.mark.parametrize(("latency", "mean_s"), [(quick, 0.9), (slow, 4.0)])
+@pytest.mark.parametrize(
+    ("rate", "latency", "mean_s"),
+    [
+        pytest.param(rate, latency, mean_s, marks=[] if (rate, mean_s) == (20, 0.9) else NUMBERS)
+        for latency, mean_s in ((quick, 0.9), (slow, 4.0))
+        for rate in (5, 20, 60, 150)
+    ],
+)
 def test_a_limit_on_the_rate_is_used_to_the_full(
     rate: float, latency: Callable[[random.Random], float], mean_s: float
 ) -> None:
@@ -126,7 +134,13 @@ KINDS: dict[str, tuple[Callable[[], Limit], float]] = {
 }
 
 
-@pytest.mark.parametrize(("limit", "rate"), KINDS.values(), ids=KINDS.keys())
+@pytest.mark.parametrize(
+    ("limit", "rate"),
+    [
+        pytest.param(*kind, id=name, marks=[] if name == "20 in any second" else NUMBERS)
+        for name, kind in KINDS.items()
+    ],
+)
 def test_other_kinds_of_limits_are_found_too(limit: Callable[[], Limit], rate: float) -> None:
     model = SimulatedModel(limit())
     figures = run_in_virtual_time(ask_all, model, QUESTIONS)

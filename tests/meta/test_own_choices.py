@@ -49,6 +49,7 @@ def test_choices_are_found_by_their_captions_too(tmp_path: Path) -> None:
     assert trial.scorer == "choices:mine.jsonl"
 
 
+@pytest.mark.slow
 def test_the_published_answers_of_a_model_are_a_scorer(shared: Path) -> None:
     answers = shared / "brace/res_AudioCaps_Main_v0_GAMA.json"
     found = read_pairs("brace-main", [shared / "brace/meta_AudioCaps_Main_v0.json"])

@@ -61,13 +61,8 @@ def digest(tokens: Iterable[Sequence[str]]) -> str:
     return hashlib.sha256("\n".join(map(" ".join, tokens)).encode()).hexdigest()
 
 
-@pytest.mark.parametrize(
-    "place",
-    [
-        pytest.param(one, marks=[] if one in ("X", "aXb") else pytest.mark.slow)
-        for one in surroundings()
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("place", surroundings())
 def test_every_character_has_the_tokens_of_the_original(place: str) -> None:
     assert own_digest(place) == surroundings()[place], (
         "the test with Java says for which characters"

@@ -119,6 +119,7 @@ def test_no_words_have_no_synonyms(words: list[str], others: list[str]) -> None:
     assert synonym_pairs(words, others).shape == (0, 2)
 
 
+@pytest.mark.slow
 def test_the_shipped_table_is_what_the_tool_makes(shared: Path) -> None:
     path = ROOT / "tools" / "make_wordnet_table.py"
     spec = importlib.util.spec_from_file_location("make_wordnet_table", path)

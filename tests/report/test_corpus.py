@@ -52,6 +52,7 @@ def test_domains_of_mecat_are_counted_by_clip_without_audio(tmp_path: Path) -> N
     assert domains[4]["share"]["value"] == pytest.approx(5 / 19)
 
 
+@pytest.mark.slow
 def test_the_published_references_have_the_published_number_of_clips(shared: Path) -> None:
     done = run_command(
         "benchmarks", "show", f"mecat-caption={shared / 'mecat'}", "--by", "domain", "--json"

@@ -58,6 +58,7 @@ def audit(tmp_path: Path) -> Path:
     return write(tmp_path / "audit.csv", [["domain", "REL"], *rows])
 
 
+@pytest.mark.slow
 def test_the_audit_of_the_paper_is_reproduced(audit: Path) -> None:
     sides = "S00+S0A+SM0+SMA:00A+0MA+S0A+SMA"
     done = call("meta", "ratings", audit, "--compare", sides, "--json")

@@ -25,6 +25,7 @@ def drawn(
     return people, judge
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["good", "biased", "useless", "opposite"])
 @pytest.mark.parametrize("rated", [20, 100])
 def test_intervals_cover_the_truth_whatever_the_judge_is_worth(kind: str, rated: int) -> None:

@@ -124,6 +124,7 @@ def test_processes_may_upgrade_at_once(old: Path, forks: Forks) -> None:
     old_store.check_upgraded(str(old))
 
 
+@pytest.mark.slow
 def test_a_store_of_twenty_thousand_samples_is_upgraded_whole(old: Path) -> None:
     old_store.grow(old, 20_000)
     with Store.open(str(old)) as store:

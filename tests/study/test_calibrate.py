@@ -80,6 +80,7 @@ def calibrate(place: Path, *words: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_what_people_would_have_given_is_found_with_fewer_ratings(
     place: Path, truth: dict[str, dict[str, float]]
 ) -> None:
