@@ -1,5 +1,6 @@
 """A folder of clips of known domains, whose titles say their numbers, and who merges them."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_tone
 from needs import needs
+
+# What librosa has compiled when it is first used serves for seconds of audio, and need not be fast.
+os.environ.setdefault("NUMBA_OPT", "0")
 
 DOMAINS = ("S00", "0M0", "00A", "SMA")
 

@@ -21,10 +21,10 @@ from audiocapbench.errors import AnnotationError
 from needs import needs
 
 
-def opened(path: Path) -> ClipAudio:
-    facts = facts_of(path)
-    shape = (facts.duration_s, facts.sample_rate, facts.channels)
-    return ClipAudio(Clip(path, path.name, facts.sha256, *shape), audio.decode(path))
+def opened(path: Path, longest_s: float = 60.0) -> ClipAudio:
+    facts, wave = facts_of(path), audio.decode(path).first(longest_s)
+    shape = (wave.duration_s, facts.sample_rate, facts.channels)
+    return ClipAudio(Clip(path, path.name, facts.sha256, *shape), wave)
 
 
 def expert(name: str, *packages: str) -> Expert:
@@ -167,7 +167,8 @@ def test_what_is_said_is_faster_whispers(shared: Path) -> None:
 def test_quality_and_music_are_speechmoss_and_librosas(shared: Path) -> None:
     quality, music = expert("quality", "speechmos"), expert("music", "librosa")
     dnsmos, librosa = (importlib.import_module(one) for one in ("speechmos.dnsmos", "librosa"))
-    clip = opened(shared / "audio/ravdess/03-01-05-02-02-01-20.flac")
+    # Four times this is what DNSMOS hears at once; it repeats what is short, and a second counts.
+    clip = opened(shared / "audio/ravdess/03-01-05-02-02-01-20.flac", longest_s=2.3)
     own = dnsmos.run(clip.mono(16_000), sr=16_000, return_df=False)
     assert quality.analyse(clip)["overall_mos"] == pytest.approx(own["ovrl_mos"], abs=1e-6)
     clip = opened(next((shared / "audio/librosa").glob("*trumpet*.ogg")))
