@@ -87,7 +87,6 @@ def pytest_collection_finish() -> None:
     """What was collected stays: garbage need not be looked for in it again and again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000, 20, 20)
 
 
 @pytest.fixture(scope="session")
