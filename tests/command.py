@@ -1,7 +1,8 @@
 """The command line as tests call it: in this process, but otherwise as a process would.
 
-A new process costs a second before it does anything. Only tests that kill one, send it a signal,
-give it a terminal or measure it need one of their own: for them there is ``COMMAND``.
+A new process costs a second before it does anything. Tests that kill one or send it a signal take
+``Forked`` of ``forks.py``; those that look at its start, measure it or give it a terminal take
+``COMMAND``.
 """
 
 import contextlib

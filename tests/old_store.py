@@ -16,7 +16,8 @@ from sqlalchemy.types import BLOB, LargeBinary
 
 from audiocapbench.signature import Signature
 from audiocapbench.store import RunSpec, Store, schema
-from command import COMMAND, run_command
+from command import run_command
+from forks import Forked
 
 PLACE = Path(__file__).parent / "store"
 SAID = json.loads((PLACE / "schema_1.json").read_text(encoding="utf-8"))
@@ -74,8 +75,10 @@ def make_postgres(url: str, scratch: Path, version: int = 1) -> None:
 
 def ask(*words: str) -> Any:
     if "://" in words[-1]:  # only the end of a process closes what a command has open there
-        told = [*COMMAND, *words, "--json"]
-        return json.loads(subprocess.run(told, capture_output=True, check=True).stdout)
+        asked = Forked("-m", "audiocapbench", *words, "--json", stdout=subprocess.PIPE)
+        said, _ = asked.communicate()
+        assert asked.returncode == 0
+        return json.loads(said)
     shown = run_command(*words, "--json")
     assert shown.returncode == 0, shown.stderr
     return json.loads(shown.stdout)

@@ -28,12 +28,12 @@ from typing import Any
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import StoreAwayError
 from audiocapbench.store import Store
-from command import COMMAND
 from fakes import faults
 from fakes.faults import Fault, Plan
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
+from forks import Forked
 from locking import locked
 from postgres_server import NoServerError, PostgresServer
 from whole_run import clip_of
@@ -106,7 +106,7 @@ class Round:
         self.place, self.url, self.draw, self.tally = place, url, draw, tally
         self.provider = Provider(random.Random(draw.random()))
         self.safe: set[str] = set()
-        self.processes: list[subprocess.Popen[str]] = []
+        self.processes: list[Forked] = []
         self.kills = self.unheard = 0
 
     def run(self, seconds: float, disturb: Callable[[], str]) -> None:
@@ -134,15 +134,18 @@ class Round:
         told = ["run", "tones", "--model", model, "--judge", f"endpoint/judge@{server.base_url}"]
         told += ["--metrics", "rouge_l", "--concurrency", str(IN_FLIGHT), "--yes", "--json"]
         out = (self.place / "out").open("a")
-        process = subprocess.Popen(
-            [*COMMAND, *told, "--store", self.url],
+        process = Forked(
+            "-m",
+            "audiocapbench",
+            *told,
+            "--store",
+            self.url,
             cwd=self.place,
             env=os.environ
             | {"XDG_STATE_HOME": str(self.place / "state"), "PYTHONFAULTHANDLER": "1"},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.PIPE,
-            text=True,
         )
         out.close()
         self.tally.done["commands"] += 1
@@ -178,7 +181,7 @@ class Round:
                 act = disturb()
         self.tally.done[f"× {act}"] += 1
 
-    def _end_within(self, process: subprocess.Popen[str], seconds: float) -> None:
+    def _end_within(self, process: Forked, seconds: float) -> None:
         try:
             process.wait(seconds)  # twice what is promised: the machine is busy
         except subprocess.TimeoutExpired:
@@ -192,7 +195,7 @@ class Round:
         for process in [one for one in self.processes if one.poll() is not None]:
             self._wait(process)
 
-    def _wait(self, process: subprocess.Popen[str], *, must_end_well: bool = False) -> None:
+    def _wait(self, process: Forked, *, must_end_well: bool = False) -> None:
         try:
             _, err = process.communicate(timeout=240)
         except subprocess.TimeoutExpired:

@@ -27,9 +27,9 @@ from fakes.faults import Plan, status
 from fakes.http_server import Request, json_response
 from fakes.openai_server import OpenAIServer, completion, heard
 from folders import write_lines, write_tone
+from forks import Forked
 from whole_run import interrupt, wait_until
 
-COMMAND = [sys.executable, "-m", "audiocapbench.evaluate"]
 KEY = "sk-test-0123456789abcdef"
 OPENAI = ["--provider", "openai", "--model", "gpt-audio", "--data-dir", "data"]
 CATEGORIES = ("sound", "sound", "music", "music", "speech", "speech")
@@ -97,15 +97,17 @@ def _kept() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in NAMES.split()}
 
 
-def start(place: Path, *words: str, **settings: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [*COMMAND, *words, "--yes"],
+def start(place: Path, *words: str, **settings: str) -> Forked:
+    return Forked(
+        "-m",
+        "audiocapbench.evaluate",
+        *words,
+        "--yes",
         cwd=place,
         env=_kept() | settings,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
     )
 
 

@@ -16,6 +16,7 @@ from audiocapbench.data.outcome import Outcome
 from audiocapbench.store import Store
 from command import COMMAND, run_command
 from fakes.http_server import Request
+from forks import Forked
 
 _PENDING = re.compile(r"(?:SigPnd|ShdPnd):\s+(\w+)")
 STORE = "audiocapbench.db"
@@ -30,8 +31,22 @@ class Ended(NamedTuple):
     err: str
 
 
-def start(place: Path, model: str, *more: str, **settings: str) -> subprocess.Popen[str]:
+def start(place: Path, model: str, *more: str, **settings: str) -> Forked:
     """Start ``audiocapbench run tones`` in a folder, with no keys but those given."""
+    return Forked(
+        "-m",
+        "audiocapbench",
+        *_words(model, more),
+        cwd=place,
+        env=_kept() | settings,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def start_anew(place: Path, model: str, *more: str, **settings: str) -> subprocess.Popen[str]:
+    """The same in a new interpreter, which shares no memory with any other process."""
     return subprocess.Popen(
         [*COMMAND, *_words(model, more)],
         cwd=place,
@@ -57,7 +72,7 @@ def _kept() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in _KEYS}
 
 
-def said(process: subprocess.Popen[str], words: str) -> str:
+def said(process: Forked, words: str) -> str:
     """Wait for a line with these words on a process's stderr."""
     assert process.stderr is not None
     for line in process.stderr:
@@ -66,7 +81,7 @@ def said(process: subprocess.Popen[str], words: str) -> str:
     raise AssertionError(f"it ended without a word of: {words}")
 
 
-def interrupt(process: subprocess.Popen[str]) -> None:
+def interrupt(process: Forked | subprocess.Popen[str]) -> None:
     """Ctrl-C, and wait until it has come: two that are on their way at once are one."""
     process.send_signal(signal.SIGINT)
     status = Path(f"/proc/{process.pid}/status")

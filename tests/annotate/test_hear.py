@@ -2,7 +2,6 @@
 
 import json
 import signal
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,9 @@ from audiocapbench.annotate.experts import set_up
 from audiocapbench.errors import AnnotationError
 from audiocapbench.store import Store
 from audiocapbench.store.annotations import Finding
-from command import COMMAND, run_command
+from command import run_command
 from folders import write_tone
+from forks import Forked
 from needs import needs
 
 DOMAINS = ["S00", "0M0", "00A", "SMA"]
@@ -64,8 +64,8 @@ def test_every_clip_is_heard_once_however_often_the_command_is_given(place: Path
 def test_a_killed_hearing_goes_on_where_it_was(place: Path) -> None:
     words = ["annotate", "hear", "clips", "--expert", "signal", "--expert", "diary"]
     dying = expert_plugin.environment(place, EXPERT_DIES="18.wav")
-    done = subprocess.run([*COMMAND, *words], cwd=place, env=dying, check=False)
-    assert done.returncode == -signal.SIGKILL
+    died = Forked("-m", "audiocapbench", *words, cwd=place, env=dying)
+    assert died.wait(120) == -signal.SIGKILL
     before = expert_plugin.heard(place)
     assert len(before) == 19
     assert hear(place).returncode == 0

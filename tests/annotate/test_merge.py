@@ -3,7 +3,6 @@
 import json
 import re
 import signal
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,9 @@ from audiocapbench.annotate.merge import clip_input
 from audiocapbench.annotate.prompts import prompt
 from audiocapbench.errors import ReplyError
 from audiocapbench.store.annotations import Finding, StageRecord
-from command import COMMAND, run_command
+from command import run_command
 from fakes.faults import Plan, status, throttled
+from forks import Forked
 
 
 def annotate(place: Path, *words: str, **settings: str) -> Any:
@@ -99,7 +99,7 @@ def test_limits_and_faults_of_the_server_cost_no_clip(place: Path, merger: Merge
 def test_a_killed_merge_goes_on_without_asking_twice(place: Path, merger: Merger) -> None:
     heard(place)
     words = ["annotate", "merge", "clips", "--llm", merger.model, "--yes", "--concurrency", "1"]
-    child: list[subprocess.Popen[bytes]] = []
+    child: list[Forked] = []
 
     def dying(number: int, domain: str, _again: bool) -> str:
         child[0].send_signal(signal.SIGKILL)
@@ -107,7 +107,7 @@ def test_a_killed_merge_goes_on_without_asking_twice(place: Path, merger: Merger
 
     merger.own = {7: dying}
     env = expert_plugin.environment(place)
-    child.append(subprocess.Popen([*COMMAND, *words], cwd=place, env=env))
+    child.append(Forked("-m", "audiocapbench", *words, cwd=place, env=env))
     assert child[0].wait(120) == -signal.SIGKILL
     merger.own = {}
     before = [number for number, _ in merger.asked()]

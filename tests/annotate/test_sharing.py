@@ -13,7 +13,8 @@ import expert_plugin
 from annotations import good_fields, reply
 from audiocapbench.store import Store
 from audiocapbench.web.live import LiveFeed
-from command import COMMAND, run_command
+from command import run_command
+from forks import Forked
 from needs import needs
 
 pytestmark = pytest.mark.slow
@@ -21,14 +22,13 @@ pytestmark = pytest.mark.slow
 EXPERTS = ["--expert", "signal", "--expert", "diary"]
 
 
-def begin(place: Path, *words: str, **settings: str) -> subprocess.Popen[str]:
+def begin(place: Path, *words: str, **settings: str) -> Forked:
     env = expert_plugin.environment(place, **settings)
-    return subprocess.Popen(
-        [*COMMAND, "annotate", *words], cwd=place, env=env, text=True, stderr=subprocess.PIPE
-    )
+    told = ("-m", "audiocapbench", "annotate", *words)
+    return Forked(*told, cwd=place, env=env, stderr=subprocess.PIPE)
 
 
-def ended(process: subprocess.Popen[str]) -> None:
+def ended(process: Forked) -> None:
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
 

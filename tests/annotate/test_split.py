@@ -2,9 +2,7 @@
 
 import csv
 import json
-import os
 import signal
-import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,8 @@ from annotations import SOUNDS
 from audiocapbench.annotate.split import assign, read_shares
 from audiocapbench.benchmarks.mecat.items import read_items
 from audiocapbench.errors import AnnotationError
-from command import COMMAND, run_command
+from command import run_command
+from forks import Forked
 from needs import needs
 
 
@@ -135,8 +134,7 @@ def test_a_killed_split_goes_on(checked: Path) -> None:
         "sys.argv = ['audiocapbench', 'annotate', 'split', 'clips', '--out', 'made']\n"
         "main()\n"
     )
-    done = subprocess.run([COMMAND[0], "-c", dying], cwd=checked, env=dict(os.environ), check=False)
-    assert done.returncode == -signal.SIGKILL
+    assert Forked("-c", dying, cwd=checked).wait(120) == -signal.SIGKILL
     assert split(checked).returncode == 0
     clips = list((checked / "made").rglob("caption/*/*.wav"))
     assert len(clips) == 12

@@ -3,7 +3,6 @@
 import json
 import re
 import signal
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,10 @@ import pytest
 import expert_plugin
 from annotate.conftest import Merger
 from annotations import good_fields, reply
-from command import COMMAND, run_command
+from command import run_command
 from fakes import local_llm
 from fakes.faults import Plan, throttled
+from forks import Forked
 from needs import needs
 from plugin import install_package
 from printed import blocks, page
@@ -66,13 +66,9 @@ def test_a_way_that_is_killed_in_any_stage_goes_on_without_asking_twice(
         "main()\n"
     )
     told = ["annotate", "clips", "--llm", merger.model, "--out", "made", "--clap", "none", "--yes"]
-    done = subprocess.run(
-        [COMMAND[0], "-c", dying, stage, *told, *EXPERTS],
-        cwd=place,
-        env=expert_plugin.environment(place),
-        check=False,
-    )
-    assert done.returncode == -signal.SIGKILL
+    env = expert_plugin.environment(place)
+    died = Forked("-c", dying, stage, *told, *EXPERTS, cwd=place, env=env)
+    assert died.wait(120) == -signal.SIGKILL
     again = whole(place, merger, "--json")
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["split"]["clips"] == 12

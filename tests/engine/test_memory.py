@@ -15,7 +15,7 @@ from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer
 from folders import write_lines
 from needs import needs
-from whole_run import outcomes, start, wait_until
+from whole_run import outcomes, start_anew, wait_until
 
 needs("openai")
 
@@ -74,7 +74,7 @@ def test_memory_does_not_grow_with_the_number_of_clips(tmp_path: Path) -> None:
     sizes: list[float] = []
     with OpenAIServer(key=None) as server:
         server.requests = arrived
-        process = start(tmp_path, f"endpoint/fake@{server.base_url}", "--concurrency", "16")
+        process = start_anew(tmp_path, f"endpoint/fake@{server.base_url}", "--concurrency", "16")
 
         def all_asked() -> bool:
             # What comes after the last question is scoring, which holds all answers at once.

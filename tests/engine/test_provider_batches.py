@@ -2,7 +2,6 @@
 
 import json
 import signal
-import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +21,7 @@ from fakes.gemini_server import _camel, error
 from fakes.http_server import Request, Response, json_response
 from fakes.openai_batches import Batch, OpenAIBatchServer, answered, completion, unanswered
 from folders import write_folder
+from forks import Forked
 from needs import needs
 from whole_run import STORE, Ended, clip_of, finish, outcomes, said, start, wait_until
 
@@ -338,7 +338,7 @@ def test_ctrl_c_leaves_the_batch_at_work_and_nobody_else_asks_the_same(
 def test_a_command_that_is_killed_at_any_point_loses_and_pays_nothing_twice(
     place: Path, server: OpenAIBatchServer
 ) -> None:
-    running: list[subprocess.Popen[str]] = []
+    running: list[Forked] = []
 
     def kill(*_: object) -> None:
         running[0].kill()

@@ -17,8 +17,9 @@ from audiocapbench.engine import RateLimits, run_benchmark
 from audiocapbench.errors import ModelError
 from audiocapbench.models import create_model
 from audiocapbench.store import Store
-from command import COMMAND, run_command
+from command import run_command
 from folders import write_folder, write_tone
+from forks import Forked
 from plugin import asked, environment, open_gate
 from whole_run import interrupt, wait_until
 
@@ -26,14 +27,16 @@ CLIPS = 12
 WORDS = ("run", "tones", "--json")
 
 
-def start(place: Path, *more: str, **settings: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [*COMMAND, *WORDS, "--metrics", "rouge_l", "--model", "diary/slow", *more],
+def start(place: Path, *more: str, **settings: str) -> Forked:
+    words = (*WORDS, "--metrics", "rouge_l", "--model", "diary/slow", *more)
+    return Forked(
+        "-m",
+        "audiocapbench",
+        *words,
         cwd=place,
         env=environment(place, **settings),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
     )
 
 

@@ -5,7 +5,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import textwrap
 import threading
 import time
@@ -28,6 +27,7 @@ from audiocapbench.store.claims import TaskKey, Worker
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
+from forks import Forked
 from needs import needs
 from whole_run import clip_of, outcomes, said, start, wait_until
 
@@ -262,9 +262,9 @@ def test_the_same_judging_twice_at_once_pays_once(store: Store, server: OpenAISe
         return completion(json.dumps(scores))
 
     server.reply = reply
-    told = [sys.executable, "-c", JUDGING, store.name, f"endpoint/gpt@{server.base_url}"]
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    both = [subprocess.Popen(told, **pipes) for _ in range(2)]
+    told = ("-c", JUDGING, store.name, f"endpoint/gpt@{server.base_url}")
+    pipe = subprocess.PIPE
+    both = [Forked(*told, stdout=pipe, stderr=pipe) for _ in range(2)]
     ends = [process.communicate(timeout=120) for process in both]
     assert [out for out, _ in ends] == [f"None {{'ok': {2 * CLIPS}}}\n"] * 2, ends
     assert len(server.requests) == 2 * CLIPS

@@ -21,10 +21,11 @@ from audiocapbench.signature import sign
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement, JudgeReply
 from audiocapbench.store.unsaved import AnswerRecord, JudgementRecord
-from command import COMMAND, run_command
+from command import run_command
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
+from forks import Forked
 from locking import locked
 from made_store import MadeRun, made_samples, put_run
 from needs import needs
@@ -191,9 +192,8 @@ def test_a_locked_judging_waits_and_keeps_its_judgements(place: Path, server: Op
 
     server.reply = reply
     told = ["score", "1", "--judge", f"endpoint/gpt@{server.base_url}", "--yes"]
-    process = subprocess.Popen(
-        [*COMMAND, *told], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    pipe = subprocess.PIPE
+    process = Forked("-m", "audiocapbench", *told, cwd=place, stdout=pipe, stderr=pipe)
     wait_until(lambda: len(server.requests) >= 4)
     with locked(place / "audiocapbench.db"):
         go.set()

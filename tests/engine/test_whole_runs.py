@@ -2,7 +2,6 @@
 
 import json
 import random
-import subprocess
 import threading
 import time
 from collections import Counter
@@ -25,6 +24,7 @@ from fakes.faults import Fault, Plan
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
+from forks import Forked
 from needs import needs
 from whole_run import clip_of, finish, outcomes, start, wait_until, write_prices
 
@@ -65,7 +65,7 @@ class Life:
             self.ended.wait()
 
 
-def asked_or_ended(server: OpenAIServer, seen: int, process: subprocess.Popen[str]) -> bool:
+def asked_or_ended(server: OpenAIServer, seen: int, process: Forked) -> bool:
     return len(server.requests) > seen or process.poll() is not None
 
 

@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 import textwrap
 import threading
 import time
@@ -33,6 +32,7 @@ from fakes.faults import Plan, status
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion, heard
 from folders import write_folder
+from forks import Forked
 from needs import needs
 from whole_run import interrupt, wait_until
 
@@ -434,12 +434,8 @@ def test_ctrl_c_finishes_what_is_in_flight_and_keeps_it(
 
     server.reply = reply
     judge = judge_at(server)
-    process = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(tmp_path / "runs.db"), judge.name],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    told = ("-c", SCRIPT, str(tmp_path / "runs.db"), judge.name)
+    process = Forked(*told, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     wait_until(lambda: len(server.requests) == 2)
     interrupt(process)
     go.set()
@@ -459,9 +455,7 @@ def test_a_killed_judging_loses_only_what_was_in_flight(
 
     server.reply = reply
     judge = judge_at(server)
-    process = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(tmp_path / "runs.db"), judge.name]
-    )
+    process = Forked("-c", SCRIPT, str(tmp_path / "runs.db"), judge.name)
     wait_until(lambda: len(store.judgements(run.id)) >= 2)
     process.kill()
     process.wait()

@@ -9,7 +9,7 @@ import pytest
 from audiocapbench.errors import StoreError
 from audiocapbench.store import Store
 from audiocapbench.store.embeddings import Embedding
-from forks import Forks
+from forks import run_at_once
 
 
 def vector(seed: int, size: int = 5) -> np.ndarray:
@@ -86,10 +86,8 @@ for start in range(0, 60, 4):
 """
 
 
-def test_processes_write_the_same_embeddings_at_once(
-    tmp_path: Path, store: Store, forks: Forks
-) -> None:
-    assert forks.run(WRITER, *[[str(tmp_path / "runs.db")]] * 3) == [0, 0, 0]
+def test_processes_write_the_same_embeddings_at_once(tmp_path: Path, store: Store) -> None:
+    assert run_at_once(WRITER, *[[str(tmp_path / "runs.db")]] * 3) == [0, 0, 0]
     found = store.embeddings("m@1", "s", [str(number) for number in range(60)], 5)
     assert {content: float(row[0]) for content, row in found.items()} == {
         str(number): float(number) for number in range(60)

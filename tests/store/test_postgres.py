@@ -25,7 +25,7 @@ from fakes.http_server import Request
 from fakes.openai_batches import Batch, OpenAIBatchServer
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
-from forks import Forks
+from forks import run_at_once
 from four_models import IDS, JUDGE, put_models, put_unscored
 from made_store import MadeRun, made_samples, put_run
 from needs import needs, needs_program
@@ -89,7 +89,7 @@ def test_batches_are_kept_and_what_they_lose_is_sent_again(
 
 
 def test_a_store_of_the_first_version_shows_the_same_leaderboard(
-    cluster: PostgresServer, tmp_path: Path, forks: Forks
+    cluster: PostgresServer, tmp_path: Path
 ) -> None:
     url = cluster.create("old")
     old_store.make_postgres(url, tmp_path / "old.db")
@@ -100,7 +100,7 @@ def test_a_store_of_the_first_version_shows_the_same_leaderboard(
         "upgrades.UPGRADES[1] = lambda one: (whole(one), os.kill(os.getpid(), 9))\n"
         "Store.open(sys.argv[1])\n"
     )
-    assert forks.run(dying, [url]) == [-signal.SIGKILL]
+    assert run_at_once(dying, [url]) == [-signal.SIGKILL]
     with psycopg.connect(url.replace("+psycopg", "")) as connection:
         assert connection.execute("SELECT version FROM schema_version").fetchall() == [(1,)]
         assert connection.execute("SELECT count(selected) FROM runs").fetchall() == [(14,)]
@@ -151,10 +151,10 @@ def test_runs_are_estimated_tagged_checked_and_deleted(cluster: PostgresServer) 
         assert store.outcomes(2) == {}
 
 
-def test_processes_may_make_the_store_at_once(cluster: PostgresServer, forks: Forks) -> None:
+def test_processes_may_make_the_store_at_once(cluster: PostgresServer) -> None:
     url = cluster.create("together")
     opening = "import sys; from audiocapbench.store import Store; Store.open(sys.argv[1])"
-    assert forks.run(opening, *[[url]] * 4) == [0] * 4
+    assert run_at_once(opening, *[[url]] * 4) == [0] * 4
     store = Store.open(url)
     assert store.runs() == []
     store.close()

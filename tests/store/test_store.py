@@ -19,7 +19,7 @@ from audiocapbench.store.connect import connect, patience, reading, store_url, w
 from audiocapbench.store.schema import bring_up_to_date
 from audiocapbench.store.upgrades import UPGRADES
 from folders import write_folder
-from forks import Forks
+from forks import begin_at_once, run_at_once
 from made_store import MadeRun, made_samples, put_run
 from needs import needs
 
@@ -177,21 +177,21 @@ for index in range(50):
 
 
 def test_processes_and_threads_write_at_once(
-    tmp_path: Path, store: Store, dataset: Dataset, forks: Forks
+    tmp_path: Path, store: Store, dataset: Dataset
 ) -> None:
     ids = tuple(f"{who}-{index}" for who in ("here", 0, 1, 2) for index in range(50))
     store.begin_run(replace(spec(dataset), sample_ids=ids), dataset)
     database = str(tmp_path / "runs.db")
-    forks.begin(WRITER, *([database, str(number)] for number in range(3)))
+    writers = begin_at_once(WRITER, *([database, str(number)] for number in range(3)))
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(lambda n: store.add_outcome(1, outcome(f"here-{n}")), range(50)))
-    assert forks.ends() == [0, 0, 0]
+    assert [one.wait(120) for one in writers] == [0, 0, 0]
     assert len(store.outcomes(1)) == 200
 
 
-def test_processes_may_make_the_store_at_once(tmp_path: Path, forks: Forks) -> None:
+def test_processes_may_make_the_store_at_once(tmp_path: Path) -> None:
     opening = "import sys; from audiocapbench.store import Store; Store.open(sys.argv[1])"
-    assert forks.run(opening, *[[str(tmp_path / "new.db")]] * 4) == [0] * 4
+    assert run_at_once(opening, *[[str(tmp_path / "new.db")]] * 4) == [0] * 4
     assert Store.open(str(tmp_path / "new.db")).runs() == []
 
 

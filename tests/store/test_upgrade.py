@@ -14,7 +14,7 @@ import old_store
 from audiocapbench.cli import leaderboard, runs  # noqa: F401  (they add commands)
 from audiocapbench.store import Store, schema
 from audiocapbench.store.judgements import StoredCheck
-from forks import Forks
+from forks import run_at_once
 
 
 @pytest.fixture
@@ -109,18 +109,18 @@ def test_what_a_store_of_the_second_version_knew_beyond_the_first_is_kept(tmp_pa
 
 @pytest.mark.parametrize(("version", "step"), [(1, 1), (1, 2), (2, 2), (2, 3), (3, 3), (3, 4)])
 def test_an_upgrade_that_is_killed_leaves_the_old_store(
-    tmp_path: Path, forks: Forks, upgraded: Mapping[int, list[str]], version: int, step: int
+    tmp_path: Path, upgraded: Mapping[int, list[str]], version: int, step: int
 ) -> None:
     old = old_store.make_sqlite(tmp_path / "old.db", version)
     before = _dump(old)
-    assert forks.run(DYING, [str(old), str(step)]) == [-signal.SIGKILL]
+    assert run_at_once(DYING, [str(old), str(step)]) == [-signal.SIGKILL]
     assert _dump(old) == before
     Store.open(str(old)).close()
     assert _dump(old) == upgraded[version]
 
 
-def test_processes_may_upgrade_at_once(old: Path, forks: Forks) -> None:
-    assert forks.run(OPENING, *[[str(old)]] * 3) == [0] * 3
+def test_processes_may_upgrade_at_once(old: Path) -> None:
+    assert run_at_once(OPENING, *[[str(old)]] * 3) == [0] * 3
     old_store.check_upgraded(str(old))
 
 

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from audiocapbench.models.price import Price
-from command import COMMAND, run_command
+from command import run_command
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
+from forks import Forked
 from needs import needs
 from whole_run import wait_until
 
@@ -89,13 +90,9 @@ def outcome(found: dict[str, Any]) -> dict[str, Any]:
 def test_a_race_that_is_killed_and_stopped_goes_on_and_decides_the_same(servers: Servers) -> None:
     servers.pause_s = 0.05
     for number, with_signal in enumerate((signal.SIGKILL, signal.SIGINT)):
-        process = subprocess.Popen(
-            [*COMMAND, *servers.words("--store", "stopped.db")],
-            cwd=servers.place,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        words = ("-m", "audiocapbench", *servers.words("--store", "stopped.db"))
+        pipe = subprocess.PIPE
+        process = Forked(*words, cwd=servers.place, stdout=pipe, stderr=pipe)
         wait_until(partial(servers.has_asked, 8 + 8 * number))
         process.send_signal(with_signal)
         _, told = process.communicate(timeout=120)

@@ -16,9 +16,9 @@ needs("openai")
 
 from audiocapbench.store import Store
 from audiocapbench.web.live import LiveFeed
-from command import COMMAND
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
+from forks import Forked
 from four_models import put_models
 
 pytestmark = pytest.mark.slow
@@ -61,9 +61,9 @@ def shown(store: Store, met: Callable[[Any], bool]) -> tuple[Any, Any]:
         time.sleep(0.05)
 
 
-def begin(place: Path, *words: str) -> subprocess.Popen[str]:
-    words = (*words, "--store", "runs.db", "--yes")
-    return subprocess.Popen([*COMMAND, *words], cwd=place, text=True, stderr=subprocess.PIPE)
+def begin(place: Path, *words: str) -> Forked:
+    told = ("-m", "audiocapbench", *words, "--store", "runs.db", "--yes")
+    return Forked(*told, cwd=place, stderr=subprocess.PIPE)
 
 
 def test_a_judge_in_another_process_is_seen(tmp_path: Path, server: HalfWay) -> None:
