@@ -85,6 +85,12 @@ def test_another_version_makes_them_anew(store: Store, monkeypatch: pytest.Monke
     assert store.estimates(1) == []
 
 
+def test_another_run_on_the_same_samples_leaves_them(store: Store) -> None:
+    assert store.put_estimates(1, store.state(1), ROWS)
+    put_run(store, MadeRun("three"), SAMPLES)
+    assert len(store.estimates(1)) == 2
+
+
 def test_a_benchmark_of_other_traits_takes_them_away(store: Store) -> None:
     run = store.run(1)
     assert store.put_estimates(1, store.state(1), ROWS)

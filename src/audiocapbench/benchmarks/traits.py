@@ -87,7 +87,9 @@ class Traits:
 
     def to_dict(self) -> dict[str, Any]:
         """The traits as a JSON object, as it is stored with the dataset."""
-        return asdict(self)
+        # With lists for tuples: what is stored must equal what it is held against later.
+        found: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return found
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any], where: str = "traits") -> "Traits":
