@@ -67,7 +67,11 @@ def effect_interval(
     if min(map(len, groups)) < FEWEST_FOR_INTERVAL:
         return None
     draw, groups = np.random.default_rng(SEED), tuple(map(np.sort, groups))
-    rounds = [effect(*(draw.choice(one, len(one)) for one in groups)) for _ in range(ROUNDS)]
+    # What ``choice`` draws, without what it looks at first in every round.
+    rounds = [
+        effect(*(one[draw.integers(0, len(one), len(one))] for one in groups))
+        for _ in range(ROUNDS)
+    ]
     if None in rounds:
         return None
     low, high = np.quantile(np.array(rounds), [(1 - level) / 2, (1 + level) / 2])

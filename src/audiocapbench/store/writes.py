@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, insert, select
+from sqlalchemy import Connection, Table, bindparam, delete, insert, select
 
 from audiocapbench.signature import Signature
 from audiocapbench.store import schema
@@ -31,9 +31,11 @@ def replace_rows(
     connection: Connection, table: Table, keys: Collection[str], values: Sequence[Mapping[str, Any]]
 ) -> None:
     """Put rows in the place of those with the same keys."""
-    for row in values:
-        connection.execute(delete(table).where(*(table.c[name] == row[name] for name in keys)))
-    insert_all(connection, table, values)
+    if values:
+        alike = (table.c[name] == bindparam(f"old_{name}") for name in keys)
+        old = [{f"old_{name}": row[name] for name in keys} for row in values]
+        connection.execute(delete(table).where(*alike), old)
+        insert_all(connection, table, values)
 
 
 def note_change(connection: Connection, run_id: int, scorers: Iterable[str] = ()) -> str:
