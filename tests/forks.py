@@ -43,8 +43,10 @@ _OTHERS = ("anyio._backends._asyncio", "scipy.special")
 _WHERE_INSTALLED = ("httpx", "httpx2", "psycopg")
 
 # What is read once, while Python starts or a package is imported.
-_OF_A_START = {"LANG", "LC_ALL", "LC_CTYPE", "FORCE_COLOR", "PY_COLORS", "TERMINAL_WIDTH"}
-_LATER = {"PYTHONPATH", "PYTHONFAULTHANDLER"}
+_OF_A_START = (
+    "LANG LC_ALL LC_CTYPE FORCE_COLOR PY_COLORS TERMINAL_WIDTH PYTHONDEVMODE PYTHONHASHSEED "
+    "PYTHONIOENCODING PYTHONOPTIMIZE PYTHONUNBUFFERED PYTHONUTF8"
+).split()
 _AT_FIRST = dict(os.environ)
 
 _NUMBER = struct.Struct("=q")
@@ -200,10 +202,9 @@ def begin_at_once(code: str, *calls: Sequence[str]) -> list[Forked]:
 
 
 def _refuse_settings_of_a_start(env: Mapping[str, str]) -> None:
-    for name in {*env, *_AT_FIRST}:
-        if name in _OF_A_START or (name.startswith("PYTHON") and name not in _LATER):
-            said = f"{name} is read while Python starts: take a new one, COMMAND"
-            assert env.get(name) == _AT_FIRST.get(name), said
+    for name in _OF_A_START:
+        said = f"{name} is read while Python starts: take a new one, COMMAND"
+        assert env.get(name) == _AT_FIRST.get(name), said
 
 
 class _Server:
