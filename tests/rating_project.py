@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from command import COMMAND
 from folders import write_tone
+from forks import Forked
 from needs import needs
 
 ORIGINS = ("zeta-model", "yotta-model")
@@ -94,7 +94,7 @@ class RatingServer:
 
     address: str
     tokens: dict[str, str]
-    process: subprocess.Popen[str] | None = None
+    process: Forked | None = None
 
     @property
     def pid(self) -> int:
@@ -171,10 +171,9 @@ def read_links(lines: Iterable[str]) -> dict[str, str]:
 
 def start(project: Path, *more: str) -> RatingServer:
     """Start a server as a process of its own on a free port, and wait until it is open."""
-    told = [*COMMAND, "view", "--rate", str(project), "--port", "0", *more]
-    process = subprocess.Popen(
-        told, cwd=project.parent, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    told = ("-m", "audiocapbench", "view", "--rate", str(project), "--port", "0", *more)
+    both = subprocess.STDOUT
+    process = Forked(*told, cwd=project.parent, stdout=subprocess.PIPE, stderr=both)
     lines = []
     assert process.stdout is not None
     for line in process.stdout:

@@ -22,6 +22,7 @@ from command import COMMAND, run_command
 from fakes.http_server import Request, Response
 from fakes.hub_repositories import MUSIC, repositories, write_lists
 from fakes.hub_server import HubServer
+from forks import Forked
 
 OURS = [*COMMAND, "build"]
 SEED = [sys.executable, "-m", "audiocapbench.build_dataset"]
@@ -149,12 +150,13 @@ def test_an_interrupt_is_exit_code_130_and_keeps_what_came(
         return answer(request)
 
     server.respond = stall
-    child = subprocess.Popen(
-        [*command, "--ids-dir", "ids"],
+    child = Forked(
+        *command[1:],
+        "--ids-dir",
+        "ids",
         cwd=tmp_path,
         env=environment(server, tmp_path),
         stderr=subprocess.PIPE,
-        text=True,
     )
     assert reached.wait(120)
     child.send_signal(signal.SIGINT)

@@ -4,7 +4,6 @@ import io
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -35,6 +34,7 @@ from fakes.hub_repositories import (
     write_lists,
 )
 from fakes.hub_server import HubServer, Repository, parquet
+from forks import Forked
 
 
 @pytest.fixture
@@ -232,7 +232,7 @@ def test_an_interrupted_build_keeps_what_it_has(tmp_path: Path, ids: Path) -> No
 @pytest.mark.parametrize("share", [0.1, 0.35, 0.6, 0.85, 0.99])
 def test_a_killed_build_goes_on_to_the_same_folder(tmp_path: Path, ids: Path, share: float) -> None:
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "audiocapbench.build_dataset"]
+    command = ["-m", "audiocapbench.build_dataset"]
     command += ["--output-dir", str(out), "--ids-dir", str(ids), "--clip", "annotation"]
     with HubServer(repositories()) as server:
         build_from(server, tmp_path / "whole", ids)
@@ -240,7 +240,7 @@ def test_a_killed_build_goes_on_to_the_same_folder(tmp_path: Path, ids: Path, sh
         server.requests.clear()
         server.plan = Plan([None] * answered + [hang()])
         environment = os.environ | {"HF_ENDPOINT": server.url}
-        child = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+        child = Forked(*command, env=environment, stderr=subprocess.DEVNULL)
         while len(server.requests) <= answered:
             assert child.poll() is None
             time.sleep(0.01)

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -40,6 +39,7 @@ from fakes.mecat_shards import (
     repositories,
     tar,
 )
+from forks import Forked
 
 S00 = "S00/test_0000-0000000.tar.gz"
 
@@ -189,10 +189,10 @@ def test_a_build_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     broken = pair("odd", b"{", clip("000", 0))
     bad.write_bytes(tar([*broken, *caption_files("000", range(2))], zipped=False))
     good.write_bytes(tar(caption_files("S00", range(4))))
-    words = [sys.executable, "-c", KILLED, str(tmp_path / "out"), str(bad), str(good)]
+    words = ["-c", KILLED, str(tmp_path / "out"), str(bad), str(good)]
     paths = os.pathsep.join(sys.path)
-    done = subprocess.run(words, env=os.environ | {"PYTHONPATH": paths}, timeout=120, check=False)
-    assert done.returncode == -signal.SIGKILL
+    died = Forked(*words, env=os.environ | {"PYTHONPATH": paths})
+    assert died.wait(120) == -signal.SIGKILL
     assert not (tmp_path / "out" / "metadata.jsonl").exists()
     end = build_shards(tmp_path / "out", bad, good)
     assert {part.part: part.kept for part in end.parts if part.kept} == {"000": 2, "S00": 2}

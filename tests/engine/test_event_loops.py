@@ -2,7 +2,6 @@
 
 import asyncio
 import subprocess
-import sys
 import textwrap
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from audiocapbench.engine import arun_benchmark, run_benchmark
 from audiocapbench.judges import ajudge_run, create_judge, judge_run
 from audiocapbench.models import create_model
 from audiocapbench.store import Store
+from forks import Forked
 from plugin import asked, environment, open_gate
 from whole_run import interrupt, wait_until
 
@@ -79,13 +79,13 @@ NOTEBOOK = textwrap.dedent(
 
 
 def test_interrupting_a_notebook_cell_keeps_what_was_in_flight(place: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", NOTEBOOK],
+    process = Forked(
+        "-c",
+        NOTEBOOK,
         cwd=place,
         env=environment(place, DIARY_FREE="1"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
     )
     wait_until(lambda: len(asked(place)) == 2)
     interrupt(process)
