@@ -152,7 +152,8 @@ def test_two_thousand_clips_have_the_same_answers_and_scores(
     cluster: LocalCluster, place: Path
 ) -> None:
     many_clips(place / "noises", 2_000)
-    words = ["../noises", "--model", "listener", "--metrics", "rouge_l"]
+    # Each answer tells which audio came; the demo's tables are of a model that listens for longer.
+    words = ["../noises", "--model", "../models.py:Slow", "--yes", "--metrics", "rouge_l"]
     there = same(place, *words, engine=f"ray={cluster.address}")
     assert there == same(place, *words, engine="local")
     assert len(there[2]) == 2_001

@@ -221,7 +221,7 @@ def test_importing_the_encoders_imports_no_heavy_library() -> None:
 @pytest.mark.slow
 def test_minilm_depends_on_neither_order_nor_batches(minilm: Encoder, shared: Path) -> None:
     with (shared / "audiocaps/test.csv").open(encoding="utf-8", newline="") as file:
-        captions = [row["caption"] for row in csv.DictReader(file)][:120]
+        captions = [row["caption"] for row in csv.DictReader(file)][:72]  # two batches
     vectors = minilm.encode(captions)
     np.testing.assert_array_equal(minilm.encode(captions[::-1])[::-1], vectors)
     smaller = minilm.encode(captions, batch_size=7)  # type: ignore[call-arg]
