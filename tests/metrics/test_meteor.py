@@ -33,7 +33,7 @@ def assert_equals_nltk(predictions: list[str], references: list[list[str]]) -> N
 
 @pytest.mark.usefixtures("nltk_wordnet")
 @given(corpora(captions))
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_every_sample_equals_nltk_where_alignments_compete(corpus: CaptionCorpus) -> None:
     assert_equals_nltk(*corpus)
 

@@ -67,7 +67,7 @@ def test_a_corpus_is_scored_by_itself_and_only_what_counts(tmp_path: Path) -> No
     assert len(scores.signatures) == 1
     assert "subtask:by-group" in str(scores.signatures[0])
     long = scores.categories == "long"
-    few = score_controls(benchmark, ["date"], Selection(limit=13))
+    few = score_controls(benchmark, ["date"], Selection(limit=9))
     medians = {
         one["category"]: one["right"]["value"]
         for one in control_report(few).document["by_category"]
@@ -81,7 +81,8 @@ def test_a_corpus_is_scored_by_itself_and_only_what_counts(tmp_path: Path) -> No
 
 def test_with_one_reference_the_right_answer_is_it_and_that_is_said(tmp_path: Path) -> None:
     place = write_references(tmp_path, "qa", questions(2))
-    scores = score_controls(mecat_benchmark("mecat-qa", place), ["rouge_l"])
+    benchmark, few = mecat_benchmark("mecat-qa", place), Selection(limit=9)
+    scores = score_controls(benchmark, ["rouge_l"], few)
     assert scores.values["rouge_l"]["right"] == pytest.approx(1.0)
     assert scores.values["rouge_l"]["wrong"].mean() < 0.8
     assert "left in" in control_report(scores).document["notes"][0]
@@ -97,7 +98,7 @@ def test_the_command_takes_benchmarks_and_references_and_draws(tmp_path: Path) -
     drawn = (tmp_path / "curves.svg").read_text()
     assert drawn.count("<polyline") == 3
     (tmp_path / "refs.csv").write_text(
-        "id,reference\n" + "".join(f"{n},sound {n} a\n{n},noise {n} b\n" for n in range(12))
+        "id,reference\n" + "".join(f"{n},sound {n} a\n{n},noise {n} b\n" for n in range(9))
     )
     table = run_command("meta", "controls", "refs.csv", "--metrics", "bleu_1", cwd=tmp_path)
     assert table.returncode == 0, table.stderr

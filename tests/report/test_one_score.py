@@ -46,10 +46,28 @@ def graded(keys: list[str], level: float) -> dict[str, dict[str, float]]:
     }
 
 
-def runs_with_categories(store: Store) -> list[Run]:
+@pytest.fixture(scope="module")
+def categories(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a store with runs on categories; a test takes a copy."""
+    path = tmp_path_factory.mktemp("categories") / "runs.db"
+    with Store.open(str(path)) as store:
+        put_categories(store)
+    return path
+
+
+@pytest.fixture
+def store(categories: Path, tmp_path: Path) -> Iterator[Store]:
+    with Store.open(str(shutil.copy(categories, tmp_path))) as opened:
+        yield opened
+
+
+def both_runs(store: Store) -> list[Run]:
+    return [store.run(number) for number in (1, 2)]
+
+
+def put_categories(store: Store) -> None:
     """Two runs on three categories, of clips with two samples each; one of them fails at times."""
     samples = made_samples(72, categories=CATEGORIES, questions=2)
-    found = []
     for number, model in enumerate(("made/one", "made/two")):
         failed = [one.id for one in samples[:: 7 + number]] if number else []
         keys = [one.id for one in samples if one.id not in failed]
@@ -60,8 +78,7 @@ def runs_with_categories(store: Store) -> list[Run]:
             grades={JUDGE.name: graded(keys, 3.0 + number)},
             statuses=dict.fromkeys(failed, Status.REFUSED),
         )
-        found.append(put_run(store, made, samples))
-    return found
+        put_run(store, made, samples)
 
 
 def runs_of_mecat(store: Store) -> None:
@@ -76,7 +93,7 @@ def runs_of_mecat(store: Store) -> None:
             return mecat_runs.sentence(item.id) if place % 3 else mecat_runs.right(item)
 
         run = mecat_runs.stored_run(
-            store, answer, mecat_runs.few_items(), model, metrics=(METRIC.name,)
+            store, answer, mecat_runs.few_items(12), model, metrics=(METRIC.name,)
         )
         keys = [key for key, one in store.outcomes(run.id).items() if one.reply.status == "ok"]
         grades = graded(keys, 4.0 + number)
@@ -170,17 +187,17 @@ def check_leaderboard(store: Store, summaries: list[RunSummary], scorer: Scorer)
 
 @pytest.mark.parametrize("scorer", [METRIC, JUDGE, Scorer("gpt", "accuracy")], ids=str)
 def test_a_score_of_categories_is_one_number_everywhere(store: Store, scorer: Scorer) -> None:
-    check_everywhere(store, runs_with_categories(store), scorer)
+    check_everywhere(store, both_runs(store), scorer)
 
 
 @pytest.mark.parametrize("scorer", [METRIC, JUDGE], ids=str)
 def test_a_total_is_one_number_everywhere(mecat: Path, scorer: Scorer, tmp_path: Path) -> None:
     with Store.open(str(shutil.copy(mecat, tmp_path))) as store:
-        check_everywhere(store, [store.run(number) for number in (1, 2)], scorer)
+        check_everywhere(store, both_runs(store), scorer)
 
 
 def test_runs_on_common_samples_are_compared_by_the_scores_that_they_have(store: Store) -> None:
-    first, _ = runs_with_categories(store)
+    first, _ = both_runs(store)
     samples = store.dataset(first.dataset).samples
     scores = {one.id: place / 72 for place, one in enumerate(samples)}
     second = put_run(store, MadeRun("made/three", scores={METRIC.name: scores}), samples)
@@ -211,7 +228,7 @@ def test_answers_score_the_same_from_files_and_in_a_run(store: Store) -> None:
 
 
 def test_an_interval_is_drawn_for_once(store: Store) -> None:
-    runs = runs_with_categories(store)
+    runs = both_runs(store)
     table = summarise(store, runs[0], [METRIC.name]).table
     assert table.estimate(METRIC) is table.estimate(METRIC)
     check_everywhere(store, runs, METRIC)
@@ -221,7 +238,7 @@ def test_an_interval_is_drawn_for_once(store: Store) -> None:
 
 
 def test_an_estimate_that_was_kept_is_read_and_is_the_same(store: Store) -> None:
-    runs = runs_with_categories(store)
+    runs = both_runs(store)
     build_leaderboard(store, LeaderboardQuery(scorer=METRIC, by_category=True))
     assert {one.scorer for one in store.estimates(runs[0].id)} == {METRIC.name}
     kept = summarise(store, runs[0], [METRIC.name]).table
@@ -236,7 +253,7 @@ def test_an_estimate_that_was_kept_is_read_and_is_the_same(store: Store) -> None
 
 
 def test_a_new_score_is_not_hidden_by_one_that_was_kept(store: Store) -> None:
-    run, _ = runs_with_categories(store)
+    run, _ = both_runs(store)
     build_leaderboard(store, LeaderboardQuery(scorer=METRIC))
     before = summarise(store, run, [METRIC.name]).table.estimate(METRIC)
     halved = [
@@ -248,10 +265,10 @@ def test_a_new_score_is_not_hidden_by_one_that_was_kept(store: Store) -> None:
     assert after.value == pytest.approx((before.value or 0) / 2)
 
 
-def test_a_store_that_can_only_be_read_is_shown_all_the_same(tmp_path: Path) -> None:
-    path = tmp_path / "runs.db"
-    with closing(Store.open(str(path))) as store:
-        runs_with_categories(store)
+def test_a_store_that_can_only_be_read_is_shown_all_the_same(
+    categories: Path, tmp_path: Path
+) -> None:
+    path = Path(shutil.copy(categories, tmp_path))
     before = path.read_bytes()
     path.chmod(0o400)
     tmp_path.chmod(0o500)

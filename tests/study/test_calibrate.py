@@ -13,6 +13,7 @@ from command import run_command
 from made_store import MadeRun, made_samples, put_run
 
 SAMPLES = made_samples(400, categories=("sound", "music"))
+FEW = SAMPLES[:60]
 DIMENSIONS = ("accuracy", "completeness", "hallucination")
 MODELS = {"openai/one": 5.0, "gemini/two": 6.0, "gemini/three": 6.1}
 JUDGE = "openai/judge"
@@ -59,6 +60,18 @@ def place(tmp_path_factory: pytest.TempPathFactory, truth: dict[str, dict[str, f
         for value in [round(values[sample.id], 2)]
     ]
     write(root / "ratings.csv", rows)
+    return root
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a store of one run on the first samples, for what does not depend on many."""
+    root = tmp_path_factory.mktemp("small")
+    verdicts = {
+        one.id: dict.fromkeys(DIMENSIONS, float(number % 11)) for number, one in enumerate(FEW)
+    }
+    with Store.open(str(root / "made.db")) as kept:
+        put_run(kept, MadeRun("openai/one", grades={JUDGE: verdicts}), FEW)
     return root
 
 
@@ -155,14 +168,14 @@ def test_a_gate_that_could_never_close_is_refused(place: Path) -> None:
     ],
 )
 def test_what_is_wrong_with_ratings_is_said(
-    place: Path, rows: list[dict[str, Any]], words: tuple[str, ...], says: str
+    small: Path, rows: list[dict[str, Any]], words: tuple[str, ...], says: str
 ) -> None:
-    write(place / "wrong.csv", rows)
+    write(small / "wrong.csv", rows)
     judge = () if "--judge" in words else ("--judge", JUDGE)
     done = run_command(
         *("judges", "calibrate", "1", "--store", "made.db", "--ratings", "wrong.csv"),
         *(*words, *judge),
-        cwd=place,
+        cwd=small,
     )
     assert done.returncode == 2
     assert says in " ".join(done.stderr.split())
@@ -194,11 +207,11 @@ def rated(model: str, values: list[float], **more: str) -> list[dict[str, Any]]:
     ],
 )
 def test_ratings_that_are_too_few_or_alike_give_their_mean_and_say_nothing_of_the_judge(
-    place: Path, rows: list[dict[str, Any]], mean: float, says: str
+    small: Path, rows: list[dict[str, Any]], mean: float, says: str
 ) -> None:
-    write(place / "few.csv", rows)
+    write(small / "few.csv", rows)
     words = ("--judge", JUDGE, "--store", "made.db", "--ratings", "few.csv", "--json")
-    done = run_command("judges", "calibrate", "1", *words, cwd=place)
+    done = run_command("judges", "calibrate", "1", *words, cwd=small)
     found = json.loads(done.stdout)
     assert found["adds"] is None
     [model] = found["models"]
@@ -206,18 +219,18 @@ def test_ratings_that_are_too_few_or_alike_give_their_mean_and_say_nothing_of_th
     assert any(says in one for one in found["notes"])
 
 
-def test_ratings_that_count_for_nothing_are_counted(place: Path) -> None:
+def test_ratings_that_count_for_nothing_are_counted(small: Path) -> None:
     rows = rated("openai/one", [4, 6] * 15, dimension="accuracy")
     rows += rated("openai/one", [4, 6] * 12, dimension="completeness")
     rows += rated("acme/four", [1, 2, 3], dimension="accuracy")
-    write(place / "more.csv", rows)
+    write(small / "more.csv", rows)
     words = ("--judge", JUDGE, "--store", "made.db", "--ratings", "more.csv")
-    shown = run_command("judges", "calibrate", "1", *words, cwd=place)
+    shown = run_command("judges", "calibrate", "1", *words, cwd=small)
     assert "do not give all of overall are not used: 9." in shown.stdout
     one = ("--dimension", "accuracy")
-    shown = run_command("judges", "calibrate", "1", *words, *one, cwd=place)
+    shown = run_command("judges", "calibrate", "1", *words, *one, cwd=small)
     assert "Ratings that are of acme/four are not used: 3." in shown.stdout
-    shown = run_command("judges", "calibrate", "1", *words, "--category", "speech", cwd=place)
+    shown = run_command("judges", "calibrate", "1", *words, "--category", "speech", cwd=small)
     assert (shown.returncode, "no category 'speech'" in shown.stderr) == (2, True)
 
 
