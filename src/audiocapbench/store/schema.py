@@ -373,7 +373,7 @@ def bring_up_to_date(
             raise StoreError(
                 "is not a store but another program's database; choose another --store"
             )
-        metadata.create_all(connection)
+        metadata.create_all(connection, checkfirst=False)
         connection.execute(schema_version.insert().values(version=version))
         return
     found = connection.execute(select(schema_version.c.version)).scalar()
