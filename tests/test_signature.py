@@ -1,7 +1,6 @@
 """Signatures: two numbers are compared when they were made alike, whatever version made them."""
 
 import json
-import os
 import subprocess
 from contextlib import closing
 from pathlib import Path
@@ -14,9 +13,20 @@ from hypothesis import strategies as st
 from audiocapbench.signature import UNSIGNED, Signature, sign
 from audiocapbench.store import Store
 from audiocapbench.version import VERSION
-from command import COMMAND, run_command
+from command import run_command
 from folders import write_folder
+from forks import Forked
 
+# A process in which the whole package is imported anew, and all of it as of another version.
+PRETENDING = """
+import sys
+for name in [one for one in sys.modules if one.partition(".")[0] == "audiocapbench"]:
+    del sys.modules[name]
+import audiocapbench.version
+audiocapbench.version.VERSION = sys.argv.pop(1)
+from audiocapbench.cli import main
+main()
+"""
 HOSTILE = st.text(st.characters() | st.sampled_from("|:%\n\r\x00\x85\u2028\ud800+0A"))
 SIGNATURES = st.builds(
     Signature, HOSTILE, st.lists(st.tuples(HOSTILE, HOSTILE)).map(tuple), st.integers(0, 99)
@@ -83,17 +93,12 @@ def test_with_another_version_between_two_runs_there_is_one_board(tmp_path: Path
     folder = tmp_path / "tones"
     folder.mkdir()
     write_folder(folder, 8)
-    (tmp_path / "sitecustomize.py").write_text(
-        "import os, audiocapbench.version as one\none.VERSION = os.environ['PRETENDED']\n"
-    )
 
     def ask(version: str, *words: str) -> None:
-        env = os.environ | {"PYTHONPATH": str(tmp_path), "PRETENDED": version}
-        told = [*COMMAND, *words, "--store", "made.db"]
-        done = subprocess.run(
-            told, capture_output=True, text=True, env=env, cwd=tmp_path, check=False
-        )
-        assert done.returncode == 0, done.stderr
+        told = ("-c", PRETENDING, version, *words, "--store", "made.db")
+        process = Forked(*told, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        _, said = process.communicate(timeout=120)
+        assert process.returncode == 0, said
 
     def read(*words: str) -> Any:
         """What this process, of a third version, reads."""

@@ -2,10 +2,9 @@
 
 import asyncio
 import math
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from audiocapbench.errors import ModelError, TransientError
 from audiocapbench.models import AudioContract, Question, create_model, create_models
 from audiocapbench.store import Store
 from folders import write_folder
+from forks import Forked
 
 CLIPS = 4
 HEAD = """
@@ -86,10 +86,10 @@ def test_two_files_of_one_name_are_never_taken_for_each_other(tmp_path: Path) ->
         create_models([first, other])
 
 
-@pytest.fixture
-def tones(tmp_path: Path) -> Benchmark:
-    (tmp_path / "tones").mkdir()
-    return open_benchmark(str(write_folder(tmp_path / "tones", CLIPS)))
+@pytest.fixture(scope="module")
+def tones(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
+    """A few clips, which no test changes."""
+    return open_benchmark(str(write_folder(tmp_path_factory.mktemp("hostile") / "tones", CLIPS)))
 
 
 class Odd(acb.SimpleModel):
@@ -230,14 +230,8 @@ def test_a_model_that_exits_does_not_hang_the_command(tmp_path: Path) -> None:
     code = HEAD.replace('return Reply("A tone.")', "raise SystemExit(5)")
     (tmp_path / "mine.py").write_text(code)
     words = ("run", "tones", "--model", "mine.py:Mine", "--metrics", "rouge_l", "--yes")
-    done = subprocess.run(
-        [sys.executable, "-m", "audiocapbench", *words],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 1, done.stderr
-    assert "SystemExit: 5 at mine.py:10" in done.stderr
-    assert "Traceback" not in done.stderr
+    with Forked("-m", "audiocapbench", *words, cwd=tmp_path, stdout=PIPE, stderr=PIPE) as process:
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 1, said
+    assert "SystemExit: 5 at mine.py:10" in said
+    assert "Traceback" not in said
