@@ -10,11 +10,22 @@ from audiocapbench.benchmarks.mecat.traits import TRAITS, base_name
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.signature import Signature
-from audiocapbench.store import Dataset, Run, RunKind, RunSpec, Store, StoredScore
+from audiocapbench.store import Dataset, Run, RunKind, RunSpec, Store, StoredScore, schema
+from audiocapbench.store.connect import writing
 from audiocapbench.store.judgements import Judgement
 from audiocapbench.store.unsaved import AnswerRecord
 
 Statistics = Sequence[float] | float
+
+
+def emptied(store: Store) -> Store:
+    """A store in memory as it was when it was new; the statements that it has prepared are kept."""
+    with writing(store._engine) as connection:
+        for table in reversed(schema.metadata.sorted_tables):
+            if table is not schema.schema_version:
+                connection.execute(table.delete())
+        connection.exec_driver_sql("DELETE FROM sqlite_sequence")  # runs are counted from 1 again
+    return store
 
 
 def made_samples(

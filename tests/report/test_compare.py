@@ -20,18 +20,23 @@ from audiocapbench.report.compare.render import (
 )
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Store
-from made_store import MadeRun, made_samples, put_run
+from made_store import MadeRun, emptied, made_samples, put_run
 
 SAMPLES = made_samples(80, categories=("sound", "music"))
 IDS = [sample.id for sample in SAMPLES]
 BASE = dict(zip(IDS, np.random.default_rng(1).uniform(0.1, 0.8, 80).tolist(), strict=True))
 
 
+@pytest.fixture(scope="module")
+def opened() -> Iterator[Store]:
+    with Store.open("sqlite:///:memory:") as made:
+        yield made
+
+
 @pytest.fixture
-def store() -> Iterator[Store]:
-    opened = Store.open("sqlite:///:memory:")
-    yield opened
-    opened.close()
+def store(opened: Store) -> Store:
+    """An empty store."""
+    return emptied(opened)
 
 
 def better(by: float, seed: int = 2) -> dict[str, float]:

@@ -19,17 +19,22 @@ from audiocapbench.report.leaderboard.records import PUBLISHED, document, record
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import summarise
 from audiocapbench.store import Store
-from made_store import MadeRun, made_samples, put_run
+from made_store import MadeRun, emptied, made_samples, put_run
 
 SAMPLES = made_samples(60, categories=("sound", "music"))
 IDS = [sample.id for sample in SAMPLES]
 
 
+@pytest.fixture(scope="module")
+def opened() -> Iterator[Store]:
+    with Store.open("sqlite:///:memory:") as made:
+        yield made
+
+
 @pytest.fixture
-def store() -> Iterator[Store]:
-    opened = Store.open("sqlite:///:memory:")
-    yield opened
-    opened.close()
+def store(opened: Store) -> Store:
+    """An empty store."""
+    return emptied(opened)
 
 
 def scores(seed: int, mean: float, samples: tuple[Sample, ...] = SAMPLES) -> dict[str, float]:

@@ -23,7 +23,7 @@ from audiocapbench.scores.summary import summarise
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import RunKind, Store
 from audiocapbench.store.upgrades import traits_of_0_1
-from made_store import MadeRun, made_samples, put_run
+from made_store import MadeRun, emptied, made_samples, put_run
 from plugin import install_package
 
 SAMPLES = made_samples(60, categories=("sound", "music"))
@@ -31,11 +31,16 @@ IDS = [sample.id for sample in SAMPLES]
 EASY = np.where(np.arange(60) < 30, 0.8, 0.2)
 
 
+@pytest.fixture(scope="module")
+def opened() -> Iterator[Store]:
+    with Store.open("sqlite:///:memory:") as made:
+        yield made
+
+
 @pytest.fixture
-def store() -> Iterator[Store]:
-    opened = Store.open("sqlite:///:memory:")
-    yield opened
-    opened.close()
+def store(opened: Store) -> Store:
+    """An empty store."""
+    return emptied(opened)
 
 
 def run_of(

@@ -19,7 +19,7 @@ from audiocapbench.report.page.report_data import gather, stored_summaries
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.store import Store
 from command import run_command
-from made_store import MadeRun, made_samples, put_run
+from made_store import MadeRun, emptied, made_samples, put_run
 
 JUDGE = "openai/gpt-4.1"
 SAMPLES = made_samples(997, categories=("sound", "music", "speech"))
@@ -41,10 +41,16 @@ gpt-4o-mini-audio-preview 1.63 1.41 7.90 3.65 0.107 0.010 0.103
 """
 
 
+@pytest.fixture(scope="module")
+def opened() -> Iterator[Store]:
+    with Store.open("sqlite:///:memory:") as made:
+        yield made
+
+
 @pytest.fixture
-def store() -> Iterator[Store]:
-    with Store.open("sqlite:///:memory:") as opened:
-        yield opened
+def store(opened: Store) -> Store:
+    """An empty store."""
+    return emptied(opened)
 
 
 def put_mine(store: Store, score: float = 5.8, *, missing: int = 3) -> int:
