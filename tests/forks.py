@@ -110,7 +110,9 @@ class Forked:
         reading, writing = os.pipe()
         theirs, ours = (writing, reading) if place else (reading, writing)
         given.callback(os.close, theirs)
-        setattr(self, name, open(ours, "r" if place else "w"))  # noqa: SIM115  (as Popen does)
+        stream = open(ours, "r" if place else "w")  # noqa: SIM115  (as Popen does)
+        weakref.finalize(self, stream.close)
+        setattr(self, name, stream)
         return theirs
 
     def _read_number(self, flags: int) -> int:
