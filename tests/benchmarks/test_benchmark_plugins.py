@@ -266,7 +266,8 @@ def test_a_plugin_is_ranked_and_added_up_as_it_says_also_when_it_is_gone(tmp_pat
     made = _printed("run", "halls", *models, "--store", store)["runs"]
     _printed("score", "2", "--judge", "visitor/any", "--yes", "--store", store)
     # The demo has the same clips and instructions, and its own traits.
-    _printed("run", "demo", "--model", "control/safe", "--metrics", "meteor", "--store", store)
+    other = ("--model", "control/safe", "--metrics", "meteor", "--limit", "6")
+    _printed("run", "demo", *other, "--store", store)
     board = _printed("leaderboard", "--benchmark", "halls", "--store", store)
     for gone in ("site", "more"):
         shutil.rmtree(tmp_path / gone)
