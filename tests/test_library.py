@@ -225,6 +225,7 @@ def test_the_docs_import_only_public_names() -> None:
             assert set(public_imports(block)) <= set(acb.__all__), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "words"),
     [

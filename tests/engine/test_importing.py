@@ -375,6 +375,7 @@ def test_results_in_which_something_does_not_fit_are_exported_by_their_scores(
     assert (made["total_samples"], len(made["results"])) == (4, 4)
 
 
+@pytest.mark.slow
 def test_real_captions_of_clotho_are_imported_from_their_own_files(
     tmp_path: Path, shared: Path
 ) -> None:

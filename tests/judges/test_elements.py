@@ -365,7 +365,7 @@ HOSTILE = {
     "one long word": "x" * 40_000,
     "one word often": "dog " * 8_000,
     "many stages": "a dog barks then a car drives " * 1_000,
-    "many words": " ".join(f"w{n}" for n in range(5_000)),
+    "many words": " ".join(f"w{n}" for n in range(2_000)),
     "many negations": "no " * 10_000 + "dog",
     "many quotes": '"' * 39_999,
     "hyphens": "a-" * 15_000,
@@ -401,15 +401,15 @@ def test_references_without_content_score_equal_text_alone(judge: Elements) -> N
 
 
 @cache
-def control_means(judge: Elements, kind: str) -> dict[str, float]:
-    """Mean scores of a model on the demo; a reference that a control gives away is left out."""
+def control_means(judge: Elements, kind: str, step: int = 1) -> dict[str, float]:
+    """Mean scores of a model on each such clip of the demo; a control's reference is left out."""
     demo = open_benchmark("demo")
     model = create_model(kind)
     if isinstance(model, ControlModel):
         model.follow_rules(demo.traits.controls)
         model.prepare(demo.samples)
     items = []
-    for sample in demo.samples:
+    for sample in demo.samples[::step]:
         audio = prepare(sample.clip, model.contract)
         reply = anyio.run(model.answer, Question(sample.id, sample.instruction, audio))
         kept = [text for n, text in enumerate(sample.references) if n != reply.withheld]
@@ -438,7 +438,7 @@ def test_the_demo_orders_right_safe_wrong_empty(judge: Elements) -> None:
 
 def test_the_listener_is_above_wrong_and_below_right(judge: Elements) -> None:
     right, listener, wrong = (
-        control_means(judge, kind)["overall"]
+        control_means(judge, kind, 2)["overall"]
         for kind in ("control/right", "listener", "control/wrong")
     )
     assert right > listener > wrong + 2
