@@ -31,7 +31,7 @@ demo: $(VENV)/.core
 	$(BIN)/audiocapbench demo
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow' --list-ran $(VENV)/.ran
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow' --list-ran=$(VENV)/.ran
 
 # The printed table is of today's NumPy: of an older one the end of an interval may fall on another tie.
 test-floor: $(FLOOR)/.floor
@@ -45,7 +45,7 @@ test-all: $(VENV)/.all $(VENV)/.axe
 	$(BIN)/python -m pytest $(PARALLEL)
 
 test-rest: $(VENV)/.all $(VENV)/.axe
-	$(BIN)/python -m pytest $(PARALLEL) --not-again $(VENV)/.ran
+	$(BIN)/python -m pytest $(PARALLEL) --not-again=$(VENV)/.ran
 
 check: $(VENV)/.check
 	$(BIN)/ruff format --check .

@@ -89,7 +89,7 @@ class Reporting:
         if self._config.get_verbosity() < 1:
             self._terminal().write_line(line)
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """What was skipped, by what is missing."""
         rows = skipped_table(self._skipped)
         if rows:

@@ -124,16 +124,18 @@ def test_fails():
 
 def test_a_run_says_how_far_it_is_and_a_second_leaves_out_what_passed(tmp_path: Path) -> None:
     """In a project of its own, with this one's way of showing a run."""
-    (tmp_path / "test_made_up.py").write_text(SUITE)
-    (tmp_path / "conftest.py").write_text(
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = tests\n")
+    (tmp_path / "tests" / "test_made_up.py").write_text(SUITE)
+    (tmp_path / "tests" / "conftest.py").write_text(
         "from reporting import Reporting, add_options, leave_out\n"
         "pytest_addoption = add_options\n"
         "def pytest_configure(config): config.pluginmanager.register(Reporting(config))\n"
         "def pytest_collection_modifyitems(config, items): leave_out(config, items)\n"
     )
-    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--list-ran", "ran"]
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--list-ran=ran"]
     shown = []
-    for more in ([], ["--not-again", "ran"]):
+    for more in ([], ["--not-again=ran"]):
         done = subprocess.run(
             [*words, *more],
             cwd=tmp_path,
@@ -145,9 +147,9 @@ def test_a_run_says_how_far_it_is_and_a_second_leaves_out_what_passed(tmp_path: 
         assert done.returncode == 1, done.stderr
         shown.append(done.stdout)
     assert "  50 %  21 of 42 tests, " in shown[0]
-    assert "\nFAILED  test_made_up.py::test_fails\n" in shown[0]
+    assert "\nFAILED  tests/test_made_up.py::test_fails\n" in shown[0]
     assert "\n 100 %  42 of 42 tests, 1 failed, " in shown[0]
     assert "     1      –  torch  pip install torch" in shown[0]
-    assert "\nFAILED test_made_up.py::test_fails - assert not 1" in shown[0]
+    assert "\nFAILED tests/test_made_up.py::test_fails - assert not 1" in shown[0]
     assert "1 failed, 40 passed, 1 skipped" in shown[0]
     assert "1 failed, 1 skipped, 40 deselected" in shown[1]
