@@ -3,7 +3,7 @@
 import gc
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from needs import TESTS, needs_shared, undeclared_imports
-from reporting import Reporting, add_options, leave_out
+from reporting import Reporting, add_options, check_options, leave_out, named_apart
 
 if TYPE_CHECKING:
     from audiocapbench.store import Store
@@ -69,6 +69,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.option.loadscopereorder = False
     if hasattr(config, "workerinput"):
         return
+    check_options(config)
     faults = [fault for path in sorted(TESTS.rglob("*.py")) for fault in undeclared_imports(path)]
     if faults:
         raise pytest.UsageError("\n".join(["Not part of the core, see tests/needs.py:", *faults]))
@@ -81,6 +82,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     order = {TESTS / name: place for place, name in enumerate(LONG)}
     assert all(path.is_file() for path in order), "a long file was renamed; see LONG"
     items.sort(key=lambda item: order.get(item.path, len(order)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Whole files that are skipped are counted one by one."""
+    report = yield
+    named_apart(collector, report)
+    return report
 
 
 def pytest_collection_finish() -> None:

@@ -5,7 +5,7 @@ that an import of everything takes. Where the start itself is looked at, a termi
 what is read while Python starts, a test takes a new interpreter: ``COMMAND`` in ``command.py``.
 
 This file is also the program of the process that forks. It ends when the tests do, and with it
-whatever it has started.
+the processes that are forks of it.
 """
 
 import atexit
@@ -278,9 +278,11 @@ def _serve(asked: socket.socket) -> dict[str, Any] | None:
         header, files, _, _ = socket.recv_fds(asked, _NUMBER.size, 4)
         if not header:
             break
-        content = b""
-        while len(content) < _NUMBER.unpack(header)[0]:
-            content += asked.recv(_NUMBER.unpack(header)[0] - len(content))
+        content, size = b"", _NUMBER.unpack(header)[0]
+        while len(content) < size and (more := asked.recv(size - len(content))):
+            content += more
+        if len(content) < size:
+            break
         child = os.fork()
         if child == 0:
             signal.set_wakeup_fd(-1)

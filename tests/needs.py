@@ -150,7 +150,9 @@ def _skip(what: str, command: str) -> NoReturn:
 @cache
 def _is_there(package: str) -> bool:
     try:
-        return find_spec(package) is not None
+        spec = find_spec(package)
+        # A folder of that name beside the tests is no package.
+        return spec is not None and spec.origin is not None
     except (ModuleNotFoundError, ValueError):  # its parent is missing; a test hides it
         return False
 
@@ -195,12 +197,12 @@ def undeclared_imports(path: Path, text: str | None = None) -> list[str]:
     """The imports of a file of tests that are no part of the core and not said to be needed.
 
     A need is said where the import stands, around it, in the fixtures that its test names, or at
-    the top of the file.
+    the top of the file. What a test makes itself it imports with ``import_module``.
     """
     text = path.read_text("utf-8") if text is None else text
     known = _always_there()
-    first = r"^\s*(?:import|from)\s+(\w+)"
-    if not set(re.findall(first, text, flags=re.MULTILINE)) - known:
+    names = {name for line in _IMPORT.findall(text) for name in _FIRST.findall(line)}
+    if not names - known and not _BY_NAME.search(text):
         return []
     tree = ast.parse(text)
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -240,8 +242,18 @@ def _needed(node: ast.AST) -> set[str]:
     return {text.partition(".")[0] for text in texts if isinstance(text, str)}
 
 
+_IMPORT = re.compile(r"(?:^|[;:])\s*(?:import|from)\s+([^#\n;]+)", re.MULTILINE)
+_FIRST = re.compile(r"(?:^|,)\s*(\w+)")
+_BY_NAME = re.compile(r"\b(?:__import__|importorskip)\(")
+
+
 def _imported(node: ast.AST) -> Iterator[tuple[str, int]]:
     for inner in ast.walk(node):
+        if isinstance(inner, ast.Call) and inner.args:
+            called = getattr(inner.func, "attr", getattr(inner.func, "id", ""))
+            name = getattr(inner.args[0], "value", None)
+            if isinstance(name, str) and _BY_NAME.match(f"{called}("):
+                yield name.partition(".")[0], inner.lineno
         if isinstance(inner, ast.ImportFrom) and inner.module:
             yield inner.module.partition(".")[0], inner.lineno
         elif isinstance(inner, ast.Import):

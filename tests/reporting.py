@@ -4,7 +4,6 @@ It also keeps a list of the tests that ran, so that a later call can leave them 
 """
 
 import re
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 _STEPS = 20
+_LEGEND = "Whole files count once, however many tests they have; make test-all brings most of it."
 _NEED = re.compile(r"(?:Skipped: )?needs (?P<what>.+?): (?P<command>.+)", re.DOTALL)
 
 
@@ -21,6 +21,19 @@ def add_options(parser: pytest.Parser) -> None:
     group = parser.getgroup("audiocapbench")
     group.addoption("--list-ran", metavar="FILE", help="write the names of tests that passed")
     group.addoption("--not-again", metavar="FILE", help="leave out the tests that a file names")
+
+
+def check_options(config: pytest.Config) -> None:
+    """Forget an older list before anything can go wrong, and refuse one that is not there.
+
+    Raises:
+        pytest.UsageError: ``--not-again`` names no file.
+    """
+    if config.getoption("--list-ran"):
+        Path(config.getoption("--list-ran")).unlink(missing_ok=True)
+    source = config.getoption("--not-again")
+    if source and not Path(source).is_file():
+        raise pytest.UsageError(f"--not-again: there is no {source}; make test writes it")
 
 
 class Reporting:
@@ -33,7 +46,8 @@ class Reporting:
         self._step = 0
         self._counts: Counter[str] = Counter()
         self._skipped: Counter[str] = Counter()
-        self._passed: list[str] = []
+        self._passed: dict[str, None] = {}
+        self._failed: set[str] = set()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
@@ -52,18 +66,21 @@ class Reporting:
             self._note_skipped(report)
         if report.failed:
             self._counts["failed"] += 1
+            self._failed.add(report.nodeid)
             self._write(f"FAILED  {report.nodeid}")
         elif report.passed and report.when == "call":
             self._counts["passed"] += 1
-            self._passed.append(report.nodeid)
+            self._passed[report.nodeid] = None
         if report.when == "teardown":
             self._ended += 1
             self._show()
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A whole file that was skipped."""
+        """A whole file that was skipped, or cannot be read."""
         if report.skipped:
             self._note_skipped(report)
+        elif report.failed:
+            self._write(f"FAILED  {report.nodeid}")
 
     def _note_skipped(self, report: pytest.TestReport | pytest.CollectReport) -> None:
         long = report.longrepr
@@ -94,6 +111,7 @@ class Reporting:
         rows = skipped_table(self._skipped)
         if rows:
             terminalreporter.section("skipped")
+            terminalreporter.write_line(_LEGEND)
             for row in rows:
                 terminalreporter.write_line(row)
 
@@ -101,7 +119,8 @@ class Reporting:
         """Write the list of tests that passed."""
         target = self._config.getoption("--list-ran")
         if target:
-            Path(target).write_text("\n".join(self._passed) + "\n", encoding="utf-8")
+            ran = [f"{name}\n" for name in self._passed if name not in self._failed]
+            Path(target).write_text("".join(ran), encoding="utf-8")
 
 
 def skipped_table(skipped: Counter[str]) -> list[str]:
@@ -127,15 +146,18 @@ def skipped_table(skipped: Counter[str]) -> list[str]:
     ]
 
 
+def named_apart(collector: pytest.Collector, report: pytest.CollectReport) -> None:
+    """Have the file in the report of its skip: pytest-xdist passes on one of several alike."""
+    if report.skipped and isinstance(report.longrepr, tuple):
+        report.longrepr = (str(collector.path), 0, report.longrepr[2])
+
+
 def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Drop the tests that ``--not-again`` names."""
     source = config.getoption("--not-again")
     if not source:
         return
-    try:
-        ran = set(Path(source).read_text(encoding="utf-8").splitlines())
-    except OSError as error:
-        sys.exit(f"--not-again {source}: {error.strerror}; make test writes it")
+    ran = set(Path(source).read_text(encoding="utf-8").splitlines())
     again = [item for item in items if item.nodeid in ran]
     items[:] = [item for item in items if item.nodeid not in ran]
     config.hook.pytest_deselected(items=again)

@@ -1,5 +1,6 @@
 """How tests say what they need, and how a run of them shows what was left out."""
 
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -59,6 +60,10 @@ def test_missing_data_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     "text",
     [
         "import sklearn\n",
+        "import os, sklearn\n",
+        "import os; import sklearn\n",
+        "try: import sklearn\nexcept ImportError: pass\n",
+        "sklearn = pytest.importorskip('sklearn')\n",
         "def test_a():\n    from sklearn.metrics import f1_score\n",
         "def test_a():\n    needs('sklearn')\ndef test_b():\n    import sklearn.metrics\n",
         "def used():\n    needs('torch')\n    import sklearn\n",
@@ -114,6 +119,14 @@ import pytest
 def test_passes(number):
     pass
 
+@pytest.fixture
+def left_open():
+    yield
+    raise OSError("it cannot be closed")
+
+def test_is_not_torn_down(left_open):
+    pass
+
 def test_is_skipped():
     pytest.skip("needs torch: pip install torch")
 
@@ -133,9 +146,9 @@ def test_a_run_says_how_far_it_is_and_a_second_leaves_out_what_passed(tmp_path: 
         "def pytest_configure(config): config.pluginmanager.register(Reporting(config))\n"
         "def pytest_collection_modifyitems(config, items): leave_out(config, items)\n"
     )
-    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--list-ran=ran"]
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q"]
     shown = []
-    for more in ([], ["--not-again=ran"]):
+    for more in (["--list-ran=ran"], ["--not-again=ran"]):
         done = subprocess.run(
             [*words, *more],
             cwd=tmp_path,
@@ -146,10 +159,40 @@ def test_a_run_says_how_far_it_is_and_a_second_leaves_out_what_passed(tmp_path: 
         )
         assert done.returncode == 1, done.stderr
         shown.append(done.stdout)
-    assert "  50 %  21 of 42 tests, " in shown[0]
+    assert "  50 %  22 of 43 tests, " in shown[0]
     assert "\nFAILED  tests/test_made_up.py::test_fails\n" in shown[0]
-    assert "\n 100 %  42 of 42 tests, 1 failed, " in shown[0]
+    assert "\n 100 %  43 of 43 tests, 2 failed, " in shown[0]
     assert "     1      –  torch  pip install torch" in shown[0]
     assert "\nFAILED tests/test_made_up.py::test_fails - assert not 1" in shown[0]
-    assert "1 failed, 40 passed, 1 skipped" in shown[0]
-    assert "1 failed, 1 skipped, 40 deselected" in shown[1]
+    assert "1 failed, 41 passed, 1 skipped, 1 error" in shown[0]
+    assert "1 failed, 1 passed, 1 skipped, 40 deselected, 1 error" in shown[1]
+
+
+def test_whole_files_are_counted_one_by_one_in_parallel_too(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text((TESTS / "conftest.py").read_text())
+    for name in ("one", "two"):
+        (tmp_path / f"test_{name}.py").write_text(
+            "from needs import needs\nneeds('no_such_package')\ndef test_a(): pass\n"
+        )
+    made_up = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--noconftest", "-n1"]
+    done = subprocess.run(
+        [*made_up, "-p", "conftest", str(tmp_path)],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(TESTS)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "     –      2  no-such-package  make test-all" in done.stdout, done.stdout
+
+
+def test_a_list_that_is_not_there_is_refused_in_one_line(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-n1", f"--not-again={tmp_path / 'ran'}", "tests/stats"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 4
+    assert done.stderr.strip().endswith("make test writes it")
