@@ -35,7 +35,7 @@ test: $(VENV)/.test
 
 # The printed table is of today's NumPy: of an older one the end of an interval may fall on another tie.
 test-floor: $(FLOOR)/.floor
-	$(FLOOR)/bin/python -m pytest $(PARALLEL) -m 'not slow' -W ignore::DeprecationWarning \
+	$(FLOOR)/bin/python -m pytest $(PARALLEL) -m 'not slow' -W ignore::DeprecationWarning -W 'ignore:It looks like' \
 	    --deselect tests/test_readme.py::test_the_table_is_real_output
 
 soak: $(VENV)/.test
