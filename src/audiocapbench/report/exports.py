@@ -38,8 +38,8 @@ class Heading:
 
     Attributes:
         folds: Whether its cells may stand below those of the column before it, in a narrow place.
-        spare: Where that is not enough, columns with the highest number are left out first, and
-            named below the table; a column of 0 never is.
+        spare: Where that is not enough, the columns with the highest number are left out first,
+            and named below the table; a column of 0 never is.
     """
 
     text: str
@@ -128,22 +128,28 @@ def fitted(page: Page, width: int) -> list[Page]:
     pages = (page, _with_names_broken(page, keys - 1))
     whole, broken = (_parts(_spared(one, width), width, keys) for one in pages)
     return min(
-        whole, broken, key=lambda parts: (len(parts), -sum(len(one.headings) for one in parts))
+        whole,
+        broken,
+        key=lambda parts: (
+            max(width, *map(page_width, parts)),
+            len(parts),
+            -sum(len(one.headings) for one in parts),
+        ),
     )
 
 
 def _spared(page: Page, width: int) -> Page:
-    """The page without as many of its spare columns as do not fit; a note names them."""
-    kept, left_out = list(range(len(page.headings))), list[int]()
-    for column in sorted(kept, key=lambda at: (-page.headings[at].spare, -at)):
-        if not page.headings[column].spare or page_width(_part(page, kept)) <= width:
+    """The page without as many kinds of its spare columns as do not fit; a note names them."""
+    kept = list(range(len(page.headings)))
+    for least in sorted({one.spare for one in page.headings if one.spare}, reverse=True):
+        if page_width(_part(page, kept)) <= width:
             break
-        kept.remove(column)
-        left_out.append(column)
+        kept = [at for at in kept if page.headings[at].spare < least]
+    left_out = [one.text for at, one in enumerate(page.headings) if at not in kept]
     if not left_out:
         return page
-    names = ", ".join(cell_lines(page.headings[at].text)[0] for at in sorted(left_out))
-    note = f"Not shown, for want of room: {names}."
+    names = ", ".join(cell_lines(text)[0] for text in left_out)
+    note = f"Not shown, for want of room: {names}; JSON and CSV have them."
     return replace(_part(page, kept), notes=(note, *page.notes))
 
 
