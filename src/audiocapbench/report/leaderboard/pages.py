@@ -74,7 +74,7 @@ def _columns(board: Board) -> Iterator[_Column]:
         lambda one: one.overall.open_ranks,
         lambda one: f"printed {one.printed_rank}",
     )
-    yield _Column(Heading("tied", _LEFT, spare=2), lambda one: one.overall.tied)
+    yield _Column(Heading("tied", _LEFT, spare=1), lambda one: one.overall.tied)
     own = [one.dimensions for one in board.entries] + [one.dimensions for one in board.published]
     for name in dict.fromkeys(name for given in own for name in given):
 
@@ -88,7 +88,7 @@ def _columns(board: Board) -> Iterator[_Column]:
     )
     failures = any(one.n < one.coverage.total for one in estimates)
     if failures:
-        yield _Column(Heading("as zero", spare=1), lambda one: shown(one.overall.estimate.as_zero))
+        yield _Column(Heading("as zero", spare=2), lambda one: shown(one.overall.estimate.as_zero))
     if failures or (board.published and board.missing_clips):
         yield _Column(
             Heading("worst–best", folds=True), lambda one: spanned(board.bounds(one), digits)
