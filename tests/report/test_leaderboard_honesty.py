@@ -294,8 +294,8 @@ def test_a_narrow_table_folds_and_names_the_columns_that_it_leaves_out(store: St
     shown = {line for one in narrow.headings for line in one.text.split("\n")}
     left_out, *notes = narrow.notes
     assert tuple(notes) == page.notes
-    missing = left_out.removeprefix("Not shown, for want of room: ")
-    missing = missing.removesuffix("; JSON and CSV have them.").split(", ")
+    named = left_out.removeprefix("Not shown, for want of room: ")
+    missing = named.removesuffix("; JSON and CSV have them.").split(", ")
     assert missing == ["accuracy", "recall", "as zero", "cost", "s/answer"]
     # What folds below a column goes with it.
     assert shown | {*missing, "worst–best"} == {one.text for one in page.headings}
