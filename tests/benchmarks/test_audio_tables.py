@@ -18,6 +18,8 @@ for _package in ("pyarrow", "huggingface_hub", "datasets"):
 import datasets
 
 from audiocapbench import Benchmark, open_benchmark
+from audiocapbench.data.build.ledger import JOURNAL
+from audiocapbench.data.folder import METADATA
 from audiocapbench.errors import AudioCapBenchError
 from command import run_command
 from fakes.faults import Fault, Plan
@@ -94,6 +96,17 @@ def test_who_opens_it_while_another_does_waits_and_both_have_it(
             found = [pool.submit(opened) for _ in range(3)]
             assert [one.result() for one in found] == [STORED] * 3
     assert sum(one.method == "GET" and TABLE in one.path for one in hub.requests) == 1
+
+
+def test_what_was_stopped_before_its_last_file_is_made_whole(tmp_path: Path) -> None:
+    """Whoever looks between two files of the end sees no dataset yet."""
+    name = str(table(tmp_path, rows()))
+    root = open_benchmark(name).root
+    assert root is not None
+    (root / METADATA).unlink()
+    (root / JOURNAL).touch()
+    assert digests(open_benchmark(name)) == STORED
+    assert not (root / JOURNAL).exists()
 
 
 def test_what_datasets_saved_is_the_same_benchmark_split_by_split(tmp_path: Path) -> None:

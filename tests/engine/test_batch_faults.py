@@ -1,6 +1,7 @@
 """``--batch`` at a provider that shows late, denies at first, garbles and repeats itself."""
 
 import json
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -365,7 +366,9 @@ def test_answers_for_a_store_that_can_only_be_read_are_kept_beside_it(
 
     server.work = lock
     ended = batch(place, server)
-    assert (ended.code, f"{CLIPS} answers could not be stored" in ended.err) == (2, True)
+    # As many as had been read when the first could not be stored: the others are fetched anew.
+    assert re.search(r"[1-9]\d* answers could not be stored", ended.err), ended.err
+    assert ended.code == 2
     with sqlite3.connect(place / STORE) as connection:
         connection.execute("DROP TRIGGER locked")
     assert batch(place, server).code == 0

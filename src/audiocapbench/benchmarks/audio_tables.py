@@ -24,7 +24,7 @@ from audiocapbench.data.build.audio_rows import (
     saved_table,
 )
 from audiocapbench.data.build.hub import Hub, Repository, hub_library
-from audiocapbench.data.build.ledger import Ledger
+from audiocapbench.data.build.ledger import JOURNAL, Ledger
 from audiocapbench.data.build.repository_layouts import one_split, split_files, splits_of
 from audiocapbench.data.folder import METADATA, PARQUET, SEED_METADATA, TABLE
 from audiocapbench.data.problems import os_errors
@@ -149,7 +149,7 @@ def _opened(folder: Path) -> Benchmark | None:
     """The benchmark in a folder of the cache; None where it is not there as a whole."""
     manifest = read_manifest(folder)
     origin = (manifest.origin or {}) if isinstance(manifest, Manifest) else {}
-    if COMPLETE not in origin:
+    if COMPLETE not in origin or (folder / JOURNAL).exists():  # the last thing to go
         return None
     found = open_folder(folder)
     about = f"{found.name}: {len(found.entries):,} clips of {origin[_SOURCE]}, in {folder}"
