@@ -8,17 +8,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from audiocapbench.benchmarks.mecat.build import MecatSettings, build_mecat
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, QA_CATEGORIES, SUBTASKS
 from audiocapbench.data.build import BuildResult
 from audiocapbench.data.build.hub import Hub
-from audiocapbench.data.build.mecat import MecatSettings, build_mecat
-from audiocapbench.data.build.mecat_rows import MecatWords
 from fakes.hub_repositories import tone
 from fakes.hub_server import HubServer, Repository
 
 CAPTION, QA = "mispeech/MECAT-Caption", "mispeech/MECAT-QA"
 SIZES = {"000": 2, "00A": 3, "S00": 4}
-WORDS = MecatWords(SIZES, SUBTASKS, QA_CATEGORIES, tuple(DIFFICULTIES))
 
 Files = Iterable[tuple[str, bytes]]
 
@@ -111,9 +109,9 @@ def repositories() -> dict[str, Repository]:
 
 def build_shards(out: Path, *shards: Path, **settings: Any) -> BuildResult:
     """Build a folder from shards on disk."""
-    return build_mecat(out, WORDS, MecatSettings(shards=shards, **settings))
+    return build_mecat(out, MecatSettings(shards=shards, sizes=SIZES, **settings))
 
 
 def build_hub(server: HubServer, out: Path, **settings: Any) -> BuildResult:
     """Build a folder from this server."""
-    return build_mecat(out, WORDS, MecatSettings(**settings), hub=Hub(server.url))
+    return build_mecat(out, MecatSettings(sizes=SIZES, **settings), hub=Hub(server.url))

@@ -17,10 +17,10 @@ from audiocapbench.errors import AudioCapBenchError, DatasetError, meant
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
+    from audiocapbench.benchmarks.mecat.build import MecatSettings
     from audiocapbench.data.build import BuildResult, BuildSettings, PartResult
     from audiocapbench.data.build.audiocapbench import NewSubset
     from audiocapbench.data.build.ledger import Builder, BuildStep
-    from audiocapbench.data.build.mecat import MecatSettings
 
 PARTS = ("clotho", "audiocaps", "music", "speech")
 _BENCHMARKS = ("audiocapbench", "mecat")
@@ -140,8 +140,8 @@ def _mecat_settings(
     split: Literal["test", "train"],
     reuse: Path | None,
 ) -> "MecatSettings":
+    from audiocapbench.benchmarks.mecat.build import MecatSettings
     from audiocapbench.benchmarks.mecat.groups import DOMAINS
-    from audiocapbench.data.build.mecat import MecatSettings
 
     named = [domain.strip() for domain in (domains or "").split(",")]
     chosen = tuple(dict.fromkeys(domain for domain in named if domain))
@@ -160,9 +160,7 @@ def _mecat_builders(
     revisions: Mapping[str, str],
 ) -> "dict[Path, Builder]":
     """What builds the folder of a part, or those of both parts side by side."""
-    from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, DOMAINS, QA_CATEGORIES, SUBTASKS
-    from audiocapbench.data.build.mecat import build_mecat
-    from audiocapbench.data.build.mecat_rows import REPOSITORIES, MecatWords
+    from audiocapbench.benchmarks.mecat.build import REPOSITORIES, build_mecat
 
     for name in revisions:
         if name not in REPOSITORIES:
@@ -171,7 +169,6 @@ def _mecat_builders(
             )
     if part == "both" and settings.shards:
         raise DatasetError("shards hold captions or questions: say which with --part")
-    words = MecatWords(DOMAINS, SUBTASKS, QA_CATEGORIES, tuple(DIFFICULTIES))
     parts = {out / name: name for name in REPOSITORIES} if part == "both" else {out: part}
     builders: dict[Path, Builder] = {}
     for folder, one in parts.items():
@@ -179,7 +176,7 @@ def _mecat_builders(
         own = replace(
             settings, part=one, revision=revisions.get(one), reuse=settings.reuse or beside
         )
-        builders[folder] = partial(build_mecat, folder, words, own)
+        builders[folder] = partial(build_mecat, folder, own)
     return builders
 
 

@@ -20,6 +20,10 @@ from audiocapbench.data.records import json_lines
 from audiocapbench.data.row import read_row
 from audiocapbench.errors import DatasetError
 
+CAPTION_FIELDS = ("domain", *SUBTASKS)
+QUESTION_FIELDS = ("category", "difficulty", "domain", "question", "answer")
+"""What is published of a clip's captions, and of a question."""
+
 _WORDS: Mapping[str, Collection[str]] = {
     "category": QA_CATEGORIES,
     "difficulty": DIFFICULTIES,
@@ -52,13 +56,10 @@ def caption_items(
     clip: str, fields: Mapping[str, Any], where: str, problems: list[Problem]
 ) -> Iterator[MecatItem]:
     """The captions of a clip in the order of ``SUBTASKS``; what is wrong goes into ``problems``."""
-    if wrong := _problems(("domain",), fields, where):
+    if wrong := field_problems(CAPTION_FIELDS, fields, where):
         problems += wrong
         return
     for subtask in SUBTASKS:
-        if wrong := _problems((subtask,), fields, where):
-            problems += wrong
-            continue
         corpus = corpus_of(subtask, fields["domain"])
         details = {"clip": clip, "subtask": subtask, "domain": fields["domain"]}
         yield MecatItem(f"{clip}/{subtask}", corpus, tuple(fields[subtask]), details)
@@ -71,7 +72,7 @@ def question_items(
 
     Its key is the clip's, an underscore and a hash; ``clip`` says the former where it is known.
     """
-    if wrong := _problems((*_WORDS, "question", "answer"), fields, where):
+    if wrong := field_problems(QUESTION_FIELDS, fields, where):
         problems += wrong[:1]
         return
     details = {
@@ -83,7 +84,8 @@ def question_items(
     yield MecatItem(key, fields["category"], answer, details, fields["question"])
 
 
-def _problems(names: Sequence[str], fields: Mapping[str, Any], where: str) -> list[Problem]:
+def field_problems(names: Sequence[str], fields: Mapping[str, Any], where: str) -> list[Problem]:
+    """What is wrong with the fields of a clip or of a question."""
     problems = []
     for name in names:
         value, known = fields.get(name), _WORDS.get(name)

@@ -10,6 +10,7 @@ import tarfile
 import unicodedata
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
@@ -24,17 +25,20 @@ LARGEST_MEMBER = 64 << 20
 HELD_AT_MOST = 64 << 20
 """Bytes that wait for the other half of their pair; the oldest gives way."""
 
-_BLOCK = 512
 _PIECE = 4 << 20
 _LONGEST_HEADER = 1 << 20
 _NAME = re.compile(r"[A-Za-z0-9_+-]{1,200}")
 _LONGEST_SHOWN = 120
-_BROKEN = (gzip.BadGzipFile, EOFError, zlib.error, tarfile.TarError, ValueError)
+_BROKEN = (
+    *(gzip.BadGzipFile, EOFError, zlib.error, tarfile.TarError, ValueError),
+    RecursionError,  # of headers that are about headers
+)
 _MOST_MEMBERS = 400_000
-_NAMES = (tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE)
-_LINKS = (tarfile.SYMTYPE, tarfile.LNKTYPE)
-_WITHOUT_CONTENT = (*_LINKS, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE)
-_OF_NO_USE = (tarfile.DIRTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGLINK)
+_FILES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE)
+_EXTENSIONS = (
+    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
+    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+)
 
 
 class ShardError(DatasetError):
@@ -195,76 +199,55 @@ class Spool(io.RawIOBase):
         super().close()
 
 
-def _header(stream: IO[bytes], *, first: bool) -> tarfile.TarInfo | None:
-    """The next header; None at the mark that ends the tar."""
-    try:
-        block = _content(stream, _BLOCK)
-        if not block.strip(b"\0"):
-            return None
-        return tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
-    except (EOFError, tarfile.TarError):
-        if first:
-            raise ShardError("is not a tar, or is damaged or cut short at its start") from None
-        raise
-
-
-def _content(stream: IO[bytes], size: int) -> bytes:
-    """So many bytes; the padding after them is read as well."""
-    padded = size + -size % _BLOCK
-    content = stream.read(padded)
-    if len(content) < padded:
-        raise EOFError("it ends in the middle")
-    return content[:size]
-
-
 def _members(stream: IO[bytes]) -> Iterator[TarMember]:
-    name: str | None = None
-    count = 0
-    while (header := _header(stream, first=not count)) is not None:
-        count += 1
-        if count > _MOST_MEMBERS:
-            raise ShardError(f"has more than {_MOST_MEMBERS:,} members; it is not read any further")
-        if header.size < 0 or header.size > LARGEST_MEMBER:
-            raise ShardError(
-                f"claims that {shown(header.name)!r} has {header.size:,} bytes; "
-                "it is not read any further"
-            )
-        if header.type in _NAMES:
-            if header.size > _LONGEST_HEADER:
+    ended = False
+
+    class Header(tarfile.TarInfo):
+        """Refuses what tarfile takes for the end, or reads into memory whatever it claims."""
+
+        @classmethod
+        def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "Header":
+            nonlocal ended
+            ended = len(buf) == tarfile.BLOCKSIZE and not any(buf)
+            try:
+                header = super().frombuf(buf, encoding, errors)
+            except tarfile.HeaderError as error:
+                if ended:
+                    raise
+                raise ShardError(f"is not a tar, or is damaged or cut short ({error})") from None
+            if header.type in _EXTENSIONS and header.size > _LONGEST_HEADER:
                 raise ShardError("has a header that is longer than any name")
-            content = _content(stream, header.size)
-            if header.type == tarfile.GNUTYPE_LONGNAME:
-                name = content.rstrip(b"\0").decode("utf-8", "surrogateescape")
-            else:
-                name = _pax_name(content) or name
-            continue
-        own, name = name or header.name, None
-        if header.type in _WITHOUT_CONTENT:
-            yield TarMember(own, b"", "it is a link or a device, not a file")
-            continue
-        content = _content(stream, header.size)
-        if header.type in (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE):
-            yield TarMember(own, content)
-        elif header.type not in _OF_NO_USE:
-            yield TarMember(own, b"", f"it is a member of the unknown kind {header.type!r}")
+            _refuse_size(header)
+            return header
+
+    reading = partial(tarfile.open, fileobj=stream, mode="r|", bufsize=1 << 20)
+    with reading(tarinfo=Header, encoding="utf-8", errors="surrogateescape") as tar:
+        for _ in range(_MOST_MEMBERS):
+            member = tar.next()
+            if member is None:
+                break
+            vars(tar)["members"].clear()  # which would grow to the end
+            _refuse_size(member)
+            if member.issym() or member.islnk() or member.isdev():
+                yield TarMember(member.name, b"", "it is a link or a device, not a file")
+            elif member.type in _FILES and not member.issparse():
+                file = tar.extractfile(member)
+                yield TarMember(member.name, file.read() if file else b"")
+            elif not member.isdir():
+                yield TarMember(member.name, b"", f"it is a member of the kind {member.type!r}")
+        else:
+            raise ShardError(f"has more than {_MOST_MEMBERS:,} members; it is not read any further")
+    if not ended:  # tarfile ends as quietly at a header that makes no sense
+        raise ShardError("is damaged or cut short (a header makes no sense)")
     # Read what follows the end, so that a checksum there is checked.
     left = LARGEST_MEMBER
     while left > 0 and (content := stream.read(min(left, _PIECE))):
         left -= len(content)
 
 
-def _pax_name(content: bytes) -> str | None:
-    """The name that a pax header gives to the next member; other fields do not matter here."""
-    found = None
-    while content:
-        length, _, rest = content.partition(b" ")
-        if not length.isdigit() or not len(length) < int(length) <= len(content):
-            raise ShardError("has a header that makes no sense")
-        record = rest[: int(length) - len(length) - 1].rstrip(b"\n")
-        keyword, _, value = record.partition(b"=")
-        if keyword == b"path":
-            found = value.decode("utf-8", "surrogateescape")
-        elif keyword == b"size":
-            raise ShardError("has a member beyond 8 GiB; it is not read any further")
-        content = content[int(length) :]
-    return found
+def _refuse_size(member: tarfile.TarInfo) -> None:
+    if not 0 <= member.size <= LARGEST_MEMBER:
+        raise ShardError(
+            f"claims that {shown(member.name)!r} has {member.size:,} bytes; it is not read any "
+            "further"
+        )

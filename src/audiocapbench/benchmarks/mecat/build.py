@@ -1,18 +1,17 @@
-"""Builds the dataset folders of MECAT from webdataset shards: on the Hub, or on this disk.
-
-How a shard is read, and what a row looks like, is not decided here.
-"""
+"""Builds the dataset folders of MECAT from webdataset shards: on the Hub, or on this disk."""
 
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, Literal, NamedTuple
 
 from audiocapbench.audio import sha256
+from audiocapbench.benchmarks.mecat.groups import DOMAINS, SUBTASKS
+from audiocapbench.benchmarks.mecat.items import CAPTION_FIELDS, QUESTION_FIELDS, field_problems
 from audiocapbench.data.build.cutting import check_audio, suffix_of
 from audiocapbench.data.build.hub import Hub, HubError, NetworkError, Repository
 from audiocapbench.data.build.ledger import (
@@ -23,21 +22,21 @@ from audiocapbench.data.build.ledger import (
     OnProgress,
     PartResult,
 )
-from audiocapbench.data.build.mecat_rows import (
-    REPOSITORIES,
-    TEST,
-    MecatPart,
-    MecatSplit,
-    MecatWords,
-    domain_of,
-    fields_of,
-    row_of,
-)
 from audiocapbench.data.build.repository_layouts import split_files
 from audiocapbench.data.build.shards import ShardError, ShardPair, Spool, UnusableMember, read_pairs
+from audiocapbench.data.json_text import parse_json
 from audiocapbench.data.manifest import MissingClip
-from audiocapbench.data.problems import os_errors
+from audiocapbench.data.problems import Problem, os_errors
 from audiocapbench.errors import AudioError, DatasetError, meant
+
+MecatPart = Literal["caption", "qa"]
+MecatSplit = Literal["test", "train"]
+TEST: Literal["test"] = "test"
+
+REPOSITORIES: Mapping[MecatPart, str] = {
+    "caption": "mispeech/MECAT-Caption",
+    "qa": "mispeech/MECAT-QA",
+}
 
 LOCAL, UNPLACED = "local shards", "no domain"
 """What losses are listed under that belong to no domain: a damaged shard, a member of no use."""
@@ -63,6 +62,7 @@ class MecatSettings:
         shards: Shards on this disk, or folders of them; None takes them from the Hub.
         split: ``test``, or ``train``, whose rows say so.
         reuse: A folder of the same clips, whose files are linked to and not written again.
+        sizes: How many clips each domain has on the Hub; those of the published test set.
     """
 
     part: MecatPart = "caption"
@@ -72,6 +72,52 @@ class MecatSettings:
     shards: tuple[Path, ...] | None = None
     split: MecatSplit = TEST
     reuse: Path | None = None
+    sizes: Mapping[str, int] = field(default_factory=lambda: DOMAINS)
+
+
+def fields_of(content: bytes, key: str) -> dict[str, Any]:
+    """The JSON object beside a clip, with or without its key around it."""
+    value = parse_json(content, key)
+    if isinstance(value, Problem):
+        raise BadFieldsError(f"its JSON {value.what.replace('is not JSON', 'cannot be read')}")
+    if isinstance(value, dict) and list(value) == [key]:
+        value = value[key]
+    if not isinstance(value, dict):
+        raise BadFieldsError("its JSON is not an object")
+    return value
+
+
+def row_of(part: MecatPart, key: str, fields: Mapping[str, Any], suffix: str) -> dict[str, Any]:
+    """A row of the metadata; the place in the benchmark is added later.
+
+    Raises:
+        BadFieldsError: Fields are missing or wrong; the message names all of them.
+    """
+    names = CAPTION_FIELDS if part == "caption" else QUESTION_FIELDS
+    if wrong := field_problems(names, fields, key):
+        raise BadFieldsError("; ".join(f"its {one.field} {one.what}" for one in wrong))
+    # The key of a question adds eight hexadecimal digits to the clip's.
+    clip = re.sub(r"(?<=.)_[0-9a-f]{8}$", "", key) if part == "qa" else key
+    domain = fields["domain"]
+    row = {
+        "file_name": f"{domain}/{clip}{suffix}",
+        "id": key,
+        "category": domain,
+        "source": REPOSITORIES[part],
+    }
+    if part == "caption":
+        captions = {subtask: list(fields[subtask]) for subtask in SUBTASKS}
+        row |= {"references": captions["long"], "captions": captions}
+    else:
+        row |= {
+            "references": [fields["answer"]],
+            "instruction": fields["question"],
+            "question": fields["question"],
+            "clip": clip,
+            "qa_category": fields["category"],
+            "difficulty": fields["difficulty"],
+        }
+    return row | {"domain": domain}
 
 
 class Shard(NamedTuple):
@@ -86,7 +132,6 @@ class Shard(NamedTuple):
 
 def build_mecat(
     out: Path,
-    words: MecatWords,
     settings: MecatSettings | None = None,
     *,
     dry_run: bool = False,
@@ -96,17 +141,15 @@ def build_mecat(
     """Build one of MECAT's folders, or go on with it; shards that are done are not read again.
 
     Args:
-        words: The domains, sub-tasks, categories and difficulties that there are.
         dry_run: Only look up what would be fetched, and write nothing.
         progress: Told about every row and every piece of a download.
         hub: Where to download from; None is the Hub, or the mirror that HF_ENDPOINT names.
     """
     settings = settings or MecatSettings()
     for domain in settings.domains:
-        if domain not in words.domains:
-            known = ", ".join(words.domains)
-            near = meant(domain, words.domains)
-            raise DatasetError(f"MECAT has no domain {domain!r}{near}; it has {known}")
+        if domain not in settings.sizes:
+            near = meant(domain, settings.sizes, "it has")
+            raise DatasetError(f"MECAT has no domain {domain!r}{near}")
     if settings.limit is not None and settings.limit < 1:
         raise DatasetError(f"the limit is {settings.limit}; it must be at least 1")
     name = f"mecat-{settings.part}"
@@ -115,7 +158,7 @@ def build_mecat(
         raise DatasetError(f"{out}: was built of the other split; choose another folder")
     if settings.split != TEST:
         ledger.agree(_SPLIT, settings.split)
-    builder = _ShardBuilder(ledger, words, settings, progress or (lambda _: None), hub or Hub())
+    builder = _ShardBuilder(ledger, settings, progress or (lambda _: None), hub or Hub())
     builder.look_up()
     if dry_run:
         return BuildResult(name, builder.results(dry_run=True))
@@ -128,7 +171,6 @@ def build_mecat(
 @dataclass(slots=True)
 class _ShardBuilder:
     ledger: Ledger
-    words: MecatWords
     settings: MecatSettings
     progress: OnProgress
     hub: Hub
@@ -143,7 +185,7 @@ class _ShardBuilder:
 
     @property
     def domains(self) -> tuple[str, ...]:
-        return self.settings.domains or tuple(self.words.domains)
+        return self.settings.domains or tuple(self.settings.sizes)
 
     def look_up(self) -> None:
         """Find the shards to read, in order, less those that are done."""
@@ -157,7 +199,7 @@ class _ShardBuilder:
             name = REPOSITORIES[self.settings.part]
             self.ledger.agree("made from", name)
             self.repository = self.ledger.repository(self.hub, name, self.settings.revision)
-            found = _remote_shards(self.repository, tuple(self.words.domains), self.settings.split)
+            found = _remote_shards(self.repository, self.settings)
             shards = [one for one in found if one.domain in (None, *self.domains)]
             if not shards:
                 raise HubError(f"{name} has no shards for {', '.join(self.domains)}")
@@ -230,19 +272,21 @@ class _ShardBuilder:
         domain = shard.domain
         try:
             fields = fields_of(pair.fields, pair.key)
-            domain = domain_of(fields, self.words)
+            if fields.get("domain") in self.settings.sizes:
+                domain = str(fields["domain"])
             if shard.domain not in (None, domain):
                 raise BadFieldsError(f"it is of {domain} in a shard of {shard.domain}")
-            known = self.ledger.clips.get(pair.key)
-            if domain not in self.domains or self._reached(domain):
+            if domain is not None and (domain not in self.domains or self._reached(domain)):
                 return
+            known = self.ledger.clips.get(pair.key)
             if known is not None and known.row.get("shard") == shard.name:
                 return
             if known is not None:
                 raise BadFieldsError(f"its key is also in {known.row.get('shard')}")
-            row = row_of(self.settings.part, pair.key, fields, self.words, suffix_of(pair.audio))
+            row = row_of(self.settings.part, pair.key, fields, suffix_of(pair.audio))
+            domain = str(row["domain"])
             check_audio(pair.audio)
-            place = list(self.words.domains).index(domain) * A_DOMAIN
+            place = list(self.settings.sizes).index(domain) * A_DOMAIN
             row |= {} if self.settings.split == TEST else {_SPLIT: self.settings.split}
             row |= {"shard": shard.name, "position": place + shard.number * A_SHARD + pair.place}
             self.ledger.keep(row, pair.audio)
@@ -313,7 +357,7 @@ class _ShardBuilder:
         """How many rows the Hub should have of a domain, as far as they are wanted and known."""
         if self.settings.split != TEST:
             return self.settings.limit or self.there[domain]
-        published = self.words.expected(self.settings.part, domain)
+        published = self.settings.sizes[domain] * (5 if self.settings.part == "qa" else 1)
         return min(published, self.settings.limit or published)
 
     def _reached(self, domain: str) -> bool:
@@ -357,14 +401,14 @@ class _ShardBuilder:
         return self.ledger.root / _SPOOLS / f"{digest[:16]}.shard"
 
 
-def _remote_shards(repository: Repository, domains: Sequence[str], split: str) -> list[Shard]:
+def _remote_shards(repository: Repository, settings: MecatSettings) -> list[Shard]:
     """The shards of a split, numbered within their domain."""
-    paths = [path for path in split_files(repository, split) if path.endswith(_ENDINGS)]
+    paths = [path for path in split_files(repository, settings.split) if path.endswith(_ENDINGS)]
     numbers: Counter[str] = Counter()
     shards = []
     for path in paths:
         words = re.split(r"[^A-Za-z0-9]+", path)
-        domain = next((word for word in words if word in domains), None)
+        domain = next((word for word in words if word in settings.sizes), None)
         shards.append(Shard(path, numbers[domain or ""], domain, repository.sizes[path]))
         numbers[domain or ""] += 1
     if any(count > A_DOMAIN // A_SHARD for count in numbers.values()):
