@@ -24,6 +24,7 @@ from audiocapbench.report.page.report_data import gather, stored_summaries
 from audiocapbench.signature import sign
 from audiocapbench.store import Dataset, RunSpec, Store, StoredScore
 from audiocapbench.store.judgements import Judgement
+from audiocapbench.store.unsaved import AnswerRecord
 
 METRICS = ("meteor", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l")
 DIMENSIONS = ("accuracy", "completeness", "hallucination")
@@ -120,8 +121,13 @@ def fill_run(
             "the provider did not answer" if failed else None,
             cost_usd=float(random.uniform(0.001, 0.01)),
         )
-        store.add_outcome(
-            run_id, Outcome(sample.id, reply, None, sample.clip.duration_s, random.gamma(4, 0.5))
+        store.add_records(
+            run_id,
+            [
+                AnswerRecord(
+                    Outcome(sample.id, reply, None, sample.clip.duration_s, random.gamma(4, 0.5))
+                )
+            ],
         )
         if not failed:
             answered.append(sample.id)

@@ -127,7 +127,7 @@ def check_upgraded(url: str) -> None:
         assert (check.benchmark, check.elsewhere) == ("demo", {})
         assert check.document is not None
         assert check.document["ordered"] is True
-        assert {line.made_by for line in store.scorers([1])} == {"audiocapbench 0.1.0"}
+        assert {line.made_by for line in store.catalog.scorers([1])} == {"audiocapbench 0.1.0"}
         assert store.dataset("data of 66").traits["headline"] == "date"
         assert store.dataset("data of 48").traits["judge"] == "mecat-qa"
         demo = store.run(1)
@@ -136,7 +136,10 @@ def check_upgraded(url: str) -> None:
         again = store.begin_run(_as_spec(store, 1), store.dataset(demo.dataset, "demo"))
         assert again == demo
         assert first.id in again.sample_ids
-        assert store.embeddings("tiny@1", "text", ["ab" * 32], 2)["ab" * 32].tolist() == [1, -0.5]
+        assert store.cache.embeddings("tiny@1", "text", ["ab" * 32], 2)["ab" * 32].tolist() == [
+            1,
+            -0.5,
+        ]
         fresh = store.begin_run(_as_spec(store, 1), store.dataset(demo.dataset, "demo"), fresh=True)
         assert fresh.id == 15
 

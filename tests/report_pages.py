@@ -11,6 +11,7 @@ from audiocapbench.models import create_model
 from audiocapbench.report.page.html import write_report
 from audiocapbench.report.page.report_data import ReportData, gather, stored_summaries
 from audiocapbench.store import Run, RunSpec, Store
+from audiocapbench.store.unsaved import AnswerRecord
 from folders import write_lines, write_tone
 
 EVIL = "</script><script>window.hit=1</script><img src=x onerror=window.hit=1>\"'{{ 7*7 }}"
@@ -72,9 +73,11 @@ def write_hostile_page(root: Path) -> Path:
     ids = tuple(sample.id for sample in dataset.samples)
     spec = RunSpec(runs[0].benchmark, runs[0].dataset, f"evil/{EVIL}", {"note": EVIL}, EVIL, ids)
     run = store.begin_run(spec, dataset)
-    store.add_outcome(run.id, Outcome(ids[0], Reply(f"{EVIL}\0{RTL} {LONG}"), None, 1.0, 0.1))
+    store.add_records(
+        run.id, [AnswerRecord(Outcome(ids[0], Reply(f"{EVIL}\0{RTL} {LONG}"), None, 1.0, 0.1))]
+    )
     failed = Reply("", Status.FAILED, error=EVIL)
-    store.add_outcome(run.id, Outcome(ids[1], failed, None, 1.0, 0.1))
+    store.add_records(run.id, [AnswerRecord(Outcome(ids[1], failed, None, 1.0, 0.1))])
     score_run(store, run, ["rouge_l", "bleu_1"])
     page = root / "report.html"
     write_report(store, gathered_runs(store, [*runs, run]), page, title=EVIL, audio="link")

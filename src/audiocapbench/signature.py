@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 _BY_GROUP = "by-group"
 _UNSAFE = re.compile(r"[|%\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -44,6 +45,18 @@ class Signature:
     def parse(cls, text: str) -> "Signature":
         """Read the text form; a toolkit's version at the end, as 0.1 wrote it, is protocol 1."""
         return _parse(text)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
+        """In a pydantic model, and in its JSON, it is its text form."""
+        from pydantic_core import core_schema
+
+        of_text = core_schema.no_info_after_validator_function(cls.parse, core_schema.str_schema())
+        return core_schema.json_or_python_schema(
+            json_schema=of_text,
+            python_schema=core_schema.is_instance_schema(cls),
+            serialization=core_schema.to_string_ser_schema(),
+        )
 
     def get(self, name: str, default: str = "") -> str:
         """The value of a field."""

@@ -96,7 +96,7 @@ def test_experts_on_a_ray_cluster_find_the_same(place: Path) -> None:
             done = run_command("annotate", "hear", "clips", *told, "--json", cwd=place)
             assert done.stdout, done.stderr
             with Store.open(str(place / f"{engine[:3]}.db")) as store:
-                records = store.stage_records(str((place / "clips").resolve()), "hear")
+                records = store.annotations.records(str((place / "clips").resolve()), "hear")
             said.append((json.loads(done.stdout), records))
     assert said[0][0]["experts"] == {"signal": {"ok": 20}}
     assert said[0] == said[1]
@@ -116,7 +116,7 @@ def test_an_expert_that_fails_on_a_clip_fails_there_alone(place: Path, expert: s
     assert done.returncode == 1
     assert document(done)["experts"] == {expert: {"ok": 16, "failed": 4}}
     with Store.open(str(place / "audiocapbench.db")) as store:
-        records = store.stage_records(str((place / "clips").resolve()), "hear")
+        records = store.annotations.records(str((place / "clips").resolve()), "hear")
     error = records["03.wav"].document["experts"][expert]["error"]
     assert "cannot bear this one" in error
     assert "expert_plugin_module.py:" in error

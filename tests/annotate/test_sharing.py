@@ -63,7 +63,7 @@ def test_two_commands_that_hear_the_same_clips_share_them(place: Path) -> None:
         task, told = until(feed, "hear", lambda task: task["done"] == 48)
         assert (task["failed"], task["rate"] > 0) == (1, True)
         assert "calm" in told["newest"][0]["text"] + told["newest"][1]["text"]
-        assert len(store.stage_records(str((place / "clips").resolve()), "hear")) == 48
+        assert len(store.annotations.records(str((place / "clips").resolve()), "hear")) == 48
     heard = expert_plugin.heard(place)
     assert sorted(heard) == [f"{number:02}.wav" for number in range(48)], "each once"
     run_command("annotate", *words, cwd=place, env=expert_plugin.environment(place))

@@ -56,8 +56,8 @@ def test_trials_are_known_by_their_kind_and_not_listed(store: str) -> None:
 def test_a_run_is_found_by_its_model_name_or_tag_and_the_one_taken_is_said(store: str) -> None:
     with Store.open(store) as kept:
         put_run(kept, MadeRun("second", {"rouge_l": SCORES}), SAMPLES)
-        kept.rename_run(1, "the baseline")
-        kept.tag_run(2, ["paper"])
+        kept.catalog.rename(1, "the baseline")
+        kept.catalog.tag(2, ["paper"])
     for text, number in (("second", 4), ("the baseline", 1), ("paper", 2), ("first", 1)):
         shown = call("show", text, "--store", store, "--json")
         assert json.loads(shown.stdout)["id"] == number
@@ -73,7 +73,7 @@ def test_a_run_that_is_not_clear_is_refused(store: str) -> None:
     with Store.open(store) as kept:
         put_run(kept, MadeRun("first"), made_samples(2), "another")
         for number in (1, 2):
-            kept.tag_run(number, ["paper"])
+            kept.catalog.tag(number, ["paper"])
     for text in ("first", "paper"):
         done = call("show", text, "--store", store)
         assert done.returncode == 2
@@ -134,15 +134,17 @@ def test_a_run_that_a_command_is_at_work_on_is_not_deleted(store: str) -> None:
     worker = Worker(30.0)
     with Store.open(store) as kept:
         task = TaskKey("", SAMPLES[0].id)
-        kept.claim(2, worker, [task], kept.task_states(2))
+        kept.claims.take(2, worker, [task], kept.claims.states(2))
         refused = call("delete", "1", "2", "--yes", "--store", store)
         assert refused.returncode == 2
         assert f"pid {os.getpid()} on" in refused.stderr
         assert "is at work on run 2; end that first" in refused.stderr
         assert listed(store) == ["first", "second"]
-        kept.release(worker)
+        kept.claims.release(worker)
         # Whoever died holds nothing.
-        kept.claim(2, replace(Worker(30.0), process="gone:1.1"), [task], kept.task_states(2))
+        kept.claims.take(
+            2, replace(Worker(30.0), process="gone:1.1"), [task], kept.claims.states(2)
+        )
         with sqlite3.connect(store) as direct:
             direct.execute("UPDATE workers SET until = 0")
     assert call("delete", "second", "--yes", "--store", store).returncode == 0
@@ -193,7 +195,7 @@ def test_runs_fit_a_terminal_of_80_columns(store: str, words: tuple[str, ...]) -
     long = MadeRun("a-provider/some-model-of-a-long-name", {"rouge_l": SCORES}, GRADES)
     with Store.open(store) as kept:
         put_run(kept, long, SAMPLES)
-        kept.tag_run(1, ["first-tag", "another-tag"])
+        kept.catalog.tag(1, ["first-tag", "another-tag"])
     shown = run_command("runs", "--store", store, *words, env=os.environ | {"COLUMNS": "80"}).stdout
     lines = [one for one in shown.splitlines() if store not in one]
     assert [one for one in lines if len(one.rstrip()) > 80] == []

@@ -13,6 +13,7 @@ import pytest
 from audiocapbench.engine import batch_rounds
 from audiocapbench.models.openai_batches import OpenAIBatches
 from audiocapbench.store import Store
+from audiocapbench.store.unsaved import AnswerRecord
 from command import run_command
 from fakes.gemini_batches import GeminiBatchServer
 from fakes.gemini_server import content
@@ -219,7 +220,7 @@ def test_the_same_question_is_sent_once_for_samples_and_runs_alike(
     assert set(server.billed.values()) == {1}
     with Store.open(str(place / STORE)) as store:
         assert [len(store.outcomes(number)) for number in (1, 2)] == [CLIPS + COPIES, CLIPS]
-        assert store.in_batches(1) == store.in_batches(2) == set()
+        assert store.batches.awaited(1) == store.batches.awaited(2) == set()
 
 
 def test_a_run_that_was_begun_afresh_goes_on_without_being_told_again(
@@ -262,8 +263,8 @@ def test_a_verdict_asked_twice_is_counted_once_and_seconds_are_not_known(
         judged = store.judgements(1, JUDGE)
         spent = sum(one.cost_usd or 0 for one in judged)
         spent += sum(one.reply.cost_usd or 0 for one in store.outcomes(1).values())
-        assert store.typical_latency(MODEL) is None
-        assert store.typical_latency(JUDGE) is None
+        assert store.browse.typical_latency(MODEL) is None
+        assert store.browse.typical_latency(JUDGE) is None
     assert f"${spent:.5f}" in ended.err, ended.err
     assert json.loads(ended.out)["runs"][0].get("latency_s") is None
 
@@ -273,7 +274,7 @@ def test_two_judges_have_batches_of_their_own(place: Path, server: OpenAIBatchSe
     ended = batch(place, server, "--judge", JUDGE, "--judge", other)
     assert ended.code == 0, ended.err
     with Store.open(str(place / STORE)) as store:
-        assert sorted(one["judge"] for one in store.batches(1)) == ["", JUDGE, other]
+        assert sorted(one["judge"] for one in store.batches.of_run(1)) == ["", JUDGE, other]
         assert {len(store.judgements(1, one)) for one in (JUDGE, other)} == {CLIPS}
     assert set(server.billed.values()) == {1}
 
@@ -301,8 +302,8 @@ def test_what_is_committed_without_its_worker_is_awaited_no_more(
     assert batch(other, server).code == 0
     with Store.open(str(place / STORE)) as store:  # as answers from a file of unsaved ones are
         for outcome in outcomes(other).values():
-            store.add_outcome(1, outcome)
-        assert store.in_batches(1) == set()
+            store.add_records(1, [AnswerRecord(outcome)])
+        assert store.batches.awaited(1) == set()
 
 
 def revoked() -> Any:

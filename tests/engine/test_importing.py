@@ -128,7 +128,7 @@ def test_an_import_that_broke_off_is_completed(place: Path) -> None:
     store = Store.open(str(place / "s.db"))
     end = import_run(store, benchmark, given, "mine")
     whole = store.outcomes(end.run.id)
-    store.delete_runs([end.run.id])
+    store.catalog.delete([end.run.id])
     empty = import_run(store, benchmark, given, "mine")
     assert store.outcomes(empty.run.id) == whole
 

@@ -79,11 +79,11 @@ def test_a_batch_is_the_same_answers_at_half_the_price(
     assert again.code == 0, again.err
     assert live_requests(server) == 0
     with Store.open(str(place / STORE)) as store:
-        [kept] = store.batches(1)
+        [kept] = store.batches.of_run(1)
         assert (kept["count"], kept["price"]["out"]) == (CLIPS, 5.0)
         first, second = store.outcomes(1), store.outcomes(2)
         assert all(second[key].reply.text == first[key].reply.text for key in second)
-        assert store.in_batches(1) == set()
+        assert store.batches.awaited(1) == set()
     shown = run_command("runs", "show", "1", cwd=place)
     assert f"by batch   batch_0 ({CLIPS} at half price)" in shown.stdout
     # What is asked is byte for byte what would have been asked live.
@@ -211,7 +211,7 @@ def test_odd_lines_of_answers_are_ignored_and_a_model_without_a_price_is_asked(
     assert "7 lines that came twice or answer no question are ignored" in ended.err
     check(place, server)
     with Store.open(str(place / STORE)) as store:
-        assert store.batches(1)[0]["price"] is None
+        assert store.batches.of_run(1)[0]["price"] is None
 
 
 def test_a_study_asks_in_batches(place: Path, server: OpenAIBatchServer) -> None:
@@ -308,7 +308,7 @@ def test_a_judge_is_asked_in_batches_and_again_in_the_next(
         # 120 tokens read at $2 and 7 written at $8 a million, and half of that.
         assert sorted(one.cost_usd or 0 for one in judged)[0] == pytest.approx(296e-6 / 2)
         assert sorted(one.cost_usd or 0 for one in judged)[-1] == pytest.approx(296e-6)
-        assert [one["judge"] for one in store.batches(1)] == ["", JUDGE, JUDGE]
+        assert [one["judge"] for one in store.batches.of_run(1)] == ["", JUDGE, JUDGE]
 
 
 def test_ctrl_c_leaves_the_batch_at_work_and_nobody_else_asks_the_same(

@@ -161,13 +161,13 @@ def test_what_is_refused_by_all_is_asked_once_by_all(store: Store) -> None:
     """A failure that another process has just met is not asked again in the same breath."""
     run = store.run(1)
     key = TaskKey("", run.sample_ids[0])
-    before = store.task_states(run.id)
+    before = store.claims.states(run.id)
     late, early = Worker(30), Worker(30)
-    assert store.claim(run.id, early, [key], before).taken == [key]
-    reply = store.claim(run.id, late, [key], before)
+    assert store.claims.take(run.id, early, [key], before).taken == [key]
+    reply = store.claims.take(run.id, late, [key], before)
     assert (reply.taken, reply.done, reply.owners) == ([], [], {early.owner: 1})
-    store.release(early)
-    assert store.claim(run.id, late, [key], {}).done == [key]  # it changed since it was seen
+    store.claims.release(early)
+    assert store.claims.take(run.id, late, [key], {}).done == [key]  # it changed since it was seen
 
 
 def let_time_pass(place: Path, seconds: float) -> None:
@@ -183,59 +183,59 @@ def lives_until(place: Path) -> float:
 
 def test_a_lease_expires_without_signs_of_life(tmp_path: Path, store: Store) -> None:
     run = store.run(1)
-    seen = store.task_states(run.id)
+    seen = store.claims.states(run.id)
     keys = [TaskKey("", one) for one in run.sample_ids[:3]]
     silent = Worker(300, process="another machine:1.1")
-    assert store.claim(run.id, silent, keys, seen).taken == keys
-    assert store.claim(run.id, Worker(30), keys, seen).taken == []
+    assert store.claims.take(run.id, silent, keys, seen).taken == keys
+    assert store.claims.take(run.id, Worker(30), keys, seen).taken == []
     let_time_pass(tmp_path, 301)
-    assert store.claim(run.id, Worker(30), keys, seen).taken == keys
-    assert store.claim(run.id, silent, keys, seen).lost
+    assert store.claims.take(run.id, Worker(30), keys, seen).taken == keys
+    assert store.claims.take(run.id, silent, keys, seen).lost
 
 
 def test_a_process_that_lives_here_keeps_its_claims_through_a_locked_store(
     tmp_path: Path, store: Store
 ) -> None:
     run = store.run(1)
-    seen, keys = store.task_states(run.id), [TaskKey("", run.sample_ids[0])]
+    seen, keys = store.claims.states(run.id), [TaskKey("", run.sample_ids[0])]
     late = Worker(30)
-    assert store.claim(run.id, late, keys, seen).taken == keys
+    assert store.claims.take(run.id, late, keys, seen).taken == keys
     let_time_pass(tmp_path, 31)  # as if the store had been locked: no sign could be given
-    assert store.claim(run.id, Worker(30), keys, seen).taken == []
-    assert store.renew(late)
+    assert store.claims.take(run.id, Worker(30), keys, seen).taken == []
+    assert store.claims.renew(late)
 
 
 def test_whoever_was_cut_off_from_the_store_gives_the_others_time(
     tmp_path: Path, store: Store
 ) -> None:
     run = store.run(1)
-    seen = store.task_states(run.id)
+    seen = store.claims.states(run.id)
     first, second = ([TaskKey("", one)] for one in run.sample_ids[:2])
     far = Worker(300, process="another machine:1.1")
     back = Worker(300, process="a third machine:1.1")
-    assert store.claim(run.id, far, first, seen).taken == first
-    assert store.claim(run.id, back, second, seen).taken == second
+    assert store.claims.take(run.id, far, first, seen).taken == first
+    assert store.claims.take(run.id, back, second, seen).taken == second
     let_time_pass(tmp_path, 301)
-    assert store.claim(run.id, back, first, seen).taken == []
-    assert store.renew(far)
+    assert store.claims.take(run.id, back, first, seen).taken == []
+    assert store.claims.renew(far)
 
 
 def test_signs_of_life_keep_a_lease(tmp_path: Path, store: Store) -> None:
     run = store.run(1)
-    seen, key = store.task_states(run.id), TaskKey("", run.sample_ids[0])
+    seen, key = store.claims.states(run.id), TaskKey("", run.sample_ids[0])
     lease = Lease(store)
     lease.worker = Worker(5.0, process="another machine:1.1")
     lease.claim(run.id, [key], seen)
     claimed = lives_until(tmp_path)
     wait_until(lambda: lives_until(tmp_path) > claimed)
-    assert store.claim(run.id, Worker(30), [key], seen).taken == []
+    assert store.claims.take(run.id, Worker(30), [key], seen).taken == []
     lease._ended.set()
 
 
 def test_a_run_that_ends_leaves_no_claim(store: Store) -> None:
     run = store.run(1)
     keys = [TaskKey("", one) for one in run.sample_ids]
-    assert store.claim(run.id, Worker(30), keys, store.task_states(run.id)).taken == keys
+    assert store.claims.take(run.id, Worker(30), keys, store.claims.states(run.id)).taken == keys
 
 
 JUDGING = textwrap.dedent(
@@ -299,6 +299,6 @@ def test_a_judge_is_not_kept_waiting_by_the_model(store: Store) -> None:
     run = store.run(1)
     keys = [TaskKey("", one) for one in run.sample_ids]
     other = Worker(30)
-    assert store.claim(run.id, other, keys, store.task_states(run.id)).taken == keys
+    assert store.claims.take(run.id, other, keys, store.claims.states(run.id)).taken == keys
     assert judge_run(store, run, [create_judge("elements")]).stop is None
-    store.release(other)
+    store.claims.release(other)

@@ -239,17 +239,17 @@ def test_what_is_kept_in_a_file_comes_back_as_it_was(store: Store, run: Run) -> 
     assert file.records == [answer(run), judgement(run, 1)]
     assert store.outcomes(run.id)[run.sample_ids[0]] == answer(run).outcome
     assert store.judgements(run.id, "x") == [judgement(run, 1).judgement]
-    assert store.cached_replies(["cd" * 32]).get("cd" * 32) is not None
+    assert store.cache.replies(["cd" * 32]).get("cd" * 32) is not None
     assert store.take_in(run) == []
 
 
 def test_an_answer_that_came_since_stays(store: Store, run: Run) -> None:
     store.keep_unsaved(run, [answer(run, text="old"), judgement(run)])
     store.add_records(run.id, [answer(run, text="new"), judgement(run)])
-    made_at = store.task_states(run.id, "x")
+    made_at = store.claims.states(run.id, "x")
     store.take_in(run)
     assert store.outcomes(run.id)[run.sample_ids[0]].reply.text == "new"
-    assert store.task_states(run.id, "x") == made_at
+    assert store.claims.states(run.id, "x") == made_at
 
 
 HOSTILE = [

@@ -347,7 +347,7 @@ def test_embeddings_that_break_the_promise_are_refused_and_not_kept(
     with pytest.raises(MetricError, match=message):
         clap_scores(clips[:1], ["a"], encoder, store=store)
     (setting,) = Slide(encoder.windows).settings
-    assert store.embeddings("bands@1", setting, [audio.sha256(clips[0])], 8) == {}
+    assert store.cache.embeddings("bands@1", setting, [audio.sha256(clips[0])], 8) == {}
 
 
 def test_wrong_usage_is_one_sentence(encoder: AudioTextEncoder, clips: list[Path]) -> None:

@@ -27,14 +27,14 @@ def path(tmp_path: Path) -> Path:
 def test_a_locked_store_is_waited_for(path: Path) -> None:
     with Store.open(str(path)) as store, locked(path) as holder:
         threading.Timer(0.8, holder.kill).start()
-        store.tag_run(1, ["paper"])
+        store.catalog.tag(1, ["paper"])
         assert store.runs(["paper"])[0].id == 1
 
 
 def test_a_store_that_stays_locked_is_away_and_not_broken(path: Path) -> None:
     with Store.open(str(path)) as store, locked(path), patience(0.1):
         with pytest.raises(StoreAwayError, match=r"runs\.db: is locked by another process"):
-            store.tag_run(1, ["paper"])
+            store.catalog.tag(1, ["paper"])
         assert store.runs()[0].id == 1  # reading goes on
 
 
@@ -42,7 +42,7 @@ def test_the_longest_wait_at_a_time_is_short(path: Path) -> None:
     with Store.open(str(path)) as store, locked(path), patience(0):
         began = time.monotonic()
         with pytest.raises(StoreAwayError):
-            store.tag_run(1, ["paper"])
+            store.catalog.tag(1, ["paper"])
         assert time.monotonic() - began < 20
 
 
@@ -63,7 +63,7 @@ def test_as_many_threads_as_like_wait_for_a_locked_store(path: Path) -> None:
     def write(store: Store) -> None:
         with patience(1):
             try:
-                store.tag_run(1, ["paper"])
+                store.catalog.tag(1, ["paper"])
             except StoreAwayError as error:
                 said.append(str(error))
 

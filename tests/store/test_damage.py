@@ -42,7 +42,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
             run = put_run(kept, made, SAMPLES)
         lines = {"b" * 64: (SAMPLES[0].id, 0)}
         row = {"mark": "a" * 32, "judge": "", "price": {"out": 5.0}}
-        kept.add_batch(row, run.id, lines)
+        kept.batches.add(row, run.id, lines)
         kept.put_judge_check("gpt", "made", "judge-gpt", {"warning": "weak"})
         summarise(kept, run, ["rouge_l"], ["gpt"])
     with closing(sqlite3.connect(path)) as connection:
@@ -61,7 +61,7 @@ def path(tmp_path: Path, whole: bytes) -> Path:
 def read_all(path: Path) -> None:
     with Store.open(str(path), create=False) as kept:
         runs = kept.runs()
-        kept.scorers([one.id for one in runs])
+        kept.catalog.scorers([one.id for one in runs])
         kept.judge_checks([one.id for one in runs], ["gpt"])
         for line in runs:
             run = kept.run(line.id)
@@ -70,16 +70,16 @@ def read_all(path: Path) -> None:
             kept.scores(run.id)
             kept.judgements(run.id)
             kept.estimates(run.id)
-            kept.batches(run.id)
-            kept.in_batches(run.id)
-        kept.batch_lines("a" * 32)
-        kept.rating_projects()
-        kept.rating_person("votes", "token")
-        kept.rating_items("votes")
-        kept.ratings("votes")
-        kept.claim_rating_item("votes", "ann", lambda _load: None, 1.0)
-        kept.findings({"signal": "signal"}, ["clip"])
-        kept.stage_settings("recordings")
+            kept.batches.of_run(run.id)
+            kept.batches.awaited(run.id)
+        kept.batches.lines("a" * 32)
+        kept.ratings.projects()
+        kept.ratings.person("votes", "token")
+        kept.ratings.items("votes")
+        kept.ratings.of("votes")
+        kept.ratings.claim("votes", "ann", lambda _load: None, 1.0)
+        kept.annotations.findings({"signal": "signal"}, ["clip"])
+        kept.annotations.settings("recordings")
 
 
 def said_by(path: Path, command: str) -> str:
@@ -230,13 +230,13 @@ def test_a_short_file_of_another_kind_is_left_as_it_is(tmp_path: Path, content: 
 def test_a_store_that_is_gone_is_not_made_anew(path: Path, whole: bytes) -> None:
     with Store.open(str(path)) as kept:
         path.rename(path.with_name("moved.db"))
-        for use in (kept.runs, lambda: kept.tag_run(1, ["paper"])):
+        for use in (kept.runs, lambda: kept.catalog.tag(1, ["paper"])):
             with pytest.raises(StoreError, match="was removed or replaced while in use"):
                 use()
         assert not path.exists()
         path.write_bytes(whole)  # another file of the same name
         with pytest.raises(StoreError, match="was removed or replaced while in use"):
-            kept.tag_run(1, ["paper"])
+            kept.catalog.tag(1, ["paper"])
         assert path.read_bytes() == whole
     odd = path.with_name("100%25 ?mode=ro #1.db")
     with Store.open(str(odd)) as new:

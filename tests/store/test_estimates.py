@@ -9,8 +9,9 @@ import pytest
 
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.signature import sign
-from audiocapbench.store import RunSpec, Store, StoredEstimate, StoredScore, writes
+from audiocapbench.store import RunSpec, Store, StoredEstimate, StoredScore, rows
 from audiocapbench.store.judgements import Judgement
+from audiocapbench.store.unsaved import AnswerRecord
 from made_store import MadeRun, made_samples, put_run
 
 SAMPLES = made_samples(3)
@@ -42,7 +43,7 @@ def test_estimates_come_back_as_they_went_in(store: Store) -> None:
 
 
 def add_outcome(store: Store) -> None:
-    store.add_outcome(1, Outcome(IDS[0], Reply("", Status.FAILED), None, 1.0, 1.0))
+    store.add_records(1, [AnswerRecord(Outcome(IDS[0], Reply("", Status.FAILED), None, 1.0, 1.0))])
 
 
 def put_scores(store: Store) -> None:
@@ -81,7 +82,7 @@ def test_what_was_made_of_a_run_as_it_was_is_not_kept(
 
 def test_another_version_makes_them_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     assert store.put_estimates(1, store.state(1), ROWS)
-    monkeypatch.setattr("audiocapbench.store.estimates.MADE_BY", f"{writes.MADE_BY}.dev1")
+    monkeypatch.setattr("audiocapbench.store.store.MADE_BY", f"{rows.MADE_BY}.dev1")
     assert store.estimates(1) == []
 
 

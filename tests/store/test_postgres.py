@@ -84,8 +84,8 @@ def test_batches_are_kept_and_what_they_lose_is_sent_again(
         assert [len(one.lines) for one in provider.batches.values()] == [4, 3]
         assert list(provider.billed.values()) == [1] * 4
     with Store.open(url) as store:
-        assert [one["count"] for one in store.batches(1)] == [4, 3]
-        assert store.in_batches(1) == set()
+        assert [one["count"] for one in store.batches.of_run(1)] == [4, 3]
+        assert store.batches.awaited(1) == set()
 
 
 def test_a_store_of_the_first_version_shows_the_same_leaderboard(
@@ -141,12 +141,12 @@ def test_runs_are_estimated_tagged_checked_and_deleted(cluster: PostgresServer) 
         assert not store.put_estimates(1, state, [one])
         store.put_judge_check("gpt", "made", "judge-gpt", {"warning": "lax"})
         assert [check.warning for check in store.judge_checks([1, 2], ["gpt"])] == ["lax"]
-        store.tag_run(2, ["paper", "paper"])
-        store.rename_run(2, "the good one")
+        store.catalog.tag(2, ["paper", "paper"])
+        store.catalog.rename(2, "the good one")
         (line,) = store.runs(["paper"])
         assert (line.name, line.cost_usd, line.statuses) == ("the good one", 1.5, {"ok": 3})
-        assert [found.count for found in store.scorers([2])] == [3, 3]
-        store.delete_runs([2])
+        assert [found.count for found in store.catalog.scorers([2])] == [3, 3]
+        store.catalog.delete([2])
         assert [found.id for found in store.runs()] == [1]
         assert store.outcomes(2) == {}
 
@@ -196,9 +196,9 @@ def test_a_table_that_stays_locked_is_away(cluster: PostgresServer) -> None:
         put_run(store, MadeRun("one"), samples)
         other.execute("LOCK TABLE runs IN ACCESS EXCLUSIVE MODE")
         with patience(0), pytest.raises(StoreAwayError, match="lock timeout"):
-            store.rename_run(1, "another")
+            store.catalog.rename(1, "another")
         other.rollback()
-        store.rename_run(1, "another")
+        store.catalog.rename(1, "another")
 
 
 def test_a_run_outlives_a_restart_and_loses_no_paid_answer(
@@ -271,7 +271,7 @@ def test_pages_list_samples_and_tell_what_goes_on_as_on_sqlite(
             with showing(store) as shown:
                 told.append([shown.ask("list", **query) for query in page_queries()])
             run = put_unscored(store, "new/model")
-            store.claim(run.id, Worker(30.0), [TaskKey("", IDS[0])], {})
+            store.claims.take(run.id, Worker(30.0), [TaskKey("", IDS[0])], {})
             told[-1].append(LiveFeed(store).look()["tasks"])
     assert told[0] == told[1]
     assert [status for status, _ in told[0][:-1]] == [200] * len(page_queries())
@@ -293,8 +293,8 @@ def test_people_rate_at_once_and_nothing_is_lost_or_doubled(server: str) -> None
     items = {f"item {n}": {"audio": "a", "captions": ["x"]} for n in range(6)}
     people = ["ana", "ben", "caro"]
     with Store.open(server) as store:
-        _, tokens = store.begin_rating_project("trial", "rel", 0, items, people)
-        assert store.rating_person("trial", tokens["ben"]) == "ben"
+        _, tokens = store.ratings.begin("trial", "rel", 0, items, people)
+        assert store.ratings.person("trial", tokens["ben"]) == "ben"
 
         def choose(load: RatingLoad) -> str | None:
             taken = load.done + load.claimed
@@ -302,17 +302,17 @@ def test_people_rate_at_once_and_nothing_is_lost_or_doubled(server: str) -> None
             return load.current or next(iter(free), None)
 
         def rate(person: str) -> None:
-            while (item := store.claim_rating_item("trial", person, choose, 60)) is not None:
-                store.note_heard("trial", person, item)
+            while (item := store.ratings.claim("trial", person, choose, 60)) is not None:
+                store.ratings.note_heard("trial", person, item)
                 rating = Rating(person, item, f"{person} {item}", {"rel": 3}, 0.0, 9.0, "")
                 for _ in range(2):
-                    store.put_rating("trial", rating, None, 1e-9)
+                    store.ratings.put("trial", rating, None, 1e-9)
 
         threads = [threading.Thread(target=rate, args=[one]) for one in people]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join(120)
-        assert Counter(one.item for one in store.ratings("trial")) == dict.fromkeys(items, 2)
-        line = store.rating_projects()[0]
+        assert Counter(one.item for one in store.ratings.of("trial")) == dict.fromkeys(items, 2)
+        line = store.ratings.projects()[0]
         assert (line.people, line.items, line.ratings) == (3, 6, 12)

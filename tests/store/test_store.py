@@ -17,6 +17,7 @@ from audiocapbench.signature import sign
 from audiocapbench.store import Dataset, RunSpec, Store, StoredScore, cache_key, schema
 from audiocapbench.store.connect import connect, patience, reading, store_url, writing
 from audiocapbench.store.schema import bring_up_to_date
+from audiocapbench.store.unsaved import AnswerRecord
 from audiocapbench.store.upgrades import UPGRADES
 from folders import write_folder
 from forks import begin_at_once, run_at_once
@@ -92,27 +93,27 @@ def test_reading_makes_nothing_and_waits_for_nobody(tmp_path: Path, store: Store
 def test_an_outcome_survives_reopening(tmp_path: Path, store: Store, dataset: Dataset) -> None:
     run = store.begin_run(spec(dataset), dataset)
     kept = outcome("tone_0", "🎧 \u05e9\u05dc\u05d5\u05dd 中文 'quoted'; DROP TABLE runs;")
-    store.add_outcome(run.id, kept)
+    store.add_records(run.id, [AnswerRecord(kept)])
     store.close()
     assert Store.open(str(tmp_path / "runs.db")).outcomes(run.id) == {"tone_0": kept}
 
 
 def test_an_answer_is_never_overwritten_but_a_failure_is(store: Store, dataset: Dataset) -> None:
     run = store.begin_run(spec(dataset), dataset)
-    store.add_outcome(run.id, outcome("tone_0", "", Status.FAILED))
-    store.add_outcome(run.id, outcome("tone_0", "first"))
-    store.add_outcome(run.id, outcome("tone_0", "second"))
-    store.add_outcome(run.id, outcome("tone_0", "", Status.FAILED))
+    store.add_records(run.id, [AnswerRecord(outcome("tone_0", "", Status.FAILED))])
+    store.add_records(run.id, [AnswerRecord(outcome("tone_0", "first"))])
+    store.add_records(run.id, [AnswerRecord(outcome("tone_0", "second"))])
+    store.add_records(run.id, [AnswerRecord(outcome("tone_0", "", Status.FAILED))])
     assert store.outcomes(run.id)["tone_0"].reply.text == "first"
 
 
 def test_replies_are_cached_once_under_their_key(store: Store, dataset: Dataset) -> None:
     run = store.begin_run(spec(dataset), dataset)
     key = cache_key("m", {"temperature": 0}, "What?", "ab" * 32)
-    assert store.cached_replies([key]).get(key) is None
-    store.add_outcome(run.id, outcome("tone_0", "first"), key)
-    store.add_outcome(run.id, outcome("tone_1", "second"), key)
-    cached = store.cached_replies([key]).get(key)
+    assert store.cache.replies([key]).get(key) is None
+    store.add_records(run.id, [AnswerRecord(outcome("tone_0", "first"), key)])
+    store.add_records(run.id, [AnswerRecord(outcome("tone_1", "second"), key)])
+    cached = store.cache.replies([key]).get(key)
     assert cached is not None
     assert (cached.text, cached.cost_usd) == ("first", 0.0)
 
@@ -145,8 +146,8 @@ def test_scores_of_a_metric_are_replaced_whole(store: Store, dataset: Dataset) -
 def test_the_listing_counts_statuses_and_cost(store: Store, dataset: Dataset) -> None:
     run = store.begin_run(spec(dataset), dataset)
     store.begin_run(spec(dataset, "control/empty"), dataset)
-    store.add_outcome(run.id, outcome("tone_0"))
-    store.add_outcome(run.id, outcome("tone_1", "", Status.REFUSED))
+    store.add_records(run.id, [AnswerRecord(outcome("tone_0"))])
+    store.add_records(run.id, [AnswerRecord(outcome("tone_1", "", Status.REFUSED))])
     first, second = store.runs()
     assert first.statuses == {"ok": 1, "refused": 1}
     assert (first.asked, first.sample_count, first.cost_usd) == (2, 4, 0.5)
@@ -170,9 +171,11 @@ WRITER = """
 import sys
 from audiocapbench.data.outcome import Outcome, Reply
 from audiocapbench.store import Store
+from audiocapbench.store.unsaved import AnswerRecord
 store = Store.open(sys.argv[1])
 for index in range(50):
-    store.add_outcome(1, Outcome(f"{sys.argv[2]}-{index}", Reply("x"), None, 0.0, 0.0), "k" * 8)
+    outcome = Outcome(f"{sys.argv[2]}-{index}", Reply("x"), None, 0.0, 0.0)
+    store.add_records(1, [AnswerRecord(outcome, "k" * 8)])
 """
 
 
@@ -184,7 +187,11 @@ def test_processes_and_threads_write_at_once(
     database = str(tmp_path / "runs.db")
     writers = begin_at_once(WRITER, *([database, str(number)] for number in range(3)))
     with ThreadPoolExecutor(4) as threads:
-        list(threads.map(lambda n: store.add_outcome(1, outcome(f"here-{n}")), range(50)))
+        list(
+            threads.map(
+                lambda n: store.add_records(1, [AnswerRecord(outcome(f"here-{n}"))]), range(50)
+            )
+        )
     assert [one.wait(120) for one in writers] == [0, 0, 0]
     assert len(store.outcomes(1)) == 200
 
@@ -297,7 +304,7 @@ def test_a_full_disk_says_so(tmp_path: Path, dataset: Dataset) -> None:
     try:
         full = Store.open(path)
         with pytest.raises(StoreError, match="disk is full; make room and run the same command"):
-            full.add_outcome(run.id, outcome("tone_0", "x" * 1_000_000))
+            full.add_records(run.id, [AnswerRecord(outcome("tone_0", "x" * 1_000_000))])
     finally:
         event.remove(Engine, "connect", allow_no_growth)
     assert Store.open(path).outcomes(run.id) == {}
@@ -323,9 +330,9 @@ def test_a_check_on_one_benchmark_leaves_that_on_another(store: Store) -> None:
 
 def test_answers_of_a_deleted_run_are_refused(store: Store, dataset: Dataset) -> None:
     run = store.begin_run(spec(dataset), dataset)
-    store.delete_runs([run.id])
+    store.catalog.delete([run.id])
     with pytest.raises(StoreError, match="the run is no longer there"):
-        store.add_outcome(run.id, outcome("tone_0"))
+        store.add_records(run.id, [AnswerRecord(outcome("tone_0"))])
 
 
 def test_a_store_closes_itself(tmp_path: Path) -> None:
@@ -340,9 +347,9 @@ def test_a_name_or_tag_that_is_no_text_is_one_sentence(tmp_path: Path) -> None:
             write_folder(tmp_path / "tones", 2), "control/empty", metrics="rouge_l", store=store
         ).run.id
         with pytest.raises(StoreError, match="no text"):
-            store.rename_run(run_id, "\udcff")
+            store.catalog.rename(run_id, "\udcff")
         with pytest.raises(StoreError, match="no text"):
-            store.tag_run(run_id, ["fine", "a\0b"])
+            store.catalog.tag(run_id, ["fine", "a\0b"])
 
 
 def test_stored_traits_that_are_no_object_are_one_sentence(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ KINDS = ("pairs", "judge", "rel", "pick")
 
 def rated(place: Path, name: str = "trial") -> list[tuple[str, str]]:
     with Store.open(str(place / "audiocapbench.db"), create=False) as store:
-        return [(one.person, one.item) for one in store.ratings(name)]
+        return [(one.person, one.item) for one in store.ratings.of(name)]
 
 
 def exported(place: Path, *more: str) -> list[dict[str, str]]:
@@ -155,7 +155,7 @@ def test_answers_of_runs_are_rated(ran: Path, kind: str, run: Any, items: int) -
         assert done.returncode == 0, done.stderr
     if kind == "pick":
         with Store.open(str(ran / "audiocapbench.db")) as store:
-            asked, answers = store.rating_items("pick"), store.outcomes(1)
+            asked, answers = store.ratings.items("pick"), store.outcomes(1)
         for row in rows:
             number = asked[row["question"]]["right"]
             own = asked[row["question"]]["captions"][int(number) - 1]
@@ -284,7 +284,7 @@ def test_a_killed_server_has_what_it_said_it_has(tmp_path: Path) -> None:
     server.process.communicate(timeout=120)
     assert server.process.returncode == -signal.SIGKILL
     with Store.open(str(tmp_path / "audiocapbench.db")) as store:
-        there = {one.key for one in store.ratings("trial")}
+        there = {one.key for one in store.ratings.of("trial")}
     assert set(said) <= there
     assert len(there) <= len(said) + 2, "at most what was on its way is there besides"
     tokens = server.tokens

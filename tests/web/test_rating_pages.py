@@ -129,7 +129,7 @@ def context(desk: Context) -> Iterator[Context]:
 
 def said(place: Path) -> dict[str, Any]:
     with Store.open(str(place / "audiocapbench.db")) as store:
-        return {f"{one.person} {one.item}": one.answer for one in store.ratings("trial")}
+        return {f"{one.person} {one.item}": one.answer for one in store.ratings.of("trial")}
 
 
 KEYS = {

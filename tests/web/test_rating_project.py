@@ -146,7 +146,7 @@ def test_a_project_goes_on_with_what_is_new_and_refuses_what_was_changed(tmp_pat
 
         sent = {"item": token, "key": "k" * 16, "answer": {"rel": 3}, "played_s": 1.0}
         desk.save("ana", RatingRequest.model_validate(sent))
-        rated = store.ratings("trial")[0].item
+        rated = store.ratings.of("trial")[0].item
         changed(path, "people", '["ana", "ben", "caro"]')
         table = (tmp_path / "items.csv").read_text(encoding="utf-8")
         more = table + "secret-9,1.wav,other words,m,tones,\n"
@@ -163,7 +163,7 @@ def test_a_project_goes_on_with_what_is_new_and_refuses_what_was_changed(tmp_pat
         (tmp_path / "items.csv").write_text(left, encoding="utf-8")
         desk, _, _ = open_desk(read_project(path), store)
         assert rated not in desk.items
-        assert len(store.ratings("trial")) == 1, "what was said of what is gone is kept"
+        assert len(store.ratings.of("trial")) == 1, "what was said of what is gone is kept"
         assert desk.back("ana", None) is None
         with pytest.raises(AudioCapBenchError, match="is of kind rel with seed 0"):
             open_desk(read_project(changed(path, "seed", "1")), store)

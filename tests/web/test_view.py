@@ -21,6 +21,7 @@ from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.report_data import ReportData
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.store import Store
+from audiocapbench.store.unsaved import AnswerRecord
 from audiocapbench.web import board as web_board
 from command import COMMAND, run_command
 from folders import write_folder
@@ -198,7 +199,7 @@ def test_samples_that_a_run_was_not_asked_about_yet_are_found(tmp_path: Path) ->
         put_models(store)
         run = put_unscored(store, "new/model")
         for one in IDS[:30]:
-            store.add_outcome(run.id, Outcome(one, Reply("A dog."), None, 5.0, 0.5))
+            store.add_records(run.id, [AnswerRecord(Outcome(one, Reply("A dog."), None, 5.0, 0.5))])
         score_run(store, run, ["rouge_l"])
         with showing(store) as shown:
             assert "not asked" in shown.ask("board")[1]["present"]

@@ -15,6 +15,7 @@ from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine import score_run
 from audiocapbench.store import Store
 from audiocapbench.store.claims import TaskKey, Worker
+from audiocapbench.store.unsaved import AnswerRecord
 from browser import Opener, launched, visits
 from four_models import IDS, SAMPLES, put_models, put_unscored
 from made_store import MadeRun, begin_run
@@ -117,19 +118,21 @@ def test_a_run_that_goes_on_is_seen_as_it_goes(visit: Opener, tmp_path: Path) ->
             run = put_unscored(store, "new/model")
             worker = Worker(600.0)
             tasks = [TaskKey("", one) for one in IDS]
-            store.claim(run.id, worker, tasks, {})
+            store.claims.take(run.id, worker, tasks, {})
             answer = Reply("A cat purrs <b>twice</b>.", cost_usd=0.25)
-            store.add_outcome(run.id, Outcome(IDS[0], answer, None, 5.0, 0.5))
+            store.add_records(run.id, [AnswerRecord(Outcome(IDS[0], answer, None, 5.0, 0.5))])
             failed = Reply("", Status.FAILED, error="no answer")
-            store.add_outcome(run.id, Outcome(IDS[1], failed, None, 5.0, 0.5))
+            store.add_records(run.id, [AnswerRecord(Outcome(IDS[1], failed, None, 5.0, 0.5))])
             seen.says("#live", "1 task going on · 2 / 40 · $0.25")
             seen.says(".live .task", "1 failure")
             seen.says(".newest", "A cat purrs <b>twice</b>.")
             assert seen.violations() == []
             for one in IDS[2:]:
-                store.add_outcome(run.id, Outcome(one, Reply("A dog."), None, 5.0, 0.5))
+                store.add_records(
+                    run.id, [AnswerRecord(Outcome(one, Reply("A dog."), None, 5.0, 0.5))]
+                )
             seen.says("#live", "40 / 40")
-            store.release(worker)
+            store.claims.release(worker)
             score_run(store, run, ["rouge_l"])
             seen.page.wait_for_selector("#leaderboard th.model:has-text('new/model')")
             seen.page.close()
@@ -142,7 +145,9 @@ def test_a_store_without_scores_fills_itself(visit: Opener, tmp_path: Path) -> N
             seen = visit(f"{shown.address}/")
             seen.says(".live", "no scored run")
             for one in IDS:
-                store.add_outcome(run.id, Outcome(one, Reply("A dog."), None, 5.0, 0.5))
+                store.add_records(
+                    run.id, [AnswerRecord(Outcome(one, Reply("A dog."), None, 5.0, 0.5))]
+                )
             score_run(store, run, ["rouge_l"])
             seen.page.wait_for_selector("#leaderboard th.model:has-text('new/model')")
             seen.page.close()

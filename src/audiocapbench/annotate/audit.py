@@ -74,8 +74,11 @@ def write_sheets(
     Raises:
         AnnotationError: No annotation has passed the checks.
     """
-    checked = store.stage_records(folder.project, "check")
-    merged, heard = merged_clips(store, folder.project), store.stage_records(folder.project, "hear")
+    checked = store.annotations.records(folder.project, "check")
+    merged, heard = (
+        merged_clips(store, folder.project),
+        store.annotations.records(folder.project, "hear"),
+    )
     good = [clip for clip in merged if clip in checked and checked[clip].status == "ok"]
     if not good:
         raise AnnotationError(f"{folder.root}: no annotation has passed 'annotate check'")
@@ -94,7 +97,7 @@ def write_sheets(
         for clip in draw.sample(own, min(per_domain, len(own))):
             items[clip]["rel"] = _item("rel", clip, _views(merged[clip]))
     records = [StageRecord(clip, "audit", "ok", one) for clip, one in items.items()]
-    store.put_stage(folder.project, "audit", records)
+    store.annotations.put_stage(folder.project, "audit", records)
     return _write(folder, out, merged, items, people)
 
 
@@ -192,7 +195,7 @@ def read_audit(store: Store, project: str, files: Sequence[Path]) -> Audit:
         AnnotationError: There are no sheets of this folder.
         InvalidDataError: A file names items that are on no sheet, or holds what is no rating.
     """
-    records = store.stage_records(project, "audit")
+    records = store.annotations.records(project, "audit")
     if not records:
         raise AnnotationError(f"{project}: has no sheets; run 'annotate audit' with --out first")
     merged = merged_clips(store, project)

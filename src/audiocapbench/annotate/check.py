@@ -98,14 +98,14 @@ def check(
     project = str(root.resolve())
     _refuse_unknown(settings.clap)
     merged = merged_clips(store, project)
-    heard = store.stage_records(project, "hear")
+    heard = store.annotations.records(project, "hear")
     cases = _cases(store, project, merged, heard)
     questions = stage_benchmark("check", dict.fromkeys(cases, project))
     with StageRun(store, questions, settings.clap or "rules") as stage:
         records, not_run = _checked(root, cases, store, settings, progress, stage)
-    store.put_stage(project, "check", list(records.values()))
+    store.annotations.put_stage(project, "check", list(records.values()))
     told = asdict(settings) | {"not_run": not_run}
-    store.put_settings(project, "check", told)
+    store.annotations.put_settings(project, "check", told)
     kept = [merged[clip] for clip, one in records.items() if one.status == "ok"]
     steps, shares = survival(store, project), difficulty_shares(kept)
     failed = {clip: one.document["failed"] for clip, one in records.items()}
@@ -165,7 +165,7 @@ def _cases(
     heard: Mapping[str, StageRecord],
 ) -> dict[str, ClipCase]:
     found = findings_of(store, {clip: heard[clip] for clip in merged})
-    told = store.stage_settings(project).get("hear", {}).get("thresholds", {})
+    told = store.annotations.settings(project).get("hear", {}).get("thresholds", {})
     share = float(told.get("speech_share", 0.0))
     return {
         clip: ClipCase(one, str(heard[clip].document["domain"]), found[clip], share)
@@ -252,10 +252,10 @@ def survival(store: Store, project: str) -> list[SurvivalStep]:
 
     A clip goes at the first step that it does not pass.
     """
-    heard = store.stage_records(project, "hear")
-    merged = store.stage_records(project, "merge").values()
-    checked = store.stage_records(project, "check").values()
-    not_run = store.stage_settings(project).get("check", {}).get("not_run", {})
+    heard = store.annotations.records(project, "hear")
+    merged = store.annotations.records(project, "merge").values()
+    checked = store.annotations.records(project, "check").values()
+    not_run = store.annotations.settings(project).get("check", {}).get("not_run", {})
     statuses = Counter(one.status for one in heard.values())
     steps = [("in the folder", 0)]
     steps += [("can be read", statuses["unreadable"]), ("not there twice", statuses["duplicate"])]

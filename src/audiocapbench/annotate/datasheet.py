@@ -24,7 +24,7 @@ def write_datasheet(
     licence: str | None = None,
 ) -> str:
     """Write the datasheet beside the splits; returns its text."""
-    told = store.stage_settings(project)
+    told = store.annotations.settings(project)
     clips = result.clips
     parts = [
         f"# Datasheet of {_md(result.out.resolve().name)}",
@@ -113,7 +113,7 @@ def _made(store: Store, project: str, told: Mapping[str, Mapping[str, Any]]) -> 
     costs = [float(one["cost_usd"]) for one in (heard, merged) if one.get("cost_usd") is not None]
     cost = f"{sum(costs):.4f} dollars" if costs else "not known"
     rounds = Counter(
-        one.document["asked"] for one in store.stage_records(project, "merge").values()
+        one.document["asked"] for one in store.annotations.records(project, "merge").values()
     )
     asked = ", ".join(f"{count:,} after {turn}" for turn, count in sorted(rounds.items()))
     return "\n".join([*lines, f"- Replies asked for: {asked}", f"- Cost: {cost}"])

@@ -123,7 +123,7 @@ def hear(
         records[one.id] = _record(one, said, rules, hearing.undecoded.get(one.clip.sha256))
     for name, reason in folder.unreadable.items():
         records[name] = StageRecord(name, "hear", "unreadable", {}, reason)
-    store.put_stage(folder.project, "hear", list(records.values()))
+    store.annotations.put_stage(folder.project, "hear", list(records.values()))
     domains = Counter(str(one.document["domain"]) for one in records.values() if one.status == OK)
     return HearingResult(records, counts, panel.not_run, cost, domains)
 
@@ -277,7 +277,7 @@ class _Hearing:
 
     def _plan(self) -> None:
         """Find out what is missing; of the rest, that it is done."""
-        self.said |= self._settings.store.findings(self._signatures, list(self._clips))
+        self.said |= self._settings.store.annotations.findings(self._signatures, list(self._clips))
         for digest in reversed(self._clips):
             if self._is_wanted(digest):
                 self._left.append(digest)
@@ -299,7 +299,7 @@ class _Hearing:
             if len(self._left) == before:
                 time.sleep(_LOOK_AGAIN_S)
         store = self._settings.store
-        self.said |= store.findings(self._signatures, self._elsewhere)
+        self.said |= store.annotations.findings(self._signatures, self._elsewhere)
         known = store.outcomes(self._stage.run.id) if self._elsewhere else {}
         for digest in known.keys() & set(self._elsewhere):
             if known[digest].reply.status is Status.SKIPPED:
@@ -318,7 +318,7 @@ class _Hearing:
 
     def _commit(self, batch: BatchFindings) -> None:
         """Keep what was found."""
-        self._settings.store.add_findings(batch.findings)
+        self._settings.store.annotations.add_findings(batch.findings)
         for one in batch.findings:
             self.said.setdefault(one.clip, {})[one.expert] = one
         self.undecoded |= batch.undecoded
@@ -422,5 +422,5 @@ def _described(
         status = OK if good else FAILED
         own = (digest, DESCRIBE, signature, status, document, error, outcome.latency_s)
         found[digest] = Finding(*own)
-    settings.store.add_findings(found.values())
+    settings.store.annotations.add_findings(found.values())
     return found, total_cost(one.reply.cost_usd for one in outcomes.values())

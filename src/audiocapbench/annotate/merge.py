@@ -54,7 +54,7 @@ def heard_clips(store: Store, project: str) -> dict[str, StageRecord]:
     Raises:
         AnnotationError: The folder has not been heard yet, or no clip has a domain.
     """
-    records = store.stage_records(project, "hear")
+    records = store.annotations.records(project, "hear")
     if not records:
         raise AnnotationError(
             f"{project}: has not been heard; run 'audiocapbench annotate hear' on it first"
@@ -71,7 +71,7 @@ def findings_of(store: Store, heard: Mapping[str, StageRecord]) -> dict[str, dic
             wanted.setdefault((expert, own["signature"]), []).append(clip)
     for (expert, signature), clips in wanted.items():
         hashes = {heard[clip].document["sha256"]: clip for clip in clips}
-        known = store.findings({expert: signature}, list(hashes))
+        known = store.annotations.findings({expert: signature}, list(hashes))
         for digest, said in known.items():
             found[hashes[digest]][expert] = said[expert]
     return found
@@ -162,7 +162,7 @@ def merge(
             if record.status != "ok" and outcome.reply.status in _AGAIN:
                 again[clip] = _repair(asked[clip], outcome, str(record.error))
         questions = stage_benchmark(f"repair-{turn + 1}", again)
-    store.put_stage(project, "merge", [records[clip] for clip in heard])
+    store.annotations.put_stage(project, "merge", [records[clip] for clip in heard])
     return MergeResult(records, tuple(rounds), total_cost(costs))
 
 
@@ -209,8 +209,8 @@ def merged_clips(store: Store, project: str) -> dict[str, Annotation]:
     Raises:
         AnnotationError: The folder has not been merged yet.
     """
-    records = store.stage_records(project, "merge")
-    if "merge" not in store.stage_settings(project):
+    records = store.annotations.records(project, "merge")
+    if "merge" not in store.annotations.settings(project):
         raise AnnotationError(
             f"{project}: has not been merged; run 'audiocapbench annotate merge' on it first"
         )

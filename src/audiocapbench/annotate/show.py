@@ -17,7 +17,7 @@ def clip_history(store: Store, project: str, name: str) -> dict[str, Any]:
     Raises:
         AnnotationError: The folder was not heard, or has no such clip.
     """
-    stages = {stage: store.stage_records(project, stage) for stage in STAGES}
+    stages = {stage: store.annotations.records(project, stage) for stage in STAGES}
     known = stages["hear"]
     if not known:
         raise AnnotationError(f"{project}: has not been heard; run 'annotate hear' first")

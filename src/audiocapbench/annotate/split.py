@@ -167,13 +167,13 @@ def kept_clips(store: Store, project: str, shares: Shares, seed: int = 0) -> lis
     Raises:
         AnnotationError: Nothing was checked yet, or nothing passed.
     """
-    records = store.stage_records(project, "check")
+    records = store.annotations.records(project, "check")
     good = sorted(clip for clip, one in records.items() if one.status == "ok")
     if not good:
-        if "check" in store.stage_settings(project):
+        if "check" in store.annotations.settings(project):
             raise NothingPassedError("No annotation passed the checks")
         raise AnnotationError(f"{project}: has not been checked; run 'annotate check' first")
-    merged, heard = merged_clips(store, project), store.stage_records(project, "hear")
+    merged, heard = merged_clips(store, project), store.annotations.records(project, "hear")
     said = findings_of(store, {clip: heard[clip] for clip in good})
     places = {
         clip: (str(heard[clip].document["source"]), str(heard[clip].document["domain"]))
@@ -246,7 +246,7 @@ def split(
     records = [
         StageRecord(one.id, "split", "ok", {"split": one.split, "key": one.key}) for one in clips
     ]
-    store.put_stage(project, "split", records)
+    store.annotations.put_stage(project, "split", records)
     return SplitResult(out, tuple(clips))
 
 

@@ -42,9 +42,9 @@ class StageRun:
         earlier = None if shared else store.find_run(spec)
         if earlier is not None:
             with suppress(StoreError):  # another command is at work on it
-                store.delete_runs([earlier.id])
+                store.catalog.delete([earlier.id])
         self.run = store.begin_run(spec, dataset_of(clips))
-        self._seen = store.task_states(self.run.id)
+        self._seen = store.claims.states(self.run.id)
         # Of what was told of before, only what was claimed anew is told again.
         self._told = {one.sample for one in self._seen}
         self._waiting: list[AnswerRecord] = []

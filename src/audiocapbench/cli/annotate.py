@@ -185,7 +185,7 @@ def _hear(
         "thresholds": rules._asdict(),
         "cost_usd": result.cost_usd,
     }
-    settings.store.put_settings(clips.project, "hear", told)
+    settings.store.annotations.put_settings(clips.project, "hear", told)
     document = {
         "clips": len(result.records),
         "domains": dict(sorted(result.domains.items())),
@@ -274,7 +274,7 @@ def _merge(
         "prompts": {one: prompt(one).hash for one in _PROMPTS},
         "cost_usd": result.cost_usd,
     }
-    settings.store.put_settings(project, "merge", told)
+    settings.store.annotations.put_settings(project, "merge", told)
     good = sum(one.status == "ok" for one in result.records.values())
     document = {
         "clips": len(result.records),
@@ -385,7 +385,7 @@ def _split(
     except NothingPassedError as error:
         words = f"{error}; nothing was written."
         return StageReport({"out": None, "clips": 0}, lambda: say(words), False)
-    store.put_settings(project, "split", {"shares": parts, "seed": seed, "name": name})
+    store.annotations.put_settings(project, "split", {"shares": parts, "seed": seed, "name": name})
     write_datasheet(made, store, project, survival(store, project), licence)
     counts = {part: dict(sorted(own.items())) for part, own in made.counts.items()}
     document = {"out": str(out), "clips": len(made.clips), "splits": counts}

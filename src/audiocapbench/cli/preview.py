@@ -86,8 +86,8 @@ def preview_run(
         missing = missing_samples(benchmark, model, store, samples, fresh=fresh)
         reused = {} if fresh else cached_answers(store, model, missing)
         run = None if fresh else find_run(benchmark, model, store, samples)
-        waiting = set() if fresh else store.in_any_batch(benchmark.fingerprint, model)
-        waiting |= {sample for sample, _ in store.in_batches(run.id)} if run else set()
+        waiting = set() if fresh else store.batches.awaited_anywhere(benchmark.fingerprint, model)
+        waiting |= {sample for sample, _ in store.batches.awaited(run.id)} if run else set()
         asked = [one for one in missing if one.id not in reused and one.id not in waiting]
         count = len({sample.clip.sha256 for sample in asked})
         questions = "{} questions on " if len(asked) != count else ""
@@ -109,7 +109,7 @@ def say_what_changed(benchmark: Benchmark, store: Store) -> None:
     say(*benchmark.notes)
     _say_unlisted(benchmark)
     root = str(benchmark.root.resolve())
-    changed = store.changed_samples(benchmark.name, root, benchmark.fingerprint, benchmark.samples)
+    changed = store.catalog.changes(benchmark.name, root, benchmark.fingerprint, benchmark.samples)
     if changed is None:
         return
     since = f"since run {changed.run}, so this is a new run"

@@ -27,7 +27,7 @@ def ratings(
     from audiocapbench.store import Store
 
     with Store.open(store, create=False) as kept:
-        lines = kept.rating_projects()
+        lines = kept.ratings.projects()
     if json:
         print_json({"projects": [one._asdict() for one in lines]})
     elif not lines:
@@ -93,5 +93,5 @@ def invite(
     from audiocapbench.web.rating.routes import PATH
 
     with Store.open(store, create=False) as kept:
-        token = kept.renew_invitation(project, person)
+        token = kept.ratings.renew_invitation(project, person)
     show_lines(*links(url.rstrip("/") + PATH, {person: token}))

@@ -62,8 +62,8 @@ def show_run(
     from audiocapbench.data.outcome import SCORED
 
     with _open(store) as kept:
-        found, line, scorers = kept.run(run), _line(kept, run), kept.scorers([run])
-        outcomes, batches = kept.outcomes(run), kept.batches(run)
+        found, line, scorers = kept.run(run), _line(kept, run), kept.catalog.scorers([run])
+        outcomes, batches = kept.outcomes(run), kept.batches.of_run(run)
     replies = {key: outcomes[key].reply for key in found.sample_ids if key in outcomes}
     failed = [one for one in replies.values() if one.status not in SCORED]
     reasons = Counter(f"{one.status}: {one.error or 'no reason given'}" for one in failed)
@@ -100,7 +100,7 @@ def rename(
         name: What to call it; '' takes the name away.
     """
     with _open(store) as kept:
-        kept.rename_run(run, name.strip() or None)
+        kept.catalog.rename(run, name.strip() or None)
     show_lines(
         f"Run {run} is called {name.strip()!r}." if name.strip() else f"Run {run} has no name."
     )
@@ -123,7 +123,7 @@ def tag_run(
     if not all(tag.strip() for tag in tags):
         raise AudioCapBenchError("a tag is empty; give it a word")
     with _open(store) as kept:
-        kept.tag_run(run, [tag.strip() for tag in tags], remove=remove)
+        kept.catalog.tag(run, [tag.strip() for tag in tags], remove=remove)
         left = _line(kept, run).tags
     show_lines(f"Run {run} is tagged {', '.join(left)}." if left else f"Run {run} has no tags.")
 
@@ -149,7 +149,7 @@ def delete_runs(
                 raise AudioCapBenchError("nothing was deleted; without a terminal, give --yes")
             if not answer:
                 raise AudioCapBenchError("nothing was deleted")
-        kept.delete_runs(chosen)
+        kept.catalog.delete(chosen)
     say(f"Deleted {len(chosen):,}. Replies that were cached stay in the cache.")
 
 
@@ -168,12 +168,12 @@ def _loss(kept: "Store", number: int) -> str:
     from audiocapbench.report.exports import dollars
 
     line = _line(kept, number)
-    judges = [one for one in kept.scorers([number]) if one.is_judge]
+    judges = [one for one in kept.catalog.scorers([number]) if one.is_judge]
     costs = [one for one in (line.cost_usd, *(one.cost_usd for one in judges)) if one is not None]
     judged = sum(one.count for one in judges)
     lost = f"{line.asked:,} answers, {judged:,} judgements, {dollars(sum(costs))} that they cost"
-    askers = {one["judge"] for one in kept.batches(number)}
-    if waiting := sum(len(kept.in_batches(number, one)) for one in askers):
+    askers = {one["judge"] for one in kept.batches.of_run(number)}
+    if waiting := sum(len(kept.batches.awaited(number, one)) for one in askers):
         lost += f", and {waiting:,} answers that batches will bring"
     named = f" {line.name!r}" if line.name else ""
     return f"Run {number}{named} ({line.model} on {line.benchmark}) will be lost: {lost}."

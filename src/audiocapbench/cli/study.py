@@ -139,7 +139,7 @@ def _check(plan: _StudyPlan, *, json: bool) -> None:
 def _seconds(plan: _StudyPlan, preview: "Preview") -> float | None:
     """How long someone's part takes, by what its answers in this store took."""
     name = preview.who.removeprefix("judge ")
-    took = plan.store.typical_latency(name)
+    took = plan.store.browse.typical_latency(name)
     known: list[Model | Judge] = [*plan.models, *plan.judges]
     asked = next((one for one in known if one.name == name), None)
     if took is None or asked is None or plan.study.batch:

@@ -74,7 +74,7 @@ class BatchRounds:
 
     def of_repeat(self, repeat: int, *, fresh: bool) -> Callable[[str, str], Exchange]:
         """Who takes a question's body; the same, whoever asks it, is one line, unless ``fresh``."""
-        known = StoreReader(self.store.open_lines, self.access)
+        known = StoreReader(self.store.batches.open_lines, self.access)
 
         def exchange(sample: str, question: str) -> Exchange:
             whose = [[self.run.id, self.run.created_at, self.judge, sample, repeat, question]]
@@ -167,18 +167,18 @@ class BatchRounds:
         mark, price = uuid.uuid4().hex, self.price and self.price.model_dump(mode="json")
         # Written down before it is sent, so that it is found by its mark whatever happens now.
         row = {"mark": mark, "judge": self.judge, "price": price}
-        await self.access.call(self.store.add_batch, row, self.run.id, file.lines)
+        await self.access.call(self.store.batches.add, row, self.run.id, file.lines)
         self._awaited[mark] = None
         try:
             with file.file:
                 file.file.seek(0)
                 self._awaited[mark] = await self.service.submit(mark, file.file)
-            await self.access.call(self.store.sent_batch, mark, self._awaited[mark])
+            await self.access.call(self.store.batches.sent, mark, self._awaited[mark])
         except ModelError as error:
             # It may have been made all the same, unless it was turned away.
             if getattr(error, "throttled", True):
                 del self._awaited[mark]
-                await self.access.call(self.store.sent_batch, mark, None)
+                await self.access.call(self.store.batches.sent, mark, None)
             if not isinstance(error, TransientError):
                 raise
             self.note(f"{error}; trying again")
@@ -190,10 +190,10 @@ class BatchRounds:
         """Look at a batch, ever more seldom, until it is over, and keep what it brought."""
         if remote is None:
             remote = await self._patiently(self.service.find, mark, is_there=bool)
-            await self.access.call(self.store.sent_batch, mark, remote)
+            await self.access.call(self.store.batches.sent, mark, remote)
             if remote is None:
                 return
-        keys, made_at = await self.access.call(self.store.batch_lines, mark)
+        keys, made_at = await self.access.call(self.store.batches.lines, mark)
         try:
             await self._await(mark, remote, keys)
         except ModelError as error:
@@ -214,7 +214,7 @@ class BatchRounds:
             pause_s = min(_SLOWEST_POLL_S, 1.5 * pause_s)
         if state.is_full:
             self.note(f"{remote} {state.refusal}; its questions are sent again later")
-            await self.access.call(self.store.sent_batch, mark, None)
+            await self.access.call(self.store.batches.sent, mark, None)
             await self._rest(_SLOWEST_POLL_S, state.retry_after_s)
             return
         await self._keep(remote, keys)
@@ -229,7 +229,7 @@ class BatchRounds:
                 "command goes on; --fresh asks, and pays for, everything anew"
             )
             return
-        await self.access.call(self.store.close_lines, list(keys))
+        await self.access.call(self.store.batches.close_lines, list(keys))
         self._refusal = f"{what}; it is given up, and the same command sends its questions again"
 
     async def _keep(self, remote: str, keys: set[str]) -> None:
@@ -245,7 +245,7 @@ class BatchRounds:
                 raise error
             state = state._replace(refusal="answered more than its files hold")
         # What was not answered is not paid for, and must not be taken for an answer later.
-        await self.access.call(self.store.close_lines, list(keys - good))
+        await self.access.call(self.store.batches.close_lines, list(keys - good))
         ignored = f"; {extra:,} lines that came twice or answer no question are ignored"
         words = f"{remote} is {state.status}: {len(good):,} of {len(keys):,} answered"
         self.note(words + (ignored if extra else ""))

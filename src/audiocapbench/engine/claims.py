@@ -39,7 +39,7 @@ class Lease:
         self, run_id: int, tasks: list[TaskKey], seen: Mapping[TaskKey, str]
     ) -> tuple[list[TaskKey], list[TaskKey], Counter[str]]:
         """Take tasks: those that are now ours, those that are done, and whose the others are."""
-        reply = self.store.claim(run_id, self.worker, tasks, seen)
+        reply = self.store.claims.take(run_id, self.worker, tasks, seen)
         if not self._begun:
             self._begun = True
             threading.Thread(target=self._live, name="signs of life", daemon=True).start()
@@ -52,10 +52,10 @@ class Lease:
         pause = self.worker.lease_s / _SIGNS_OF_LIFE
         while not self._ended.wait(pause):
             with suppress(StoreError), patience(pause):
-                if not self.store.renew(self.worker):
+                if not self.store.claims.renew(self.worker):
                     self.epoch += 1
                     if self._ended.is_set():  # it was released meanwhile: leave nothing behind
-                        self.store.release(self.worker)
+                        self.store.claims.release(self.worker)
 
     async def close(self) -> bool:
         """Release everything; False where the store is away, so that it has to expire."""
@@ -64,7 +64,9 @@ class Lease:
             return True
         with anyio.CancelScope(shield=True), patience(0), anyio.move_on_after(_LAST_CALL_S):
             try:
-                await to_thread.run_sync(self.store.release, self.worker, abandon_on_cancel=True)
+                await to_thread.run_sync(
+                    self.store.claims.release, self.worker, abandon_on_cancel=True
+                )
             except StoreError:
                 return False
             return True

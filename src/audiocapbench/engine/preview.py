@@ -76,8 +76,8 @@ def preview_questions(
 
 def cached_answers(store: Store, model: Model, samples: Iterable[Sample]) -> dict[str, str]:
     """What the cache has on samples, by their ids, as far as the same clips were once sent."""
-    texts = store.cached_texts(model.name) if model.cacheable else {}
-    sent = store.sent_clips(model.name, str(model.contract)) if texts else {}
+    texts = store.cache.texts(model.name) if model.cacheable else {}
+    sent = store.cache.sent_clips(model.name, str(model.contract)) if texts else {}
     keys = {
         one.id: cache_key(model.name, model.parameters, one.instruction, sent[one.clip.sha256])
         for one in samples

@@ -156,7 +156,7 @@ class RetryingClient:
     _cache: StoreReader[Reply] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._cache = StoreReader(self.store.cached_replies, self.access)
+        self._cache = StoreReader(self.store.cache.replies, self.access)
 
     async def ask(self, sample: Sample) -> ClientAnswer | None:
         """Ask about one sample; None if the run is told to stop before the model was asked.

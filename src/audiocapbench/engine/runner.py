@@ -176,14 +176,14 @@ class _Asking:
         spec = _spec(benchmark, model, self.samples)
         self.run = store.begin_run(spec, dataset_of(benchmark), fresh=self.fresh)
         take_in_unsaved(store, self.run, self.progress.noted)
-        self.seen = store.task_states(self.run.id)
+        self.seen = store.claims.states(self.run.id)
         only = options.get("only")
         wanted = [one for one in self.samples if only is None or one.id in only]
         missing = _unanswered(store, self.run, wanted, batches=batch_of(model))
         self.missing = {one.id: one for one in missing}
         if not self.batch:
-            others = set() if self.fresh else store.in_any_batch(spec.dataset, model)
-            store.check_batches(self.run.id, others=len(others & self.missing.keys()))
+            others = set() if self.fresh else store.batches.awaited_anywhere(spec.dataset, model)
+            store.batches.check(self.run.id, others=len(others & self.missing.keys()))
         self.known = len(wanted) - len(self.missing)
         self.wanted = len(wanted)
         self.pool = WorkerPool(lambda: self.progress.stopping(self.limiter.in_flight))

@@ -181,7 +181,7 @@ def missing_judgements(
 ) -> list[JudgeTask]:
     """What a judge would be asked, without asking; what a batch will bring is not."""
     missing = _queue(store, run, judge, _answers(store, run, samples), repeats, fresh).missing
-    waiting = set() if fresh else store.in_batches(run.id, judge.name)
+    waiting = set() if fresh else store.batches.awaited(run.id, judge.name)
     return [one for one in missing if (one[0].sample.id, one[1]) not in waiting]
 
 
@@ -257,10 +257,10 @@ class _Judging:
             check_batchable(models_of(judges))
             self.rate_limits = replace(self.rate_limits, retry=BATCH_RETRY)
         for judge in () if self.batch else judges:
-            store.check_batches(run.id, judge.name)
+            store.batches.check(run.id, judge.name)
         self.progress = options.get("progress") or JudgeProgress()
         take_in_unsaved(store, run, self.progress.noted)
-        self.seen = {judge.name: store.task_states(run.id, judge.name) for judge in judges}
+        self.seen = {judge.name: store.claims.states(run.id, judge.name) for judge in judges}
         items = _answers(store, run, options.get("samples"))
         self.queues = [_queue(store, run, judge, items, repeats, self.fresh) for judge in judges]
         check_prices([one.judge for one in self.queues if one.missing], self.budget, self.prices)

@@ -142,7 +142,7 @@ def preview_judging(
 
 def _not_cached(judge: ModelJudge, tasks: list[JudgeTask], store: Store) -> list[JudgeTask]:
     """What the cache does not answer; of a judge that hears, all is taken to be asked."""
-    known = store.cached_texts(judge.model.name) if judge.model.cacheable else {}
+    known = store.cache.texts(judge.model.name) if judge.model.cacheable else {}
     if not known or judge.hears:
         return tasks
     left = []

@@ -1,5 +1,6 @@
 """What is kept: runs, outcomes, scores, judgements and cached responses."""
 
+from audiocapbench.store.cache import cache_key
 from audiocapbench.store.connect import DEFAULT_STORE
 from audiocapbench.store.records import (
     Dataset,
@@ -11,7 +12,7 @@ from audiocapbench.store.records import (
     StoredEstimate,
     StoredScore,
 )
-from audiocapbench.store.store import Store, cache_key
+from audiocapbench.store.store import Store
 
 __all__ = ["DEFAULT_STORE", "Dataset", "Run", "RunKind", "RunLine", "RunSpec", "ScorerLine"]
 __all__ += ["Store", "StoredEstimate", "StoredScore", "cache_key"]

@@ -1,4 +1,4 @@
-"""The store's part about annotation: what experts found in clips, and how far each clip got.
+"""Annotation: what experts found in clips, and how far each clip got.
 
 A finding belongs to the clip's bytes and to the expert as it was set up, so no clip is analysed
 twice in whatever folder it lies. What a stage says of a clip replaces what it said before, and
@@ -10,12 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Engine, delete, select
+from sqlalchemy import Select, delete, select
 
 from audiocapbench.store import schema
-from audiocapbench.store.connect import reading, writing
-from audiocapbench.store.rows import columns_of, fields_of
-from audiocapbench.store.writes import insert_all, replace_rows
+from audiocapbench.store.connect import StoreRepository, reading, writing
+from audiocapbench.store.rows import insert_all, record_of, replace_rows, row_of
 
 STAGES = ("hear", "merge", "check", "split", "audit")
 """In their order."""
@@ -55,33 +54,31 @@ class StageRecord:
     error: str | None = None
 
 
-class AnnotationStore:
-    """What a store can do with annotations."""
-
-    _engine: Engine
+class AnnotationRepository(StoreRepository):
+    """Findings of experts, and stages of projects."""
 
     def add_findings(self, findings: Iterable[Finding]) -> None:
         """Commit findings; those of the same clip, expert and signature are replaced."""
-        keys, now = ("clip", "expert", "signature"), schema.now()
-        given = {(one.clip, one.expert, one.signature): one for one in findings}
-        values = [_values(one) | {"made_at": now} for one in given.values()]
+        table, keys, now = schema.findings, ("clip", "expert", "signature"), schema.now()
+        last = {(one.clip, one.expert, one.signature): one for one in findings}
+        rows = [row_of(table, one, made_at=now) for one in last.values()]
         with writing(self._engine) as connection:
-            replace_rows(connection, schema.findings, keys, values)
+            replace_rows(connection, table, keys, rows)
 
     def findings(
         self, signatures: Mapping[str, str], clips: Sequence[str]
     ) -> dict[str, dict[str, Finding]]:
         """What experts of these signatures found, by clip and expert."""
         table = schema.findings
-        found: dict[str, dict[str, Finding]] = defaultdict(dict)
-        wanted = table.c.signature.in_(list(signatures.values()))
+        findings: dict[str, dict[str, Finding]] = defaultdict(dict)
+        query = select(table).where(table.c.signature.in_(list(signatures.values())))
         with reading(self._engine) as connection:
             for start in range(0, len(clips), _AT_ONCE):
                 some = table.c.clip.in_(clips[start : start + _AT_ONCE])
-                for row in connection.execute(select(table).where(wanted, some)):
+                for row in connection.execute(query.where(some)):
                     if signatures.get(row.expert) == row.signature:
-                        found[row.clip][row.expert] = Finding(**fields_of(row, Finding))
-        return found
+                        findings[row.clip][row.expert] = record_of(Finding, row)
+        return findings
 
     def put_stage(self, project: str, stage: str, records: Sequence[StageRecord]) -> None:
         """Replace all that a stage says of a project's clips.
@@ -89,42 +86,39 @@ class AnnotationStore:
         What later stages made of a clip goes with it where it is gone, or something else is said.
         """
         table, now = schema.annotations, schema.now()
-        later = [stage, *STAGES[STAGES.index(stage) + 1 :]]
-        own = (table.c.project == project, table.c.stage.in_(later))
+        later = (table.c.project == project, table.c.stage.in_(STAGES[STAGES.index(stage) :]))
         with writing(self._engine) as connection:
-            query = select(table).where(table.c.project == project, table.c.stage == stage)
-            known = {row.clip: _record(row) for row in connection.execute(query)}
+            rows = connection.execute(_stage(project, stage))
+            known = {row.clip: record_of(StageRecord, row) for row in rows}
             changed = [one for one in records if known.get(one.clip) != one]
-            for clip in {*known, *(one.clip for one in changed)} - {
-                one.clip for one in records if known.get(one.clip) == one
-            }:
-                connection.execute(delete(table).where(*own, table.c.clip == clip))
-            head = {"project": project, "made_at": now}
-            insert_all(connection, table, [_values(one) | head for one in changed])
+            new = {one.clip for one in changed}
+            for clip in new | (known.keys() - {one.clip for one in records}):
+                connection.execute(delete(table).where(*later, table.c.clip == clip))
+            insert_all(
+                connection,
+                table,
+                [row_of(table, one, project=project, made_at=now) for one in changed],
+            )
+
+    def records(self, project: str, stage: str) -> dict[str, StageRecord]:
+        """What a stage said, by clip."""
+        with reading(self._engine) as connection:
+            rows = connection.execute(_stage(project, stage))
+            return {row.clip: record_of(StageRecord, row) for row in rows}
 
     def put_settings(self, project: str, stage: str, document: Mapping[str, Any]) -> None:
         """Keep what a stage was told, for later stages and for whoever asks how it was made."""
-        told = _values(StageRecord(stage, _SETTINGS, "ok", document))
-        values = told | {"project": project, "made_at": schema.now()}
+        record, table = StageRecord(stage, _SETTINGS, "ok", document), schema.annotations
+        row = row_of(table, record, project=project, made_at=schema.now())
         with writing(self._engine) as connection:
-            replace_rows(connection, schema.annotations, ("project", "stage", "clip"), [values])
+            replace_rows(connection, table, ("project", "stage", "clip"), [row])
 
-    def stage_settings(self, project: str) -> dict[str, dict[str, Any]]:
+    def settings(self, project: str) -> dict[str, dict[str, Any]]:
         """What each stage was told, by its name."""
-        found = self.stage_records(project, _SETTINGS)
-        return {name: dict(one.document) for name, one in found.items()}
-
-    def stage_records(self, project: str, stage: str) -> dict[str, StageRecord]:
-        """What a stage said, by clip."""
-        table = schema.annotations
-        query = select(table).where(table.c.project == project, table.c.stage == stage)
-        with reading(self._engine) as connection:
-            return {row.clip: _record(row) for row in connection.execute(query)}
+        records = self.records(project, _SETTINGS)
+        return {stage: dict(one.document) for stage, one in records.items()}
 
 
-def _values(one: Finding | StageRecord) -> dict[str, Any]:
-    return columns_of(one) | {"document": dict(one.document)}
-
-
-def _record(row: Any) -> StageRecord:
-    return StageRecord(**fields_of(row, StageRecord))
+def _stage(project: str, stage: str) -> Select[Any]:
+    table = schema.annotations
+    return select(table).where(table.c.project == project, table.c.stage == stage)

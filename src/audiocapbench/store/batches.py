@@ -1,4 +1,4 @@
-"""The store's part about batches at a provider: what was sent, and what is still awaited of it.
+"""Batches at a provider: what was sent, and what is still awaited of it.
 
 A batch is written down before it is sent, so that whoever comes later finds it there by its mark
 and pays for nothing twice. Each line is open until what it asks for is committed.
@@ -7,11 +7,11 @@ and pays for nothing twice. Each line is open until what it asks for is committe
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Engine, bindparam, delete, insert, select
+from sqlalchemy import bindparam, delete, insert, select
 
 from audiocapbench.errors import StoreError
 from audiocapbench.store import schema
-from audiocapbench.store.connect import fetch, writing
+from audiocapbench.store.connect import StoreRepository, fetch, writing
 
 _batches, _lines = schema.batches, schema.batch_lines
 _same_key = _lines.c.key == bindparam("old")
@@ -20,12 +20,10 @@ OWN = "run-"
 """How the key of a line begins whose answer is for its own run alone."""
 
 
-class BatchStore:
-    """What a store can do with batches."""
+class BatchRepository(StoreRepository):
+    """Batches, each with its lines."""
 
-    _engine: Engine
-
-    def add_batch(
+    def add(
         self, row: Mapping[str, Any], run_id: int, lines: Mapping[str, tuple[str, int]]
     ) -> None:
         """Write down a batch that is about to be sent: by key, the sample and round of each line.
@@ -40,7 +38,7 @@ class BatchStore:
             connection.execute(insert(_batches).values(**row, **made))
             connection.execute(insert(_lines), [one | own for one in tasks])
 
-    def sent_batch(self, mark: str, remote: str | None) -> None:
+    def sent(self, mark: str, remote: str | None) -> None:
         """The provider has a batch, under a name of its own; None for one that was never made."""
         same = _batches.c.mark == mark
         change = _batches.update().where(same).values(remote=remote)
@@ -60,24 +58,24 @@ class BatchStore:
         found = fetch(self._engine, query.where(_lines.c.key.in_(keys), _lines.c.open))
         return {row.key: row for row in found}
 
-    def batch_lines(self, mark: str) -> tuple[set[str], str]:
+    def lines(self, mark: str) -> tuple[set[str], str]:
         """All lines of a batch, and when it was made."""
         query = select(_lines.c.key, _batches.c.made_at).join_from(_lines, _batches)
         found = fetch(self._engine, query.where(_lines.c.batch == mark))
         return {row.key for row in found}, max((row.made_at for row in found), default=schema.now())
 
-    def batches(self, run_id: int) -> list[dict[str, Any]]:
+    def of_run(self, run_id: int) -> list[dict[str, Any]]:
         """All batches of a run, oldest first, with what their answers cost."""
         query = select(_batches).where(_batches.c.run == run_id).order_by(_batches.c.made_at)
         return [dict(row._mapping) for row in fetch(self._engine, query)]
 
-    def in_batches(self, run_id: int, judge: str = "") -> set[tuple[str, int]]:
+    def awaited(self, run_id: int, judge: str = "") -> set[tuple[str, int]]:
         """Samples and rounds of a run whose answers a batch will bring."""
         own = (_lines.c.run == run_id, _lines.c.judge == judge, _lines.c.open)
         query = select(_lines.c.sample, _lines.c.repeat).where(*own)
         return {(row.sample, row.repeat) for row in fetch(self._engine, query)}
 
-    def in_any_batch(self, dataset: str, model: Any) -> set[str]:
+    def awaited_anywhere(self, dataset: str, model: Any) -> set[str]:
         """Samples that the batch of any run will answer for all who ask the same model of them."""
         runs, lines = schema.runs.c, _lines.c
         query = select(lines.sample, runs.parameters).join_from(_lines, schema.runs)
@@ -86,8 +84,8 @@ class BatchStore:
         found = fetch(self._engine, query.where(*same, *shared))
         return {row.sample for row in found if row.parameters == dict(model.parameters)}
 
-    def check_batches(self, run_id: int, judge: str = "", others: int = 0) -> None:
+    def check(self, run_id: int, judge: str = "", others: int = 0) -> None:
         """Refuse to ask live what a batch, of the run or of others, will bring: it is paid for."""
-        if waiting := max(others, len(self.in_batches(run_id, judge))):
+        if waiting := max(others, len(self.awaited(run_id, judge))):
             words = "go on with --batch, which waits for them, or begin anew with --fresh"
             raise StoreError(f"{waiting} questions of run {run_id} are in a batch; {words}")

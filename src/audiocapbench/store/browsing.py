@@ -1,4 +1,4 @@
-"""The store's part for whoever looks into it: parts of runs, a page at a time, and what goes on."""
+"""For whoever looks into a store: parts of runs, a page at a time, and what goes on."""
 
 import json
 import re
@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
-    Engine,
     Float,
     Integer,
     Text,
     cast,
+    false,
     func,
     literal,
     or_,
@@ -21,13 +21,14 @@ from sqlalchemy import (
 )
 
 from audiocapbench.data import Sample
-from audiocapbench.data.outcome import SCORED, Outcome, Status
+from audiocapbench.data.outcome import SCORED, Outcome, Reply, Status
 from audiocapbench.signature import Signature
-from audiocapbench.store import rows, schema
+from audiocapbench.store import schema
 from audiocapbench.store.cells import DamagedCellError, read_json
-from audiocapbench.store.connect import fetch, reading
+from audiocapbench.store.connect import StoreRepository, fetch, reading
+from audiocapbench.store.datasets import read_dataset
 from audiocapbench.store.records import Dataset
-from audiocapbench.store.writes import signatures_by_number
+from audiocapbench.store.rows import record_of, signatures_by_number
 
 _LATEST = 500
 
@@ -41,14 +42,6 @@ class SampleHead(NamedTuple):
     seconds: float
 
 
-class TaskLine(NamedTuple):
-    """What is being asked of a run: its own model (an empty judge), or a judge."""
-
-    run: int
-    judge: str
-    owners: int
-
-
 class RoundScores(NamedTuple):
     """What a judge gave samples in one of its rounds."""
 
@@ -58,10 +51,8 @@ class RoundScores(NamedTuple):
     scores: Mapping[str, float]
 
 
-class BrowsingStore:
-    """What a store can do for pages."""
-
-    _engine: Engine
+class BrowsingRepository(StoreRepository):
+    """Parts of runs, as pages need them."""
 
     def revisions(self) -> dict[int, int]:
         """A number of each run that grows with whatever changes in it."""
@@ -91,10 +82,8 @@ class BrowsingStore:
 
     def dataset_head(self, fingerprint: str, benchmark: str) -> Dataset:
         """A dataset without its samples."""
-        table = schema.datasets
         with reading(self._engine) as connection:
-            query = select(table).where(table.c.fingerprint == fingerprint)
-            return rows.dataset(connection.execute(query).one(), (), benchmark)
+            return read_dataset(connection, fingerprint, benchmark, false())
 
     def scored_by(self, run_ids: Iterable[int]) -> list[str]:
         """Names of the metrics and judges that scored any of the runs."""
@@ -133,21 +122,21 @@ class BrowsingStore:
         wanted: dict[str, list[str]] = defaultdict(list)
         for one in heads:
             wanted[one.dataset].append(one.id)
-        table, whole = schema.samples, schema.datasets
-        found: dict[str, Sample] = {}
+        samples: dict[str, Sample] = {}
         with reading(self._engine) as connection:
             for dataset, ids in wanted.items():
-                head = connection.execute(select(whole).where(whole.c.fingerprint == dataset)).one()
-                query = select(table).where(table.c.dataset == dataset, table.c.id.in_(ids))
-                own = rows.dataset(head, connection.execute(query).all(), None)
-                found |= {one.id: one for one in own.samples}
-        return found
+                part = read_dataset(connection, dataset, None, schema.samples.c.id.in_(ids))
+                samples |= {one.id: one for one in part.samples}
+        return samples
 
     def outcomes_of(self, run_ids: Iterable[int], sample: str) -> dict[int, Outcome]:
         """Outcomes of one sample, by run."""
         table = schema.outcomes
         query = select(table).where(table.c.run.in_(set(run_ids)), table.c.sample == sample)
-        return {row.run: rows.outcome(row) for row in fetch(self._engine, query)}
+        return {
+            row.run: record_of(Outcome, row, reply=record_of(Reply, row))
+            for row in fetch(self._engine, query)
+        }
 
     def ended(self, run_ids: Iterable[int], status: str | None = None) -> set[str]:
         """Samples that ended so, or in any way, in any of the runs."""
@@ -221,15 +210,6 @@ class BrowsingStore:
                 query = query.where(own.sample.in_(ids))
             found.update(row.sample for row in fetch(self._engine, query))
         return found
-
-    def tasks(self) -> list[TaskLine]:
-        """What is being asked right now, by commands that live."""
-        table, workers = schema.claims.c, schema.workers.c
-        owners = func.count(workers.owner.distinct()).label("owners")
-        query = select(table.run, table.judge, owners).group_by(table.run, table.judge)
-        query = query.join_from(schema.claims, schema.workers, workers.id == table.worker)
-        found = fetch(self._engine, query.order_by(table.run, table.judge))
-        return [TaskLine(row.run, row.judge, row.owners) for row in found]
 
     def counted(self, run_ids: Iterable[int], since: str) -> list[Any]:
         """Outcomes and judgements by run, judge (none for the run's own model) and status.

@@ -9,7 +9,9 @@ import sqlalchemy as sa
 from sqlalchemy import Dialect
 from sqlalchemy.types import TypeEngine
 
-Check = Callable[[Any], bool]
+from audiocapbench.data.outcome import Status
+
+Convert = Callable[[Any], Any]
 
 
 class DamagedCellError(ValueError):
@@ -17,30 +19,46 @@ class DamagedCellError(ValueError):
 
 
 class _Checked(sa.TypeDecorator[Any]):
-    """A type whose cells are what they should be, or absent; subclasses say what."""
+    """A type whose cells are what they should be, or absent; subclasses say what.
+
+    ``write`` makes what the database keeps of a value, and ``read`` the value again.
+    """
 
     cache_ok = True
     impl = sa.Text
-    what = "text"
-    fits: Check
+    what: str
+    fits: Callable[[Any], bool]
+    write: Convert | None
+    read: Convert | None
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
         """Into the database: no half of a surrogate pair, which no database keeps."""
+        if self.write is not None and value is not None:
+            value = self.write(value)
         if isinstance(value, str) and not value.isascii():
             value.encode("utf-8")
         return value
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:
         """Out of the database."""
-        if value is None or self.fits(value):
-            return value
-        raise DamagedCellError(f"{value!r:.60} stands where {self.what} should")
+        if value is None:
+            return None
+        if not self.fits(value):
+            raise DamagedCellError(f"{value!r:.60} stands where {self.what} should")
+        return value if self.read is None else self.read(value)
 
 
-def _type(impl: type[TypeEngine[Any]] | TypeEngine[Any], what: str, fits: Check) -> Any:
+def _type(
+    impl: type[TypeEngine[Any]] | TypeEngine[Any],
+    what: str,
+    fits: Callable[[Any], bool],
+    write: Convert | None = None,
+    read: Convert | None = None,
+) -> Any:
     name = f"Checked{what.title().replace(' ', '')}"
-    parts = {"impl": impl, "what": what, "fits": staticmethod(fits), "cache_ok": True}
-    return type(name, (_Checked,), parts)
+    parts = {"fits": fits, "write": write, "read": read}
+    static = {name: one and staticmethod(one) for name, one in parts.items()}
+    return type(name, (_Checked,), {"impl": impl, "what": what, "cache_ok": True} | static)
 
 
 def _is_text(value: Any) -> bool:
@@ -55,6 +73,10 @@ def _is_list(value: Any) -> bool:
     return type(value) is list and all(type(one) in (str, int, float, dict) for one in value)
 
 
+def _is_object(value: Any) -> bool:
+    return type(value) is dict
+
+
 def _is_table(value: Any) -> bool:
     return type(value) is dict and all(map(_is_number, value.values()))
 
@@ -62,14 +84,15 @@ def _is_table(value: Any) -> bool:
 TYPES: dict[str, Callable[[], TypeEngine[Any]]] = {
     "text": _type(sa.Text, "text", _is_text),
     "word": _type(sa.String(16), "a word", _is_text),
+    "status": _type(sa.String(16), "a status", _is_text, str, Status),
     "hash": _type(sa.String(64), "a hash", _is_text),
     "integer": _type(sa.Integer, "an integer", lambda value: type(value) is int),
     "number": _type(sa.Float, "a number", _is_number),
     "flag": sa.Boolean,
     "json": sa.JSON,
-    "list": _type(sa.JSON, "a list", _is_list),
-    "object": _type(sa.JSON, "an object", lambda value: type(value) is dict),
-    "table": _type(sa.JSON, "a table of numbers", _is_table),
+    "list": _type(sa.JSON, "a list", _is_list, list, tuple),
+    "object": _type(sa.JSON, "an object", _is_object, dict),
+    "table": _type(sa.JSON, "a table of numbers", _is_table, dict),
     "bytes": _type(sa.LargeBinary, "bytes", lambda value: type(value) is bytes),
 }
 

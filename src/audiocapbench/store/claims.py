@@ -1,4 +1,4 @@
-"""The store's part about who is asking what right now, so that nobody else asks it too.
+"""Who is asking what right now, so that nobody else asks it too.
 
 A worker is one command at work; it claims tasks of a run, and loses them when its time is up.
 Times are the database's own, so that machines need not agree on theirs.
@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Engine,
     Float,
     cast,
     delete,
@@ -28,7 +27,7 @@ from sqlalchemy import (
 )
 
 from audiocapbench.store import schema
-from audiocapbench.store.connect import fetch, writing
+from audiocapbench.store.connect import StoreRepository, fetch, writing
 from audiocapbench.store.unsaved import AnswerRecord, Record
 
 LEASE_S = 30.0
@@ -75,17 +74,19 @@ class Worker:
     process: str = field(default_factory=lambda: f"{_machine()}:{_process(os.getpid())}")
 
 
-class ClaimStore:
-    """What a store can do with claims."""
+class TaskLine(NamedTuple):
+    """What is being asked of a run: its own model (an empty judge), or a judge."""
 
-    _engine: Engine
+    run: int
+    judge: str
+    owners: int
 
-    def claim(
-        self,
-        run_id: int,
-        worker: Worker,
-        tasks: Sequence[TaskKey],
-        seen: Mapping[TaskKey, str],
+
+class ClaimRepository(StoreRepository):
+    """Workers, and what each is at work on."""
+
+    def take(
+        self, run_id: int, worker: Worker, tasks: Sequence[TaskKey], seen: Mapping[TaskKey, str]
     ) -> ClaimReply:
         """Take those tasks of one judge that nobody has, and that are as they were seen."""
         runs, table = schema.runs, schema.claims
@@ -109,7 +110,7 @@ class ClaimStore:
                 connection.execute(insert(table), new)
         return ClaimReply(taken, done, others, lost)
 
-    def task_states(self, run_id: int, judge: str = "") -> dict[TaskKey, str]:
+    def states(self, run_id: int, judge: str = "") -> dict[TaskKey, str]:
         """When each task of a run was last dealt with; to be read before what is missing."""
         return dict(_rows(fetch(self._engine, _state_query(run_id, judge))))
 
@@ -123,6 +124,17 @@ class ClaimStore:
         table = schema.workers
         with writing(self._engine) as connection:
             connection.execute(delete(table).where(table.c.id == worker.id))
+
+    def tasks(self) -> list[TaskLine]:
+        """What is being asked right now, by commands that live."""
+        table, workers = schema.claims.c, schema.workers.c
+        owners = func.count(workers.owner.distinct()).label("owners")
+        query = select(table.run, table.judge, owners).group_by(table.run, table.judge)
+        query = query.join_from(schema.claims, schema.workers, workers.id == table.worker)
+        return [
+            TaskLine(*tuple(row))
+            for row in fetch(self._engine, query.order_by(table.run, table.judge))
+        ]
 
 
 def holders_of(connection: Connection, run_ids: Sequence[int]) -> list[tuple[int, str]]:

@@ -224,6 +224,13 @@ def writing(engine: Engine, *, alone: bool = False) -> Iterator[Connection]:
     _check_file(engine)
 
 
+class StoreRepository:
+    """A part of the store that has tables of its own."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+
 @contextmanager
 def _begun(
     engine: Engine,

@@ -1,4 +1,4 @@
-"""The store's part about what people say of captions in a browser: projects, claims, ratings.
+"""What people say of captions in a browser: projects, claims, ratings.
 
 A rating is on disk before anybody is told that it is kept. A person has one rating of an item,
 however often it is sent; what it replaced is kept beside it.
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Engine, Table, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, Table, delete, func, insert, select
 
 from audiocapbench.errors import StoreError, meant
 from audiocapbench.store import schema
 from audiocapbench.store.claims import database_time
-from audiocapbench.store.connect import fetch, reading, writing
-from audiocapbench.store.writes import MADE_BY, insert_all
+from audiocapbench.store.connect import StoreRepository, fetch, reading, writing
+from audiocapbench.store.rows import MADE_BY, insert_all, record_of, row_of
 
 ADMINISTRATOR = ""
 """The name that the one who looks on has among a project's people."""
@@ -83,12 +83,10 @@ class RatingReceipt(StrEnum):
     UNHEARD = "unheard"
 
 
-class RatingStore:
-    """What a store can do with ratings."""
+class RatingRepository(StoreRepository):
+    """Projects with their people and items, and what these people said."""
 
-    _engine: Engine
-
-    def begin_rating_project(
+    def begin(
         self, name: str, kind: str, seed: int, items: Mapping[str, Content], people: Iterable[str]
     ) -> tuple[bytes, dict[str, str]]:
         """Make a project, or follow what changed in it.
@@ -134,14 +132,14 @@ class RatingStore:
             connection.execute(table.update().where(*same).values(token=token_hash(token)))
             return token
 
-    def rating_person(self, project: str, token: str) -> str | None:
+    def person(self, project: str, token: str) -> str | None:
         """Whose token it is; None where it is nobody's."""
         table = schema.rating_people.c
         query = select(table.person).where(table.project == project)
         with reading(self._engine) as connection:
             return connection.execute(query.where(table.token == token_hash(token))).scalar()
 
-    def claim_rating_item(
+    def claim(
         self, project: str, person: str, choose: Callable[[RatingLoad], str | None], lease_s: float
     ) -> str | None:
         """Give a person the item that is chosen, for a while; nobody else chooses meanwhile."""
@@ -169,7 +167,7 @@ class RatingStore:
             first = table.update().where(*same, own.heard_at.is_(None))
             connection.execute(first.values(heard_at=database_time(connection)))
 
-    def put_rating(
+    def put(
         self, project: str, rating: Rating, replaces: str | None, listen_s: float
     ) -> RatingReceipt:
         """Commit a rating, once; a new one needs the clip to have been there for so many seconds.
@@ -191,22 +189,21 @@ class RatingStore:
             if known.key != replaces:
                 return RatingReceipt.CONFLICT
             before = {"answer": known.answer, "key": known.key, "until": schema.now()}
-            new = {"key": rating.key, "answer": dict(rating.answer)}
-            changed = table.update().where(*same).values(**new, earlier=[*known.earlier, before])
-            connection.execute(changed)
+            new = {"key": rating.key, "answer": rating.answer, "earlier": [*known.earlier, before]}
+            connection.execute(table.update().where(*same).values(**new))
             return RatingReceipt.KEPT
 
-    def ratings(self, project: str, person: str | None = None) -> list[Rating]:
+    def of(self, project: str, person: str | None = None) -> list[Rating]:
         """Ratings of a project, or of one of its people, oldest first."""
         own = schema.ratings.c
-        names = (own.person, own.item, own.key, own.answer, own.took_s, own.played_s, own.rated_at)
-        query = select(*names).where(own.project == project).order_by(own.rated_at, own.item)
+        query = select(schema.ratings).where(own.project == project)
         if person is not None:
             query = query.where(own.person == person)
         with reading(self._engine) as connection:
-            return [Rating(*row) for row in connection.execute(query)]
+            rows = connection.execute(query.order_by(own.rated_at, own.item))
+            return [record_of(Rating, row) for row in rows]
 
-    def rating_items(self, project: str) -> dict[str, dict[str, Any]]:
+    def items(self, project: str) -> dict[str, dict[str, Any]]:
         """What the items of a project are, also those that are no longer asked."""
         table = schema.rating_items.c
         query = select(table.item, table.content).where(table.project == project)
@@ -214,7 +211,7 @@ class RatingStore:
             found = connection.execute(query.order_by(table.position, table.item))
             return {row.item: row.content for row in found}
 
-    def rating_projects(self) -> list[RatingProjectLine]:
+    def projects(self) -> list[RatingProjectLine]:
         """All projects, by name."""
         projects = schema.rating_projects.c
 
@@ -300,14 +297,8 @@ def _insert_rating(
     heard_s = 0.0 if claim is None else min(claim.heard or 0.0, rating.played_s)
     if claim is None or heard_s < listen_s:
         return RatingReceipt.UNHEARD
-    values: dict[str, Any] = {
-        "project": project,
-        "person": rating.person,
-        "item": rating.item,
-        "earlier": [],
-    }
-    values |= {"key": rating.key, "answer": dict(rating.answer), "rated_at": schema.now()}
-    values |= {"took_s": float(claim.shown), "played_s": rating.played_s}
-    connection.execute(insert(schema.ratings), values)
+    row = row_of(schema.ratings, rating, project=project, earlier=[])
+    row |= {"rated_at": schema.now(), "took_s": float(claim.shown)}
+    connection.execute(insert(schema.ratings), row)
     connection.execute(delete(claims).where(*same))
     return RatingReceipt.KEPT

@@ -1,143 +1,108 @@
-"""Between table rows and records: the only place that knows both.
+"""Between rows and records: a field is the column of its name, or the one that ``_COLUMNS`` says.
 
-Columns have the names of the records' fields, except where a function here says otherwise.
+What a cell holds is made and checked by its type (``cells.py``); signatures are kept by number.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import fields
 from functools import cache
-from pathlib import Path
-from typing import Any
+from importlib import import_module
+from typing import Any, TypeVar
 
-from sqlalchemy import Row
+from sqlalchemy import Connection, Row, Table, bindparam, delete, insert, select
 
-from audiocapbench.data import Clip, Sample
-from audiocapbench.data.outcome import Outcome, Reply, Status, total_cost
-from audiocapbench.errors import StoreError
 from audiocapbench.signature import Signature
 from audiocapbench.store import schema
-from audiocapbench.store.records import Dataset, Run, RunLine, RunSpec, StoredEstimate, StoredScore
+from audiocapbench.version import VERSION
+
+MADE_BY = f"audiocapbench {VERSION}"
 
 Values = dict[str, Any]
+Kind = TypeVar("Kind")
+
+_COLUMNS = {"sample_id": "sample", "scores": "values", "sha256": "clip_sha256"}
 
 
-@cache
-def _names(slots: tuple[str, ...], without: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name for name in slots if name not in without)
+@cache  # mypy takes a class of unknown kind for what has no hash
+def _shared(kind: Any, columns: tuple[str, ...]) -> list[tuple[str, str]]:
+    """The fields of a kind of record that have a column, each with its name."""
+    names = {one.name: _COLUMNS.get(one.name, one.name) for one in fields(kind)}
+    return [(name, column) for name, column in names.items() if column in columns]
 
 
-def columns_of(record: Any, *without: str) -> Values:
-    """The columns that a record fills."""
-    return {name: getattr(record, name) for name in _names(record.__slots__, without)}
-
-
-def fields_of(row: Row[Any], record: Any, *without: str) -> Values:
-    """The fields of a record that a row fills."""
-    found = row._mapping
-    return {name: found[name] for name in _names(record.__slots__, without)}
-
-
-def of_spec(spec: RunSpec) -> Values:
-    """Columns of ``runs`` that a spec fills."""
-    own = columns_of(spec, "sample_ids") | {"parameters": dict(spec.parameters)}
-    return own | {"identity": spec.identity, "sample_count": len(spec.sample_ids)}
-
-
-def run(row: Row[Any], sample_ids: Iterable[str]) -> Run:
-    """A row of ``runs`` with its rows of ``run_samples``."""
-    return Run(**fields_of(row, Run, "sample_ids"), sample_ids=tuple(sample_ids))
-
-
-def run_line(row: Row[Any], counted: Sequence[Any], tags: Sequence[str]) -> RunLine:
-    """A row of ``runs`` with the counts of its outcomes and its tags."""
-    return RunLine(
-        **fields_of(row, RunLine, "statuses", "cost_usd", "tags"),
-        statuses={one.status: one.number for one in counted},
-        cost_usd=total_cost(one.cost for one in counted),
-        tags=tuple(tags),
-    )
-
-
-def of_dataset(dataset: Dataset) -> Values:
-    """Columns of ``datasets``; traits are kept by the benchmark's name."""
-    traits = {dataset.benchmark: dict(dataset.traits)}
-    own = columns_of(dataset, "samples", "missing")
-    return own | {"missing": list(dataset.missing), "traits": traits}
-
-
-def of_sample(sample: Sample) -> Values:
-    """Columns of ``samples``, without the dataset's."""
-    own = columns_of(sample, "clip") | columns_of(sample.clip, "path", "sha256")
-    lists = {"references": list(sample.references), "details": dict(sample.details)}
-    return own | lists | {"clip_sha256": sample.clip.sha256}
-
-
-def dataset(head: Row[Any], found: Sequence[Row[Any]], benchmark: str | None) -> Dataset:
-    """A row of ``datasets`` with its rows of ``samples``, as a benchmark of it has them."""
-    samples = tuple(_sample(row, Path(head.root)) for row in found)
-    name = head.benchmark if benchmark is None else benchmark
-    traits = head.traits.get(name, {}) if isinstance(head.traits, dict) else None
-    if not isinstance(traits, dict):
-        raise StoreError(f"the stored traits of {name} are damaged: they are no JSON object")
-    return Dataset(head.fingerprint, name, head.root, samples, tuple(head.missing), traits)
-
-
-def _sample(row: Row[Any], root: Path) -> Sample:
-    path, own = root / row.file_name, fields_of(row, Clip, "path", "sha256")
-    clip = Clip(path=path, sha256=row.clip_sha256, **own)
-    return Sample(
-        clip=clip, **fields_of(row, Sample, "clip") | {"references": tuple(row.references)}
-    )
-
-
-def of_outcome(outcome: Outcome) -> Values:
-    """Columns of ``outcomes``, without the run's and the time."""
-    reply, own = columns_of(outcome.reply), columns_of(outcome, "sample_id", "reply")
-    return reply | own | {"sample": outcome.sample_id, "status": str(outcome.reply.status)}
-
-
-def outcome(row: Row[Any]) -> Outcome:
-    """A row of ``outcomes``."""
-    reply = Reply(**fields_of(row, Reply) | {"status": Status(row.status)})
-    own = fields_of(row, Outcome, "sample_id", "reply")
-    return Outcome(sample_id=row.sample, reply=reply, **own)
-
-
-def of_response(outcome: Outcome, key: str, model: str) -> Values:
-    """Columns of ``responses``."""
-    own = columns_of(outcome.reply, "error", "withheld")
-    own |= {"status": str(outcome.reply.status), "latency_s": outcome.latency_s}
-    return own | {"key": key, "model": model, "answered_at": schema.now()}
-
-
-def reply(row: Row[Any]) -> Reply:
-    """A row of ``responses``: what was said, at no cost this time."""
-    own = fields_of(row, Reply, "error", "withheld")
-    cost = 0.0 if row.cost_usd is not None else None
-    return Reply(**own | {"status": Status(row.status), "cost_usd": cost})
-
-
-def of_score(score: StoredScore, signatures: Mapping[Signature, int]) -> Values:
-    """Columns of ``scores``, without the run's."""
-    return columns_of(score, "sample_id") | {
-        "sample": score.sample_id,
-        "signature": signatures[score.signature],
-        "statistics": list(score.statistics),
+def row_of(table: Table, *records: Any, **more: Any) -> Values:
+    """A row of a table: what records have for its columns, and what is said besides."""
+    columns = tuple(table.c.keys())
+    values = {
+        column: getattr(record, name)
+        for record in records
+        for name, column in _shared(type(record), columns)  # type: ignore[arg-type]
     }
+    return values | more
 
 
-def score(row: Row[Any], signatures: Mapping[int, Signature]) -> StoredScore:
-    """A row of ``scores``."""
-    made, statistics = signatures[row.signature], tuple(row.statistics)
-    return StoredScore(row.sample, row.metric, made, row.value, statistics)
+def record_of(kind: type[Kind], row: Row[Any], **more: Any) -> Kind:
+    """A record from the columns of a row, and what is said besides."""
+    cells, shared = row._mapping, _shared(kind, row._fields)  # type: ignore[arg-type]
+    return kind(**{name: cells[column] for name, column in shared} | more)
 
 
-def of_estimate(one: StoredEstimate, signatures: Mapping[Signature, int]) -> Values:
-    """Columns of ``estimates``, without the run's and who made it."""
-    return columns_of(one) | {"counts": dict(one.counts), "signature": signatures[one.signature]}
+def insert_all(connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows, if there are any."""
+    if values:
+        connection.execute(insert(table), values)
 
 
-def estimate(row: Row[Any], signatures: Mapping[int, Signature]) -> StoredEstimate:
-    """A row of ``estimates``."""
-    lacks = None if row.lacks is None else tuple(row.lacks)
-    made = {"lacks": lacks, "signature": signatures[row.signature]}
-    return StoredEstimate(**fields_of(row, StoredEstimate) | made)
+def insert_new(connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows whose key is not there yet; what is there stays."""
+    if values:
+        dialect = import_module(f"sqlalchemy.dialects.{connection.dialect.name}")
+        connection.execute(dialect.insert(table).on_conflict_do_nothing(), values)
+
+
+def replace_rows(
+    connection: Connection, table: Table, keys: Collection[str], values: Sequence[Mapping[str, Any]]
+) -> None:
+    """Put rows in the place of those with the same keys."""
+    if values:
+        alike = (table.c[name] == bindparam(f"old_{name}") for name in keys)
+        old = [{f"old_{name}": row[name] for name in keys} for row in values]
+        connection.execute(delete(table).where(*alike), old)
+        connection.execute(insert(table), values)
+
+
+def note_change(connection: Connection, run_id: int, scorers: Iterable[str] = ()) -> str:
+    """Whatever was estimated of a run holds no more, and these scorers were at work just now.
+
+    To be called before the change itself: it makes writers of the same run wait for each other.
+    Returns the run's model; where there is no such run, an empty text.
+    """
+    runs, estimates = schema.runs, schema.estimates
+    raised = runs.update().where(runs.c.id == run_id).values(revision=runs.c.revision + 1)
+    model = connection.execute(raised.returning(runs.c.model)).scalar()
+    connection.execute(delete(estimates).where(estimates.c.run == run_id))
+    head = {"run": run_id, "made_by": MADE_BY, "made_at": schema.now()}
+    scorings = [head | {"scorer": name} for name in scorers]
+    replace_rows(connection, schema.scorings, ("run", "scorer"), scorings)
+    return model or ""
+
+
+def signature_numbers(
+    connection: Connection, signatures: Iterable[Signature]
+) -> dict[Signature, int]:
+    """The numbers that signatures are kept under; new ones are added."""
+    table, numbers = schema.signatures, {}
+    for signature in sorted(set(signatures), key=str):
+        query = select(table.c.id).where(table.c.text == str(signature))
+        number = connection.execute(query).scalar()
+        if number is None:
+            insert_new(connection, table, [{"text": str(signature)}])
+            number = connection.execute(query).scalar_one()
+        numbers[signature] = number
+    return numbers
+
+
+def signatures_by_number(connection: Connection) -> dict[int, Signature]:
+    """All signatures in the store; there are few."""
+    rows = connection.execute(select(schema.signatures))
+    return {row.id: Signature.parse(row.text) for row in rows}

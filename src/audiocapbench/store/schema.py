@@ -98,7 +98,7 @@ def _signature() -> Column[int]:
 def _reply() -> list[Column[Any]]:
     """What outcomes and cached responses have in common."""
     return [
-        *_columns(text="text", word="status", number="latency_s"),
+        *_columns(text="text", status="status", number="latency_s"),
         *_columns(integer="input_tokens? output_tokens? audio_tokens?", number="cost_usd?"),
         *_columns(text="raw?", time="answered_at"),
     ]
@@ -173,7 +173,7 @@ judgements = Table(
     "judgements",
     metadata,
     *_of_run_sample(),
-    *_columns(text="judge* reasoning? error?", word="status", table="values", time="judged_at"),
+    *_columns(text="judge* reasoning? error?", status="status", table="values", time="judged_at"),
     *_columns(integer="repeat* input_tokens? output_tokens?", number="latency_s cost_usd?"),
     _signature(),
 )

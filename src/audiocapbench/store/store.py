@@ -1,26 +1,27 @@
-"""The store: datasets, runs, outcomes, scores and cached responses.
+"""The store: datasets, runs, their outcomes, scores, judgements and estimates.
 
-Every call is one short transaction; what it has returned from is on disk.
+Every call is one short transaction; what it has returned from is on disk. What else is kept has
+repositories of its own, such as ``store.claims`` and ``store.ratings``.
 """
 
-import hashlib
-import json
 import weakref
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, Select, and_, delete, insert, select
+from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, select
 
-from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, Reply
-from audiocapbench.errors import StoreAwayError, StoreError
-from audiocapbench.store import rows, schema
-from audiocapbench.store.annotations import AnnotationStore
-from audiocapbench.store.batches import BatchStore
-from audiocapbench.store.browsing import BrowsingStore
-from audiocapbench.store.claims import ClaimStore, release_tasks, task_of
+from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, Reply, total_cost
+from audiocapbench.errors import StoreAwayError, StoreError, meant
+from audiocapbench.store import schema
+from audiocapbench.store.annotations import AnnotationRepository
+from audiocapbench.store.batches import BatchRepository
+from audiocapbench.store.browsing import BrowsingRepository
+from audiocapbench.store.cache import CacheRepository
+from audiocapbench.store.catalog import RunCatalog, no_such_run
+from audiocapbench.store.claims import ClaimRepository, TaskKey, release_tasks, task_of
 from audiocapbench.store.connect import (
     DEFAULT_STORE,
     connect,
@@ -33,12 +34,27 @@ from audiocapbench.store.connect import (
     store_url,
     writing,
 )
-from audiocapbench.store.embeddings import EmbeddingStore
-from audiocapbench.store.estimates import EstimateStore
-from audiocapbench.store.judgements import JudgementStore, write_judgements
-from audiocapbench.store.listing import RunListing, no_such_run
-from audiocapbench.store.ratings import RatingStore
-from audiocapbench.store.records import Dataset, Parameters, Run, RunSpec, StoredScore
+from audiocapbench.store.datasets import keep_dataset, read_dataset
+from audiocapbench.store.judgements import (
+    IMPORTED,
+    Judgement,
+    JudgeReply,
+    StoredCheck,
+    write_judgements,
+)
+from audiocapbench.store.ratings import RatingRepository
+from audiocapbench.store.records import Dataset, Run, RunLine, RunSpec, StoredEstimate, StoredScore
+from audiocapbench.store.rows import (
+    MADE_BY,
+    insert_all,
+    insert_new,
+    note_change,
+    record_of,
+    replace_rows,
+    row_of,
+    signature_numbers,
+    signatures_by_number,
+)
 from audiocapbench.store.unsaved import (
     AnswerRecord,
     JudgementRecord,
@@ -49,33 +65,22 @@ from audiocapbench.store.unsaved import (
     unsaved,
 )
 from audiocapbench.store.upgrades import UPGRADES
-from audiocapbench.store.writes import (
-    MADE_BY,
-    insert_all,
-    insert_new,
-    note_change,
-    signature_numbers,
-    signatures_by_number,
-)
 
 _UPGRADE_S = 600
 
 
-class Store(
-    RunListing,
-    JudgementStore,
-    EstimateStore,
-    EmbeddingStore,
-    ClaimStore,
-    BatchStore,
-    RatingStore,
-    AnnotationStore,
-    BrowsingStore,
-):
+class Store:
     """One database, shared by any number of threads and processes."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self.catalog = RunCatalog(engine)
+        self.cache = CacheRepository(engine)
+        self.claims = ClaimRepository(engine)
+        self.batches = BatchRepository(engine)
+        self.ratings = RatingRepository(engine)
+        self.annotations = AnnotationRepository(engine)
+        self.browse = BrowsingRepository(engine)
         # Whoever forgets to close it leaves no connection open.
         weakref.finalize(self, engine.dispose)
 
@@ -93,10 +98,10 @@ class Store(
         url = store_url(store)
         engine = connect(url)
         file = Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
-        if not create and file is not None and not file.exists():
+        there = file is None or file.exists()
+        if not there and not create:
             makes = f"'audiocapbench run{store_option(url)}' makes one"
             raise StoreError(f"{file}: no such store; {makes}")
-        there = file is None or file.exists()
         if not there:
             make_file(url)
         try:
@@ -139,27 +144,28 @@ class Store(
 
         The dataset is kept with it, so that answers can be scored without the folder.
         """
+        runs = schema.runs
         with writing(self._engine, alone=True) as connection:
-            self._keep_dataset(connection, dataset)
+            keep_dataset(connection, dataset)
             latest = connection.execute(_latest(spec)).first()
             if latest is not None and not fresh:
-                return _whole(connection, latest)
-            values = rows.of_spec(spec) | {"created_at": schema.now(), "made_by": MADE_BY}
+                return _run(connection, latest)
+            values = row_of(runs, spec, created_at=schema.now(), made_by=MADE_BY)
+            values |= {"identity": spec.identity, "sample_count": len(spec.sample_ids)}
             values["generation"] = latest.generation + 1 if latest is not None else 1
-            new = insert(schema.runs).values(**values).returning(*schema.runs.c)
-            made = connection.execute(new).one()
+            row = connection.execute(insert(runs).values(**values).returning(*runs.c)).one()
             chosen = [
-                {"run": made.id, "sample": sample, "position": place}
+                {"run": row.id, "sample": sample, "position": place}
                 for place, sample in enumerate(spec.sample_ids)
             ]
             insert_all(connection, schema.run_samples, chosen)
-            return rows.run(made, spec.sample_ids)
+            return record_of(Run, row, sample_ids=spec.sample_ids)
 
     def find_run(self, spec: RunSpec) -> Run | None:
         """The run that a command stands for, if it was begun before."""
         with reading(self._engine) as connection:
-            found = connection.execute(_latest(spec)).first()
-            return _whole(connection, found) if found is not None else None
+            row = connection.execute(_latest(spec)).first()
+            return None if row is None else _run(connection, row)
 
     def run(self, run_id: int) -> Run:
         """One run.
@@ -170,38 +176,83 @@ class Store(
         if 0 < run_id < 2**31:
             with reading(self._engine) as connection:
                 query = select(schema.runs).where(schema.runs.c.id == run_id)
-                found = connection.execute(query).first()
-                if found is not None:
-                    return _whole(connection, found)
+                row = connection.execute(query).first()
+                if row is not None:
+                    return _run(connection, row)
         raise no_such_run(self._engine, run_id)
+
+    def run_called(self, text: str) -> tuple[int, list[int]]:
+        """The run of a name, tag or model, of a model the newest; and all that it could be.
+
+        Raises:
+            StoreError: There is none, or it is not clear which is meant.
+        """
+        lines = [one for one in self.runs() if not one.is_trial]
+        named = [one for one in lines if text in (one.name, *one.tags)]
+        runs = named or [one for one in lines if text == one.model]
+        if len(named) > 1 or len({one.benchmark for one in runs}) > 1:
+            several = ", ".join(f"{one.id} ({one.model} on {one.benchmark})" for one in runs)
+            raise StoreError(f"{text!r} may be any of these runs: {several}; give a number")
+        if not runs:
+            known = [name for one in lines for name in (one.name, one.model, *one.tags) if name]
+            raise StoreError(
+                f"{self.name} has no run of the name, tag or model {text!r}{meant(text, known)}; "
+                f"'audiocapbench runs{self.option}' lists them"
+            )
+        numbers = sorted(one.id for one in runs)
+        return numbers[-1], numbers
+
+    def runs(self, tags: Iterable[str] = (), only: Collection[int] | None = None) -> list[RunLine]:
+        """Runs, or some of them, that have all these tags, oldest first, with how far each got."""
+        own, marked = schema.outcomes.c, schema.run_tags
+        counts = (func.count().label("number"), func.sum(own.cost_usd).label("cost"))
+        counting = select(own.run, own.status, *counts).group_by(own.run, own.status)
+        listed = select(schema.runs).order_by(schema.runs.c.id)
+        if only is not None:
+            counting = counting.where(own.run.in_(only))
+            listed = listed.where(schema.runs.c.id.in_(only))
+        counted: dict[int, list[Row[Any]]] = defaultdict(list)
+        tags_of: dict[int, list[str]] = defaultdict(list)
+        with reading(self._engine) as connection:
+            rows = connection.execute(listed).all()
+            for row in connection.execute(counting):
+                counted[row.run].append(row)
+            for row in connection.execute(select(marked).order_by(marked.c.tag)):
+                tags_of[row.run].append(row.tag)
+            return [
+                record_of(
+                    RunLine,
+                    row,
+                    statuses={str(one.status): one.number for one in counted[row.id]},
+                    cost_usd=total_cost(one.cost for one in counted[row.id]),
+                    tags=tuple(tags_of[row.id]),
+                )
+                for row in rows
+                if set(tags) <= set(tags_of[row.id])
+            ]
 
     def dataset(self, fingerprint: str, benchmark: str | None = None) -> Dataset:
         """The samples that a run was about, with the traits of its benchmark.
 
         Without one it is the benchmark that was stored first.
         """
-        whole, table = schema.datasets, schema.samples
-        own = select(table).where(table.c.dataset == fingerprint).order_by(table.c.position)
         with reading(self._engine) as connection:
-            same = select(whole).where(whole.c.fingerprint == fingerprint)
-            head = connection.execute(same).one()
-            return rows.dataset(head, connection.execute(own).all(), benchmark)
+            return read_dataset(connection, fingerprint, benchmark)
 
     def outcomes(self, run_id: int) -> dict[str, Outcome]:
         """Outcomes of a run by sample id."""
         query = select(schema.outcomes).where(schema.outcomes.c.run == run_id)
         with reading(self._engine) as connection:
-            return {row.sample: rows.outcome(row) for row in connection.execute(query)}
+            return {
+                row.sample: record_of(Outcome, row, reply=record_of(Reply, row))
+                for row in connection.execute(query)
+            }
 
-    def add_outcome(self, run_id: int, outcome: Outcome, cache_key: str | None = None) -> None:
-        """Commit one outcome, and its reply to the cache where a key is given.
+    def add_records(self, run_id: int, records: Sequence[Record], worker: str = "") -> None:
+        """Commit what arrived in one transaction, and release what the worker had claimed of it.
 
         An earlier failure of the same sample is replaced; an earlier answer stays.
         """
-        self.add_records(run_id, [AnswerRecord(outcome, cache_key)])
-
-    def add_records(self, run_id: int, records: Sequence[Record], worker: str = "") -> None:
-        """Commit what arrived in one transaction, and release what the worker had claimed of it."""
         answers = [one for one in records if isinstance(one, AnswerRecord)]
         judged = [one for one in records if isinstance(one, JudgementRecord)]
         with writing(self._engine) as connection:
@@ -219,122 +270,156 @@ class Store(
     def take_in(self, run: Run) -> list[UnsavedFile]:
         """Store what was kept in files of a run; what was answered since then stays as it is."""
         taken = []
-        for found in unsaved(self._engine.url, run):
-            file = found
+        for file in unsaved(self._engine.url, run):
             known = {
                 (one.judge, one.sample_id, one.repeat)
                 for one in self.judgements(run.id)
                 if one.status not in ASKED_AGAIN
             }
+            # Nobody can tell which of two answers to one question is true: the first is taken.
+            first: dict[TaskKey, Record] = {}
+            for one in file.records:
+                first.setdefault(task_of(one), one)
+            records, rejected = list(first.values()), file.rejected + len(file.records) - len(first)
             try:
-                self.add_records(run.id, [one for one in file.records if task_of(one) not in known])
+                self.add_records(run.id, [first[task] for task in first if task not in known])
             except StoreAwayError:
                 raise
             except StoreError:  # whatever it is, it must not keep the run from going on
-                file = UnsavedFile(file.path, [], file.rejected + len(file.records))
+                records, rejected = [], rejected + len(records)
             with suppress(FileNotFoundError):  # another process may have taken it in, too
-                if file.rejected:
+                if rejected:
                     file.path.replace(file.path.with_suffix(".rejected"))
                 else:
                     file.path.unlink()
-            taken.append(file)
+            taken.append(UnsavedFile(file.path, records, rejected))
         return taken
 
     def strays(self) -> list[Path]:
         """Files with answers of runs that this store does not have."""
-        table = schema.runs.c
-        with reading(self._engine) as connection:
-            known = {
-                (row.id, row.created_at)
-                for row in connection.execute(select(table.id, table.created_at))
-            }
-        return strays(self._engine.url, known)
-
-    def cached_replies(self, keys: Iterable[str]) -> dict[str, Reply]:
-        """Those replies, by key, that were once given to the same questions."""
-        query = select(schema.responses).where(schema.responses.c.key.in_(keys))
-        with reading(self._engine) as connection:
-            return {row.key: rows.reply(row) for row in connection.execute(query)}
-
-    def cached_texts(self, model: str) -> dict[str, str]:
-        """All replies of a model that would be given again, by the key of their question."""
-        own = schema.responses.c
-        found = fetch(self._engine, select(own.key, own.text).where(own.model == model))
-        return {row.key: row.text for row in found}
-
-    def sent_clips(self, model: str, contract: str) -> dict[str, str]:
-        """SHA-256 of what a model was sent of clips, by that of the clip."""
-        runs, made, known = schema.runs.c, schema.outcomes.c, schema.samples.c
-        same = (known.dataset == runs.dataset, known.id == made.sample)
-        query = (
-            select(known.clip_sha256, made.audio_sha256)
-            .join_from(schema.runs, schema.outcomes, made.run == runs.id)
-            .join(schema.samples, and_(*same))
-            .where(runs.model == model, runs.contract == contract, made.audio_sha256.is_not(None))
-            .distinct()
-        )
-        return {row.clip_sha256: row.audio_sha256 for row in fetch(self._engine, query)}
+        query = select(schema.runs.c.id, schema.runs.c.created_at)
+        return strays(self._engine.url, {tuple(row) for row in fetch(self._engine, query)})
 
     def put_scores(self, run_id: int, metric: str, scores: Iterable[StoredScore]) -> None:
         """Replace all scores of one metric on one run."""
-        table, given = schema.scores, list(scores)
+        table, scores = schema.scores, list(scores)
         with writing(self._engine) as connection:
             note_change(connection, run_id, [metric])
-            numbers = signature_numbers(connection, {score.signature for score in given})
-            values = [rows.of_score(score, numbers) | {"run": run_id} for score in given]
+            numbers = signature_numbers(connection, {one.signature for one in scores})
             connection.execute(delete(table).where(table.c.run == run_id, table.c.metric == metric))
-            insert_all(connection, table, values)
+            rows = [
+                row_of(table, one, run=run_id, signature=numbers[one.signature]) for one in scores
+            ]
+            insert_all(connection, table, rows)
 
     def scores(self, run_id: int, metric: str | None = None) -> dict[str, list[StoredScore]]:
         """Scores of a run by metric, of one or of all, each in the order of sample ids."""
         table = schema.scores
+        query = select(table).where(table.c.run == run_id).order_by(table.c.sample)
+        if metric is not None:
+            query = query.where(table.c.metric == metric)
+        scores: dict[str, list[StoredScore]] = defaultdict(list)
         with reading(self._engine) as connection:
             signatures = signatures_by_number(connection)
-            by_metric: dict[str, list[StoredScore]] = defaultdict(list)
-            query = select(table).where(table.c.run == run_id).order_by(table.c.sample)
-            if metric is not None:
-                query = query.where(table.c.metric == metric)
             for row in connection.execute(query):
-                by_metric[row.metric].append(rows.score(row, signatures))
-        return {name: by_metric[name] for name in sorted(by_metric)}
+                score = record_of(StoredScore, row, signature=signatures[row.signature])
+                scores[row.metric].append(score)
+        return dict(sorted(scores.items()))
 
-    def _keep_dataset(self, connection: Connection, dataset: Dataset) -> None:
-        table = schema.datasets
-        same = table.c.fingerprint == dataset.fingerprint
-        known = connection.execute(select(table.c.traits).where(same)).first()
-        if known is None:
-            connection.execute(insert(table), rows.of_dataset(dataset))
-            own = {"dataset": dataset.fingerprint}
-            values = [rows.of_sample(one) | own for one in dataset.samples]
-            insert_all(connection, schema.samples, values)
-            return
-        moved: dict[str, Any] = {"root": dataset.root, "missing": list(dataset.missing)}
-        traits = dict(known.traits) | {dataset.benchmark: dict(dataset.traits)}
-        if traits != known.traits:
-            moved["traits"] = traits
-            self._forget_estimates(connection, dataset)
-        connection.execute(table.update().where(same).values(**moved))
-        self._update_samples(connection, dataset)
+    def add_judgements(
+        self, run_id: int, judgements: Sequence[Judgement], replies: Sequence[JudgeReply] = ()
+    ) -> None:
+        """Commit judgements in the place of earlier ones, and replies to the cache."""
+        with writing(self._engine) as connection:
+            write_judgements(connection, run_id, judgements, replies)
 
-    def _forget_estimates(self, connection: Connection, dataset: Dataset) -> None:
-        """A benchmark of other traits adds up otherwise."""
-        runs = schema.runs.c
-        same = (runs.dataset == dataset.fingerprint, runs.benchmark == dataset.benchmark)
-        for run_id in connection.execute(select(runs.id).where(*same)).scalars().all():
-            note_change(connection, run_id)
+    def judgements(self, run_id: int, judge: str | None = None) -> list[Judgement]:
+        """Judgements of a run, of one judge or of all, in order of judge, sample and round."""
+        return self.some_judgements([run_id], judge)[run_id]
 
-    def _update_samples(self, connection: Connection, dataset: Dataset) -> None:
-        """Follow what may change without changing what is asked: file names and details."""
-        table = schema.samples
-        query = select(table.c.id, table.c.file_name, table.c.details)
-        found = connection.execute(query.where(table.c.dataset == dataset.fingerprint)).all()
-        known = {row.id: (row.file_name, row.details) for row in found}
-        for sample in dataset.samples:
-            now = (sample.clip.file_name, dict(sample.details))
-            if known.get(sample.id) != now:
-                same = and_(table.c.dataset == dataset.fingerprint, table.c.id == sample.id)
-                values = {"file_name": now[0], "details": now[1]}
-                connection.execute(table.update().where(same).values(**values))
+    def some_judgements(
+        self, run_ids: Iterable[int], judge: str | None = None, ids: Iterable[str] | None = None
+    ) -> dict[int, list[Judgement]]:
+        """Judgements by run: of single samples and a judge, or of all."""
+        table = schema.judgements
+        query = select(table).where(table.c.run.in_(set(run_ids)))
+        if judge is not None:
+            query = query.where(table.c.judge == judge)
+        if ids is not None:
+            query = query.where(table.c.sample.in_(set(ids)))
+        query = query.order_by(table.c.judge, table.c.sample, table.c.repeat)
+        judgements: dict[int, list[Judgement]] = defaultdict(list)
+        with reading(self._engine) as connection:
+            signatures = signatures_by_number(connection)
+            for row in connection.execute(query):
+                judgement = record_of(Judgement, row, signature=signatures[row.signature])
+                judgements[row.run].append(judgement)
+        return judgements
+
+    def put_judge_check(
+        self, judge: str, benchmark: str, contract: str, document: Mapping[str, Any]
+    ) -> None:
+        """Keep the newest reliability study of a judge on a benchmark by a contract."""
+        key = {"judge": judge, "benchmark": benchmark, "contract": contract}
+        values = key | {"document": document, "checked_at": schema.now()}
+        with writing(self._engine) as connection:
+            replace_rows(connection, schema.judge_checks, key, [values])
+
+    def judge_checks(self, run_ids: Iterable[int], judges: Iterable[str]) -> list[StoredCheck]:
+        """The checks of judges on the benchmarks of runs that they judged, by their contracts."""
+        table, runs, own = schema.judge_checks, schema.runs.c, schema.judgements.c
+        query = select(own.judge, runs.benchmark, own.signature).distinct()
+        query = query.join_from(schema.judgements, schema.runs, runs.id == own.run)
+        query = query.where(own.run.in_(set(run_ids)), own.judge.in_(set(judges)))
+        with reading(self._engine) as connection:
+            signatures = signatures_by_number(connection)
+            asked = {
+                (row.judge, row.benchmark, signatures[row.signature].name)
+                for row in connection.execute(query)
+            }
+            rows = connection.execute(select(table).order_by(table.c.checked_at)).all()
+        checks = []
+        for judge, benchmark, contract in sorted(asked):
+            if contract != IMPORTED:
+                same = [row for row in rows if (row.judge, row.contract) == (judge, contract)]
+                known = {row.benchmark: row.document for row in same}
+                checks.append(StoredCheck(judge, benchmark, known.pop(benchmark, None), known))
+        return checks
+
+    def state(self, run_id: int) -> int:
+        """A token that changes with every outcome, score and judgement of a run."""
+        query = select(schema.runs.c.revision).where(schema.runs.c.id == run_id)
+        return int(fetch(self._engine, query)[0].revision)
+
+    def estimates(self, run_id: int) -> list[StoredEstimate]:
+        """What is known of a run as it stands now; those made otherwise are made anew."""
+        table = schema.estimates
+        query = select(table).where(table.c.run == run_id, table.c.made_by == _estimates_made_by())
+        with reading(self._engine) as connection:
+            rows = connection.execute(query.order_by(table.c.scorer, table.c.group)).all()
+            signatures = signatures_by_number(connection) if rows else {}
+            return [
+                record_of(StoredEstimate, row, signature=signatures[row.signature]) for row in rows
+            ]
+
+    def put_estimates(self, run_id: int, state: int, estimates: Sequence[StoredEstimate]) -> bool:
+        """Keep estimates in the place of earlier ones, unless the run has changed since ``state``.
+
+        Returns whether they were kept; if not, they are of a run as it was.
+        """
+        runs, table, made_by = schema.runs, schema.estimates, _estimates_made_by()
+        # Holds up the run's writers on PostgreSQL; SQLite has one writer at a time anyway.
+        query = select(runs.c.revision).where(runs.c.id == run_id).with_for_update()
+        with writing(self._engine) as connection:
+            if connection.execute(query).scalar() != state:
+                return False
+            numbers = signature_numbers(connection, {one.signature for one in estimates})
+            rows = [
+                row_of(table, one, run=run_id, made_by=made_by, signature=numbers[one.signature])
+                for one in estimates
+            ]
+            replace_rows(connection, table, ("run", "scorer", "group"), rows)
+        return True
 
 
 def _bring_up_to_date(engine: Engine, *, there: bool) -> None:
@@ -354,33 +439,34 @@ def _bring_up_to_date(engine: Engine, *, there: bool) -> None:
 
 
 def _write_answers(connection: Connection, run_id: int, answers: Sequence[AnswerRecord]) -> None:
-    table, again = schema.outcomes, [str(status) for status in ASKED_AGAIN]
+    table, again, now = schema.outcomes, [str(status) for status in ASKED_AGAIN], schema.now()
     model = note_change(connection, run_id)
     ids = [one.outcome.sample_id for one in answers]
     failed = (table.c.run == run_id, table.c.sample.in_(ids), table.c.status.in_(again))
     # What a failure cost stays on record when its sample is answered after all.
     removed = delete(table).where(*failed).returning(table.c.sample, table.c.cost_usd)
-    paid: dict[str, float] = {
-        row.sample: row.cost_usd for row in connection.execute(removed).all() if row.cost_usd
-    }
-    made = [rows.of_outcome(one.outcome) for one in answers]
-    for row in made:
+    paid = {row.sample: row.cost_usd for row in connection.execute(removed) if row.cost_usd}
+    rows = [
+        row_of(table, one.outcome.reply, one.outcome, run=run_id, answered_at=now)
+        for one in answers
+    ]
+    for row in rows:
         if row["sample"] in paid:
             row["cost_usd"] = (row["cost_usd"] or 0.0) + paid[row["sample"]]
-    extra = {"run": run_id, "answered_at": schema.now()}
-    insert_new(connection, table, [row | extra for row in made])
-    asked = [one for one in answers if one.cache_key is not None and not one.outcome.cached]
-    if asked:
-        replies = [rows.of_response(one.outcome, one.cache_key or "", model) for one in asked]
-        insert_new(connection, schema.responses, replies)
+    insert_new(connection, table, rows)
+    replies = [
+        row_of(schema.responses, made.reply, made, key=one.cache_key, model=model, answered_at=now)
+        for one in answers
+        if one.cache_key is not None and not (made := one.outcome).cached
+    ]
+    insert_new(connection, schema.responses, replies)
 
 
-def cache_key(
-    model: str, parameters: Parameters, instruction: str, audio_sha256: str | None
-) -> str:
-    """Key of a question: model, parameters, prompt, and the audio bytes as sent."""
-    content = [model, dict(sorted(parameters.items())), instruction, audio_sha256]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+def _estimates_made_by() -> str:
+    """By which version of the toolkit, and by which methods, estimates are made."""
+    from audiocapbench.stats import METHODS
+
+    return f"{MADE_BY}, intervals by {METHODS}"
 
 
 def _latest(spec: RunSpec) -> Select[Any]:
@@ -389,7 +475,7 @@ def _latest(spec: RunSpec) -> Select[Any]:
     return query.order_by(runs.c.generation.desc()).limit(1)
 
 
-def _whole(connection: Connection, row: Row[Any]) -> Run:
+def _run(connection: Connection, row: Row[Any]) -> Run:
     table = schema.run_samples
     query = select(table.c.sample).where(table.c.run == row.id).order_by(table.c.position)
-    return rows.run(row, connection.execute(query).scalars())
+    return record_of(Run, row, sample_ids=tuple(connection.execute(query).scalars()))

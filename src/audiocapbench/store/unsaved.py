@@ -9,25 +9,30 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
 from functools import cache
 from glob import escape
 from pathlib import Path
-from typing import Any, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sqlalchemy.engine import URL
 
-from audiocapbench.data.outcome import Outcome, Reply
+from audiocapbench.data.outcome import Outcome
 from audiocapbench.errors import ReportError, StoreError
 from audiocapbench.files import write_file
-from audiocapbench.signature import Signature
 from audiocapbench.store.connect import shown
 from audiocapbench.store.judgements import Judgement, JudgeReply
 from audiocapbench.store.records import Run
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+Kind = TypeVar("Kind")
+
 _LARGEST_BYTES = 1 << 30
 _LARGEST_NUMBER = 2**31 - 1
+_KEY_LENGTH = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,7 @@ def keep(url: URL, run: Run, records: Sequence[Record]) -> Path:
     Raises:
         StoreError: No place can be written; they are lost.
     """
-    lines = [json.dumps(_head(run)), *(_line(one) for one in records)]
+    lines = [json.dumps(_head(run)), *(json.dumps(dump_record(one)) for one in records)]
     problems = []
     for folder, prefix in _places(url):
         path = folder / f"{prefix}.unsaved-run{run.id}-{secrets.token_hex(4)}.jsonl"
@@ -91,7 +96,7 @@ def unsaved(url: URL, run: Run) -> Iterator[UnsavedFile]:
             except (OSError, ValueError, RecursionError):
                 continue
             read = [_record(line, run) for line in lines if line.strip()]
-            records = _first_of_each([one for one in read if one is not None])
+            records = [one for one in read if one is not None]
             yield UnsavedFile(path, records, len(read) - len(records))
 
 
@@ -107,18 +112,6 @@ def strays(url: URL, known: Set[tuple[int, str]]) -> list[Path]:
             except (OSError, ValueError, RecursionError, LookupError, TypeError):
                 continue
     return found
-
-
-def _first_of_each(records: Sequence[Record]) -> list[Record]:
-    """The first answer of each question; nobody can tell which of two is true."""
-    first: dict[tuple[str, str, int], Record] = {}
-    for one in records:
-        if isinstance(one, AnswerRecord):
-            first.setdefault(("", one.outcome.sample_id, 0), one)
-        else:
-            own = one.judgement
-            first.setdefault((own.judge, own.sample_id, own.repeat), one)
-    return list(first.values())
 
 
 def _places(url: URL) -> list[tuple[Path, str]]:
@@ -151,97 +144,53 @@ def _head(run: Run) -> dict[str, Any]:
     return {"audiocapbench": "unsaved answers", "run": own}
 
 
-def _line(record: Record) -> str:
-    content = asdict(record)
-    if isinstance(record, JudgementRecord):
-        content["judgement"]["signature"] = str(record.judgement.signature)
-    return json.dumps(content)
-
-
 def _record(line: str, run: Run) -> Record | None:
     """A line as it may be stored; None for one that may not."""
     try:
         content = json.loads(line)
-        record = _answer(content) if "outcome" in content else _judgement(content)
+        kind: type[Record] = AnswerRecord if "outcome" in content else JudgementRecord
+        record = parse_record(kind, content)
     except (ValueError, TypeError, RecursionError):
         return None
-    sample = record.outcome if isinstance(record, AnswerRecord) else record.judgement
-    return record if sample.sample_id in run.sample_ids else None
+    about = record.outcome if isinstance(record, AnswerRecord) else record.judgement
+    return record if about.sample_id in run.sample_ids else None
 
 
-def _check(value: Any, least: int = 0) -> None:
+@cache
+def _adapter(kind: Any) -> "TypeAdapter[Any]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def dump_record(record: Any) -> Any:
+    """An outcome, a judgement, or what is kept with it, as JSON has it."""
+    kind: Any = type(record)
+    return _adapter(kind).dump_python(record, mode="json")
+
+
+def parse_record(kind: type[Kind], content: Any) -> Kind:
+    """What ``dump_record`` wrote, or a stranger; ValueError or TypeError where it did not."""
+    _check(content)
+    known: Any = kind
+    record: Kind = _adapter(known).validate_json(json.dumps(content), strict=True)
+    if dump_record(record) != content:
+        raise ValueError("something is missing, or there is too much")
+    return record
+
+
+def _check(value: Any, name: str = "", least: int = 0) -> None:
     """Refuse what no database keeps and no provider says; only scores may be below zero."""
     if isinstance(value, dict):
-        for name, one in value.items():
-            _check(name)
-            _check(one, -_LARGEST_NUMBER if name == "scores" else least)
+        for key, one in value.items():
+            _check(key)
+            _check(one, key, -_LARGEST_NUMBER if name == "scores" else 0)
     elif isinstance(value, str):
         value.encode("utf-8")
-        if "\0" in value:
-            raise ValueError("a text holds a NUL")
+        if "\0" in value or (name in ("key", "cache_key") and len(value) != _KEY_LENGTH):
+            raise ValueError("a text holds a NUL, or is no key")
     elif isinstance(value, int | float):
         if not least <= value <= _LARGEST_NUMBER:
             raise ValueError("a number is out of range")
     elif value is not None:
         raise ValueError("a list")
-
-
-def _answer(content: Mapping[str, Any]) -> AnswerRecord:
-    if set(content) != {"outcome", "cache_key"}:
-        raise ValueError("not a record")
-    return AnswerRecord(parse_outcome(content["outcome"]), _key(content["cache_key"]))
-
-
-def _judgement(content: Mapping[str, Any]) -> JudgementRecord:
-    if set(content) != {"judgement", "reply"}:
-        raise ValueError("not a record")
-    judgement, given = parse_judgement(content["judgement"]), content["reply"]
-    if given is None:
-        return JudgementRecord(judgement)
-    if set(given) != {"key", "model", "outcome"} or not isinstance(given["model"], str):
-        raise ValueError("not a reply")
-    key = _key(given["key"])
-    if key is None:
-        raise ValueError("no key")
-    _check(given["model"])
-    answer = parse_outcome(given["outcome"])
-    return JudgementRecord(judgement, JudgeReply(key, given["model"], answer))
-
-
-def parse_outcome(content: Mapping[str, Any]) -> Outcome:
-    """An outcome that a stranger may have written; ValueError or TypeError where it is none."""
-    _check(content)
-    made: Outcome = _read(Outcome, content)
-    return replace(made, reply=_read(Reply, content["reply"]))
-
-
-def parse_judgement(content: Mapping[str, Any]) -> Judgement:
-    """A judgement that a stranger may have written, alike."""
-    _check(content)
-    own: Judgement = _read(Judgement, content)
-    return replace(own, signature=Signature.parse(str(own.signature)))
-
-
-def _key(value: Any) -> str | None:
-    if value is not None and not (isinstance(value, str) and len(value) == 64):
-        raise ValueError("not a key")
-    return value
-
-
-def _read(record: type[Any], content: Mapping[str, Any]) -> Any:
-    """A record of values of the right types; what is nested is read by whoever asked."""
-    checked = _checkers()[record].model_validate_json(json.dumps(content))
-    return record(**{name: getattr(checked, name) for name in record.__slots__})
-
-
-@cache
-def _checkers() -> Mapping[type[Any], Any]:
-    from pydantic import ConfigDict, create_model
-
-    looser, made = {"reply": dict[str, Any], "signature": str}, {}
-    for record in (Outcome, Reply, Judgement):
-        hints = {name: looser.get(name, hint) for name, hint in get_type_hints(record).items()}
-        fields: dict[str, Any] = {name: (hint, ...) for name, hint in hints.items()}
-        strict = ConfigDict(extra="forbid", strict=True)
-        made[record] = create_model(record.__name__, __config__=strict, **fields)
-    return made

@@ -13,7 +13,7 @@ from sqlalchemy import Column, Connection, MetaData, Table, cast, insert, select
 
 from audiocapbench.signature import Signature
 from audiocapbench.store import schema
-from audiocapbench.store.writes import signature_numbers
+from audiocapbench.store.rows import signature_numbers
 
 _REBUILT = ("datasets", "samples", "runs", "outcomes", "scores", "judgements", "judge_checks")
 _KEPT = {"responses": "answered_at", "embeddings": "made_at"}

@@ -92,7 +92,7 @@ class Boards:
 
     def _lines(self) -> list[RunLine]:
         """All runs, read again only when something has changed."""
-        revisions = self._store.revisions()
+        revisions = self._store.browse.revisions()
         if revisions != self._listed[0]:
             self._listed = (revisions, self._store.runs())
         return self._listed[1]
@@ -115,15 +115,15 @@ class Boards:
             if benchmark:
                 raise QueryError("there is no such benchmark in the store")
             return []
-        data = {row.id: row.dataset for row in self._store.run_heads(one.id for one in runs)}
+        data = {row.id: row.dataset for row in self._store.browse.run_heads(one.id for one in runs)}
         same = [one for one in runs if one.benchmark == own[-1].benchmark]
         same = [one for one in same if data[one.id] == data[own[-1].id]]
         newest = {one.model: one for one in same}
-        scored = {one.id for one in newest.values() if self._store.scored_by([one.id])}
+        scored = {one.id for one in newest.values() if self._store.browse.scored_by([one.id])}
         return [one for one in newest.values() if one.id in scored] or list(newest.values())
 
     def _revision(self, runs: Sequence[int]) -> Revision:
-        found = self._store.revisions()
+        found = self._store.browse.revisions()
         return tuple((run, found.get(run, 0)) for run in runs)
 
     def _begin(self, board: BoardState, revision: Revision) -> None:

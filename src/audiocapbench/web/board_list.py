@@ -56,7 +56,7 @@ class BoardList:
 
     def __init__(self, store: Store, run_ids: Sequence[int]) -> None:
         self._store, self._runs = store, tuple(run_ids)
-        self.heads: list[SampleHead] = store.sample_heads(run_ids)
+        self.heads: list[SampleHead] = store.browse.sample_heads(run_ids)
         self._places = {one.id: place for place, one in enumerate(self.heads)}
         self._categories = np.array([one.category for one in self.heads], dtype=object)
         self._seconds = np.array([one.seconds for one in self.heads])
@@ -71,7 +71,7 @@ class BoardList:
     def _state(self, run: int) -> int:
         """A number that grows when a run changes; looked up now and then."""
         if time.monotonic() - self._looked > _LOOK_S:
-            self._revisions, self._looked = self._store.revisions(), time.monotonic()
+            self._revisions, self._looked = self._store.browse.revisions(), time.monotonic()
         return self._revisions.get(run, -1)
 
     @property
@@ -83,7 +83,7 @@ class BoardList:
         """Rows of a list from one place to another."""
         order = self._order(query)
         chosen = [self.heads[place] for place in order[first : min(last, first + _MOST_ROWS)]]
-        lines = self._store.some_samples(chosen)
+        lines = self._store.browse.some_samples(chosen)
         values = self._some_values(query, [one.id for one in chosen])
         rows = []
         for one in chosen:
@@ -122,12 +122,12 @@ class BoardList:
         if sample not in self._places:
             return None
         head = self.heads[self._places[sample]]
-        whole = self._store.some_samples([head])[sample]
-        outcomes = self._store.outcomes_of(self._runs, sample)
+        whole = self._store.browse.some_samples([head])[sample]
+        outcomes = self._store.browse.outcomes_of(self._runs, sample)
         judged = self._store.some_judgements(self._runs, ids=[sample])
         values: dict[tuple[int, Scorer], float] = {
             (run, Scorer(metric)): value
-            for run, _, metric, value in self._store.score_values(self._runs, ids=[sample])
+            for run, _, metric, value in self._store.browse.score_values(self._runs, ids=[sample])
         }
         for run, given in judged.items():
             for judge in dict.fromkeys(one.judge for one in given):
@@ -172,7 +172,7 @@ class BoardList:
 
         if sample not in self._places:
             return None
-        clip = self._store.some_samples([self.heads[self._places[sample]]])[sample].clip
+        clip = self._store.browse.some_samples([self.heads[self._places[sample]]])[sample].clip
         content = audio.read_bytes(clip.path, _MOST_SOUND)
         return content if audio.sha256(content) == clip.sha256 else None
 
@@ -182,12 +182,12 @@ class BoardList:
         stale = [run for run in runs if self._columns.get((run, scorer), _NONE)[0] != states[run]]
         if scorer.judge is None and stale:
             values = {run: self._empty() for run in stale}
-            for run, sample, _, value in self._store.score_values(stale, [scorer.name]):
+            for run, sample, _, value in self._store.browse.score_values(stale, [scorer.name]):
                 if sample in self._places:
                     values[run][self._places[sample]] = value
             self._columns |= {(run, scorer): (states[run], values[run]) for run in stale}
         elif stale:
-            judged = self._store.judge_column(stale, scorer.name)
+            judged = self._store.browse.judge_column(stale, scorer.name)
             for run in stale:
                 by_name = defaultdict(self._empty, {scorer.column: self._empty()})
                 for samples, scores in _scores(judged.get(run, ())):
@@ -207,7 +207,7 @@ class BoardList:
         scorer = query.scorer
         runs = {*query.runs, *(() if query.run is None else (query.run,))}
         if scorer.judge is None:
-            found = self._store.score_values(runs, [scorer.name], ids)
+            found = self._store.browse.score_values(runs, [scorer.name], ids)
             return {(run, sample): value for run, sample, _, value in found}
         values = {}
         for run, given in self._store.some_judgements(runs, scorer.judge, ids).items():
@@ -270,18 +270,18 @@ class BoardList:
 
     def _ended(self, runs: Sequence[int], status: str) -> NDArray[np.bool_]:
         if status != NOT_ASKED:
-            return self._among(self._store.ended(runs, status))
-        asked = [self._among(self._store.ended([run])) for run in runs]
+            return self._among(self._store.browse.ended(runs, status))
+        asked = [self._among(self._store.browse.ended([run])) for run in runs]
         return ~np.all(asked, axis=0) if asked else self._among(())
 
     def _mentioned(self, word: str, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Samples that say a word: themselves, an answer to them, or what a judge said of it."""
         if self._texts is None:
-            known = self._store.sample_texts(self.heads)
+            known = self._store.browse.sample_texts(self.heads)
             self._texts = [known[one.dataset, one.id] for one in self.heads]
         few = np.flatnonzero(chosen) if chosen.sum() <= _FEW else None
         ids = None if few is None else [self.heads[place].id for place in few]
-        found = self._among(self._store.mentions(self._runs, word, ids))
+        found = self._among(self._store.browse.mentions(self._runs, word, ids))
         found |= np.array([word in text for text in self._texts], dtype=bool)
         return found
 

@@ -41,7 +41,7 @@ def quick_document(
 
     The runs are shown by their scores, unless they are given in the order of their ranks.
     """
-    heads = {row.id: row for row in store.run_heads([one.id for one in lines])}
+    heads = {row.id: row for row in store.browse.run_heads([one.id for one in lines])}
     kept: dict[int, Kept] = {
         one.id: {(each.scorer, each.group): kept_estimate(each) for each in store.estimates(one.id)}
         for one in lines
@@ -49,7 +49,7 @@ def quick_document(
     scorers = _scorers(store, lines, kept)
     if not scorers:
         return None
-    dataset = store.dataset_head(heads[lines[0].id].dataset, lines[0].benchmark)
+    dataset = store.browse.dataset_head(heads[lines[0].id].dataset, lines[0].benchmark)
     headline = headline_of(scorers, by, stored_traits(dataset).headline)
     whole = str(ALL)
     ordered = list(lines)
@@ -100,9 +100,9 @@ def _scorers(store: Store, lines: Sequence[RunLine], kept: Mapping[int, Kept]) -
     runs = [one.id for one in lines]
     labels = {label for own in kept.values() for label, _ in own}
     judges, metrics = {}, []
-    for name in store.scored_by(runs):
+    for name in store.browse.scored_by(runs):
         is_judge = any(label.startswith(f"{name}: ") for label in labels)
-        if (is_judge or name not in labels) and (found := store.dimensions(runs, name)):
+        if (is_judge or name not in labels) and (found := store.browse.dimensions(runs, name)):
             judges[name] = [*found, OVERALL]
         if name in labels or name not in judges:
             metrics.append(name)

@@ -41,7 +41,7 @@ def ranked_elsewhere(url: str, runs: Sequence[int], by: str | None) -> Document 
 
 def ranked_document(store: Store, runs: Sequence[int], by: str | None) -> Document | None:
     """Estimates of one run after the other, then ranks by the headline alone."""
-    lines, heads = store.runs(only=runs), store.sample_heads(runs)
+    lines, heads = store.runs(only=runs), store.browse.sample_heads(runs)
     first = quick_document(store, lines, heads, by)
     if first is None:
         return None

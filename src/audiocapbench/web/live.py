@@ -15,7 +15,7 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import SCORED, total_cost
 from audiocapbench.errors import StoreError
 from audiocapbench.store import RunLine, Store
-from audiocapbench.store.browsing import TaskLine
+from audiocapbench.store.claims import TaskLine
 
 TICK_S = 1.0
 _WINDOW_S = 20.0
@@ -50,13 +50,13 @@ class LiveFeed:
 
     def _snapshot(self) -> Snapshot:
         now, store = time.monotonic(), self._store
-        revisions = store.revisions()
+        revisions = store.browse.revisions()
         if self._revisions:
             for run, revision in revisions.items():
                 if self._revisions.get(run) != revision:
                     self._moved[run] = now
         self._revisions = revisions
-        tasks = {(one.run, one.judge): one for one in store.tasks()}
+        tasks = {(one.run, one.judge): one for one in store.claims.tasks()}
         moving = {run for run, moment in self._moved.items() if now - moment < _LINGER_S}
         active = ({run for run, _ in tasks} | moving) & revisions.keys()
         told: Snapshot = {"tasks": [], "newest": [], "revision": sum(revisions.values())}
@@ -73,7 +73,7 @@ class LiveFeed:
     ) -> list[dict[str, Any]]:
         """How far each run got with its model, and with each judge that is at work or was."""
         rows: dict[tuple[int, str], list[Any]] = {}
-        for one in self._store.counted(lines, since):
+        for one in self._store.browse.counted(lines, since):
             rows.setdefault((one.run, one.judge), []).append(one)
         keys = sorted({*tasks, *(key for key, own in rows.items() if _recent(own))})
         return [
@@ -123,7 +123,7 @@ def _newest(store: Store, lines: Mapping[int, RunLine]) -> list[dict[str, Any]]:
             "text": (_said(row, lines[row.run]) or row.error or "")[:_LONGEST],
             "at": row.answered_at[11:19],
         }
-        for row in store.newest(lines, _NEWEST)
+        for row in store.browse.newest(lines, _NEWEST)
     ]
 
 

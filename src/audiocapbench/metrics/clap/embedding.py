@@ -353,13 +353,15 @@ class Embedder:
         if self._store is None:
             return {}
         model, dimensions = identity(self._encoder), self._encoder.dimensions
-        return self._store.embeddings(model, setting, contents, dimensions)
+        return self._store.cache.embeddings(model, setting, contents, dimensions)
 
     def _keep(self, made: Sequence[tuple[str, str, Vectors]]) -> None:
         if self._store is not None:
-            from audiocapbench.store.embeddings import Embedding
+            from audiocapbench.store.cache import Embedding
 
-            self._store.add_embeddings(identity(self._encoder), [Embedding(*one) for one in made])
+            self._store.cache.add_embeddings(
+                identity(self._encoder), [Embedding(*one) for one in made]
+            )
 
 
 @dataclass(slots=True)

@@ -33,7 +33,7 @@ from audiocapbench.scores.scorer import Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, RunSpec, Store
 from audiocapbench.store.judgements import Judgement
-from audiocapbench.store.unsaved import AnswerRecord, parse_judgement, parse_outcome
+from audiocapbench.store.unsaved import AnswerRecord, dump_record, parse_record
 
 _FORMAT: Literal["audiocapbench-submission-1"] = "audiocapbench-submission-1"
 _LARGEST = 64_000_000
@@ -134,7 +134,7 @@ class Submission(_StrictModel):
 
     def outcomes(self) -> list[Outcome]:
         """An outcome for every sample, skipped where there is no answer; ValueError if wrong."""
-        found = {one.sample_id: one for one in map(parse_outcome, self.answers)}
+        found = {one.sample_id: one for one in (parse_record(Outcome, one) for one in self.answers)}
         known = {one.id: one for one in self.samples}
         if len(found) < len(self.answers) or len(known) < len(self.samples) or found.keys() - known:
             raise ValueError("a sample or an answer is there twice, or an answer is of no sample")
@@ -157,7 +157,7 @@ class Submission(_StrictModel):
 
     def verdicts(self) -> list[Judgement]:
         """What judges said of answers; ValueError where something else is there."""
-        found = list(map(parse_judgement, self.judgements))
+        found = [parse_record(Judgement, one) for one in self.judgements]
         known = {one.id for one in self.samples}
         if len({(one.judge, one.sample_id, one.repeat) for one in found}) < len(found):
             raise ValueError("a judgement is there twice")
@@ -197,11 +197,11 @@ def make_submission(
         "created_at": run.created_at,
         "cost_usd": table.cost_usd,
         "answers": [
-            asdict(replace(answer, reply=replace(answer.reply, raw=None)))
+            dump_record(replace(answer, reply=replace(answer.reply, raw=None)))
             for key in run.sample_ids
             if (answer := table.outcomes.get(key)) is not None
         ],
-        "judgements": [asdict(said) | {"signature": str(said.signature)} for said in verdicts],
+        "judgements": [dump_record(said) for said in verdicts],
         "scores": [
             {"scorer": scorer.name, "dimension": scorer.dimension, "category": name}
             | {"value": found.value, "interval": found.interval, "n": found.n}

@@ -62,7 +62,7 @@ class RatingDesk:
 
     def person(self, token: str) -> str | None:
         """Whose token it is; None where it opens nothing."""
-        found = self.store.rating_person(self.project.name, token)
+        found = self.store.ratings.person(self.project.name, token)
         return found if found == "" or found in self.project.people else None
 
     def about(self) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class RatingDesk:
             return self._choice(person, load, free)
 
         lease_s = 60 * self.project.claim_minutes
-        key = self.store.claim_rating_item(self.project.name, person, choose, lease_s)
+        key = self.store.ratings.claim(self.project.name, person, choose, lease_s)
         return state if key is None else state | {"state": "item", "item": self._shown(person, key)}
 
     def save(self, person: str, sent: RatingRequest) -> RatingReceipt:
@@ -114,7 +114,7 @@ class RatingDesk:
         listen_s = self.project.listen * self._clip(key).duration_s
         needed_s = max(_LEAST_S, listen_s - _SLACK_S) if listen_s else 0.0
         rating = Rating(person, key, sent.key, answer, 0.0, sent.played_s, "")
-        found = self.store.put_rating(self.project.name, rating, sent.replaces, needed_s)
+        found = self.store.ratings.put(self.project.name, rating, sent.replaces, needed_s)
         if found is RatingReceipt.UNHEARD:
             raise RatingError("listen to the clip first", why="unheard")
         if found is RatingReceipt.CONFLICT:
@@ -123,7 +123,7 @@ class RatingDesk:
 
     def back(self, person: str, before: str | None) -> dict[str, Any] | None:
         """What a person said last, or before an item, to be changed; None where it was nothing."""
-        every = self.store.ratings(self.project.name, person)
+        every = self.store.ratings.of(self.project.name, person)
         said = [one for one in every if one.item in self.items]
         if before is not None and (key := self._item(person, before)) in [o.item for o in said]:
             said = said[: [one.item for one in said].index(key)]
@@ -137,7 +137,7 @@ class RatingDesk:
         """The sound of an item, which the person is then given."""
         key = self._item(person, token)
         sound = playable(self._clip(key).path)
-        self.store.note_heard(self.project.name, person, key)
+        self.store.ratings.note_heard(self.project.name, person, key)
         return sound
 
     def _clip(self, key: str) -> HeardClip:

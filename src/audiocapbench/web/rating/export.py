@@ -34,12 +34,12 @@ def export_ratings(
     Raises:
         RatingError: There is no such project or dimension, or votes are not of pairs.
     """
-    lines = {one.name: one for one in store.rating_projects()}
+    lines = {one.name: one for one in store.ratings.projects()}
     if project not in lines:
         raise RatingError(f"there is no project {project!r}{meant(project, lines, 'there are')}")
     kind = lines[project].kind
-    items = {key: RatingItem.of(key, one) for key, one in store.rating_items(project).items()}
-    said = store.ratings(project)
+    items = {key: RatingItem.of(key, one) for key, one in store.ratings.items(project).items()}
+    said = store.ratings.of(project)
     if form == "votes":
         if kind != "pairs":
             raise RatingError(f"{project} is of kind {kind!r}; only pairs have votes")

@@ -111,7 +111,7 @@ def open_desk(project: RatingProject, store: Store) -> tuple[RatingDesk, dict[st
     loaded = load_items(project, store)
     contents = {key: one.content() for key, one in loaded.items.items()}
     told = (project.name, project.kind, project.seed, contents, project.people)
-    secret, invited = store.begin_rating_project(*told)
+    secret, invited = store.ratings.begin(*told)
     return RatingDesk(project, loaded, store, secret), invited, loaded.notes
 
 
@@ -192,7 +192,7 @@ class _Requests:
     def progress(self, _person: str, _request: Any, _body: bytes) -> Any:
         """How far the project has come."""
         project = self._desk.project
-        said = self._desk.store.ratings(project.name)
+        said = self._desk.store.ratings.of(project.name)
         told = summarise(project.kind, project.each, project.people, self._desk.items, said)
         return told | {"name": project.name, "kind": project.kind}
 
