@@ -120,7 +120,7 @@ def test_a_summary_can_be_of_some_samples_only(store: Store, run: Run) -> None:
     table, scorer = table_of(store, run), Scorer("a", "accuracy")
     chosen = tuple(one for one in table.samples if one.id in ("tone_1", "tone_3", "elsewhere"))
     group = Group(chosen, tuple(one.id for one in chosen))
-    some = point_estimate(scorer, group, table.sample_scores(scorer), table.blank)
+    some = point_estimate(scorer, group, table.sample_scores(scorer), table.replies)
     assert (some.coverage.total, some.value) == (2, 2.0)
     sound = summarise_judge(table, "a").by_category["sound"]["accuracy"]
     assert (sound.coverage.total, sound.value) == (6, 5.0)

@@ -28,7 +28,7 @@ def place(metric: str, texts: Sequence[str | None]) -> float:
     for key, value, own in zip(given, result.samples, result.statistics, strict=True):
         scores.add(key, float(value), own, result.signature)
     group = Group(tuple(samples), tuple(given))
-    estimate = point_estimate(scorer, group, scores, dict.fromkeys(given, False))
+    estimate = point_estimate(scorer, group, scores, dict.fromkeys(given))
     return -scorer.standing(estimate)[1]
 
 

@@ -30,9 +30,7 @@ def made(
             samples.append(FileSample(key, group, ("A bell.",), place))
             if row < len(own):
                 scores.add(key, own[row], [own[row]], sign("m", subtask=group))
-    return ScoreTable(
-        samples, CAPTION_AGGREGATION, {ROUGE: scores}, dict.fromkeys(scores.values, False)
-    )
+    return ScoreTable(samples, CAPTION_AGGREGATION, {ROUGE: scores}, dict.fromkeys(scores.values))
 
 
 def total_of(table: ScoreTable) -> Estimate:
@@ -50,7 +48,7 @@ def test_too_few_samples_get_a_score_but_no_interval() -> None:
         given = {f"s{row}": value for row, value in enumerate(numbers)}
         samples = [FileSample(key, "", ("A bell.",)) for key in given]
         scores = {ROUGE: SampleScores.of_values(given, sign("rouge_l"))}
-        estimate = ScoreTable(samples, None, scores, dict.fromkeys(given, False)).estimate(ROUGE)
+        estimate = ScoreTable(samples, None, scores, dict.fromkeys(given)).estimate(ROUGE)
         assert estimate.value == pytest.approx(0.3)
         assert (estimate.interval is not None) is (count == FEWEST_FOR_INTERVAL)
         assert str(estimate).startswith("0.300")
@@ -117,7 +115,7 @@ def test_a_small_group_that_a_round_misses_does_not_drag_the_total_down() -> Non
         for one in table.samples
         if isinstance(one, FileSample)
     ]
-    total = total_of(ScoreTable(few, table.aggregation, table.scores, table.blank))
+    total = total_of(ScoreTable(few, table.aggregation, table.scores, table.replies))
     assert tuple(total.interval or ()) == pytest.approx((0.5, 0.5), abs=0.01)
 
 

@@ -25,7 +25,7 @@ from audiocapbench.report.page.figure_data import figure_data
 from audiocapbench.report.page.report_data import gather, stored_summaries
 from audiocapbench.report.published_result import published_result
 from audiocapbench.scores import compute as computing
-from audiocapbench.scores.estimate import Estimate
+from audiocapbench.scores.estimate import Estimate, Missing
 from audiocapbench.scores.file_scores import score_files
 from audiocapbench.scores.groups import ALL, category
 from audiocapbench.scores.scorer import Scorer
@@ -33,7 +33,7 @@ from audiocapbench.scores.summary import RunSummary, summarise
 from audiocapbench.scores.table import ScoreTable
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
-from made_store import MadeRun, made_samples, put_run
+from made_store import MadeRun, begin_run, made_samples, put_run
 
 JUDGE, METRIC = Scorer("gpt", "overall"), Scorer("rouge_l")
 CATEGORIES = ("sound", "music", "speech")
@@ -245,11 +245,57 @@ def test_an_estimate_that_was_kept_is_read_and_is_the_same(store: Store) -> None
     computing._INTERVALS.clear()
     for key in (ALL, *map(category, CATEGORIES)):
         read = kept.estimate(METRIC, key)
-        fresh = ScoreTable(kept.samples, kept.aggregation, kept.scores, kept.blank)
+        fresh = ScoreTable(kept.samples, kept.aggregation, kept.scores, kept.replies)
         assert read == fresh.estimate(METRIC, key)
     assert kept.computed == {}
     check_everywhere(store, runs, METRIC)
     check_everywhere(store, runs, JUDGE)
+
+
+def test_what_has_no_score_has_its_reason_and_no_other(tmp_path: Path) -> None:
+    samples = made_samples(8)
+    ids = [one.id for one in samples]
+    statuses = {
+        ids[0]: Status.FAILED,
+        ids[1]: Status.FILTERED,
+        ids[2]: Status.EMPTY,
+        ids[3]: Status.TRUNCATED,
+    }
+    judged = {key: {"accuracy": 5.0} for key in ids[6:]}
+    made = MadeRun("m", {"rouge_l": {ids[2]: 0.0, ids[6]: 0.5}}, {"gpt": judged}, statuses)
+    with Store.open(str(tmp_path / "r.db")) as store:
+        run = put_run(store, made, samples)
+        signature = store.judgements(run.id, "gpt")[0].signature
+        unread = Judgement("gpt", ids[4], 0, signature, Status.UNPARSED, error="no JSON")
+        failed = replace(unread, sample_id=ids[5], status=Status.FAILED)
+        store.add_judgements(run.id, [unread, failed])
+        for _ in range(2):  # computed, then read from what was kept
+            board = build_leaderboard(store, LeaderboardQuery(scorer=JUDGE)).boards[0]
+            told = document(build_leaderboard(store, LeaderboardQuery(scorer=JUDGE)))
+            estimate = board.entries[0].overall.estimate
+            assert estimate.missing == {
+                Missing.FAILED: 2,
+                Missing.REFUSED: 1,
+                Missing.EMPTY: 1,
+                Missing.UNREADABLE: 1,
+                Missing.NOT_JUDGED: 1,
+            }
+            assert '"unscored": {"failed": 2, "refused": 1, "empty": 1,' in json.dumps(told)
+        table = summarise(store, run, ["rouge_l"]).table
+        assert table.estimate(METRIC).missing == {
+            Missing.FAILED: 2,
+            Missing.REFUSED: 1,
+            Missing.NOT_JUDGED: 3,
+        }
+        part = put_run(store, replace(made, model="other", only=ids[4:]), samples)
+        few = summarise(store, part, ["rouge_l"]).table
+        assert few.unanswered == {}
+        assert set(few.estimate(METRIC).missing) == {Missing.NOT_JUDGED}
+        unasked = begin_run(store, MadeRun("new"), samples)
+        assert summarise(store, unasked, []).table.unanswered == {Missing.NOT_ASKED: 8}
+    predictions = Predictions({"a": "A dog.", "b": ""})
+    scores = score_files(predictions, References({key: ["A dog."] for key in "abc"}), ["rouge_l"])
+    assert scores.table.estimate(METRIC).missing == {Missing.FAILED: 1}
 
 
 def test_a_new_score_is_not_hidden_by_one_that_was_kept(store: Store) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from audiocapbench.benchmarks.corpora import without_null
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.exports import Heading, Lines, Page, number
-from audiocapbench.scores.estimate import Estimate, counted, interval_words
+from audiocapbench.scores.estimate import Estimate, counted, interval_words, missing_words
 from audiocapbench.scores.file_scores import FileScores
 from audiocapbench.scores.groups import ALL, GroupKey, category
 from audiocapbench.scores.scorer import Scorer
@@ -138,16 +138,18 @@ def failure_lines(summaries: Sequence[RunSummary], metric: str) -> list[str]:
     for one in summaries:
         model, coverage = one.run.model, one.table.coverage
         if coverage.failed and metric in one.metrics:
-            missing = f"{coverage.failed} of {coverage.total} clips have no answer"
             estimate = one.table.point(Scorer(metric))
+            why = missing_words(one.table.unanswered)
+            missing = f"{coverage.failed} of {coverage.total} clips have no answer ({why})"
             if estimate.lacks:
                 lines.append(f"{model}: {missing}.")
             else:
                 lines.append(_failures(model, missing, metric, estimate, 3))
         for name, judge in one.judges.items():
             if judge.judged < judge.total and "overall" in judge.overall:
-                missing = f"{judge.total - judge.judged} of {judge.total} have no verdict of {name}"
                 estimate = judge.overall["overall"]
+                missing = f"{judge.total - judge.judged} of {judge.total} have no verdict of {name}"
+                missing += f" ({missing_words(estimate.missing)})"
                 lines.append(_failures(model, missing, "overall", estimate, _JUDGE_DIGITS))
             if judge.failure is not None:
                 lines.append(f"{model}: {judge.failure}")

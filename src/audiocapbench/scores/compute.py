@@ -6,14 +6,15 @@ anything up to the best.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.scores.estimate import Coverage, Estimate
+from audiocapbench.scores.estimate import Coverage, Estimate, Missing, Replies
 from audiocapbench.scores.groups import FloatArray, Group, SampleScores
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.signature import Signature
@@ -30,15 +31,12 @@ _INTERVALS: dict[bytes, Interval | None] = {}
 
 
 def point_estimate(
-    scorer: Scorer, group: Group, scores: SampleScores, blank: Mapping[str, bool]
+    scorer: Scorer, group: Group, scores: SampleScores, replies: Replies
 ) -> Estimate:
-    """Everything but the interval, which alone takes time.
-
-    ``blank`` says of every sample with a text to score whether it is blank.
-    """
+    """Everything but the interval, which alone takes time."""
     statistics, present = _column(group, scores)
-    replies = [blank[one.id] for one in group.samples if one.id in blank]
-    coverage = Coverage(len(group.samples), len(replies) - sum(replies), sum(replies))
+    got = [replies.get(one.id, Missing.NOT_ASKED) for one in group.samples]
+    coverage = Coverage(len(got), got.count(None), got.count(Missing.EMPTY))
     lacking = lacks(group, present)
     value = None
     if present.any() and not lacking:
@@ -59,7 +57,18 @@ def point_estimate(
         bounds,
         signature=joined(distinct, total),
         lacks=tuple(lacking) if group.aggregation is not None else None,
+        missing=missing_in(group, scores, replies),
     )
+
+
+def missing_in(group: Group, scores: SampleScores, replies: Replies) -> dict[Missing, int]:
+    """How many samples of a group have no score, for each reason."""
+    reasons = Counter(
+        replies.get(one.id, Missing.NOT_ASKED) or scores.missing.get(one.id, Missing.NOT_JUDGED)
+        for one in group.samples
+        if one.id not in scores.values
+    )
+    return {reason: reasons[reason] for reason in Missing if reasons[reason]}
 
 
 def with_interval(

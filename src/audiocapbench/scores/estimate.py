@@ -1,11 +1,50 @@
 """Estimates: the one form in which a score is kept and shown."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, NamedTuple
 
+from audiocapbench.data.outcome import Status
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, Interval
+
+
+class Missing(StrEnum):
+    """Why a sample has no score; one reason is never counted as another."""
+
+    NOT_ASKED = "not asked"
+    FAILED = "failed"
+    REFUSED = "refused"
+    EMPTY = "empty"
+    UNREADABLE = "unreadable"
+    NOT_JUDGED = "not judged"
+
+
+Replies = Mapping[str, Missing | None]
+"""What each sample that was asked lacks: nothing where there is an answer to score."""
+
+HAVE_TEXT = frozenset({None, Missing.EMPTY})
+"""Replies whose text is scored; an empty answer scores what an empty text scores."""
+
+_OF_STATUS = {
+    Status.OK: None,
+    Status.EMPTY: Missing.EMPTY,
+    Status.REFUSED: Missing.REFUSED,
+    Status.FILTERED: Missing.REFUSED,
+    Status.UNPARSED: Missing.UNREADABLE,
+}
+
+
+def missing_after(status: Status) -> Missing | None:
+    """What a question that ended so has left missing; an answer that was cut off has failed."""
+    return _OF_STATUS.get(status, Missing.FAILED)
+
+
+def unjudged_after(statuses: Iterable[Status]) -> Missing:
+    """Why an answer has no score, from how its judgements ended; a metric has none of them."""
+    unreadable = any(missing_after(one) is Missing.UNREADABLE for one in statuses)
+    return Missing.UNREADABLE if unreadable else Missing.NOT_JUDGED
 
 
 class Coverage(NamedTuple):
@@ -38,6 +77,7 @@ class Estimate:
         interval: 95 %, by ``stats.METHODS``; None for too few samples or clips.
         signature: How it was made; unsigned where there is no score.
         lacks: Of a total: the corpora without a score that it cannot be formed for; None of others.
+        missing: How many samples have no score, for each reason.
     """
 
     value: float | None
@@ -48,6 +88,7 @@ class Estimate:
     interval: Interval | None = None
     signature: Signature = UNSIGNED
     lacks: tuple[str, ...] | None = None
+    missing: Mapping[Missing, int] = field(default_factory=dict, hash=False)
 
     def __str__(self) -> str:
         span = f" [{self.interval.low:.3f}, {self.interval.high:.3f}]" if self.interval else ""
@@ -95,7 +136,13 @@ class Estimate:
             "answered": coverage.answered,
             "empty": coverage.empty,
             "failed": coverage.failed,
+            "unscored": dict(self.missing),
         }
+
+
+def missing_words(missing: Mapping[Missing, int]) -> str:
+    """What has no score and why: ``3 failed, 2 not asked``."""
+    return ", ".join(f"{count:,} {reason}" for reason, count in missing.items())
 
 
 def spanned(span: Interval | None, digits: int) -> str:

@@ -8,6 +8,7 @@ from audiocapbench.benchmarks.aggregation import Aggregation, TextSample
 from audiocapbench.benchmarks.corpora import UnscoredCorpus, compute_by_corpus, with_parts
 from audiocapbench.data.tables import Predictions, References, meet
 from audiocapbench.metrics import MetricResult, compute
+from audiocapbench.scores.estimate import Missing
 from audiocapbench.scores.groups import SampleScores
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.table import ScoreTable
@@ -121,5 +122,9 @@ def _table(
         columns = zip(rows, result.samples.tolist(), result.statistics.tolist(), strict=True)
         for row, value, statistics in columns:
             own.add(samples[row].id, value, statistics, result.signature)
-    blank = {one.id: not texts[one.id].strip() for one in samples if one.id in texts}
-    return ScoreTable(samples, aggregation, scores, blank)
+    replies = dict.fromkeys((one.id for one in samples), Missing.FAILED) | {
+        one.id: None if texts[one.id].strip() else Missing.EMPTY
+        for one in samples
+        if one.id in texts
+    }
+    return ScoreTable(samples, aggregation, scores, replies)

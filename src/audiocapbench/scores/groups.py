@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from audiocapbench.benchmarks.aggregation import Aggregation, TextSample
 from audiocapbench.benchmarks.corpora import leaves_null_out
 from audiocapbench.data import Sample
+from audiocapbench.scores.estimate import Missing
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.signature import Signature
 
@@ -40,18 +41,26 @@ def category(name: str) -> GroupKey:
 
 @dataclass(frozen=True, slots=True)
 class SampleScores:
-    """One scorer's scores by sample id, how each was made, and what resampling needs of it."""
+    """One scorer's scores by sample id, how each was made, and what resampling needs of it.
+
+    ``missing`` says why answers have none, where that is known of the scorer.
+    """
 
     values: dict[str, float] = field(default_factory=dict)
     statistics: dict[str, Sequence[float]] = field(default_factory=dict)
     signatures: dict[str, Signature] = field(default_factory=dict)
+    missing: dict[str, Missing] = field(default_factory=dict)
 
     @classmethod
-    def of_values(cls, values: dict[str, float], signature: Signature) -> "SampleScores":
+    def of_values(
+        cls,
+        values: dict[str, float],
+        signature: Signature,
+        missing: dict[str, Missing] | None = None,
+    ) -> "SampleScores":
         """Scores that add up to their mean."""
-        return cls(
-            values, {key: (one,) for key, one in values.items()}, dict.fromkeys(values, signature)
-        )
+        statistics: dict[str, Sequence[float]] = {key: (one,) for key, one in values.items()}
+        return cls(values, statistics, dict.fromkeys(values, signature), missing or {})
 
     def add(
         self, key: str, value: float, statistics: Sequence[float], signature: Signature

@@ -8,11 +8,18 @@ from typing import Any
 
 from audiocapbench.benchmarks import Traits, stored_traits
 from audiocapbench.data import Sample
-from audiocapbench.data.outcome import SCORED, Outcome, Status, median_latency, total_cost
+from audiocapbench.data.outcome import Outcome, Status, median_latency, total_cost
 from audiocapbench.errors import JudgeError, StoreError
 from audiocapbench.judges.aggregation import OVERALL, Scores, by_judge
-from audiocapbench.scores.estimate import Coverage, Estimate
-from audiocapbench.scores.groups import ALL, GroupKey, SampleScores
+from audiocapbench.scores.estimate import (
+    HAVE_TEXT,
+    Coverage,
+    Estimate,
+    Missing,
+    missing_after,
+    unjudged_after,
+)
+from audiocapbench.scores.groups import GroupKey, SampleScores
 from audiocapbench.scores.scorer import Scorer, is_known, judge_order, metrics_in_order
 from audiocapbench.scores.table import KeptEstimates, ScoreTable
 from audiocapbench.signature import Signature
@@ -55,34 +62,34 @@ class RunTable(ScoreTable):
         self.judgements = judgements
         self._verdicts: dict[str, dict[str, Scores]] = {}
         self._judge_signatures: dict[str, Signature] = {}
-        blank = {
-            key: one.reply.status is Status.EMPTY
-            for key, one in outcomes.items()
-            if one.reply.status in SCORED
-        }
+        replies = {key: missing_after(one.reply.status) for key, one in outcomes.items()}
         chosen = set(run.sample_ids)
         samples = tuple(one for one in dataset.samples if one.id in chosen)
         columns: dict[Scorer, SampleScores] = {}
         for metric, given in scores.items():
             own = columns[Scorer(metric)] = SampleScores()
             for one in given:
-                if one.sample_id in blank:
+                if replies.get(one.sample_id, Missing.NOT_ASKED) in HAVE_TEXT:
                     own.add(one.sample_id, one.value, one.statistics, one.signature)
-        super().__init__(samples, traits.aggregation, columns, blank, kept)
+        super().__init__(samples, traits.aggregation, columns, replies, kept)
         for judge in judgements:
             columns |= self._judge_columns(judge)
 
     def _judge_columns(self, judge: str) -> dict[Scorer, SampleScores]:
         verdicts, made = self.verdicts(judge), self.judge_signature(judge)
-        names = next(iter(verdicts.values()), {})
+        statuses: dict[str, list[Status]] = {}
+        for one in self.current_judgements(judge):
+            if one.sample_id not in verdicts:
+                statuses.setdefault(one.sample_id, []).append(one.status)
+        missing = {key: unjudged_after(each) for key, each in statuses.items()}
         found = {
             Scorer(judge, name): SampleScores.of_values(
-                {key: one[name] for key, one in verdicts.items() if name in one}, made
+                {key: one[name] for key, one in verdicts.items() if name in one}, made, missing
             )
-            for name in names
+            for name in next(iter(verdicts.values()), {})
         }
         whole = {key: overall_of(one, made) for key, one in verdicts.items()}
-        return {**found, Scorer(judge, OVERALL): SampleScores.of_values(whole, made)}
+        return {**found, Scorer(judge, OVERALL): SampleScores.of_values(whole, made, missing)}
 
     def judge_signature(self, judge: str) -> Signature:
         """The way in which most of its judgements were made; others are left out."""
@@ -134,9 +141,9 @@ class RunTable(ScoreTable):
         return self.point(scorer).signature
 
     @property
-    def is_hopeless(self) -> bool:
+    def has_no_answers(self) -> bool:
         """Whether no sample has an answer, so that nothing can ever be scored."""
-        return not self.blank
+        return not any(one in HAVE_TEXT for one in self.replies.values())
 
     @property
     def statuses(self) -> Counter[str]:
@@ -148,6 +155,12 @@ class RunTable(ScoreTable):
         """Coverage of the run as a whole."""
         statuses = self.statuses
         return Coverage(len(self.run.sample_ids), statuses[Status.OK], statuses[Status.EMPTY])
+
+    @property
+    def unanswered(self) -> dict[Missing, int]:
+        """How many samples have no text to score, for each reason."""
+        got = Counter(self.replies.get(key, Missing.NOT_ASKED) for key in self.run.sample_ids)
+        return {one: got[one] for one in Missing if got[one] and one not in HAVE_TEXT}
 
     @property
     def cost_usd(self) -> float | None:
@@ -167,22 +180,6 @@ class RunTable(ScoreTable):
     def judging_cost(self, judge: str) -> float | None:
         """Dollars that all judgements cost, where known."""
         return total_cost(one.cost_usd for one in self.judgements.get(judge, ()))
-
-    def unscored(self, scorer: Scorer) -> dict[str, int]:
-        """How many samples that count have no score, for each reason."""
-        have = self.sample_scores(scorer).values
-        reasons: Counter[str] = Counter()
-        for sample in self.group(scorer, ALL).samples:
-            outcome = self.outcomes.get(sample.id)
-            if sample.id in have:
-                continue
-            if outcome is None:
-                reasons["not asked"] += 1
-            elif outcome.reply.status in SCORED:
-                reasons["answered but not scored"] += 1
-            else:
-                reasons[str(outcome.reply.status)] += 1
-        return dict(reasons)
 
 
 def keep_estimates(store: Store, tables: Iterable[RunTable]) -> None:
@@ -230,6 +227,10 @@ class TableReader:
         return RunTable(run, dataset, traits, outcomes, scores, judgements, state, kept, where)
 
 
+_WHY = "missing: "
+"""Stands before a reason among an estimate's counts, which know an empty answer already."""
+
+
 def kept_estimate(one: StoredEstimate) -> Estimate:
     """An estimate as the store has it."""
     counts = one.counts
@@ -242,6 +243,7 @@ def kept_estimate(one: StoredEstimate) -> Estimate:
         None if one.low is None or one.high is None else Interval(one.low, one.high),
         one.signature,
         one.lacks,
+        {reason: counts[key] for reason in Missing if (key := f"{_WHY}{reason}") in counts},
     )
 
 
@@ -251,7 +253,8 @@ def _stored(scorer: Scorer, key: GroupKey, one: Estimate) -> StoredEstimate:
         scorer.label,
         str(key),
         value=numbers.pop("score"),
-        counts={"n": one.n, **one.coverage._asdict()},
+        counts={"n": one.n, **one.coverage._asdict()}
+        | {f"{_WHY}{reason}": count for reason, count in one.missing.items()},
         lacks=one.lacks,
         signature=one.signature,
         **numbers,

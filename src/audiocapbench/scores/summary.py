@@ -201,7 +201,7 @@ def summarise(
     judges = [name for name in judges if name in table.judgements or not stopped]
     summary = RunSummary(table, tuple(metrics), tuple(judges))
     for judge in judges:
-        if not summary.table.is_hopeless:
+        if not summary.table.has_no_answers:
             summary.table.current_judgements(judge)
     return summary
 
@@ -222,7 +222,7 @@ def why_unscored(table: RunTable, scorer: Scorer | None) -> str:
     """Why a run has no score of this kind, or of any, and what to do, in a sentence."""
     run = table.run
     who, where = f"Run {run.id} ({run.model})", table.store_option
-    if table.is_hopeless:
+    if table.has_no_answers:
         return f"{who} has no answer that could be scored; 'audiocapbench run{where}' asks again."
     if scorer is None:
         return f"{who} has no scores; 'audiocapbench score {run.id}{where}' adds some."
@@ -236,7 +236,7 @@ def why_unscored(table: RunTable, scorer: Scorer | None) -> str:
 def summarise_judge(table: RunTable, judge: str) -> JudgeSummary:
     """Put one judge's judgements together; without any answer to judge there are none."""
     total = len(table.run.sample_ids)
-    if judge not in table.judgements and table.is_hopeless:
+    if judge not in table.judgements and table.has_no_answers:
         return JudgeSummary(judge, UNSIGNED, total, 0, 0, {}, 0, {}, {}, None, None, {})
     current, made = table.current_judgements(judge), table.judge_signature(judge)
     scorers = [*table.dimensions(judge), Scorer(judge, OVERALL)]
@@ -288,7 +288,7 @@ def _panel_estimates(table: RunTable, samples: Mapping[str, Scores]) -> Estimate
         scorer = Scorer("panel", name)
         values = {key: _rating(one, name) for key, one in samples.items()}
         scores = SampleScores.of_values(values, UNSIGNED)
-        point = point_estimate(scorer, group, scores, table.blank)
+        point = point_estimate(scorer, group, scores, table.replies)
         found[name] = with_interval(point, scorer, group, scores)
     return found
 

@@ -4,13 +4,14 @@ Whatever shows a score reads it here, so that a number is the same wherever it s
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from audiocapbench.benchmarks.aggregation import Aggregation, TextSample
 from audiocapbench.benchmarks.corpora import UnscoredCorpus, leaves_null_out, without_null
-from audiocapbench.scores.compute import point_estimate, with_interval
-from audiocapbench.scores.estimate import Estimate
+from audiocapbench.scores.compute import missing_in, point_estimate, with_interval
+from audiocapbench.scores.estimate import Estimate, Replies
 from audiocapbench.scores.groups import (
     ALL,
     CATEGORY,
@@ -47,7 +48,7 @@ class ScoreTable:
     Attributes:
         samples: Everything that was asked.
         aggregation: How the samples make corpora; None where they are one.
-        blank: For every sample with a text to score, whether it is blank.
+        replies: What each sample that was asked lacks, if anything.
         computed: Estimates that were not known before.
     """
 
@@ -56,13 +57,13 @@ class ScoreTable:
         samples: Sequence[TextSample],
         aggregation: Aggregation | None,
         scores: Mapping[Scorer, SampleScores],
-        blank: Mapping[str, bool],
+        replies: Replies,
         kept: KeptEstimates | None = None,
     ) -> None:
         self.samples = samples
         self.aggregation = aggregation
         self.scores = scores
-        self.blank = blank
+        self.replies = replies
         self.computed: dict[tuple[Scorer, GroupKey], Estimate] = {}
         self._kept = kept or {}
         self._points: dict[tuple[Scorer, GroupKey], Estimate] = {}
@@ -104,9 +105,13 @@ class ScoreTable:
         place = (scorer, key)
         if place not in self._points:
             found = self._kept.get((scorer.label, str(key)))
+            scores = self.sample_scores(scorer)
             if found is None:
-                scores = self.sample_scores(scorer)
-                found = point_estimate(scorer, self.group(scorer, key), scores, self.blank)
+                found = point_estimate(scorer, self.group(scorer, key), scores, self.replies)
+            elif found.n + sum(found.missing.values()) < found.coverage.total:
+                # Older stores keep estimates without the reasons.
+                reasons = missing_in(self.group(scorer, key), scores, self.replies)
+                found = replace(found, missing=reasons)
             self._points[place] = found
         return self._points[place]
 

@@ -17,6 +17,7 @@ from audiocapbench.engine.worker_pool import Stop
 from audiocapbench.errors import FatalError, ReportError
 from audiocapbench.judges import Judge, JudgeOptions, judge_run
 from audiocapbench.models import Model
+from audiocapbench.scores.estimate import HAVE_TEXT, Missing
 from audiocapbench.scores.run_table import RunTable, TableReader
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.stats.racing import ALPHA, Race, Round, deal_rounds
@@ -205,7 +206,7 @@ class RaceCourse:
                 known = values.get(sample.id)
                 if known is not None:
                     low[place, column] = high[place, column] = known
-                elif sample.id in table.blank:
+                elif table.replies.get(sample.id, Missing.NOT_ASKED) in HAVE_TEXT:
                     low[place, column], high[place, column] = worst, best
         if low.min() < worst - _ROUNDING or high.max() > best + _ROUNDING:
             raise ReportError(
@@ -254,7 +255,7 @@ def _racer(
         return Racer(model, None, 0, None, None, out, refusal)
     asked = len(table.outcomes)
     values = table.sample_scores(scorer).values
-    failed = sum(key not in table.blank for key in table.outcomes)
+    failed = sum(one not in HAVE_TEXT for one in table.replies.values())
     counted = len(values) + failed
     costs = [table.cost_usd, table.judging_cost(scorer.name) if scorer.judge else None]
     known = [one for one in costs if one is not None]

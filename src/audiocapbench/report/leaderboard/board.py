@@ -10,6 +10,7 @@ from audiocapbench.report.leaderboard.ranking import (
     Ranking,
     UntestedReason,
 )
+from audiocapbench.scores.estimate import missing_words
 from audiocapbench.scores.groups import ALL, GroupKey
 from audiocapbench.scores.run_table import RunTable
 from audiocapbench.scores.scorer import FEWEST_SHARE, Scorer
@@ -246,7 +247,4 @@ def _unranked(one: RunEntry) -> str:
 
 def _failures(entry: RunEntry) -> str:
     """What has no score, and why; the table says what that may do to the number."""
-    reasons = (
-        f"{count:,} {name}" for name, count in sorted(entry.table.unscored(entry.scorer).items())
-    )
-    return f"{entry.label}: {', '.join(reasons)}."
+    return f"{entry.label}: {missing_words(entry.overall.estimate.missing)}."

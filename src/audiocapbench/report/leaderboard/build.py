@@ -122,11 +122,11 @@ def _boards(group: Sequence[RunTable], query: LeaderboardQuery, notes: list[str]
 
     A run without any answer stands on all of them, unranked: there is nothing to score.
     """
-    hopeless = [one for one in group if one.is_hopeless]
+    hopeless = [one for one in group if one.has_no_answers]
     scorer = query.scorer or _default(group)
     by_signature: dict[Signature, list[RunTable]] = {}
     for one in group:
-        if one.is_hopeless:
+        if one.has_no_answers:
             continue
         signature = one.signature(scorer) if scorer else UNSIGNED
         if signature:
@@ -145,7 +145,7 @@ def _boards(group: Sequence[RunTable], query: LeaderboardQuery, notes: list[str]
 
 def _default(group: Sequence[RunTable]) -> Scorer | None:
     """A judge that most runs have; else the benchmark's metric; else what most runs have."""
-    scored = [one for one in group if not one.is_hopeless]
+    scored = [one for one in group if not one.has_no_answers]
     found = [scorer for one in scored for scorer in one.scorers if one.signature(scorer)]
     counts, order = Counter(found), list(dict.fromkeys(found))
     order.sort(key=lambda one: -counts[one])

@@ -178,7 +178,7 @@ def _run_document(entry: RunEntry) -> dict[str, Any]:
         "dimensions": entry.dimensions,
         "statuses": dict(entry.table.statuses),
         "unasked": len(entry.table.samples) - len(entry.table.outcomes),
-        "unscored": entry.table.unscored(entry.scorer),
+        "unscored": dict(entry.overall.estimate.missing),
         "cost_usd": entry.table.cost_usd,
         "cost_estimated": entry.table.cost_estimated,
         "judge_cost_usd": entry.judge_cost_usd,
