@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from audiocapbench.data.opinions import read_opinions
 from audiocapbench.errors import ReportError
 from audiocapbench.meta.pairs.files import read_pairs
 from audiocapbench.metrics import compute
@@ -88,7 +89,7 @@ def test_the_audit_of_the_paper_is_reproduced(audit: Path) -> None:
 def test_an_item_that_several_people_rated_counts_once(tmp_path: Path) -> None:
     rows: list[list[object]] = [["item", "rater", "group", "rating"]]
     rows += [[f"clip{n}", who, "ab"[n % 2], 1 + (n + who) % 5] for n in range(18) for who in (0, 1)]
-    found = rating_report(write(tmp_path / "r.csv", rows), 3.0)
+    found = rating_report(read_opinions(write(tmp_path / "r.csv", rows)), 3.0)
     whole, first, _ = found.document["groups"]
     assert (whole["n"], first["n"]) == (18, 9)
     means = [np.mean([1 + n % 5, 1 + (n + 1) % 5]) for n in range(18)]
@@ -103,7 +104,7 @@ def test_an_item_that_several_people_rated_counts_once(tmp_path: Path) -> None:
 def test_wrong_ratings_and_groups_are_refused_in_words(audit: Path, tmp_path: Path) -> None:
     for words, reason in (("S00", "does not name two"), ("S00:S9", "no group 'S9'")):
         with pytest.raises(ReportError, match=reason):
-            rating_report(audit, 3.0, [words])
+            rating_report(read_opinions(audit), 3.0, [words])
     bad = write(tmp_path / "bad.csv", [["rating"], [3], ["good"], [""], ["nan"]])
     done = call("meta", "ratings", bad)
     assert done.returncode == 2
@@ -113,16 +114,20 @@ def test_wrong_ratings_and_groups_are_refused_in_words(audit: Path, tmp_path: Pa
     assert "line 2: rating: is '1e308', no number" in far.stderr
     for baseline in (float("nan"), float("inf"), 1e308):
         with pytest.raises(ReportError, match="is no baseline"):
-            rating_report(audit, baseline)
+            rating_report(read_opinions(audit), baseline)
     few: list[list[object]] = [
         [group, 1 + n % 5] for group in ("S00", "SMA", "00A") for n in range(7)
     ]
     three = write(tmp_path / "few.csv", [["group", "rating"], *few])
-    once, twice = (rating_report(three, 3.0, ["S00:SMA"] * times) for times in (1, 2))
+    once, twice = (
+        rating_report(read_opinions(three), 3.0, ["S00:SMA"] * times) for times in (1, 2)
+    )
     assert once.document == twice.document, "the same comparison is one test"
     zeros = write(tmp_path / "zeros.jsonl", [])
     zeros.write_text('{"rating": 0}\n{"rating": 4}\n')
-    assert rating_report(zeros, 3.0).document["groups"][0]["mean"]["value"] == 2.0, "0 is a rating"
+    assert rating_report(read_opinions(zeros), 3.0).document["groups"][0]["mean"]["value"] == 2.0, (
+        "0 is a rating"
+    )
     none = call("meta", "ratings", write(tmp_path / "none.csv", [["rating"]]))
     assert "holds no ratings" in none.stderr
 

@@ -106,6 +106,11 @@ def test_votes_go_straight_into_a_trial(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["n"] == 5
     words = ["meta", "build", "--votes", "v.csv", "--out", "kept.csv", "--least-votes", "1"]
     assert run_command(*words, cwd=tmp_path).returncode == 0
+    by_file, by_project = (
+        run_command("meta", "wins", name, "--json", cwd=tmp_path) for name in ("v.csv", "trial")
+    )
+    assert by_project.stdout == by_file.stdout, by_project.stderr
+    assert json.loads(by_project.stdout)["n"] == 5
 
 
 def test_fits_go_straight_into_the_test_of_ratings(tmp_path: Path) -> None:
@@ -115,6 +120,11 @@ def test_fits_go_straight_into_the_test_of_ratings(tmp_path: Path) -> None:
     run_command("ratings", "export", "trial", "--out", "r.csv", cwd=tmp_path)
     done = run_command("meta", "ratings", "r.csv", "--json", cwd=tmp_path)
     assert json.loads(done.stdout)["groups"][0]["n"] == 6, done.stderr
+    assert run_command("meta", "ratings", "trial", "--json", cwd=tmp_path).stdout == done.stdout
+    unknown = run_command("meta", "ratings", "trail", cwd=tmp_path)
+    assert (unknown.returncode, "did you mean 'trial'" in unknown.stderr) == (2, True)
+    wins = run_command("meta", "wins", "trial", cwd=tmp_path)
+    assert (wins.returncode, "only pairs have votes" in wins.stderr) == (2, True), wins.stderr
 
 
 @pytest.fixture(scope="module")
@@ -150,9 +160,10 @@ def test_answers_of_runs_are_rated(ran: Path, kind: str, run: Any, items: int) -
     rows = list(csv.DictReader((ran / f"{kind}.csv").read_text(encoding="utf-8").splitlines()))
     assert {row["item"] for row in rows} == {f"tone_{n}" for n in range(5)}
     if kind == "judge":
-        words = ["judges", "calibrate", "1", "2", "--ratings", "judge.csv", "--metric", "meteor"]
-        done = run_command(*words, "--json", cwd=ran)
-        assert done.returncode == 0, done.stderr
+        words = ["judges", "calibrate", "1", "2", "--metric", "meteor", "--json", "--ratings"]
+        by_file, by_project = (run_command(*words, one, cwd=ran) for one in ("judge.csv", "judge"))
+        assert by_project.returncode == 0, by_project.stderr
+        assert json.loads(by_project.stdout)["models"] == json.loads(by_file.stdout)["models"]
     if kind == "pick":
         with Store.open(str(ran / "audiocapbench.db")) as store:
             asked, answers = store.ratings.items("pick"), store.outcomes(1)

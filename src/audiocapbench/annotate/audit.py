@@ -17,8 +17,7 @@ from audiocapbench.annotate.clips import ClipFolder
 from audiocapbench.annotate.contract import Annotation
 from audiocapbench.annotate.merge import merged_clips
 from audiocapbench.benchmarks.mecat.traits import CAPTION_CONTROLS
-from audiocapbench.data.problems import InvalidDataError, Problem
-from audiocapbench.data.records import read_records
+from audiocapbench.data.problems import Problem
 from audiocapbench.errors import AnnotationError
 from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.pairs.pair import CaptionPair
@@ -35,7 +34,6 @@ _QUESTIONS = {
         "minor omissions, 3 basic match, 2 low match, key details missing or wrong, 1 no match.",
     ),
 }
-_VALUES = ("rating", "value", "rel", "preferred", "vote")
 
 
 class Sheets(NamedTuple):
@@ -46,13 +44,13 @@ class Sheets(NamedTuple):
 
 
 class Audit(NamedTuple):
-    """What people said: votes as pairs, the annotation first; ratings by domain and item.
+    """What people said: votes as pairs, the annotation first; ratings by domain and item, in order.
 
     ``unrated`` counts items of the sheets of which nobody said anything.
     """
 
     pairs: tuple[CaptionPair, ...]
-    ratings: Mapping[str, Mapping[str, Sequence[float]]]
+    ratings: Mapping[tuple[str, str], Sequence[float]]
     unrated: int
 
 
@@ -188,8 +186,8 @@ def _project(name: str, root: Path, people: Sequence[str]) -> str:
     return "".join(f"{key} = {json.dumps(value)}\n" for key, value in fields.items())
 
 
-def read_audit(store: Store, project: str, files: Sequence[Path]) -> Audit:
-    """Read sheets that people filled in, or what 'ratings export' wrote of them.
+def read_audit(store: Store, project: str, people: Sequence[str]) -> Audit:
+    """Read sheets that people filled in, or rating projects of them.
 
     Raises:
         AnnotationError: There are no sheets of this folder.
@@ -205,40 +203,24 @@ def read_audit(store: Store, project: str, files: Sequence[Path]) -> Audit:
     rated = {r.document["rel"]: clip for clip, r in records.items() if r.document.get("rel")}
     votes: dict[str, list[str]] = defaultdict(list)
     ratings: dict[str, list[float]] = defaultdict(list)
-    for path in files:
-        _read(path, pairs, rated, votes, ratings)
-    found = tuple(_pair(key, *pairs[key], merged, own) for key, own in votes.items())
-    by_domain: dict[str, dict[str, Sequence[float]]] = defaultdict(dict)
-    for key, own in ratings.items():
-        by_domain[str(records[rated[key]].document["domain"])][key] = own
-    unrated = len(pairs) + len(rated) - len(votes) - len(ratings)
-    return Audit(found, by_domain, unrated)
-
-
-def _read(
-    path: Path,
-    pairs: Mapping[str, Any],
-    rated: Mapping[str, str],
-    votes: dict[str, list[str]],
-    ratings: dict[str, list[float]],
-) -> None:
-    problems: list[Problem] = []
-    for where, fields in read_records(path, problems, (("id", "item"),)):
-        key = str(fields.get("id") or fields.get("item") or "").strip()
-        given = [str(fields[name]) for name in _VALUES if str(fields.get(name) or "").strip()]
-        given = given[:1] or [
-            str(one) for name, one in fields.items() if str(name).startswith("vote_") and one
-        ]
-        for value in (one.strip().lower() for one in given):
+    for name in people:
+        opinions = store.ratings.opinions(name)
+        problems = list(opinions.problems)
+        for one in opinions.opinions:
+            key, value = one.item, one.value.lower()
             if key in pairs and value in ("a", "b", "tie", "both_bad"):
                 votes[key].append(value)
             elif key in rated and value in ("1", "2", "3", "4", "5"):
                 ratings[key].append(float(value))
-            else:
+            elif value:
                 known = "is on no sheet" if key not in {*pairs, *rated} else f"is {value[:20]!r}"
-                problems.append(Problem(where, key[:40], known))
-    if problems:
-        raise InvalidDataError(path, problems)
+                problems.append(Problem(one.where, key[:40], known))
+        opinions.refuse(problems)
+    found = tuple(_pair(key, *pairs[key], merged, own) for key, own in votes.items())
+    domains = {key: str(records[clip].document["domain"]) for key, clip in rated.items()}
+    by_domain = sorted(ratings.items(), key=lambda one: domains[one[0]])
+    unrated = len(pairs) + len(rated) - len(votes) - len(ratings)
+    return Audit(found, {(domains[key], key): own for key, own in by_domain}, unrated)
 
 
 def _pair(

@@ -16,7 +16,7 @@ def audit(
     folder: Path,
     *,
     out: Path | None = None,
-    ratings: list[Path] | None = None,
+    ratings: list[str] | None = None,
     pairs: Annotated[int, Option(min=0)] = 150,
     per_domain: Annotated[int, Option(min=0)] = 100,
     person: list[str] | None = None,
@@ -32,7 +32,7 @@ def audit(
     Args:
         folder: A folder that 'annotate check' has checked.
         out (DIR): Where the sheets are written.
-        ratings (FILE): A sheet with ratings, or what 'ratings export' wrote; may be repeated.
+        ratings (FILE): A sheet with ratings, or a rating project of the store; may be repeated.
         pairs (N): Items of the A/B sheet.
         per_domain (N): Clips of each domain on the REL sheet.
         person (NAME): Who rates, to have projects for 'view --rate' too; may be repeated.

@@ -239,7 +239,7 @@ def _scale(given: str) -> str:
 def calibrate(
     runs: options.RunsArgument,
     *,
-    ratings: Path,
+    ratings: str,
     judge: str | None = None,
     metric: str | None = None,
     dimension: str = "overall",
@@ -256,8 +256,8 @@ def calibrate(
     told so.
 
     Args:
-        ratings (FILE): Ratings of a random part: item, value and, where there are several, run or
-            model, person, dimension; what 'audiocapbench view --rate' exports.
+        ratings (FILE): Ratings of a random part: a rating project of the store, or a file with
+            item, value and, where there are several, run or model, person, dimension.
         judge (JUDGE): The judge that has judged the runs.
         metric (M): A metric instead of a judge.
         dimension (NAME): What was rated: overall (or the mean of the others), accuracy, …

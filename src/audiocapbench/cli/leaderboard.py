@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,7 +29,7 @@ def leaderboard(
     table: Annotated[int | None, Option(min=1, max=3)] = None,
     columns: str | None = None,
     correction: options.Correction = "holm",
-    calibrated: Path | None = None,
+    calibrated: str | None = None,
     fail_under: float | None = None,
     form: options.Form = Format.TABLE,
     out: options.Out = None,
@@ -48,8 +47,8 @@ def leaderboard(
         all_runs: Show all runs, not each model's newest that was asked and that was imported.
         table (N): A table of AudioCapBench's paper: 1 all scores, 2 by category, 3 the data.
         columns (A,B): Which columns of that table, comma-separated.
-        calibrated (FILE): Rank by what people would have given, from ratings of a part; see
-            'audiocapbench judges calibrate'. Needs --judge.
+        calibrated (FILE): Rank by what people would have given, from ratings of a part: a file or
+            a rating project; see 'audiocapbench judges calibrate'. Needs --judge.
         fail_under (SCORE): Exit with 1 if a model is surely below, for CI: its whole 95 % interval.
     """
     from audiocapbench import library

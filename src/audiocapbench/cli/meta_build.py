@@ -69,7 +69,7 @@ def build(
     from audiocapbench.cli.progress import explain_spending
     from audiocapbench.engine import Budget
     from audiocapbench.files import csv_text, write_file
-    from audiocapbench.meta.build import build_pairs, count_types, filter_pairs, write_votes
+    from audiocapbench.meta.build import build_pairs, count_types, filter_pairs, vote_table
     from audiocapbench.meta.corrupt.captions import read_captions
     from audiocapbench.meta.settings import TrialSettings
 
@@ -87,7 +87,7 @@ def build(
     with agreed_scorers([(scorer, settings)], pairs, yes=yes) as scorers:
         kept = filter_pairs(pairs, scorers[0])
     explain_spending(settings.budget)
-    write_votes(out, kept, voters)
+    write_file(out, vote_table(out.suffix.lower(), kept, voters))
     if sources is not None:
         rows = [["id", "source_a", "source_b"], *([one.id, *wrote[one.id]] for one in kept)]
         write_file(sources, csv_text(rows))
@@ -116,13 +116,15 @@ def _read_machine(path: Path) -> dict[str, str]:
 
 
 def _keep(votes: Path, out: Path, least: int, *, json: bool) -> None:
-    from audiocapbench.meta.build import count_types, read_votes, write_brace, write_votes
+    from audiocapbench.files import write_file
+    from audiocapbench.meta.build import count_types, read_votes, vote_table, write_brace
 
     found = read_votes(votes, least)
     if out.suffix.lower() == ".json":
         write_brace(out, found.kept)
     else:
-        write_votes(out, found.kept, max(len(pair.votes) for pair in found.pairs))
+        voters = max(len(pair.votes) for pair in found.pairs)
+        write_file(out, vote_table(out.suffix.lower(), found.kept, voters))
     before, kept = count_types(found.pairs), count_types(found.kept)
     if json:
         kappa = found.agreement._asdict()

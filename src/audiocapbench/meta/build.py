@@ -26,9 +26,9 @@ from audiocapbench.meta.pairs.pair import (
     CaptionPair,
     Preference,
     agreement,
+    pair_table,
     preferred,
     write_clips,
-    write_table,
 )
 from audiocapbench.meta.scorers.scorer import BothOrdersScorer, Choice, PairScorer, PointwiseScorer
 
@@ -180,11 +180,11 @@ def read_votes(path: Path, least: int = AGREED) -> VotedPairs:
     return VotedPairs(tuple(pairs), kept, agreement(pairs, least), unvoted)
 
 
-def write_votes(path: Path, pairs: Sequence[CaptionPair], voters: int) -> None:
-    """Write a table for people to vote in, or what their votes left, as 'meta csv' reads it."""
+def vote_table(suffix: str, pairs: Sequence[CaptionPair], voters: int) -> str:
+    """A table for people to vote in, or what their votes left, as 'meta csv' reads it."""
     cast = [[{1: "a", -1: "b", 0: "tie"}[vote] for vote in pair.votes] for pair in pairs]
     more = [[*own, *[""] * (voters - len(own))] for own in cast]
-    write_table(path, pairs, [f"vote_{n + 1}" for n in range(voters)], more)
+    return pair_table(suffix, pairs, [f"vote_{n + 1}" for n in range(voters)], more)
 
 
 def write_brace(path: Path, pairs: Sequence[CaptionPair]) -> None:

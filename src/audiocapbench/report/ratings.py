@@ -2,15 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from audiocapbench.annotate.audit import read_audit
-from audiocapbench.data.problems import InvalidDataError, Problem
-from audiocapbench.data.records import read_records, renamed
-from audiocapbench.data.tables import IDS
+from audiocapbench.data.opinions import Opinions
 from audiocapbench.errors import ReportError, meant
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.metrics import compute
@@ -33,29 +30,33 @@ from audiocapbench.store import Store
 _ALL = "all"
 _FARTHEST = 1e6
 """No scale goes farther; sums of numbers that do are not what they seem."""
-_NAMES = {
-    "rating": ("rating", "score", "rel", "value"),
-    "group": ("group", "category", "domain", "type"),
-    "item": ("item", *IDS, "clip"),
-    "run": ("run", "model", "system"),
-}
 
 
-def rating_report(path: Path, baseline: float, compare: Sequence[str] = ()) -> Findings:
-    """Ratings of a file by group: whether they lie above a baseline, and how far groups differ.
+def rating_report(people: Opinions, baseline: float, compare: Sequence[str] = ()) -> Findings:
+    """Ratings by group: whether they lie above a baseline, and how far groups differ.
 
     An item that several people rated counts once, with their mean. Comparisons are ``A:B`` or
     ``A+B:C+D``; two groups are compared without being asked.
     """
     if not abs(baseline) <= _FARTHEST:
         raise ReportError(f"{baseline} is no baseline of ratings")
-    return rated_groups(*_read_ratings(path), baseline, compare)
+    items: dict[tuple[str, str], list[float]] = {}
+    for one, value in people.numbers(-_FARTHEST, _FARTHEST):
+        # What two runs say of a clip are two things that were rated.
+        key = one.group or _ALL, f"{one.run} {one.item or one.where}"
+        items.setdefault(key, []).append(value)
+    return rated_groups(items, baseline, compare)
 
 
 def rated_groups(
-    groups: Mapping[str, FloatArray], averaged: int, baseline: float, compare: Sequence[str] = ()
+    items: Mapping[tuple[str, str], Sequence[float]], baseline: float, compare: Sequence[str] = ()
 ) -> Findings:
-    """The same of ratings at hand, one an item, of which some are means of several."""
+    """The same of ratings at hand, by group and item."""
+    means: dict[str, list[float]] = {}
+    for (group, _), values in items.items():
+        means.setdefault(group, []).append(float(np.mean(values)))
+    groups = {name: np.array(values) for name, values in means.items()}
+    averaged = sum(len(values) > 1 for values in items.values())
     if len(groups) == 2 and not compare:
         compare = [":".join(groups)]
     differences = _bonferroni([_compared(groups, one) for one in dict.fromkeys(compare)])
@@ -97,32 +98,6 @@ def win_report(pairs: Sequence[CaptionPair], metrics: Sequence[str] = ()) -> Fin
         pages.append(rows_page(title, scored, unseen=["signature"]))
     said = {"n": len(sided), "types": plain_rows(rows), "metrics": plain_rows(scored)}
     return Findings(said, pages)
-
-
-def _read_ratings(path: Path) -> tuple[dict[str, FloatArray], int]:
-    """Ratings by group, one an item, and how many items had several."""
-    problems: list[Problem] = []
-    found: dict[tuple[str, str], list[float]] = {}
-    for where, fields in read_records(path, problems, (_NAMES["rating"],)):
-        row = renamed(fields, _NAMES)
-        try:
-            value = float(str(row.get("rating")))
-        except ValueError:
-            value = float("nan")
-        if abs(value) <= _FARTHEST:
-            # What two runs say of a clip are two things that were rated.
-            whose = f"{row.get('run') or ''} {row.get('item') or where}"
-            key = str(row.get("group") or _ALL), whose
-            found.setdefault(key, []).append(value)
-        else:
-            problems.append(Problem(where, "rating", f"is {row.get('rating')!r:.40}, no number"))
-    if problems or not found:
-        raise InvalidDataError(path, problems or [Problem(path.name, "", "holds no ratings")])
-    groups: dict[str, list[float]] = {}
-    for (group, _), values in found.items():
-        groups.setdefault(group, []).append(float(np.mean(values)))
-    several = sum(len(values) > 1 for values in found.values())
-    return {name: np.array(own) for name, own in groups.items()}, several
 
 
 def _rated(group: str, values: FloatArray, baseline: float, lowest: float) -> Row:
@@ -215,9 +190,9 @@ _BASIC = 3.0
 """A basic match on the scale; what lies below it is rejected."""
 
 
-def audit_report(store: Store, project: str, files: Sequence[Path]) -> Findings:
+def audit_report(store: Store, project: str, people: Sequence[str]) -> Findings:
     """Win rates by opponent, REL by domain, and the share of annotations that people reject."""
-    found = read_audit(store, project, files)
+    found = read_audit(store, project, people)
     pages: list[Page] = []
     said: dict[str, Any] = {"unrated": found.unrated}
     if any(one.answer is not None for one in found.pairs):
@@ -225,12 +200,7 @@ def audit_report(store: Store, project: str, files: Sequence[Path]) -> Findings:
         pages += won.pages
         said["wins"] = won.document
     if found.ratings:
-        groups = {
-            domain: np.array([float(np.mean(one)) for one in own.values()])
-            for domain, own in sorted(found.ratings.items())
-        }
-        several = sum(len(one) > 1 for own in found.ratings.values() for one in own.values())
-        every = np.concatenate(list(groups.values()))
+        every = np.array([np.mean(values) for values in found.ratings.values()])
         rows: list[Row] = [
             {"annotations": name, "n": len(every), "share": _share(hits)}
             for name, hits in (
@@ -239,7 +209,8 @@ def audit_report(store: Store, project: str, files: Sequence[Path]) -> Findings:
                 ("high match (4 or 5)", every >= 4),
             )
         ]
-        rated = rated_groups(groups, several, _BASIC, _speech_and_sound(list(groups)))
+        domains = list(dict.fromkeys(domain for domain, _ in found.ratings))
+        rated = rated_groups(found.ratings, _BASIC, _speech_and_sound(domains))
         notes = [f"{found.unrated:,} items of the sheets have no rating."] if found.unrated else []
         pages += [*rated.pages, rows_page("Annotations as people rate them", rows, notes)]
         said |= {"ratings": rated.document, "shares": plain_rows(rows)}

@@ -5,15 +5,18 @@ however often it is sent; what it replaced is kept beside it.
 """
 
 import hashlib
+import json
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, func, insert, select
 
+from audiocapbench.data.opinions import Opinion, Opinions, read_opinions
 from audiocapbench.errors import StoreError, meant
 from audiocapbench.store import schema
 from audiocapbench.store.claims import database_time
@@ -210,6 +213,33 @@ class RatingRepository(StoreRepository):
         with reading(self._engine) as connection:
             found = connection.execute(query.order_by(table.position, table.item))
             return {row.item: row.content for row in found}
+
+    def opinions(self, name: str) -> Opinions:
+        """What people think, as a file of this name says, or else a rating project.
+
+        Answers to gold questions are no opinions.
+
+        Raises:
+            StoreError: There is neither.
+        """
+        if Path(name).exists():
+            return read_opinions(Path(name))
+        projects = [one.name for one in self.projects()]
+        if name not in projects:
+            raise StoreError(
+                f"{name}: there is no such file, and no such rating project"
+                f"{meant(name, projects, 'there are') if projects else ''}"
+            )
+        items, found = self.items(name), []
+        for one in self.of(name):
+            item = items[one.item]
+            about = (item["sample"], "+".join(dict.fromkeys(map(str, item["runs"]))))
+            for dimension, value in one.answer.items():
+                if not item["gold"] and dimension != "confidence":
+                    more = (one.person, dimension, item["group"], f"{one.item} by {one.person}")
+                    found.append(Opinion(about[0], str(value), about[1], *more))
+        digest = hashlib.sha256(json.dumps(found).encode()).hexdigest()[:12]
+        return Opinions(name, found, digest)
 
     def projects(self) -> list[RatingProjectLine]:
         """All projects, by name."""

@@ -1,15 +1,17 @@
 """What people would have given every model, from a judge of everything and ratings of a part."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from audiocapbench.data.opinions import Opinions
+from audiocapbench.data.problems import Problem
 from audiocapbench.errors import ReportError, meant
-from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL
+from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
 from audiocapbench.scores.groups import ALL, CATEGORY, GroupKey
 from audiocapbench.scores.run_table import RunTable, TableReader, labels
 from audiocapbench.scores.scorer import Scorer
@@ -27,8 +29,8 @@ from audiocapbench.stats.predicted import (
 )
 from audiocapbench.stats.units import FloatArray
 from audiocapbench.store import Store
-from audiocapbench.study.ratings import SCALE, Ratings, read_ratings
 
+SCALE = (0.0, MAX_VALUE)
 _ADDS = 1.05
 """A judge that makes fewer than 5 % more of the ratings adds nothing worth saying."""
 _LOPSIDED = 0.8
@@ -96,7 +98,7 @@ class Calibration:
 def calibrate_runs(
     store: Store,
     runs: Sequence[int],
-    path: Path,
+    people: str,
     scorer: Scorer,
     *,
     dimension: str = OVERALL,
@@ -105,10 +107,11 @@ def calibrate_runs(
     category: str | None = None,
     partly: bool = False,
 ) -> Calibration:
-    """What people would have given the answers of each run, from a file of ratings.
+    """What people would have given the answers of each run, from ratings of a part.
 
     Args:
         store: Where the runs are, all of one benchmark.
+        people: A file of ratings, or a rating project of the store.
         scorer: One dimension of a judge, or a metric that is a mean over samples.
         dimension: What of the ratings a metric is put right by; a judge's is its own.
         scale: The lowest and the highest rating that there is.
@@ -125,7 +128,7 @@ def calibrate_runs(
         raise ReportError("the runs are of different data; calibrate those of one benchmark")
     if not scorer.is_mean:
         raise ReportError(f"{scorer.name} is a number of the whole corpus, not a mean")
-    ratings = read_ratings(path, scorer.dimension or dimension, scale)
+    ratings = _mean_ratings(store.ratings.opinions(people), scorer.dimension or dimension, scale)
     if len(tables) == 1 and set(ratings.values) == {""}:  # who is rated needs no saying
         ratings = ratings._replace(values={str(tables[0].run.id): ratings.values[""]})
     unrated = [one.run for one in tables if partly and not _names(one, ratings)]
@@ -155,8 +158,60 @@ def calibrate_runs(
     return Calibration(scorer, ordered, better, biases, own, signature, tuple(notes))
 
 
+class _Ratings(NamedTuple):
+    """People's ratings by run (as they name it) and sample, each the mean over people.
+
+    Attributes:
+        partial: How often a person rated only some dimensions of what the mean is over.
+        lowest: The lowest rating as given, and ``highest`` the highest.
+    """
+
+    values: Mapping[str, Mapping[str, float]]
+    dimension: str
+    partial: int
+    lowest: float
+    highest: float
+    digest: str
+
+
+def _mean_ratings(people: Opinions, dimension: str, scale: tuple[float, float]) -> _Ratings:
+    """Ratings on the judge's scale; ``overall`` is what people call so, or their mean over all."""
+    low, high = scale
+    problems: list[Problem] = []
+    rows: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
+    known = people.numbers(low, high, f" from {low:g} to {high:g}")
+    for one, value in known:
+        given, name = rows[one.run, one.item, one.person], one.dimension or OVERALL
+        if not one.item:
+            problems.append(Problem(one.where, "item", "is missing"))
+        elif name in given:
+            who = f" by {one.person}" if one.person else ""
+            problems.append(Problem(one.where, "item", f"{one.item} is rated twice{who}"))
+        given[name] = (value - low) / (high - low) * MAX_VALUE
+    people.refuse(problems)
+    dimensions = {name for given in rows.values() for name in given}
+    if dimension not in {OVERALL, *dimensions}:
+        near = meant(dimension, dimensions)
+        raise ReportError(f"{people.source}: nobody rated {dimension!r}{near}")
+    means: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    partial = 0
+    for (run, item, _), given in rows.items():
+        if dimension in given:
+            means[run][item].append(given[dimension])
+        elif dimension == OVERALL and set(given) == dimensions - {OVERALL}:
+            means[run][item].append(overall(given))
+        else:
+            partial += 1
+    values = {
+        run: {item: float(np.mean(each)) for item, each in items.items()}
+        for run, items in means.items()
+    }
+    numbers = [value for _, value in known]
+    return _Ratings(values, dimension, partial, min(numbers), max(numbers), people.digest)
+
+
 def _ratings_of(
-    table: RunTable, tables: Sequence[RunTable], ratings: Ratings
+    table: RunTable, tables: Sequence[RunTable], ratings: _Ratings
 ) -> Mapping[str, float]:
     run, values, known = table.run, ratings.values, _names(table, ratings)
     alike = [str(one.run.id) for one in tables if known and _names(one, ratings) == known]
@@ -171,7 +226,7 @@ def _ratings_of(
     raise ReportError(f"the ratings have none of run {run.id} ({run.model}){near}")
 
 
-def _unused(tables: Sequence[RunTable], scorer: Scorer, ratings: Ratings) -> list[str]:
+def _unused(tables: Sequence[RunTable], scorer: Scorer, ratings: _Ratings) -> list[str]:
     """What of the ratings counts for nothing, and why."""
     known = {name: table for table in tables for name in _names(table, ratings)}
     others = {name or "no model": own for name, own in ratings.values.items() if name not in known}
@@ -190,7 +245,7 @@ def _unused(tables: Sequence[RunTable], scorer: Scorer, ratings: Ratings) -> lis
     ]
 
 
-def _names(table: RunTable, ratings: Ratings) -> list[str]:
+def _names(table: RunTable, ratings: _Ratings) -> list[str]:
     """What the ratings call a run; nothing where nobody rated it."""
     run = table.run
     return [key for key in (str(run.id), run.name, run.model) if key and key in ratings.values]

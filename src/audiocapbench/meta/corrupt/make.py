@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from audiocapbench.files import write_file
 from audiocapbench.meta.corrupt.balance import choose, placed
 from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, Corruption
 from audiocapbench.meta.corrupt.events import add_events, drop_events, swap_orders
 from audiocapbench.meta.corrupt.exchanges import change_attributes, change_counts, exchange_nouns
-from audiocapbench.meta.pairs.pair import CaptionPair, check_form, write_clips, write_table
+from audiocapbench.meta.pairs.pair import CaptionPair, check_form, pair_table, write_clips
 
 RULES: Mapping[Corruption, Callable[[CaptionSet], Iterable[CorruptedPair]]] = {
     Corruption.NOUN: exchange_nouns,
@@ -100,7 +101,7 @@ def write_pairs(path: Path, made: Sequence[CorruptionResult]) -> None:
     for pair, one in zip(pairs, (one for own in made for one in own.corruptions), strict=True):
         numbers = "+".join(str(number + 1) for number in one.sources)
         more.append((pair.dataset, f"{one.clip.id}#{numbers}"))
-    write_table(path, pairs, ("dataset", "source"), more)
+    write_file(path, pair_table(path.suffix.lower(), pairs, ("dataset", "source"), more))
 
 
 def _add_to_clip(clip: dict[str, Any], pair: CaptionPair) -> None:

@@ -14,7 +14,7 @@ in columns whose names begin with ``vote``, each a, b or tie, or 1, -1 or 0. Fur
 both captions are held to those that are neither of them.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -35,6 +35,7 @@ from audiocapbench.meta.pairs.pair import (
     normalised,
     preferred,
 )
+from audiocapbench.store import Store
 
 _DATASETS = ("AudioCaps", "Clotho")
 BRACE_MAIN = {
@@ -57,7 +58,7 @@ _PREFERRED: dict[str, Preference | None] = {
 _VOTES = {
     **dict.fromkeys(("a", "caption_a", "first", "1"), 1),
     **dict.fromkeys(("b", "caption_b", "second", "-1"), -1),
-    **dict.fromkeys(("tie", "0"), 0),
+    **dict.fromkeys(("tie", "both_bad", "0"), 0),
 }
 
 
@@ -90,6 +91,34 @@ def read_csv_pairs(path: Path) -> list[CaptionPair]:
     if not pairs and not problems:
         raise DatasetError(f"{path}: holds no pairs")
     return _checked(path, pairs, problems)
+
+
+def project_pairs(store: Store, project: str) -> list[CaptionPair]:
+    """The pairs of a rating project with people's votes; a gold question has its answer alone.
+
+    Raises:
+        TrialError: There is no such project, or it is not about pairs.
+    """
+    kinds = {one.name: one.kind for one in store.ratings.projects()}
+    if project not in kinds:
+        near = meant(project, kinds, "there are")
+        raise TrialError(f"{project}: there is no such file, and no such rating project{near}")
+    if kinds[project] != "pairs":
+        raise TrialError(f"{project} is of kind {kinds[project]!r}; only pairs have votes")
+    items, votes = store.ratings.items(project), defaultdict[str, list[int]](list)
+    for one in store.ratings.of(project):
+        if not items[one.item]["gold"]:
+            votes[one.item].append(_VOTES[one.answer["vote"]])
+    pairs = []
+    for key, item in items.items():
+        if item["gold"] or key in votes:
+            cast, kind = tuple(votes[key]), item["group"] or "all"
+            answer = preferred(cast) if cast else _PREFERRED[item["gold"]]
+            held_to = _without(item["references"], *item["captions"])
+            (first, second), audio = item["captions"], item["audio"]
+            about = (answer, kind, kind, project, held_to, held_to, cast, audio)
+            pairs.append(CaptionPair(key, audio, first, second, *about))
+    return pairs
 
 
 def kind_of(path: Path) -> str | None:

@@ -174,14 +174,14 @@ def check_form(path: Path, forms: Sequence[str] = (*TABLES, ".json")) -> None:
         raise DatasetError(f"{path}: pairs are written as {', '.join(forms)}; name one of them")
 
 
-def write_table(
-    path: Path, pairs: Sequence[CaptionPair], columns: Sequence[str], more: Iterable[Sequence[str]]
-) -> None:
-    """Write a row a pair, with further columns, what stands in them (``more``), and references.
+def pair_table(
+    suffix: str, pairs: Sequence[CaptionPair], columns: Sequence[str], more: Iterable[Sequence[str]]
+) -> str:
+    """A row a pair, with further columns, what stands in them (``more``), and references.
 
     JSON lines hold the same fields, and references as a list.
     """
-    names, suffix = [*_COLUMNS, *columns], path.suffix.lower()
+    names = [*_COLUMNS, *columns]
     rows = []
     for one, further in zip(pairs, more, strict=True):
         captions = (one.first, one.second, _PREFERRED[one.answer])
@@ -190,12 +190,11 @@ def write_table(
     if suffix in JSON_LINES:
         found = (dict(zip(names, row, strict=True)) for row in rows)
         objects = (one | {"references": own} for one, own in zip(found, held, strict=True))
-        write_file(path, "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in objects))
-        return
+        return "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in objects)
     most = max(map(len, held), default=0)
     names += [f"reference_{number + 1}" for number in range(most)]
     cells = [[*row, *own, *[""] * (most - len(own))] for row, own in zip(rows, held, strict=True)]
-    write_file(path, csv_text([names, *cells], DELIMITERS[suffix]))
+    return csv_text([names, *cells], DELIMITERS[suffix])
 
 
 def write_clips(

@@ -1,12 +1,14 @@
 """Ratings as files that other commands read: one row a rating, or a table of votes on pairs."""
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from audiocapbench.errors import meant
 from audiocapbench.files import csv_text, encodable
+from audiocapbench.meta.build import vote_table
+from audiocapbench.meta.pairs.files import project_pairs
 from audiocapbench.store import Store
 from audiocapbench.store.ratings import Rating
 from audiocapbench.web.rating.items import RatingItem
@@ -39,11 +41,14 @@ def export_ratings(
         raise RatingError(f"there is no project {project!r}{meant(project, lines, 'there are')}")
     kind = lines[project].kind
     items = {key: RatingItem.of(key, one) for key, one in store.ratings.items(project).items()}
-    said = store.ratings.of(project)
     if form == "votes":
-        if kind != "pairs":
-            raise RatingError(f"{project} is of kind {kind!r}; only pairs have votes")
-        return csv_text(_votes(items, said))
+        pairs = [
+            replace(one, answer=None if one.votes else one.answer, subtype=items[one.id].group)
+            for one in project_pairs(store, project)
+        ]
+        pairs = [replace(one, references_first=items[one.id].references) for one in pairs]
+        return vote_table(".csv", pairs, max((len(one.votes) for one in pairs), default=0))
+    said = store.ratings.of(project)
     known = KINDS[kind].dimensions
     if dimension is not None and dimension not in known:
         raise RatingError(f"{project} has no {dimension!r}{meant(dimension, known, 'there are')}")
@@ -69,23 +74,3 @@ def _rows(
         when = [round(one.took_s, 2), round(one.played_s, 2), one.rated_at]
         for name in KINDS[kind].dimensions if only is None else (only,):
             yield [*about, name, one.answer[name], *how, *when]
-
-
-def _votes(items: Mapping[str, RatingItem], said: Sequence[Rating]) -> list[list[Any]]:
-    """Gold questions have the answer that was set; people's answers to them are no votes."""
-    votes: dict[str, list[str]] = defaultdict(list)
-    for one in said:
-        if not items[one.item].gold:
-            votes[one.item].append({"both_bad": "tie"}.get(one.answer["vote"], one.answer["vote"]))
-    most = max(map(len, votes.values()), default=0)
-    width = max((len(one.references) for one in items.values()), default=0)
-    head = ["id", "audio", "caption_a", "caption_b", "preferred", "type"]
-    head += [f"vote_{n + 1}" for n in range(most)] + [f"reference_{n + 1}" for n in range(width)]
-    rows: list[list[Any]] = [head]
-    for key, item in items.items():
-        if not item.gold and key not in votes:
-            continue
-        blanks = [""] * (most - len(votes[key]))
-        told = [key, item.audio, *item.captions, item.gold, item.group, *votes[key], *blanks]
-        rows.append([*told, *item.references, *[""] * (width - len(item.references))])
-    return rows

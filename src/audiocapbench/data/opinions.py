@@ -1,0 +1,107 @@
+"""What people think of answers: ratings and votes in one form, and the reader of their files."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePath
+from typing import NamedTuple
+
+from audiocapbench.data.problems import InvalidDataError, Problem
+from audiocapbench.data.records import plain, read_records
+from audiocapbench.data.tables import IDS
+
+_NAMES = {
+    "item": ("item", "sample", *IDS, "clip"),
+    "run": ("run", "model", "system"),
+    "person": ("person", "rater", "annotator"),
+    "dimension": ("dimension", "criterion", "aspect"),
+    "group": ("group", "category", "domain", "type"),
+}
+_VALUES = ("value", "rating", "score", "rel", "vote", "preferred")
+_SHOWN = 20
+
+
+class Opinion(NamedTuple):
+    """What one person thinks of one answer.
+
+    Attributes:
+        item: What it is about: a sample, or a pair of captions.
+        value: A rating as written, or a vote: ``a``, ``b`` or ``tie``.
+        where: The place of the value in its file.
+    """
+
+    item: str
+    value: str
+    run: str = ""
+    person: str = ""
+    dimension: str = ""
+    group: str = ""
+    where: str = ""
+
+
+class Opinions(NamedTuple):
+    """All opinions of a file or of a rating project; ``problems`` are lines that were not read."""
+
+    source: str
+    opinions: Sequence[Opinion]
+    digest: str
+    problems: Sequence[Problem] = ()
+
+    def numbers(self, low: float, high: float, says: str = "") -> list[tuple[Opinion, float]]:
+        """Every opinion as a number of a scale.
+
+        Raises:
+            InvalidDataError: There are none, or some are no such number; each is named.
+        """
+        found, problems = [], list(self.problems)
+        for one in self.opinions:
+            value = _number(one.value)
+            if low <= value <= high:
+                found.append((one, value))
+            else:
+                problems.append(Problem(one.where, "", f"is {one.value!r:.40}, no number{says}"))
+        self.refuse(problems if found or problems else [Problem("", "", "holds no ratings")])
+        return found
+
+    def refuse(self, problems: Sequence[Problem]) -> None:
+        """Raise an error that lists the problems, where there are any."""
+        if problems:
+            raise InvalidDataError(PurePath(self.source), problems, shown=_SHOWN)
+
+
+def read_opinions(path: Path) -> Opinions:
+    """The opinions of a table: one in a column such as ``value``, or several ``vote_1`` and on.
+
+    Raises:
+        DatasetError: The file cannot be read, or has no column of values.
+    """
+    problems: list[Problem] = []
+    found: list[Opinion] = []
+    votes = tuple(f"vote_{number}" for number in range(1, 21))
+    for where, fields in read_records(path, problems, ((*_VALUES, *votes),)):
+        row = {
+            plain(name): "" if value is None else str(value).strip()
+            for name, value in fields.items()
+        }
+        about = {
+            key: next((row[name] for name in names if name in row), "")
+            for key, names in _NAMES.items()
+        }
+        for column, value in _values(row):
+            found.append(Opinion(value=value, where=f"{where}: {column}", **about))
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    return Opinions(str(path), found, digest, problems)
+
+
+def _values(row: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """The first column of values that holds something, else all votes."""
+    there = [(name, row[name]) for name in _VALUES if name in row]
+    votes = [(name, text) for name, text in row.items() if name[:5] == "vote_" and text]
+    value = next((one for one in there if one[1]), None)
+    yield from [value] if value else votes or there[:1]
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
