@@ -202,7 +202,8 @@ def test_failures_are_shown_under_all_three_policies(tmp_path: Path) -> None:
     done = call(tmp_path, "run", "tones", "--model", "listener", "--judge", "elements")
     assert done.returncode == 1
     found = re.search(
-        r"listener: 1 of 6 clips have no answer\. meteor: (\S+) without them, (\S+) as zero, "
+        r"listener: 1 of 6 clips have no answer \(1 failed\)\. "
+        r"meteor: (\S+) without them, (\S+) as zero, "
         r"(\S+)–(\S+) at worst and best\.",
         done.stdout,
     )
@@ -210,7 +211,7 @@ def test_failures_are_shown_under_all_three_policies(tmp_path: Path) -> None:
     left_out, zero, low, high = map(float, found.groups())
     assert zero == low == pytest.approx(left_out * 5 / 6, abs=0.001)
     assert high == pytest.approx(zero + 1 / 6, abs=0.001)
-    assert "1 of 6 have no verdict of elements. overall: " in done.stdout
+    assert "1 of 6 have no verdict of elements (1 failed). overall: " in done.stdout
 
 
 def test_one_model_that_refuses_leaves_the_others_their_results(tmp_path: Path) -> None:
