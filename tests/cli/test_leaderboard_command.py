@@ -48,7 +48,7 @@ def test_the_table_shows_ranks_ties_coverage_and_the_signature(store: str) -> No
     assert best[0] == "1"
     assert "23/24" in best
     assert "a" in best
-    assert "best_of_all & more: 1 filtered." in shown.stdout
+    assert "best_of_all & more: 1 refused." in shown.stdout
     assert "Models that share a letter cannot be told apart: 3 paired" in shown.stdout
     assert "Signature: rouge_l|protocol:1" in shown.stdout
 
