@@ -1,4 +1,4 @@
-"""The four figures: one data function, drawings in proportion, labels that do not collide."""
+"""The four figures: drawn from the board, in proportion, with labels that do not collide."""
 
 import re
 from pathlib import Path
@@ -9,23 +9,37 @@ import pytest
 from audiocapbench.benchmarks import Selection, open_benchmark
 from audiocapbench.engine import run_benchmark, score_run
 from audiocapbench.models import create_model
-from audiocapbench.report.page.board import correlations, headline_ranks, pooled_kendall
-from audiocapbench.report.page.drawing import Drawing, draw_bars, draw_scatter, place_labels
-from audiocapbench.report.page.figure_data import (
+from audiocapbench.report.leaderboard.board import Board
+from audiocapbench.report.page.board import (
     BINS,
-    Bar,
-    Point,
-    Span,
-    figure_data,
-    nice_step,
-    provider_of,
+    board_document,
+    correlations,
+    pooled_kendall,
+    ranked_board,
 )
+from audiocapbench.report.page.document import Cell
+from audiocapbench.report.page.drawing import (
+    Bar,
+    Drawing,
+    Point,
+    draw_bars,
+    draw_scatter,
+    nice_step,
+    place_labels,
+)
+from audiocapbench.report.page.plots import overall_bars, tradeoff_points
+from audiocapbench.report.page.providers import provider_of
 from audiocapbench.report.page.report_data import headline_of
 from audiocapbench.scores.scorer import Scorer
+from audiocapbench.store import Run
 from folders import write_folder
 from report_pages import gathered_runs, scored_runs
 
 OVERALL = Scorer("judge", "overall")
+
+
+def span(value: float, low: float, high: float) -> Cell:
+    return Cell(value=value, interval=(low, high))
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +49,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_clip_and_its_first_caption_is_counted_once(runs: Path) -> None:
-    gathered = gathered_runs(*scored_runs(runs, "control/right", "control/wrong", judged=True))
-    data = figure_data(gathered)
+    store, made = scored_runs(runs, "control/right", "control/wrong", judged=True)
+    gathered = gathered_runs(store, made)
+    data = board_document(store, gathered, "T")
     assert [one.category for one in data.durations] == ["sound", "music"]
     assert [sum(one.counts) for one in data.durations] == [6, 6]
     assert [sum(one.counts) for one in data.lengths] == [6, 6]
@@ -47,28 +62,29 @@ def test_every_clip_and_its_first_caption_is_counted_once(runs: Path) -> None:
 
 
 def test_figures_show_the_numbers_of_the_summaries(runs: Path) -> None:
-    gathered = gathered_runs(*scored_runs(runs, "control/right", "control/wrong", judged=True))
-    data = figure_data(gathered)
-    assert data.measure.label == "elements: overall"
-    for run, bar, point in zip(gathered.runs, data.overall, data.points, strict=True):
+    store, made = scored_runs(runs, "control/right", "control/wrong", judged=True)
+    gathered = gathered_runs(store, made)
+    data = board_document(store, gathered, "T")
+    assert data.scorers[data.headline].label == "elements: overall"
+    drawn = zip(gathered.runs, overall_bars(data), tradeoff_points(data), strict=True)
+    for run, bar, point in drawn:
         judged = run.summary.judges["elements"].overall
-        assert bar.span is not None
-        assert bar.span.score == judged["overall"].value
-        assert (bar.span.low, bar.span.high) == judged["overall"].interval
-        assert point.accuracy.score == judged["accuracy"].value
-    sound = data.panels[0]
+        assert bar.cell is not None
+        assert bar.cell.value == judged["overall"].value
+        assert bar.cell.interval == judged["overall"].interval
+        assert point.accuracy.value == judged["accuracy"].value
+    sound = data.parts[0]
     assert (sound.category, sound.samples) == ("sound", 6)
-    first = sound.bars[0].span
     expected = gathered.runs[0].summary.judges["elements"].by_category["sound"]["overall"]
-    assert first is not None
-    assert first.score == expected.value
+    assert sound.cells[0] is not None
+    assert sound.cells[0].value == expected.value
 
 
 def test_without_a_judge_there_is_no_fourth_figure_and_a_metric_ranks(runs: Path) -> None:
     store, made = scored_runs(runs, "control/safe")
-    data = figure_data(gathered_runs(store, made))
-    assert data.points == ()
-    assert data.measure.judge is None
+    data = board_document(store, gathered_runs(store, made), "T")
+    assert tradeoff_points(data) == []
+    assert data.scorers[data.headline].judge is None
 
 
 def test_a_chosen_score_ranks(runs: Path) -> None:
@@ -113,7 +129,12 @@ def test_kendalls_tau_within_models_counts_only_pairs_of_one_model() -> None:
 
 def test_only_runs_on_the_same_samples_are_tested_for_ties(runs: Path) -> None:
     store, made = scored_runs(runs, "control/right", "control/empty", judged=True)
-    found = headline_ranks(gathered_runs(store, made))[0].runs
+
+    def ranked(own: list[Run]) -> Board:
+        data = gathered_runs(store, own)
+        return ranked_board(data, data.headline)
+
+    found = ranked(made).overall.runs
     assert [one.rank for one in found] == [1, 2]
     assert not set(found[0].tied) & set(found[1].tied)
     benchmark = open_benchmark(str(runs))
@@ -121,17 +142,16 @@ def test_only_runs_on_the_same_samples_are_tested_for_ties(runs: Path) -> None:
         benchmark, create_model("control/wrong"), store, selection=Selection(limit=8)
     ).run
     score_run(store, few, ["rouge_l"])
-    apart, notes = headline_ranks(gathered_runs(store, [*made, few]))
-    assert not any(one.rank for one in apart.runs)
-    assert "not asked about the same samples" in notes[0]
-    alone, _ = headline_ranks(gathered_runs(store, made[:1]))
-    assert [one.rank for one in alone.runs] == [None]
+    apart = ranked([*made, few])
+    assert not any(one.rank for one in apart.overall.runs)
+    assert "not asked about the same samples" in apart.notes[0]
+    assert [one.rank for one in ranked(made[:1]).overall.runs] == [None]
 
 
 def test_bars_stand_in_proportion_to_their_scores() -> None:
     bars = [
-        Bar("best", "a", Span(4.0, 3.5, 4.5)),
-        Bar("half", "b", Span(2.0, 1.5, 2.5)),
+        Bar("best", "a", span(4.0, 3.5, 4.5)),
+        Bar("half", "b", span(2.0, 1.5, 2.5)),
         Bar("none", "b", None),
     ]
     drawn = draw_bars(bars, OVERALL.shown, 4.5, ["a", "b"], "name").html()
@@ -145,7 +165,7 @@ def test_bars_stand_in_proportion_to_their_scores() -> None:
 
 
 def test_a_scatter_of_one_point_without_spread_can_be_drawn() -> None:
-    point = Point("only <one>", "a", Span(5.0, 5.0, 5.0), Span(10.0, 10.0, 10.0))
+    point = Point("only <one>", "a", span(5.0, 5.0, 5.0), span(10.0, 10.0, 10.0))
     drawn = draw_scatter([point], ["a"], "name", 880.0).html()
     assert "nan" not in drawn
     assert "only &lt;one&gt;" in drawn
@@ -170,7 +190,7 @@ def test_labels_keep_clear_of_points_and_of_each_other() -> None:
 def test_thirteen_long_names_stand_below_and_numbers_beside_the_points() -> None:
     def drawing(names: list[str]) -> Drawing:
         middles = [6 + 0.13 * (one * 5 % 13) for one in range(13)]
-        spans = [(Span(x, x - 0.2, x + 0.2), Span(14 - x, 13.8 - x, 14.2 - x)) for x in middles]
+        spans = [(span(x, x - 0.2, x + 0.2), span(14 - x, 13.8 - x, 14.2 - x)) for x in middles]
         points = [Point(name, "a", *own) for name, own in zip(names, spans, strict=True)]
         return draw_scatter(points, ["a"], "name", 624.0)
 
@@ -196,7 +216,7 @@ def test_no_name_lies_on_an_interval() -> None:
 
 
 def test_a_printed_number_is_drawn_without_an_interval() -> None:
-    bars = [Bar("p", "a", Span(5.0, 5.0, 5.0, printed=True)), Bar("r", "a", Span(5.0, 4.0, 6.0))]
+    bars = [Bar("p", "a", Cell(value=5.0, printed=True)), Bar("r", "a", span(5.0, 4.0, 6.0))]
     drawn = draw_bars(bars, "{:.2f}".format, 10.0, ["a"], "name").html()
     assert drawn.count('class="interval"') == 3
     assert "p: 5.00, as printed, without an interval" in drawn

@@ -35,7 +35,7 @@ def page_of(store: Store, runs: list[Run], folder: Path) -> str:
 
 
 def board_of(store: Store, runs: list[Run]) -> dict[str, Any]:
-    return board_document(store, gathered_runs(store, runs), "T")
+    return board_document(store, gathered_runs(store, runs), "T").to_dict()
 
 
 def bold(board: dict[str, Any]) -> list[list[bool]]:

@@ -21,7 +21,7 @@ from audiocapbench.report.leaderboard.board import LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.leaderboard.records import document, records
 from audiocapbench.report.page.board import board_document
-from audiocapbench.report.page.figure_data import figure_data
+from audiocapbench.report.page.plots import overall_bars
 from audiocapbench.report.page.report_data import gather, stored_summaries
 from audiocapbench.report.published_result import published_result
 from audiocapbench.scores import compute as computing
@@ -133,19 +133,17 @@ def check_everywhere(store: Store, runs: list[Run], scorer: Scorer) -> None:
     for run in data.runs:
         check_document(run.summary, scorer, names)
     check_leaderboard(store, summaries, scorer)
-    bars = {bar.label: bar.span for bar in figure_data(data).overall}
     board = board_document(store, data, "T")
-    column = board["estimates"][[one["label"] for one in board["scorers"]].index(scorer.label)]
-    cells = {one["label"]: cell for one, cell in zip(board["models"], column, strict=True)}
+    bars = {bar.label: bar.cell for bar in overall_bars(board)}
+    column = board.estimates[[one.label for one in board.scorers].index(scorer.label)]
+    cells = {one.label: cell for one, cell in zip(board.models, column, strict=True)}
     for summary in summaries:
         estimate = summary.table.estimate(scorer)
-        span = bars[summary.run.model]
-        assert span is not None
-        assert span.score == estimate.value
-        assert (span.low, span.high) == (estimate.interval or (span.low, span.high))
         cell = cells[summary.run.model]
-        assert (cell["value"], cell["interval"]) == (estimate.value, estimate.interval)
-        assert (cell["zero"], cell["bounds"]) == (estimate.as_zero, estimate.bounds)
+        assert cell is not None
+        assert bars[summary.run.model] == cell
+        assert (cell.value, cell.interval) == (estimate.value, estimate.interval)
+        assert (cell.zero, cell.bounds) == (estimate.as_zero, estimate.bounds)
         result = published_result(store, summary, provider="made", model_id="one")
         name = f"llm_{scorer.column}" if scorer.judge else scorer.name
         assert result["corpus_scores"][name] == estimate.value

@@ -14,7 +14,7 @@ from audiocapbench.report.leaderboard.pages import pages
 from audiocapbench.report.leaderboard.paper_tables import paper_tables
 from audiocapbench.report.leaderboard.records import pair_records, records
 from audiocapbench.report.page.board import board_document
-from audiocapbench.report.page.figure_data import figure_data
+from audiocapbench.report.page.plots import overall_bars, tradeoff_points
 from audiocapbench.report.page.report_data import gather, stored_summaries
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.store import Store
@@ -151,16 +151,17 @@ def test_rows_for_programs_have_every_dimension_and_tests_are_apart(store: Store
 def test_figures_and_the_page_show_published_models_beside_runs(store: Store) -> None:
     number = put_mine(store, missing=0)
     data = gather(stored_summaries(store, [number]), published=True)
-    figures = figure_data(data)
-    assert [len(figures.overall), len(figures.points), len(figures.panels[0].bars)] == [14, 14, 14]
-    labels = [bar.label for bar in figures.overall]
+    shown = board_document(store, data, "T")
+    bars = overall_bars(shown)
+    assert [len(bars), len(tradeoff_points(shown)), len(shown.parts[0].cells)] == [14, 14, 14]
+    assert all(shown.parts[0].cells)
+    labels = [bar.label for bar in bars]
     assert labels[:3] == [
         "gemini/gemini-3-pro-preview (published)",
         "gemini/gemini-2.5-pro (published)",
         "own/mine",
     ]
-    shown = board_document(store, data, "T")["models"]
-    assert [one["label"] for one in shown][:2] == ["own/mine", labels[0]]
+    assert [one.label for one in shown.models][:2] == ["own/mine", labels[0]]
     assert any("about 1,000 samples, the runs about 997" in note for note in data.notes)
     assert gather(stored_summaries(store, [number])).published == ()
 

@@ -93,7 +93,7 @@ def figures(
         kinds (A,B): Comma-separated: png, svg, pdf.
         published: Draw the paper's models too.
     """
-    from audiocapbench.report.page.figure_data import figure_data
+    from audiocapbench.report.page.board import board_document
     from audiocapbench.report.page.plots import formats, write_figures
     from audiocapbench.report.page.report_data import gather, stored_summaries
     from audiocapbench.scores.run_table import keep_estimates
@@ -102,15 +102,15 @@ def figures(
     wanted = formats(kinds)
     kept = Store.open(store, create=False)
     data = gather(stored_summaries(kept, runs), by, published=published)
-    drawn = figure_data(data)
-    paths = write_figures(drawn, out, wanted)
+    board = board_document(kept, data, data.benchmark)
+    paths = write_figures(board, out, wanted)
     keep_estimates(kept, (one.table for one in data.runs))
     if json:
-        written = {"figures": [str(path) for path in paths], "ranked_by": drawn.measure.label}
+        written = {"figures": [str(path) for path in paths], "ranked_by": data.headline.label}
         print_json(written | {"notes": list(data.notes)})
     else:
         for path in paths:
             show_lines(relative(path))
     say(*data.notes)
-    if not drawn.points:
+    if not any(path.stem == "figure4_tradeoff" for path in paths):
         say("No judge scores accuracy and hallucination here, so there is no figure 4.")

@@ -230,7 +230,7 @@ def _write_table(study: "Study", name: str, board: "LeaderboardResult") -> list[
 
 
 def _pictures(plan: _StudyPlan, runs: Sequence[int]) -> list[Path]:
-    from audiocapbench.report.page.figure_data import figure_data
+    from audiocapbench.report.page.board import board_document
     from audiocapbench.report.page.html import write_report
     from audiocapbench.report.page.plots import formats, write_figures
     from audiocapbench.report.page.report_data import gather, stored_summaries
@@ -240,7 +240,8 @@ def _pictures(plan: _StudyPlan, runs: Sequence[int]) -> list[Path]:
         return written
     data = gather(stored_summaries(plan.store, runs), None, published=study.published)
     if study.output.figures:
-        written += write_figures(figure_data(data), study.folder / "figures", formats("png,svg"))
+        board = board_document(plan.store, data, study.name)
+        written += write_figures(board, study.folder / "figures", formats("png,svg"))
     if study.output.report:
         written.append(study.folder / "report.html")
         write_report(plan.store, data, written[-1], title=study.name, audio="auto")

@@ -4,7 +4,7 @@ from audiocapbench.errors import ReportError
 from audiocapbench.judges import JudgeSensitivity
 from audiocapbench.judges.sensitivity import ScoreShift, VariantFigure
 from audiocapbench.report.exports import Heading, Page
-from audiocapbench.report.page.figure_data import Span
+from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.plots import shift_sheet
 
 
@@ -39,7 +39,11 @@ def sensitivity_sheet(study: JudgeSensitivity) -> str:
     if not found:
         raise ReportError("no answer was judged both ways: there is nothing to draw")
     panels = {
-        dimension: [(one.variant, _span(one.shifts[dimension])) for one in found]
+        dimension: [
+            (one.variant, Cell(value=shift.mean, interval=shift.interval))
+            for one in found
+            for shift in [one.shifts[dimension]]
+        ]
         for dimension in study.dimensions
     }
     label = f"{study.judge}: shift of scores from 0 to 10, with 95 % intervals"
@@ -55,9 +59,3 @@ def _shown(shift: ScoreShift | None) -> list[str]:
 
 def _ranks(one: VariantFigure) -> list[str]:
     return ["–" if one.tau is None else f"{one.tau:.2f}", f"{one.moved} of {len(one.ranks)}"]
-
-
-def _span(shift: ScoreShift) -> Span:
-    if shift.interval is None:
-        return Span(shift.mean, shift.mean, shift.mean, certain=False)
-    return Span(shift.mean, shift.interval.low, shift.interval.high)

@@ -11,8 +11,8 @@ from audiocapbench.meta.pairs.pair import Agreement, PairSet
 from audiocapbench.meta.trial import GroupMeasures, ScorerTrial
 from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.exports import Page, number
-from audiocapbench.report.page.drawing import draw_bars
-from audiocapbench.report.page.figure_data import Bar, Span
+from audiocapbench.report.page.document import Cell
+from audiocapbench.report.page.drawing import Bar, draw_bars
 from audiocapbench.report.page_file import render, source_hash, template_text, write_page
 from audiocapbench.report.tables import page_of
 from audiocapbench.version import VERSION
@@ -153,9 +153,8 @@ def _chart(trials: Sequence[ScorerTrial]) -> str:
     bars = []
     for one in _best_first(trials):
         value, interval = one.whole.values[headline], one.whole.intervals[headline]
-        ends = interval or (value or 0.0, value or 0.0)
-        span = None if value is None else Span(value, *ends, certain=interval is not None)
-        bars.append(Bar(one.scorer, one.scorer.partition(":")[0], span))
+        cell = None if value is None else Cell(value=value, interval=interval)
+        bars.append(Bar(one.scorer, one.scorer.partition(":")[0], cell))
     constant, answer = trials[0].constant
     name = (
         f"{_TITLES[headline]} of each scorer with its 95 percent interval, and the line of the "

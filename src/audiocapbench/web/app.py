@@ -23,8 +23,8 @@ _ICON = (
 def make_app(boards: Boards, feed: LiveFeed) -> Any:
     """An application that shows a store; it is to be served behind ``guard.guarded``."""
     app = bare_app()
-    board = {"title": "AudioCapBench"}
-    page = render("report.html", board=board, policy="", style="", script="", data="", embedded=[])
+    empty = {"policy": "", "style": "", "script": "", "data": "", "embedded": []}
+    page = render("report.html", title="AudioCapBench", board=None, **empty)
     for path, text, kind in (
         ("/", page, "text/html"),
         ("/page.js", joined(SERVED_SCRIPTS), "text/javascript"),
@@ -71,7 +71,7 @@ class _BoardRequests:
 
     def board(self, asked: Mapping[str, str]) -> Any:
         """The document of a benchmark's board."""
-        return self._boards.document(asked.get("benchmark", ""))
+        return self._boards.document(asked.get("benchmark", "")).to_dict()
 
     def list(self, asked: Mapping[str, str]) -> Any:
         """Rows of the list of samples."""

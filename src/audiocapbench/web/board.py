@@ -4,22 +4,31 @@ What the store has kept is shown at once; ranks and intervals that it has not ar
 it, and kept.
 """
 
+import json
+import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from threading import Lock, Timer
-from typing import Any
+from dataclasses import dataclass, field, replace
+from multiprocessing import get_context, parent_process
+from threading import Lock, Thread, Timer
+from typing import TYPE_CHECKING, Any
 
-from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.report.page.board import Document, board_document
+from audiocapbench.errors import AudioCapBenchError, ReportError
+from audiocapbench.report.page.board import (
+    board_document,
+    drawn_notes,
+    ranked_board,
+    ranking_part,
+)
+from audiocapbench.report.page.document import BoardDocument, ServedBoard, TrialRun
 from audiocapbench.report.page.explorer.content import NOT_ASKED
-from audiocapbench.report.page.report_data import gather, stored_summaries
-from audiocapbench.scores.run_table import keep_estimates
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.report.page.report_data import KeptData, gather, kept_data, stored_summaries
+from audiocapbench.scores.run_table import TableReader, keep_estimates
 from audiocapbench.store import RunLine, Store
 from audiocapbench.web.board_list import BoardList, QueryError
-from audiocapbench.web.board_quick import quick_document
-from audiocapbench.web.large_board import ranked_elsewhere
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 MOST_AT_ONCE = 60_000
 """Answers of a board that are read into memory together, for correlations and the like."""
@@ -36,9 +45,9 @@ class BoardState:
 
     runs: tuple[int, ...]
     samples: BoardList
-    quick: Document | None = None
-    quick_revision: Revision = ()
-    full: Document | None = None
+    kept: KeptData | None = None
+    kept_revision: Revision = ()
+    full: BoardDocument | None = None
     revision: Revision = ()
     error: str = ""
     busy: bool = False
@@ -56,35 +65,36 @@ class Boards:
         self._listed: tuple[dict[int, int], list[RunLine]] = ({}, [])
         self.version = 0
 
-    def document(self, benchmark: str = "") -> Document:
+    def document(self, benchmark: str = "") -> ServedBoard:
         """What a page shows of a benchmark, by default of the one that was run last."""
         lines = self._lines()
         others = list(dict.fromkeys(one.benchmark for one in lines if not one.is_trial))
         if benchmark and benchmark not in others:
             why = f"there is no benchmark {benchmark[:80]} in the store"
-            return {"board": None, "benchmarks": others, "error": why, "version": self.version}
+            return ServedBoard(board=None, benchmarks=others, error=why, version=self.version)
         board, own = self._board(lines, benchmark)
         revision = self._revision(board.runs)
-        if own and board.quick_revision != revision:
-            board.quick = quick_document(self._store, own, board.samples.heads, self._by)
-            board.quick_revision = revision
-        quick = board.quick
-        if board.revision != revision and quick is not None:
+        if own and board.kept_revision != revision:
+            board.kept = kept_data(self._store, own, board.samples.heads, self._by)
+            board.kept_revision = revision
+        kept, shown = board.kept, board.full
+        if board.revision != revision and kept is not None:
             self._begin(board, revision)
-        best = board.full if board.full is not None else quick
+        if shown is None and kept is not None:
+            shown = board_document(self._store, kept, kept.benchmark)
         statuses = sorted({status for one in own for status in one.statuses})
         if any(one.asked < len(board.samples.heads) for one in own):
             statuses.append(NOT_ASKED)
-        return {
-            "board": best,
-            "trial_runs": _trials(lines),
-            "partial": board.full is None or board.revision != revision,
-            "error": board.error,
-            "benchmarks": others,
-            "categories": board.samples.categories,
-            "present": statuses,
-            "version": self.version,
-        }
+        return ServedBoard(
+            board=shown,
+            trial_runs=[_trial_run(one) for one in lines if one.is_trial],
+            partial=board.full is None or board.revision != revision,
+            error=board.error,
+            benchmarks=others,
+            categories=board.samples.categories,
+            present=statuses,
+            version=self.version,
+        )
 
     def samples(self, benchmark: str = "") -> BoardList:
         """The samples of a benchmark's board."""
@@ -152,37 +162,98 @@ class Boards:
             board.rest_until = time.monotonic() + max(_PAUSE_S, 3 * (time.monotonic() - began))
             board.busy = False
 
-    def _whole(self, board: BoardState) -> Document:
+    def _whole(self, board: BoardState) -> BoardDocument:
         data = gather(stored_summaries(self._store, board.runs), self._by)
         document = board_document(self._store, data, data.benchmark)
         keep_estimates(self._store, (one.table for one in data.runs))
         return document
 
-    def _large(self, board: BoardState) -> Document | None:
-        quick = board.quick
-        if quick is None:
+    def _large(self, board: BoardState) -> BoardDocument | None:
+        if board.kept is None:
             return None
-        headline = quick["scorers"][quick["headline"]]
-        judge, label = headline["judge"], headline["label"]
         # What sorts by the headline; from here on at once.
-        board.samples.columns(
-            board.runs, Scorer(judge, headline["column"]) if judge else Scorer(label)
-        )
-        return ranked_elsewhere(self._store.url, board.runs, self._by)
+        board.samples.columns(board.runs, board.kept.headline)
+        return _ranked_apart(self._store.url, board.runs, self._by)
 
 
-def _trials(lines: Sequence[RunLine]) -> list[dict[str, Any]]:
-    """Runs that serve trials and checks."""
-    return [
-        {
-            "model": one.model,
-            "benchmark": one.benchmark,
-            "asked": one.asked,
-            "total": one.sample_count,
-            "statuses": dict(one.statuses),
-            "cost": one.cost_usd,
-            "begun": one.created_at[:16].replace("T", " "),
-        }
-        for one in lines
-        if one.is_trial
-    ]
+def _trial_run(one: RunLine) -> TrialRun:
+    return TrialRun(
+        model=one.model,
+        benchmark=one.benchmark,
+        asked=one.asked,
+        total=one.sample_count,
+        statuses=dict(one.statuses),
+        cost=one.cost_usd,
+        begun=one.created_at[:16].replace("T", " "),
+    )
+
+
+def _ranked_apart(url: str, runs: Sequence[int], by: str | None) -> BoardDocument | None:
+    """What ``ranked_document`` makes, by another process: whoever clicks meanwhile is not held up.
+
+    Raises:
+        ReportError: It could not be made.
+    """
+    context = get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_send_ranked, args=(sender, url, runs, by), daemon=True)
+    process.start()
+    sender.close()
+    try:
+        reply = json.loads(receiver.recv_bytes())
+    except EOFError:
+        raise ReportError("ranks could not be computed") from None
+    finally:
+        process.join()
+    if "error" in reply:
+        raise ReportError(reply["error"])
+    return reply["board"] and BoardDocument.model_validate(reply["board"])
+
+
+def _send_ranked(sender: "Connection", url: str, runs: Sequence[int], by: str | None) -> None:
+    """Answer the server, and end with it."""
+    Thread(target=_end_with_parent, daemon=True).start()
+    os.nice(5)
+    reply: dict[str, Any]
+    try:
+        with Store.open(url, create=False) as store:
+            board = ranked_document(store, runs, by)
+        reply = {"board": board and board.to_dict()}
+    except AudioCapBenchError as error:
+        reply = {"error": str(error)}
+    sender.send_bytes(json.dumps(reply).encode())
+
+
+def _end_with_parent() -> None:
+    if (parent := parent_process()) is not None:
+        parent.join()
+        os._exit(1)
+
+
+def ranked_document(store: Store, runs: Sequence[int], by: str | None) -> BoardDocument | None:
+    """The board of more answers than are held at once: of kept estimates, ranked by the headline.
+
+    What the store has not kept yet is computed first, of one run after the other.
+    """
+    lines, samples = store.runs(only=runs), store.browse.sample_heads(runs)
+    kept = kept_data(store, lines, samples, by)
+    if kept is None:
+        return None
+    for run in kept.runs:
+        if not all(run.estimate(one) for one in kept.scorers):
+            table = TableReader(store).read(store.run(run.line.id))
+            for scorer in table.scores:
+                table.estimate(scorer)
+                for key in table.groups if scorer == kept.headline else ():
+                    table.estimate(scorer, key)
+            keep_estimates(store, [table])
+    headline = kept.headline
+    data = gather(stored_summaries(store, runs, headline.name), headline.label)
+    board = ranked_board(data, headline)
+    kept = kept_data(store, lines, samples, by) or kept
+    by_number = {one.line.id: one for one in kept.runs}
+    ordered = tuple(by_number[entry.run.id] for entry in board.entries)
+    document = board_document(store, replace(kept, runs=ordered), kept.benchmark)
+    document.ranking = ranking_part(board.overall)
+    document.notes = drawn_notes(board)
+    return document

@@ -27,6 +27,7 @@ from audiocapbench.scores.run_table import RunTable, TableReader, keep_estimates
 from audiocapbench.scores.scorer import Scorer, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
 from audiocapbench.signature import UNSIGNED, Signature
+from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Run, Store
 
 
@@ -140,7 +141,16 @@ def _boards(group: Sequence[RunTable], query: LeaderboardQuery, notes: list[str]
             by_signature[UNSIGNED] = []
     if scorer is None:
         return []
-    return [_board([*runs, *hopeless], scorer, mark, query) for mark, runs in by_signature.items()]
+    return [
+        make_board(
+            [*runs, *hopeless],
+            scorer,
+            signature,
+            by_category=query.by_category,
+            correction=query.correction,
+        )
+        for signature, runs in by_signature.items()
+    ]
 
 
 def _default(group: Sequence[RunTable]) -> Scorer | None:
@@ -158,11 +168,17 @@ def _default(group: Sequence[RunTable]) -> Scorer | None:
     return next(iter([*judges, *own, *order]), None)
 
 
-def _board(
-    group: Sequence[RunTable], scorer: Scorer, signature: Signature, query: LeaderboardQuery
+def make_board(
+    group: Sequence[RunTable],
+    scorer: Scorer,
+    signature: Signature = UNSIGNED,
+    *,
+    by_category: bool = False,
+    correction: Correction = Correction.HOLM,
 ) -> Board:
+    """Rank runs on the same samples, whose scores were made in one way."""
     first, shown = group[0], labels(group)
-    (overall,) = rank_runs(scorer, [ALL], group, query.correction)
+    (overall,) = rank_runs(scorer, [ALL], group, correction)
 
     def best_first(place: int) -> tuple[float, bool, float, float]:
         rank, estimate = overall.runs[place].rank, overall.runs[place].estimate
@@ -174,8 +190,8 @@ def _board(
     sizes = {name: len(first.group(scorer, category(name)).samples) for name in names}
     counts = {name: size for name, size in sizes.items() if size}
     parts: dict[str, Ranking] = {}
-    if query.by_category:
-        found = rank_runs(scorer, [category(name) for name in counts], group, query.correction)
+    if by_category:
+        found = rank_runs(scorer, [category(name) for name in counts], group, correction)
         parts = {name: one.reordered(order) for name, one in zip(counts, found, strict=True)}
     entries = [
         RunEntry(
@@ -198,6 +214,6 @@ def _board(
         tuple(entries),
         ranking,
         parts,
-        query.correction,
-        notes=tuple(board_notes(ranking, entries, first.aggregation, query.correction)),
+        correction,
+        notes=tuple(board_notes(ranking, entries, first.aggregation, correction)),
     )

@@ -9,7 +9,11 @@ from dataclasses import replace
 
 from audiocapbench.benchmarks.captioning import AUDIOCAPBENCH
 from audiocapbench.benchmarks.mecat.traits import TRAITS, base_name
-from audiocapbench.benchmarks.published_results import PublishedResults, published_results
+from audiocapbench.benchmarks.published_results import (
+    PublishedResults,
+    PublishedRow,
+    published_results,
+)
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.leaderboard.board import Board, LeaderboardQuery, PublishedEntry
 from audiocapbench.scores.scorer import Scorer
@@ -73,6 +77,13 @@ def is_published(scorer: Scorer, results: PublishedResults) -> bool:
     return _is_judge(scorer, results) or _has_metric(scorer, results)
 
 
+def printed_score(row: PublishedRow, scorer: Scorer, category: str | None = None) -> float | None:
+    """What the paper prints for a model: of its judge, or of a metric; by category of the judge."""
+    if scorer.judge is None:
+        return row.metrics.get(scorer.name) if category is None else None
+    return row.judged.get(scorer.column) if category is None else row.by_category.get(category)
+
+
 def _has_any(scorer: Scorer | None, results: PublishedResults) -> bool:
     """Whether there is anything to show beside runs: the judge's scores, or those of a metric."""
     return scorer is None or scorer.dimension is not None or _has_metric(scorer, results)
@@ -129,23 +140,18 @@ def _entries(
 ) -> tuple[PublishedEntry, ...]:
     found = []
     for row in results.rows:
-        if scorer.dimension is None:
-            score = row.metrics.get(scorer.name)
-            judge, parts, judged = "", {}, {}
-        else:
-            judged = dict(row.judged)
-            score = judged.pop(OVERALL)
-            judge, parts = results.judge, dict(row.by_category) if by_category else {}
+        judged = scorer.judge is not None
+        score = printed_score(row, scorer)
         if score is not None:
             found.append(
                 PublishedEntry(
                     row.model,
-                    judge,
+                    results.judge if judged else "",
                     results.source,
                     row.rank,
                     score,
-                    judged,
-                    parts,
+                    {name: one for name, one in row.judged.items() if judged and name != OVERALL},
+                    dict(row.by_category) if judged and by_category else {},
                     dict(row.metrics),
                 )
             )

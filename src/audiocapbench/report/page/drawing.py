@@ -11,9 +11,39 @@ import numpy as np
 
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.escape_controls import escape_controls
-from audiocapbench.report.page.figure_data import Bar, Histogram, Point, Span, nice_step
+from audiocapbench.report.page.document import Cell, Ends, Histogram
 
 _GAP = 9.0
+
+
+class Bar(NamedTuple):
+    """A score of something that belongs to a colour; None where it has none."""
+
+    label: str
+    provider: str
+    cell: Cell | None
+
+
+class Point(NamedTuple):
+    """A model between accuracy and hallucination."""
+
+    label: str
+    provider: str
+    accuracy: Cell
+    hallucination: Cell
+
+
+def ends_of(cell: Cell) -> Ends:
+    """The ends of an interval: the score itself where there is none."""
+    return cell.interval or (cell.value, cell.value)
+
+
+def nice_step(span: float, most: int = 6) -> float:
+    """A round distance between ticks, so that at most so many fit into a span."""
+    if span <= 0:
+        return 1.0
+    unit = 10.0 ** np.floor(np.log10(span / most))
+    return float(next(unit * factor for factor in (1, 2, 5, 10) if span / (unit * factor) <= most))
 
 
 class Place(NamedTuple):
@@ -222,7 +252,7 @@ def draw_scatter(
     parts.append(text("hallucination score ↑ (10 = nothing invented)", "0", 14, "tick", "start"))
     parts.append(text("accuracy →", f"{_RIGHT}%", _BOTTOM + 33, "tick", "end"))
     centres = [
-        (across.at(one.accuracy.score) / 100 * wide, up.at(one.hallucination.score))
+        (across.at(one.accuracy.value) / 100 * wide, up.at(one.hallucination.value))
         for one in points
     ]
     shown = names = [short(one.label) for one in points]
@@ -250,25 +280,26 @@ def draw_scatter(
         if place.far:
             ends = f'x2="{place.dx}" y2="{place.dy - 4}"'
             words = f'<line class="lead" x1="0" y1="0" {ends}/>{words}'
-        x, y = across.at(one.accuracy.score), up.at(one.hallucination.score)
+        x, y = across.at(one.accuracy.value), up.at(one.hallucination.value)
         parts.append(f'<svg x="{x}%" y="{y}" overflow="visible">{title}{mark}{words}</svg>')
     return Drawing("".join(parts), height, name)
 
 
-def draw_shifts(rows: Sequence[tuple[str, Span]], every: Sequence[Span], name: str) -> Drawing:
+def draw_shifts(rows: Sequence[tuple[str, Cell]], every: Sequence[Cell], name: str) -> Drawing:
     """How far something moves from 0, one row a thing: a mark and its interval.
 
-    ``every`` has the spans of all drawings beside it, so that they have one scale.
+    ``every`` has the shifts of all drawings beside it, so that they have one scale.
     """
-    scale = _around([Span(0.0, 0.0, 0.0), *every], 2.0, _RIGHT)
+    scale = _around([Cell(value=0.0), *every], 2.0, _RIGHT)
     bottom, zero = _ROW * len(rows), scale.at(0.0)
     parts = _grid(scale, 0, bottom)
     parts.append(f'<line class="axis" x1="{zero}%" x2="{zero}%" y1="0" y2="{bottom}"/>')
-    for index, (label, span) in enumerate(rows):
-        y, score = _ROW * index, scale.at(span.score)
-        parts.append(text(f"{short(label)}: {span.score:+.2f}", "0", y + 13, "name", "start"))
-        if span.certain:
-            ends = f'x1="{scale.at(span.low)}%" x2="{scale.at(span.high)}%"'
+    for index, (label, cell) in enumerate(rows):
+        y, score = _ROW * index, scale.at(cell.value)
+        parts.append(text(f"{short(label)}: {cell.value:+.2f}", "0", y + 13, "name", "start"))
+        if cell.interval is not None:
+            low, high = map(scale.at, cell.interval)
+            ends = f'x1="{low}%" x2="{high}%"'
             parts.append(f'<line class="interval" {ends} y1="{y + 25}" y2="{y + 25}"/>')
         parts.append(f'<circle class="c0 mark" cx="{score}%" cy="{y + 25}" r="4"/>')
     return Drawing("".join(parts), bottom + _AXIS, name)
@@ -278,7 +309,7 @@ def draw_curves(groups: Mapping[str, FloatArray], name: str) -> Drawing:
     """The share of each group's values at or below a value: a curve a group, in their colours."""
     every = np.concatenate(list(groups.values()))
     low, high = float(every.min()), float(every.max())
-    across = _around([Span(low, low, high)], 0, 100)
+    across = _around([Cell(value=low, interval=(low, high))], 0, 100)
     shares = np.linspace(0, 1, 101)
     parts = [f'<line class="axis" x1="0" x2="100%" y1="{_CURVES}" y2="{_CURVES}"/>']
     parts += _grid(across, 0, _CURVES)
@@ -329,23 +360,24 @@ def _grid(scale: _Scale, top: float, bottom: float) -> list[str]:
 
 def _bar(bar: Bar, scale: _Scale, y: int, shown: Callable[[float], str], colour: int) -> list[str]:
     label = text(short(bar.label), "0", y + 13, "name", "start")
-    if bar.span is None:
+    cell = bar.cell
+    if cell is None:
         return [label, text("no score", "0", y + 30, "tick", "start")]
-    score, low, high = (scale.at(value) for value in bar.span[:3])
-    middle = y + 25
-    value = shown(bar.span.score)
-    ends = f"95 % interval {shown(bar.span.low)}–{shown(bar.span.high)}"
-    lines = [
-        f'<line class="interval" x1="{low}%" x2="{high}%" y1="{middle}" y2="{middle}"/>',
-        *(
-            f'<line class="interval" x1="{x}%" x2="{x}%" y1="{middle - 4}" y2="{middle + 4}"/>'
-            for x in (low, high)
-        ),
-    ]
-    if not bar.span.certain:
-        ends, lines = "too few samples for an interval", []
-    if bar.span.printed:
-        ends, lines = "as printed, without an interval", []
+    score, low, high = map(scale.at, (cell.value, *ends_of(cell)))
+    middle, value, lines = y + 25, shown(cell.value), list[str]()
+    if cell.interval is not None:
+        ends = f"95 % interval {shown(cell.interval[0])}–{shown(cell.interval[1])}"
+        lines = [
+            f'<line class="interval" x1="{low}%" x2="{high}%" y1="{middle}" y2="{middle}"/>',
+            *(
+                f'<line class="interval" x1="{x}%" x2="{x}%" y1="{middle - 4}" y2="{middle + 4}"/>'
+                for x in (low, high)
+            ),
+        ]
+    elif cell.printed:
+        ends = "as printed, without an interval"
+    else:
+        ends = "too few samples for an interval"
     title = f"<title>{escape(escape_controls(bar.label))}: {value}, {ends}</title>"
     return [
         label,
@@ -363,15 +395,14 @@ def _spread(
 ) -> list[tuple[float, float, float, float]]:
     """Where both intervals of a point lie: left, top, right and bottom."""
     accuracy, other = point.accuracy, point.hallucination
-    x, left, right = (
-        across.at(one) / 100 * wide for one in (accuracy.score, accuracy.low, accuracy.high)
-    )
-    y, low, high = (up.at(one) for one in (other.score, other.low, other.high))
+    x, left, right = (across.at(one) / 100 * wide for one in (accuracy.value, *ends_of(accuracy)))
+    y, low, high = map(up.at, (other.value, *ends_of(other)))
     return [(left, y, right, y), (x, high, x, low)]
 
 
-def _around(spans: Sequence[Span], start: float, end: float) -> _Scale:
-    low, high = min(one.low for one in spans), max(one.high for one in spans)
+def _around(cells: Sequence[Cell], start: float, end: float) -> _Scale:
+    lows, highs = zip(*map(ends_of, cells), strict=True)
+    low, high = min(lows), max(highs)
     step = nice_step(max(high - low, 0.5))
     first = step * (low // step)
     return _Scale(first, max(step * -(-high // step), first + step), start, end, step)

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from audiocapbench.report.page.board import Document, board_document
+from audiocapbench.report.page.board import board_document
+from audiocapbench.report.page.document import BoardDocument
 from audiocapbench.report.page.explorer.content import explorer_data
 from audiocapbench.report.page.explorer.sound import (
     AudioChoice,
@@ -66,7 +67,7 @@ def write_report(
         ReportError: The page cannot be written, or the clips are too large to embed.
     """
     clips = [sample.clip for sample in data.samples]
-    board = {**board_document(store, data, title), **facts}
+    board = board_document(store, data, title).model_copy(update=dict(facts))
     keep_estimates(store, (one.table for one in data.runs))
     small = embedded_size(clips) < MOST_MAILED
     choice: AudioChoice = audio if audio != "auto" else "embed" if small else "link"
@@ -88,7 +89,7 @@ def joined(names: Sequence[str]) -> str:
 
 
 def _render(
-    board: Document, data: ReportData, sounds: Mapping[str, Sound], audio: AudioChoice
+    board: BoardDocument, data: ReportData, sounds: Mapping[str, Sound], audio: AudioChoice
 ) -> str:
     script, style = joined(SCRIPTS), joined(STYLES)
     return render(
@@ -96,6 +97,7 @@ def _render(
         policy=page_policy(script, style, audio),
         script=script,
         style=style,
+        title=board.title,
         board=board,
         data=explorer_data(data, sounds, board),
         embedded=[one.content for one in sounds.values()] if audio == "embed" else [],

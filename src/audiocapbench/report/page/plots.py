@@ -10,9 +10,12 @@ from pathlib import Path
 from audiocapbench.errors import ReportError, meant
 from audiocapbench.files import write_file
 from audiocapbench.metrics.result import FloatArray
+from audiocapbench.report.page.document import BoardDocument, Cell, ScorerEntry
 from audiocapbench.report.page.drawing import (
     COLOURS,
+    Bar,
     Drawing,
+    Point,
     draw_bars,
     draw_curves,
     draw_histogram,
@@ -20,11 +23,10 @@ from audiocapbench.report.page.drawing import (
     draw_map,
     draw_scatter,
     draw_shifts,
+    ends_of,
     short,
     text,
 )
-from audiocapbench.report.page.figure_data import Bar, Figures, Span
-from audiocapbench.stats import FEWEST_FOR_INTERVAL
 
 FORMATS = ("png", "svg", "pdf")
 
@@ -66,8 +68,8 @@ def formats(wanted: str) -> tuple[str, ...]:
     return names
 
 
-def write_figures(data: Figures, folder: Path, wanted: Sequence[str]) -> list[Path]:
-    """Draw the four figures; the last only where there is something to draw.
+def write_figures(board: BoardDocument, folder: Path, wanted: Sequence[str]) -> list[Path]:
+    """Draw the four figures of a board; the last only where there is something to draw.
 
     Raises:
         ReportError: What makes PNG and PDF is not installed, or a file cannot be written.
@@ -76,7 +78,7 @@ def write_figures(data: Figures, folder: Path, wanted: Sequence[str]) -> list[Pa
     paths = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, sheet in figure_sheets(data):
+        for name, sheet in figure_sheets(board):
             for kind, write in writers.items():
                 path = folder / f"{name}.{kind}"
                 write_file(path, write(sheet))
@@ -106,9 +108,9 @@ def figure_writer(path: Path) -> Callable[[str], None]:
     return write
 
 
-def shift_sheet(panels: Mapping[str, Sequence[tuple[str, Span]]], label: str) -> str:
+def shift_sheet(panels: Mapping[str, Sequence[tuple[str, Cell]]], label: str) -> str:
     """Shifts around 0, a panel for each name, all to one scale."""
-    every = [span for rows in panels.values() for _, span in rows]
+    every = [cell for rows in panels.values() for _, cell in rows]
     cells = [[(title, draw_shifts(rows, every, title))] for title, rows in panels.items()]
     return _sheet(cells, min(len(cells), 2), (), label)
 
@@ -147,37 +149,73 @@ def _in_order(pdf: bytes) -> bytes:
     )
 
 
-def figure_sheets(data: Figures) -> Iterator[tuple[str, str]]:
+def figure_sheets(board: BoardDocument) -> Iterator[tuple[str, str]]:
     """Every figure's name, and the figure as one SVG document."""
-    columns = max(1, min(len(data.durations), _COLUMNS))
+    columns = max(1, min(len(board.durations), _COLUMNS))
     cells = [
         [
             (f"{seconds.category} ({seconds.total})", draw_histogram(seconds, "s", "durations")),
             ("", draw_histogram(characters, "chars", "lengths of first captions")),
         ][0 if seconds.total else 1 :]
-        for seconds, characters in zip(data.durations, data.lengths, strict=True)
+        for seconds, characters in zip(board.durations, board.lengths, strict=True)
     ]
     yield "figure1_lengths", _sheet(cells, columns)
-    bars = draw_bars(data.overall, data.measure.shown, data.top, data.providers, "scores")
-    label = _score_label(data, data.overall)
-    yield "figure2_overall", _sheet([[("", bars)]], 1, data.providers, label)
+    measure = board.scorers[board.headline]
+    overall = overall_bars(board)
     panels = [
-        [
-            (
-                f"{panel.category} ({panel.samples})",
-                draw_bars(panel.bars, data.measure.shown, data.top, data.providers, "scores"),
-            )
-        ]
-        for panel in data.panels
+        (f"{part.category} ({part.samples})", _bars(board, part.cells)) for part in board.parts
     ]
-    every = [bar for panel in data.panels for bar in panel.bars]
+    every = [bar for _, bars in panels for bar in bars]
+    known = [bar.cell for bar in (*overall, *every) if bar.cell is not None]
+    top = max((ends_of(cell)[1] for cell in known), default=0.0)
+
+    def drawn(bars: Sequence[Bar]) -> Drawing:
+        return draw_bars(bars, f"{{:.{measure.digits}f}}".format, top, board.providers, "scores")
+
+    label = _score_label(measure, overall, board.fewest)
+    yield "figure2_overall", _sheet([[("", drawn(overall))]], 1, board.providers, label)
     columns = min(max(1, len(panels)), _fitting([bar.label for bar in every]))
-    yield "figure3_categories", _sheet(panels, columns, data.providers, _score_label(data, every))
-    if data.points:
+    sheets = [[(title, drawn(bars))] for title, bars in panels]
+    label = _score_label(measure, every, board.fewest)
+    yield "figure3_categories", _sheet(sheets, columns, board.providers, label)
+    points = tradeoff_points(board)
+    if points:
         name, wide = "accuracy against hallucination", _WIDTH - 2 * _GAP
-        scatter = draw_scatter(data.points, data.providers, name, wide)
-        label = f"scores of {data.judge} from 0 to 10, with 95 % intervals"
-        yield "figure4_tradeoff", _sheet([[("", scatter)]], 1, data.providers, label)
+        scatter = draw_scatter(points, board.providers, name, wide)
+        label = f"scores of {board.judge_of_both} from 0 to 10, with 95 % intervals"
+        yield "figure4_tradeoff", _sheet([[("", scatter)]], 1, board.providers, label)
+
+
+def _bars(board: BoardDocument, cells: Sequence[Cell | None]) -> list[Bar]:
+    models = zip(board.models, cells, strict=True)
+    return [Bar(one.label, one.provider, cell) for one, cell in models]
+
+
+def overall_bars(board: BoardDocument) -> list[Bar]:
+    """The models by the headline, best first; failures of runs count as zero in the order."""
+    bars = _bars(board, board.estimates[board.headline])
+    if all(one.run is not None for one in board.models):
+        return bars
+
+    def score(bar: Bar) -> float:
+        cell = bar.cell
+        return 0.0 if cell is None else cell.value if cell.zero is None else cell.zero
+
+    return sorted(bars, key=score, reverse=True)
+
+
+def tradeoff_points(board: BoardDocument) -> list[Point]:
+    """The models between accuracy and hallucination; none without a judge of both."""
+    judge = board.judge_of_both
+    if judge is None:
+        return []
+    own = {one.column: place for place, one in enumerate(board.scorers) if one.judge == judge}
+    columns = [board.estimates[own[name]] for name in ("accuracy", "hallucination")]
+    return [
+        Point(one.label, one.provider, accuracy, hallucination)
+        for one, accuracy, hallucination in zip(board.models, *columns, strict=True)
+        if accuracy is not None and hallucination is not None
+    ]
 
 
 def _sheet(
@@ -248,8 +286,9 @@ def _document(parts: Sequence[str], height: float) -> str:
     )
 
 
-def _score_label(data: Figures, bars: Sequence[Bar]) -> str:
-    words = f"{data.measure.label} (0–{data.measure.max_value:g}), with 95 % intervals"
-    if all(bar.span.certain for bar in bars if bar.span is not None):
+def _score_label(measure: ScorerEntry, bars: Sequence[Bar], fewest: int) -> str:
+    words = f"{measure.label} (0–{measure.max:g}), with 95 % intervals"
+    cells = [bar.cell for bar in bars if bar.cell is not None]
+    if all(cell.interval is not None or cell.printed for cell in cells):
         return words
-    return f"{words} (none for fewer than {FEWEST_FOR_INTERVAL} samples)"
+    return f"{words} (none for fewer than {fewest} samples)"

@@ -1,30 +1,38 @@
-"""Runs of one benchmark, read from the store once for a page or for figures."""
+"""Runs of one benchmark as a board shows them: read whole, or only what the store has kept."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.benchmarks import stored_traits
 from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.benchmarks.corpora import leaves_null_out
 from audiocapbench.benchmarks.published_results import PublishedRow, published_results
 from audiocapbench.data import Sample
+from audiocapbench.data.outcome import Status, total_cost
 from audiocapbench.errors import ReportError, meant
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.report.leaderboard.published import is_published
+from audiocapbench.report.page.document import BoardModel
+from audiocapbench.report.page.providers import provider_of
 from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.groups import ALL, GroupKey, category
-from audiocapbench.scores.run_table import RunTable, TableReader, labels
+from audiocapbench.scores.run_table import RunTable, TableReader, kept_estimate, labels
 from audiocapbench.scores.scorer import Scorer, judge_order, metrics_in_order, without_plugin
 from audiocapbench.scores.summary import RunSummary, why_unscored
 from audiocapbench.signature import Signature
-from audiocapbench.store import Run, Store
+from audiocapbench.store import Run, RunLine, Store
+from audiocapbench.store.browsing import SampleHead
 from audiocapbench.store.judgements import Judgement
 
 Scores = NDArray[np.float64]
+
+_CONTROL = "control/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +63,51 @@ class ReportRun:
             return False
         return key in self.table.groups
 
+    def covered(self, scorer: Scorer) -> int | None:
+        """How many samples a metric or a judge has scored; None where a judge has not looked."""
+        if scorer.judge is None:
+            return self.table.coverage.answered
+        if scorer.judge not in self.summary.judge_names:
+            return None
+        return len(self.table.verdicts(scorer.judge)) if self.has(scorer) else 0
+
+    @property
+    def entry(self) -> BoardModel:
+        """The model, how it was asked, how that ended and what it cost."""
+        table, order = self.table, [str(status) for status in Status]
+        statuses = sorted(table.statuses.items(), key=lambda one: order.index(one[0]))
+        return BoardModel(
+            **_head(self.run, self.label),
+            asked=table.statuses.total(),
+            answered=table.coverage.answered,
+            total=table.coverage.total,
+            statuses=dict(statuses),
+            cost=table.cost_usd,
+            cost_estimated=table.cost_estimated > 0,
+            judging=total_cost(one.cost_usd for one in self.summary.judges.values()),
+            latency=table.latency_s,
+        )
+
     def judgements(self, judge: str) -> dict[str, list[Judgement]]:
         """What a judge said of each sample, its rounds in order; not what has become stale."""
         found: dict[str, list[Judgement]] = {}
         for one in self.table.current_judgements(judge) if judge in self.table.judgements else ():
             found.setdefault(one.sample_id, []).append(one)
         return found
+
+
+def _head(run: Any, label: str) -> dict[str, Any]:
+    """A model, and how it was asked; the run may be its row of the store alone."""
+    return {
+        "label": label,
+        "provider": provider_of(run.model),
+        "control": run.model.startswith(_CONTROL),
+        "run": run.id,
+        "begun": run.created_at[:16].replace("T", " "),
+        "parameters": ", ".join(f"{key} {value}" for key, value in run.parameters.items()),
+        "audio": run.contract,
+        "made": run.made_by,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +135,26 @@ class ReportData:
     def aggregation(self) -> Aggregation | None:
         """How the benchmark's samples make corpora; None where they are one."""
         return self.runs[0].table.aggregation
+
+    @property
+    def sample_count(self) -> int:
+        """How many samples any of the runs asked about."""
+        return len(self.samples)
+
+    @property
+    def missing_clips(self) -> int:
+        """Clips that belong to the data but were not there."""
+        return max(one.table.missing_clips for one in self.runs)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many samples of each category the headline is about."""
+        sizes: dict[str, int] = {}
+        for run in self.runs:
+            for name in run.table.categories if run.has(self.headline) else ():
+                count = len(run.table.group(self.headline, category(name)).samples)
+                sizes[name] = max(count, sizes.get(name, 0))
+        return sizes
 
     @property
     def clips(self) -> int:
@@ -124,6 +191,126 @@ class ReportData:
         """The ways in which a scorer's scores were made."""
         found = {one.table.signature(scorer) for one in self.runs if one.has(scorer)}
         return {one for one in found if one}
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRun:
+    """A run as the store knows it without reading its answers: counts, and estimates it kept.
+
+    ``run`` is its row, without its samples.
+    """
+
+    label: str
+    run: Any
+    line: RunLine
+    estimates: Mapping[tuple[str, str], Estimate]
+
+    def estimate(self, scorer: Scorer, name: str | None = None) -> Estimate | None:
+        """The estimate of a score, or of one of its categories, where it was kept."""
+        return self.estimates.get((scorer.label, str(ALL if name is None else category(name))))
+
+    def covered(self, scorer: Scorer) -> int | None:
+        """How many samples a metric or a judge has scored, as far as that was kept."""
+        if scorer.judge is None:
+            return self.line.statuses.get("ok", 0)
+        estimate = self.estimate(scorer)
+        return None if estimate is None else estimate.n
+
+    @property
+    def entry(self) -> BoardModel:
+        """The model, how it was asked, how that ended and what it cost."""
+        return BoardModel(
+            **_head(self.run, self.label),
+            asked=self.line.asked,
+            answered=self.line.statuses.get("ok", 0),
+            total=self.line.sample_count,
+            statuses=dict(self.line.statuses),
+            cost=self.line.cost_usd,
+            cost_estimated=False,
+            judging=None,
+            latency=None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class KeptData:
+    """Runs of one benchmark as the store knows them without reading answers, best first.
+
+    Attributes:
+        sizes: How many samples each category has.
+    """
+
+    benchmark: str
+    runs: tuple[KeptRun, ...]
+    scorers: tuple[Scorer, ...]
+    headline: Scorer
+    sizes: dict[str, int]
+    missing_clips: int
+    aggregation: Aggregation | None
+    notes: tuple[str, ...] = ()
+    published: tuple[PublishedRow, ...] = ()
+
+    @property
+    def sample_count(self) -> int:
+        """How many samples any of the runs asked about."""
+        return sum(self.sizes.values())
+
+    @property
+    def clips(self) -> int:
+        """As many as samples, until the samples are read."""
+        return self.sample_count
+
+
+def kept_data(
+    store: Store, lines: Sequence[RunLine], samples: Sequence[SampleHead], by: str | None = None
+) -> KeptData | None:
+    """What the store has kept of runs of one benchmark; None where nothing was scored yet."""
+    rows = {row.id: row for row in store.browse.run_heads([one.id for one in lines])}
+    names = Counter(one.model for one in lines)
+    runs = [
+        KeptRun(
+            f"{one.model} (run {one.id})" if names[one.model] > 1 else one.model,
+            rows[one.id],
+            one,
+            {(each.scorer, each.group): kept_estimate(each) for each in store.estimates(one.id)},
+        )
+        for one in lines
+    ]
+    scorers = _kept_scorers(store, runs)
+    if not scorers:
+        return None
+    dataset = store.browse.dataset_head(rows[lines[0].id].dataset, lines[0].benchmark)
+    traits = stored_traits(dataset)
+    headline = headline_of(scorers, by, traits.headline)
+    return KeptData(
+        lines[0].benchmark,
+        tuple(sorted(runs, key=lambda one: _kept_standing(one.estimate(headline)))),
+        tuple(scorers),
+        headline,
+        dict(Counter(one.category for one in samples)),
+        len(dataset.missing),
+        traits.aggregation,
+    )
+
+
+def _kept_scorers(store: Store, runs: Sequence[KeptRun]) -> list[Scorer]:
+    """What the store has scores of: judges with their dimensions, then metrics."""
+    numbers = [one.line.id for one in runs]
+    labels = {label for one in runs for label, _ in one.estimates}
+    judges, metrics = {}, []
+    for name in store.browse.scored_by(numbers):
+        is_judge = any(label.startswith(f"{name}: ") for label in labels)
+        if (is_judge or name not in labels) and (found := store.browse.dimensions(numbers, name)):
+            judges[name] = [*found, OVERALL]
+        if name in labels or name not in judges:
+            metrics.append(name)
+    own = [Scorer(name, one) for name in sorted(judges, key=judge_order) for one in judges[name]]
+    return [*own, *map(Scorer, metrics_in_order(metrics))]
+
+
+def _kept_standing(one: Estimate | None) -> tuple[bool, float]:
+    value = None if one is None else one.value if one.as_zero is None else one.as_zero
+    return (value is None, -(value or 0.0))
 
 
 def stored_summaries(

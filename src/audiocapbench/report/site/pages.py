@@ -12,20 +12,20 @@ from pathlib import Path
 
 from audiocapbench.errors import ReportError
 from audiocapbench.files import write_file
-from audiocapbench.report.leaderboard.ranking import rank_runs
 from audiocapbench.report.page.board import (
-    Document,
     board_document,
     cell,
-    headline_ranks,
-    ranking_document,
+    document_order,
+    drawn_notes,
+    ranked_board,
+    ranking_part,
 )
+from audiocapbench.report.page.document import BoardDocument, CategoryView, Cell, SiteDocument
 from audiocapbench.report.page.explorer.content import Packer
 from audiocapbench.report.page.html import STYLES, joined, page_policy, write_report
 from audiocapbench.report.page.report_data import ReportData, gather, stored_summaries
 from audiocapbench.report.page_file import render, write_page
 from audiocapbench.report.site.submission import CheckedSubmission, skeleton
-from audiocapbench.scores.groups import category
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.store import Store
 
@@ -42,11 +42,12 @@ def write_site(store: Store, checked: Sequence[CheckedSubmission], out: Path, ti
     if out.exists() and any(out.iterdir()) and not (out / _DATA).is_file():
         raise ReportError(f"{out}: is not empty, and no site that was written here before")
     pages = page_paths(checked)
-    boards: dict[tuple[str, str], list[CheckedSubmission]] = {}
+    groups: dict[tuple[str, str], list[CheckedSubmission]] = {}
     for one in checked:
-        boards.setdefault(one.submission.board, []).append(one)
-    largest = sorted(boards.values(), key=len, reverse=True)
-    content = {"title": title, "boards": [_board(store, own, pages, title) for own in largest]}
+        groups.setdefault(one.submission.board, []).append(one)
+    largest = sorted(groups.values(), key=len, reverse=True)
+    boards = [_board(store, own, pages, title) for own in largest]
+    content = SiteDocument(title=title, boards=boards).to_dict()
     (out / _PAGES).mkdir(parents=True, exist_ok=True)
     size = write_file(out / _DATA, json.dumps(content))
     size += sum(_write_model(store, one, out / pages[one.run.id]) for one in checked)
@@ -58,7 +59,7 @@ def write_site(store: Store, checked: Sequence[CheckedSubmission], out: Path, ti
         policy=page_policy(script, style, "none"),
         script=script,
         style=style,
-        board=content["boards"][0],
+        board=boards[0],
         data=Packer().packed(content),
     )
     return size + write_page(out / _INDEX, page)
@@ -85,21 +86,23 @@ def page_paths(checked: Sequence[CheckedSubmission]) -> dict[int, str]:
 
 def _board(
     store: Store, group: Sequence[CheckedSubmission], pages: dict[int, str], title: str
-) -> Document:
+) -> BoardDocument:
     """A board as ``report`` has it, with scores and places on each category too."""
     data = _gathered(store, group)
     board, by_run = board_document(store, data, title), {one.run.id: one for one in group}
-    shown = [by_run[data.runs[row].run.id] for row in board["rows"]]
+    shown = [by_run[data.runs[row].run.id] for row in board.rows]
     names = [skeleton(one.submission.model) for one in shown]
-    for model, one in zip(board["models"], shown, strict=True):
-        own, page = one.submission, pages[one.run.id]
-        label = own.model
-        if names.count(skeleton(label)) > 1:
-            label = f"{own.model} ({own.by or Path(page).stem[-8:]})"
-        about = own.model_dump(include={"by", "link", "licence", "weights"})
-        model.update(about, label=label, page=page)
-    views = _views(data, board["rows"], shown)
-    return board | {"views": views, "estimates": views[""]["estimates"]}
+    for model, one in zip(board.models, shown, strict=True):
+        own = one.submission
+        model.page = pages[one.run.id]
+        model.label = own.model
+        if names.count(skeleton(own.model)) > 1:
+            model.label = f"{own.model} ({own.by or Path(model.page).stem[-8:]})"
+        model.by, model.link = own.by, own.link
+        model.licence, model.weights = own.licence, own.weights
+    board.views = _views(data, board.rows, shown)
+    board.estimates = board.views[""].estimates
+    return board
 
 
 def _gathered(store: Store, group: Sequence[CheckedSubmission]) -> ReportData:
@@ -113,15 +116,15 @@ def _gathered(store: Store, group: Sequence[CheckedSubmission]) -> ReportData:
 
 def _views(
     data: ReportData, order: Sequence[int], shown: Sequence[CheckedSubmission]
-) -> dict[str, Document]:
+) -> dict[str, CategoryView]:
     """Scores and places on everything, whose name is empty, and on each category.
 
     Tests of a score are corrected for all pairs of the whole, and for those of all categories.
     """
-    views: dict[str, Document] = {
-        name: {
-            "samples": sum(name in ("", one.category) for one in data.samples),
-            "estimates": [
+    views = {
+        name: CategoryView(
+            samples=sum(name in ("", one.category) for one in data.samples),
+            estimates=[
                 [
                     cell(data.runs[row].estimate(scorer, name or None))
                     or _claimed(one, scorer, name)
@@ -129,30 +132,28 @@ def _views(
                 ]
                 for scorer in data.scorers
             ],
-            "rankings": [],
-            "notes": [],
-        }
+            rankings=[],
+            notes=[],
+        )
         for name in ("", *data.categories)
     }
-    keys = [category(name) for name in data.categories]
     for scorer in data.scorers:
-        whole, notes = headline_ranks(replace(data, headline=scorer))
-        ranked = any(one.rank is not None for one in whole.runs)
-        parts = rank_runs(scorer, keys, [one.table for one in data.runs]) if ranked else []
-        for view, ranking in zip(
-            views.values(), [whole, *(parts or [whole] * len(keys))], strict=True
-        ):
-            view["rankings"].append(ranking_document(ranking.reordered(order)))
-            view["notes"].append(notes)
+        board = ranked_board(data, scorer, by_category=True)
+        by_rank = document_order(data, board)
+        places = [by_rank.index(row) for row in order]
+        for name, view in views.items():
+            ranking = board.parts.get(name, board.overall)
+            view.rankings.append(ranking_part(ranking.reordered(places)))
+            view.notes.append(drawn_notes(board))
     return views
 
 
-def _claimed(one: CheckedSubmission, scorer: Scorer, name: str) -> Document | None:
+def _claimed(one: CheckedSubmission, scorer: Scorer, name: str) -> Cell | None:
     """A score that the submission says and nobody here could check."""
     wanted = (scorer.name, scorer.dimension, name or None)
     for claim in one.claims:
         if (claim.scorer, claim.dimension, claim.category) == wanted:
-            return claim.model_dump(include={"value", "interval", "n"}) | {"claimed": True}
+            return Cell(value=claim.value, interval=claim.interval, n=claim.n, claimed=True)
     return None
 
 

@@ -10,7 +10,6 @@ class TrialsView {
     const cards = [];
     if (board.correlations?.length) cards.push(this.correlations());
     if (board.checks?.length) cards.push(this.checks());
-    for (const one of board.trials ?? []) cards.push(this.trial(one));
     if (this.app.source.trialRuns?.length) cards.push(trialRuns(this.app.source.trialRuns));
     if (!cards.length) cards.push(card("No scorer was on trial here", "With a judge and a metric on the same answers this view shows how far they agree; 'audiocapbench judges check' adds how reliable a judge is, 'audiocapbench meta' how far scorers agree with people."));
     box.replaceChildren(...cards);
@@ -40,29 +39,6 @@ class TrialsView {
   checks() {
     const rows = this.app.board.checks.map((one) => row(rowHead(plain(one.judge)), plain(one.benchmark), one.checked ? "yes" : "no", make("td", one.warning ? "warning words" : "words", one.warning ? plain(one.warning) : one.checked ? "nothing to warn of" : "'audiocapbench judges check' does it")));
     return card("How reliable are the judges?", "What their own checks found, on this benchmark or on another.", table("Checks of judges, table", ["judge", "benchmark", "checked", "found"], rows, "board"));
-  }
-
-  // Scorers against people: the published measure, with the line of the best constant answer.
-  trial(one) {
-    const scorer = { max: 100, digits: 2 };
-    const rows = one.scorers.map((each) => {
-      const cell = each.cells[one.measures[0]];
-      const bar = intervalBar(cell, scorer);
-      const line = make("i", "constant");
-      line.style.left = `${one.constant[0]}%`;
-      bar.append(line);
-      const made = one.measures.map((name) => make("td", "num", fixed(each.cells[name]?.value, 2), each.cells[name]?.interval ? make("small", "", span(each.cells[name], 1)) : null));
-      const tr = row(rowHead(plain(each.scorer)), made[0], make("td", "axis", bar), ...made.slice(1), ...each.answers.map((share) => make("td", "num", `${share.toFixed(1)} %`)), make("td", "num", isNumber(each.consistency) ? `${each.consistency.toFixed(1)} %` : "–"));
-      if (each.scorer.startsWith("control:")) tr.className = "control";
-      return tr;
-    });
-    const num = (name) => make("th", "num", name);
-    const heads = ["scorer", num(one.titles[0]), make("th", "axis", axisHead(scorer)), ...one.titles.slice(1).map(num), ...["first", "second", "tie", "unknown", "same in both orders"].map(num)];
-    return card(
-      foreign("span", "", plain(one.title)),
-      `${count(one.pairs, "pair")} of captions from ${count(one.clips, "clip")}. How often a scorer chooses what people prefer, in percent; the dashed line is what always answering ${one.constant[1]} scores, without looking at a caption.`,
-      table(`${plain(one.title)}, table`, heads, rows, "board"),
-    );
   }
 }
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
+from audiocapbench.report.page.document import BoardDocument
 from audiocapbench.report.page.explorer.sound import POINTS, Sound
 from audiocapbench.report.page.report_data import ReportData
 from audiocapbench.store.judgements import Judgement
@@ -59,7 +60,7 @@ _ANSWER = dict.fromkeys(("text", "error", "note"), "uint32") | {"status": "uint8
 _ANSWER |= dict.fromkeys(("latency", "cost"), "float32")
 
 
-def explorer_data(data: ReportData, sounds: Mapping[str, Sound], board: Mapping[str, Any]) -> str:
+def explorer_data(data: ReportData, sounds: Mapping[str, Sound], board: BoardDocument) -> str:
     """The packed line that the page's script reads."""
     packer = Packer()
     _add_clips(packer, data, list(sounds))
@@ -69,8 +70,8 @@ def explorer_data(data: ReportData, sounds: Mapping[str, Sound], board: Mapping[
     packer.column("scores", "float32", np.array([data.scores[one] for one in data.scorers]))
     return packer.packed(
         {
-            "board": board,
-            "rows": board["rows"],
+            "board": board.to_dict(),
+            "rows": board.rows,
             "categories": data.categories,
             "statuses": _statuses(),
             "judges": data.judges,

@@ -1,0 +1,260 @@
+"""The board document: all that a page shows of runs but their single samples.
+
+``report`` and ``site`` write it into pages, ``view`` serves it, and figures are drawn from it. The
+scripts of the pages read no field that is not declared here; a test compares both.
+"""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+Ends = tuple[float, float]
+Correlation = tuple[float | None, float | None]
+"""Spearman's rho and Kendall's tau-b; None where a side never differs, or for two pairs."""
+
+
+class DocumentPart(BaseModel):
+    """A part of the document; a field that was not set is not written."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The part as a JSON object."""
+        return self.model_dump(exclude_unset=True)
+
+
+class Cell(DocumentPart):
+    """A score; ``zero`` and ``bounds`` are what failures could make of it.
+
+    It was ``printed`` in a paper, or is ``claimed`` by a submission and cannot be checked here.
+    """
+
+    value: float
+    interval: Ends | None = None
+    zero: float | None = None
+    bounds: Ends | None = None
+    n: int = 0
+    printed: bool = False
+    claimed: bool = False
+
+
+class ScorerEntry(DocumentPart):
+    """A column of scores; ``best`` is the highest, where scores can be compared."""
+
+    label: str
+    column: str
+    judge: str | None
+    best: float | None
+    max: float
+    digits: int
+
+
+class BoardModel(DocumentPart):
+    """A run, how it was asked, how that ended and what it cost; or a model of a paper.
+
+    Attributes:
+        run: The run's number; None for a model of a paper, which has no more than its label,
+            provider and ``printed`` rank.
+        by: This and the following: what a submission to a site says of it.
+    """
+
+    label: str
+    provider: str
+    control: bool
+    run: int | None
+    begun: str = ""
+    parameters: str = ""
+    audio: str = ""
+    made: str = ""
+    asked: int = 0
+    answered: int = 0
+    total: int = 0
+    statuses: dict[str, int] = {}
+    cost: float | None = None
+    cost_estimated: bool = False
+    judging: float | None = None
+    latency: float | None = None
+    printed: int | None = None
+    by: str | None = None
+    link: str | None = None
+    licence: str | None = None
+    weights: Literal["open", "closed"] | None = None
+    page: str = ""
+
+
+class ScorerGroup(DocumentPart):
+    """The scorers of one judge, or all metrics, and how many samples of each run they cover."""
+
+    title: str
+    scorers: list[int]
+    coverage: str
+    covered: list[int | None]
+    note: str
+
+
+class CategoryScores(DocumentPart):
+    """The headline on one category."""
+
+    category: str
+    samples: int
+    cells: list[Cell | None]
+
+
+class RankPlace(DocumentPart):
+    """The rank of a run, the ranks that the tests leave open to it, and the letters of its ties."""
+
+    rank: int | None
+    open: str
+    tied: str
+
+
+class PairResult(DocumentPart):
+    """A test between two models of the document; see ``leaderboard.ranking.PairTest``."""
+
+    first: int
+    second: int
+    n: int
+    difference: float | None
+    p_value: float | None
+    adjusted: float | None
+    p_common: float | None
+    different: bool
+    against: bool
+
+
+class RankingPart(DocumentPart):
+    """How the runs rank by one scorer."""
+
+    ranked: bool = False
+    by_zero: bool = False
+    places: list[RankPlace] = []
+    pairs: list[PairResult] = []
+
+
+class Histogram(DocumentPart):
+    """How one quantity spreads over one category; edges are the same for all categories."""
+
+    category: str
+    total: int
+    mean: float
+    edges: list[float]
+    counts: list[int]
+
+
+class MetricJudge(DocumentPart):
+    """One metric beside one judge's overall score.
+
+    Attributes:
+        pairs: How many answers have both scores.
+        answers: Over all answers.
+        within: Over the answers of each model apart, pooled: models' levels do not count.
+        models: Over the models' scores; none for fewer than four models.
+    """
+
+    metric: str
+    judge: str
+    pairs: int
+    answers: Correlation
+    within: Correlation
+    models: Correlation
+
+
+class CheckEntry(DocumentPart):
+    """What a judge's own checks found."""
+
+    judge: str
+    benchmark: str
+    checked: bool
+    warning: str | None
+
+
+class CategoryView(DocumentPart):
+    """Of a site: all scores and ranks on one category, or on everything."""
+
+    samples: int
+    estimates: list[list[Cell | None]]
+    rankings: list[RankingPart] = []
+    notes: list[list[str]] = []
+
+
+class BoardDocument(DocumentPart):
+    """The document; its models are in the order of their ranks, published ones last.
+
+    What takes long (ranks, correlations, histograms) is not in a document of kept estimates alone.
+
+    Attributes:
+        headline: The place among ``scorers`` of what the models are ranked by.
+        rows: Of each run, its place in the explorer's columns.
+        boards: A table for each judge and one for the metrics; the first has the headline.
+        estimates: By scorer and model.
+        judge_of_both: The judge whose accuracy and hallucination are drawn.
+        home: Of a model's page on a site: the address of the site.
+        views: Of a site: scores and ranks by category; ``""`` is everything.
+    """
+
+    title: str
+    benchmark: str
+    version: str
+    asked: str
+    datasets: list[str]
+    method: str
+    fewest: int
+    samples: int
+    clips: int
+    missing_clips: int
+    headline: int
+    scorers: list[ScorerEntry]
+    providers: list[str]
+    rows: list[int] = []
+    models: list[BoardModel]
+    boards: list[ScorerGroup]
+    estimates: list[list[Cell | None]]
+    parts: list[CategoryScores]
+    ranking: RankingPart
+    durations: list[Histogram] = []
+    lengths: list[Histogram] = []
+    correlations: list[MetricJudge] = []
+    checks: list[CheckEntry] = []
+    judge_of_both: str | None
+    notes: list[str]
+    warnings: list[str]
+    signatures: list[str]
+    home: str | None = None
+    views: dict[str, CategoryView] = {}
+
+
+class SiteDocument(DocumentPart):
+    """The boards of a site, the largest first."""
+
+    title: str
+    boards: list[BoardDocument]
+
+
+class TrialRun(DocumentPart):
+    """A run that serves a trial or a check."""
+
+    model: str
+    benchmark: str
+    asked: int
+    total: int
+    statuses: dict[str, int]
+    cost: float | None
+    begun: str
+
+
+class ServedBoard(DocumentPart):
+    """What ``view`` answers: a board, whether more of it is still computed, and what else there is.
+
+    Attributes:
+        version: Grows whenever a board of the store has become better.
+        present: How samples of the board ended.
+    """
+
+    board: BoardDocument | None
+    benchmarks: list[str]
+    version: int
+    error: str = ""
+    trial_runs: list[TrialRun] = []
+    partial: bool = False
+    categories: list[str] = []
+    present: list[str] = []
