@@ -5,8 +5,8 @@ import pytest
 from audiocapbench.errors import ReplyError
 from audiocapbench.judges import audiocapbench, mecat
 from audiocapbench.judges.contract import Case, Contract
-from audiocapbench.judges.loose_json import find_objects
 from audiocapbench.judges.quoting import LONGEST, as_data
+from audiocapbench.judges.reply_json import find_objects
 
 WIN = '{"accuracy": 10, "completeness": 10, "hallucination": 10, "reasoning": "Perfect."}'
 

@@ -20,12 +20,13 @@ from pydantic import (
 
 from audiocapbench.benchmarks.mecat.groups import CONTENTS, DIFFICULTIES, SUBTASKS
 from audiocapbench.errors import ReplyError
+from audiocapbench.judges.reply_json import find_document, shown
 
 NONE = "None"
 """The first caption of a view whose content the clip does not have."""
 
 QUESTIONS = 5
-_LONGEST_LINE, _LONGEST_REPLY, _TRIES, _SHOWN = 1_000, 200_000, 20, 8
+_LONGEST_LINE, _LONGEST_REPLY, _SHOWN = 1_000, 200_000, 8
 _CATEGORIES = {
     "direct perception": "direct_perception",
     "sound characteristics": "sound_characteristics",
@@ -135,8 +136,11 @@ def read_annotation(reply: str) -> Annotation:
         ReplyError: It holds none, or one that breaks the contract; the message says what is wrong,
             in words that the model can be told.
     """
+    if len(reply) > _LONGEST_REPLY:
+        raise ReplyError(f"the reply is longer than {_LONGEST_REPLY:,} characters")
+    values = find_document(reply, "confidence", "the fields of Step 4", _key)
     try:
-        found = dict(_reply_model().model_validate(_find(reply)))
+        found = dict(_reply_model().model_validate(values))
     except ValidationError as error:
         problems = sorted(_problem(one) for one in error.errors(include_url=False))
         more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
@@ -176,50 +180,12 @@ def _key(name: str) -> str:
     return key.replace("captions", "caption").replace("variants", "variant")
 
 
-def _find(reply: str) -> dict[str, Any]:
-    """The JSON object with a confidence, its keys made alike; of two that differ, none is taken."""
-    if len(reply) > _LONGEST_REPLY:
-        raise ReplyError(f"the reply is longer than {_LONGEST_REPLY:,} characters")
-    decoder, place, reason = json.JSONDecoder(object_pairs_hook=_once), -1, ""
-    made: dict[str, Any] | None = None
-    for _ in range(_TRIES):
-        place = reply.find("{", place + 1)
-        if place < 0:
-            break
-        try:
-            found, end = decoder.raw_decode(reply, place)
-        except (ValueError, RecursionError) as error:
-            reason = reason or f" ({_plain(str(error))})"
-            continue
-        if isinstance(found, dict) and "confidence" in found:
-            if made not in (None, found):
-                raise ReplyError("the reply holds two objects that differ; give one")
-            made, place = found, end - 1
-    if made is not None:
-        return made
-    raise ReplyError(f"the reply holds no JSON object with the fields of Step 4{reason}")
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if _key(name) in found:
-            raise ReplyError(f"{_plain(name)}: is given twice")
-        found[_key(name)] = value
-    return found
-
-
 def _problem(details: Any) -> str:
     """What pydantic says, by the names that the prompt has."""
     name = str(details["loc"][0])
     if details["type"] == "extra_forbidden":
-        return f"{_plain(name)}: is no field of Step 4"
+        return f"{shown(name)}: is no field of Step 4"
     if details["type"] == "missing":
         return f"{_printed(name)}: is missing"
     said = str(details.get("ctx", {}).get("error", details["msg"]))
     return f"{_printed(name)}: {said[:1].lower()}{said[1:]}"
-
-
-def _plain(text: str) -> str:
-    """A text of the reply's for a message: short, and of plain letters."""
-    return re.sub(r"[^\w .-]", "?", text)[:40] or "a field without a name"

@@ -4,7 +4,6 @@ The paper prints the prompt; the published tool lays the same sentences out in i
 replies in its own way. Both are here, by name.
 """
 
-import json
 import math
 from functools import partial
 from typing import Any
@@ -20,6 +19,7 @@ from audiocapbench.judges.contract import (
     published_prompts,
 )
 from audiocapbench.judges.quoting import fill
+from audiocapbench.judges.reply_json import whole_object
 
 NAME = "audiocapbench"
 DIMENSIONS = ("accuracy", "completeness", "hallucination")
@@ -86,15 +86,10 @@ def _as_published(text: str) -> Verdict:
 
     A score that is missing counts 0, one out of bounds is moved to the nearest; decimals stay.
     """
-    inner = text.strip()
-    if inner.startswith("```"):
-        inner = inner.partition("\n")[2].rpartition("```")[0].strip()
+    values = whole_object(text)
     try:
-        values = json.loads(inner)
-        if not isinstance(values, dict):
-            raise ReplyError("the reply is JSON, but no object")
         scores = {name: float(values.get(name, 0)) for name in DIMENSIONS}
-    except (ValueError, TypeError, RecursionError, OverflowError):
+    except (ValueError, TypeError, OverflowError):
         raise ReplyError("the reply is no JSON object with three numbers") from None
     if not all(map(math.isfinite, scores.values())):
         raise ReplyError("a score of the reply is no number")

@@ -15,8 +15,8 @@ from importlib.resources import files
 from typing import Any, Literal
 
 from audiocapbench.errors import AudioCapBenchError, JudgeError, ReplyError
-from audiocapbench.judges.loose_json import Scalar, find_objects, shown
 from audiocapbench.judges.quoting import as_data
+from audiocapbench.judges.reply_json import Scalar, find_objects, shown
 from audiocapbench.models.thoughts import without_thoughts
 from audiocapbench.plugins import failure_place, failure_words
 

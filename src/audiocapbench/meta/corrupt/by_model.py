@@ -23,8 +23,8 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.engine import Preview
 from audiocapbench.errors import ReplyError
-from audiocapbench.judges.loose_json import Scalar, find_objects
 from audiocapbench.judges.quoting import as_data, fill
+from audiocapbench.judges.reply_json import Scalar, find_objects
 from audiocapbench.meta.corrupt.captions import (
     LESS_COMPLETE,
     CaptionSet,

@@ -19,8 +19,9 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, MissingClip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine import Preview, find_run, missing_samples
-from audiocapbench.errors import TrialError
+from audiocapbench.errors import ReplyError, TrialError
 from audiocapbench.judges.quoting import as_data, fill
+from audiocapbench.judges.reply_json import whole_object
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.answers.parser import RULES, ends_of, read_answer
 from audiocapbench.meta.pairs.pair import CaptionPair
@@ -133,11 +134,10 @@ def read_reply(reply: Reply, pair: CaptionPair, form: AnswerForm, labels: Labels
     if form == "logprobs":
         return _likeliest(reply.raw or "", labels)
     try:
-        found = json.loads(text.strip().removeprefix("```json").strip("`\n "))
-    except ValueError:
+        values = whole_object(text.strip().removeprefix("```json").strip("`\n "))
+    except ReplyError:
         return Choice.UNKNOWN
-    said = str(found.get("choice")).strip().upper() if isinstance(found, dict) else ""
-    return _meanings(labels).get(said, Choice.UNKNOWN)
+    return _meanings(labels).get(str(values.get("choice")).strip().upper(), Choice.UNKNOWN)
 
 
 def _meanings(labels: Labels) -> dict[str, Choice]:

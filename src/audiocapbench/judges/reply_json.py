@@ -1,10 +1,15 @@
-"""Finds flat JSON objects in what a language model wrote, in time linear in its length.
+"""Reads JSON that a language model wrote: the one place where it is decided what is forgiven.
 
-Forgives fences, prose around, trailing commas and other quotes; knows nothing about fields.
+``find_objects`` forgives most, for flat objects: prose around them, fences, trailing commas and
+other quotes, in one pass. ``find_document`` takes strict JSON with anything inside, anywhere in a
+text. ``whole_object`` takes a reply that is nothing but strict JSON, in a fence or not.
 """
 
+import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from audiocapbench.errors import ReplyError
 
@@ -124,3 +129,63 @@ def _plain(text: str) -> str:
 
 def _unescaped(found: re.Match[str]) -> str:
     return chr(int(found[1], 16)) if found[1] else _LETTERS.get(found[2], found[2])
+
+
+_MOST_TRIES = 20  # braces that begin no such object; each costs a look at the rest of the text
+
+
+def find_document(text: str, field: str, what: str, key_of: Callable[[str], str]) -> dict[str, Any]:
+    """The object of strict JSON that has a field, anywhere in a text or in another object.
+
+    Args:
+        what: What it is to hold, in words for an error.
+        key_of: How keys are written, so that two ways to write one are the same.
+
+    Raises:
+        ReplyError: There is none, there are two that differ, or one names a key twice.
+    """
+
+    def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for name, value in pairs:
+            if (key := key_of(name)) in values:
+                raise ReplyError(f"{shown(name)}: is given twice")
+            values[key] = value
+        return values
+
+    decoder, place, reason = json.JSONDecoder(object_pairs_hook=each_key_once), -1, ""
+    document: dict[str, Any] | None = None
+    for _ in range(_MOST_TRIES):
+        place = text.find("{", place + 1)
+        if place < 0:
+            break
+        try:
+            values, end = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError) as error:
+            reason = reason or f" ({shown(str(error))})"
+            continue
+        if field in values:
+            if document not in (None, values):
+                raise ReplyError("the reply holds two objects that differ; give one")
+            document, place = values, end - 1
+    if document is None:
+        raise ReplyError(f"the reply holds no JSON object with {what}{reason}")
+    return document
+
+
+def whole_object(text: str) -> dict[str, Any]:
+    """The object that a reply is, once a fence around it is taken away.
+
+    Raises:
+        ReplyError: It is no JSON, or no object.
+    """
+    inner = text.strip()
+    if inner.startswith("```"):
+        inner = inner.partition("\n")[2].rpartition("```")[0].strip()
+    try:
+        values = json.loads(inner)
+    except (ValueError, RecursionError):
+        raise ReplyError("the reply is no JSON") from None
+    if not isinstance(values, dict):
+        raise ReplyError("the reply is JSON, but no object")
+    return values
