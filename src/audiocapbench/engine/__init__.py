@@ -5,7 +5,6 @@ from audiocapbench.engine.preview import Preview, as_questions, cached_answers, 
 from audiocapbench.engine.retrying_client import RetryPolicy
 from audiocapbench.engine.runner import (
     Progress,
-    RateLimits,
     RunEnd,
     RunOptions,
     arun_benchmark,
@@ -14,6 +13,7 @@ from audiocapbench.engine.runner import (
     run_benchmark,
 )
 from audiocapbench.engine.scoring import AnsweredSample, answered, score_run
+from audiocapbench.engine.session import RateLimits
 from audiocapbench.engine.worker_pool import Stop
 
 __all__ = ["AnsweredSample", "Budget", "Preview", "Progress", "RateLimits", "RetryPolicy", "RunEnd"]

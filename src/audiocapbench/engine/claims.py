@@ -2,9 +2,8 @@
 
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import Generic, TypeVar
 
 import anyio
 from anyio import to_thread
@@ -14,8 +13,6 @@ from audiocapbench.errors import StoreAwayError, StoreError
 from audiocapbench.store import Store
 from audiocapbench.store.claims import LEASE_S, TaskKey, Worker
 from audiocapbench.store.connect import patience
-
-Task = TypeVar("Task")
 
 _SIGNS_OF_LIFE = 5
 _FEWEST, _MOST = 16, 64
@@ -73,7 +70,7 @@ class Lease:
         return False
 
 
-class ClaimedTasks(Generic[Task]):
+class ClaimedTasks:
     """Hands out tasks of a run that nobody else is dealing with.
 
     When only tasks of others are left it waits for these, if it is patient: each ends, or its
@@ -85,7 +82,7 @@ class ClaimedTasks(Generic[Task]):
         lease: Lease,
         access: StoreAccess,
         run_id: int,
-        tasks: Mapping[TaskKey, Task],
+        tasks: Iterable[TaskKey],
         seen: Mapping[TaskKey, str],
         *,
         at_a_time: int,
@@ -95,8 +92,7 @@ class ClaimedTasks(Generic[Task]):
         patient: bool = True,
     ) -> None:
         self._lease, self._access, self._run_id = lease, access, run_id
-        self._tasks, self._seen = tasks, seen
-        self._left = deque(tasks)
+        self._seen, self._left = seen, deque(tasks)
         self._ready: deque[TaskKey] = deque()
         self._at_a_time = max(_FEWEST, min(_MOST, at_a_time))
         self._stopped, self._elsewhere, self._note = stopped, elsewhere, note
@@ -105,10 +101,7 @@ class ClaimedTasks(Generic[Task]):
         self._said: frozenset[str] = frozenset()
         self._passed = 0
 
-    def __len__(self) -> int:
-        return len(self._tasks)
-
-    async def next(self) -> Task | None:
+    async def next(self) -> TaskKey | None:
         """A task that is ours alone; None when there is nothing left to do, or it is to stop."""
         while not self._stopped():
             if self._epoch != self._lease.epoch:
@@ -116,7 +109,7 @@ class ClaimedTasks(Generic[Task]):
                 self._left.extendleft(reversed(self._ready))
                 self._ready.clear()
             if self._ready:
-                return self._tasks[self._ready.popleft()]
+                return self._ready.popleft()
             if not self._left:
                 return None
             async with self._one:

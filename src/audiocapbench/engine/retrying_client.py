@@ -12,7 +12,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import anyio
 from anyio import to_thread
@@ -43,6 +42,7 @@ from audiocapbench.models.replies import is_blank
 from audiocapbench.models.thoughts import without_thoughts
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.store import Store, cache_key
+from audiocapbench.store.unsaved import AnswerRecord
 
 MOST_REFUSED = 8
 """Questions refused for one reason, before any was answered, after which no other is asked.
@@ -126,13 +126,6 @@ class RetryPolicy:
         return jittered if retry_after_s is None else retry_after_s + min(1.0, jittered)
 
 
-class ClientAnswer(NamedTuple):
-    """An outcome, and the key to cache its reply under."""
-
-    outcome: Outcome
-    cache_key: str | None
-
-
 class OverBudgetError(AudioCapBenchError):
     """The next question no longer fits the budget."""
 
@@ -158,7 +151,7 @@ class RetryingClient:
     def __post_init__(self) -> None:
         self._cache = StoreReader(self.store.cache.replies, self.access)
 
-    async def ask(self, sample: Sample) -> ClientAnswer | None:
+    async def ask(self, sample: Sample) -> AnswerRecord | None:
         """Ask about one sample; None if the run is told to stop before the model was asked.
 
         Raises:
@@ -171,7 +164,7 @@ class RetryingClient:
                 sent = await to_thread.run_sync(prepare, sample.clip, contract)
         except AudioError as error:
             failed = Reply("", Status.FAILED, str(error))
-            return ClientAnswer(_outcome(sample.id, failed, None, 0.0, 0), None)
+            return AnswerRecord(_outcome(sample.id, failed, None, 0.0, 0), None)
         answer = await self.ask_question(Question(sample.id, sample.instruction, sent))
         if answer is not None and not getattr(self.model, "verbatim", False):
             answer = _spoken(answer, sample.instruction)
@@ -180,9 +173,9 @@ class RetryingClient:
             return answer
         wrong = f"{self.model.name}: there is no reference {withheld} to withhold"
         reply = replace(answer.outcome.reply, text="", status=Status.FAILED, error=wrong)
-        return ClientAnswer(replace(answer.outcome, reply=replace(reply, withheld=None)), None)
+        return AnswerRecord(replace(answer.outcome, reply=replace(reply, withheld=None)), None)
 
-    async def ask_question(self, question: Question) -> ClientAnswer | None:
+    async def ask_question(self, question: Question) -> AnswerRecord | None:
         """Ask a question whose audio, if any, is ready to be sent; otherwise as ``ask``."""
         sent = question.audio
         key = self._key(question)
@@ -190,7 +183,7 @@ class RetryingClient:
             known = await self._cache.find(key)
             if known is not None:
                 outcome = _outcome(question.sample_id, known, sent, 0.0, 0)
-                return ClientAnswer(replace(outcome, cached=True), None)
+                return AnswerRecord(replace(outcome, cached=True), None)
         bill = Bill(self.budget, self.price, self.model, question)
         try:
             answer = await self._attempts(question, bill)
@@ -201,7 +194,7 @@ class RetryingClient:
             bill.release()
         if answer is None:
             return None
-        return ClientAnswer(answer, key if answer.reply.status is Status.OK else None)
+        return AnswerRecord(answer, key if answer.reply.status is Status.OK else None)
 
     def _key(self, question: Question) -> str | None:
         if not self.model.cacheable:
@@ -334,7 +327,7 @@ async def checked_reply(model: Model, question: Question) -> Reply:
     return replace(reply, text=text)
 
 
-def _spoken(answer: ClientAnswer, instruction: str) -> ClientAnswer:
+def _spoken(answer: AnswerRecord, instruction: str) -> AnswerRecord:
     """The answer without a model's thoughts, which are no caption; they stay in ``raw``."""
     reply = answer.outcome.reply
     text = without_thoughts(reply.text, instruction)
@@ -347,7 +340,7 @@ def _spoken(answer: ClientAnswer, instruction: str) -> ClientAnswer:
     elif reply.status is Status.OK and is_blank(text):
         changed = replace(changed, text="", status=Status.EMPTY, error="nothing but thoughts")
     key = answer.cache_key if changed.status is Status.OK else None
-    return ClientAnswer(replace(answer.outcome, reply=changed), key)
+    return AnswerRecord(replace(answer.outcome, reply=changed), key)
 
 
 def _is_cancelled() -> bool:

@@ -4,34 +4,25 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, TypedDict, Unpack
+from typing import NamedTuple, Unpack
 
 import anyio
 from anyio import to_thread
 
 from audiocapbench.data.outcome import ASKED_AGAIN, Status, total_cost
-from audiocapbench.engine import AnsweredSample, Budget, RateLimits, Spending, Stop, answered
-from audiocapbench.engine.batch_rounds import BATCH_RETRY, BatchRounds
-from audiocapbench.engine.claims import ClaimedTasks, Lease
-from audiocapbench.engine.limiter import Limiter
-from audiocapbench.engine.retrying_client import Refusals, RetryingClient
-from audiocapbench.engine.store_access import (
-    RecordWriter,
-    StoreAccess,
-    log_note,
-    take_in_unsaved,
-)
-from audiocapbench.engine.worker_pool import WorkerPool, close
+from audiocapbench.engine import AnsweredSample, Budget, Spending, Stop, answered
+from audiocapbench.engine.retrying_client import RetryingClient
+from audiocapbench.engine.session import AskOptions, QuestionQueue, RunSession
+from audiocapbench.engine.store_access import log_note, take_in_unsaved
 from audiocapbench.errors import FatalError, JudgeError, StoppedError
 from audiocapbench.judges.failures import UnreadableReplies
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, judge_texts, models_of
 from audiocapbench.judges.questioning import JudgeTask, case_of, question_judge
-from audiocapbench.models.openai_batches import batches_of, check_batchable
-from audiocapbench.models.price import Price
+from audiocapbench.models.openai_batches import check_batchable
 from audiocapbench.models.registry import price_of
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, Store
-from audiocapbench.store.claims import LEASE_S, TaskKey
+from audiocapbench.store.claims import TaskKey
 from audiocapbench.store.judgements import Judgement
 from audiocapbench.store.unsaved import JudgementRecord
 
@@ -103,27 +94,17 @@ class JudgingEnd:
         ]
 
 
-class JudgeOptions(TypedDict, total=False):
+class JudgeOptions(AskOptions, total=False):
     """How answers are judged.
 
     Attributes:
         repeats: How often a model judges each answer; a text judge judges once.
-        rate_limits: How hard each judge may be asked.
-        budget: What all judges together may spend.
-        fresh: Judge everything again, cache or not.
-        batch: Ask through the provider's batches: half the price, verdicts within a day.
         samples: Only answers to these; all by default.
-        lease_s: Seconds without a sign of life after which others take over what is claimed.
     """
 
     repeats: int
-    rate_limits: RateLimits | None
-    budget: Budget | None
     prices: Path | None
-    fresh: bool
-    batch: bool
     samples: frozenset[str] | None
-    lease_s: float
     progress: JudgeProgress | None
 
 
@@ -140,7 +121,7 @@ def judge_run(
         JudgeError: Two judges have the same name, or there is nothing to repeat.
     """
     judging = _Judging(store, run, judges, options)
-    judging.pool.run_blocking(judging.judge_all)
+    judging.session.run_blocking(judging.judge_all)
     return judging.end()
 
 
@@ -149,7 +130,7 @@ async def ajudge_run(
 ) -> JudgingEnd:
     """As ``judge_run``, in the caller's own event loop; cancelling drops what is in flight."""
     judging = await to_thread.run_sync(_Judging, store, run, judges, options)
-    await judging.pool.run(judging.judge_all)
+    await judging.session.work(judging.judge_all)
     return await to_thread.run_sync(judging.end)
 
 
@@ -248,169 +229,108 @@ class _Judging:
             raise JudgeError(f"repeats is {repeats}; it must be at least 1")
         if len({judge.name for judge in judges}) < len(judges):
             raise JudgeError("the same judge is named twice; use repeats to ask it more than once")
-        self.store, self.run, self.fresh = store, run, options.get("fresh", False)
-        self.prices, budget = options.get("prices"), options.get("budget")
-        self.budget = budget or Budget()
-        self.rate_limits = options.get("rate_limits") or RateLimits()
-        self.batch = options.get("batch", False)
-        if self.batch:
-            check_batchable(models_of(judges))
-            self.rate_limits = replace(self.rate_limits, retry=BATCH_RETRY)
-        for judge in () if self.batch else judges:
-            store.batches.check(run.id, judge.name)
-        self.progress = options.get("progress") or JudgeProgress()
-        take_in_unsaved(store, run, self.progress.noted)
-        self.seen = {judge.name: store.claims.states(run.id, judge.name) for judge in judges}
-        items = _answers(store, run, options.get("samples"))
-        self.queues = [_queue(store, run, judge, items, repeats, self.fresh) for judge in judges]
-        check_prices([one.judge for one in self.queues if one.missing], self.budget, self.prices)
-        self.pool = WorkerPool(self._interrupted)
-        # A judge that is refused, or whose questions no longer fit the budget, stops alone.
-        self.pools = {judge.name: WorkerPool(lambda: None) for judge in judges}
-        self.lease = Lease(store, options.get("lease_s", LEASE_S))
-        self.access = StoreAccess(self.progress.noted, lambda: self.pool.is_leaving)
-        self.writer = RecordWriter(
-            store, run, self.access, self.lease.worker.id, self.progress.noted
+        self._progress = progress = options.get("progress") or JudgeProgress()
+        self.session = RunSession(
+            store, run, options, note=progress.noted, stopping=lambda _count: progress.stopping()
         )
-
-    def _interrupted(self) -> None:
-        for pool in self.pools.values():
-            pool.interrupt()
-        self.progress.stopping()
+        if self.session.batch:
+            check_batchable(models_of(judges))
+        for judge in () if self.session.batch else judges:
+            store.batches.check(run.id, judge.name)
+        take_in_unsaved(store, run, progress.noted)
+        self._seen = {judge.name: store.claims.states(run.id, judge.name) for judge in judges}
+        items, fresh = _answers(store, run, options.get("samples")), self.session.fresh
+        self._queues = [_queue(store, run, judge, items, repeats, fresh) for judge in judges]
+        self._prices = options.get("prices")
+        asked = [one.judge for one in self._queues if one.missing]
+        check_prices(asked, self.session.budget, self._prices)
 
     def end(self) -> JudgingEnd:
         """How far every judge got."""
+        session = self.session
+        pools = {queue.judge.name: session.pool(queue.judge.name) for queue in self._queues}
         ends = tuple(
-            _end(self.store, self.run, queue, self.pools[queue.judge.name].fatal)
-            for queue in self.queues
+            _end(session.store, session.run, queue, pools[queue.judge.name].fatal)
+            for queue in self._queues
         )
-        stops = [self.pools[one.judge].stop for one in ends if one.statuses.total() < one.total]
+        stops = [pools[one.judge].stop for one in ends if one.statuses.total() < one.total]
         stop = next((one for one in stops if one is not Stop.REFUSED), None)
-        return JudgingEnd(ends, stop, self.budget.spending, self.pool.dropped)
+        return JudgingEnd(ends, stop, session.budget.spending, session.dropped)
 
     async def judge_all(self) -> None:
         """Have every queue judged, side by side."""
-        try:
-            async with anyio.create_task_group() as group:
-                for queue in self.queues:
-                    done = queue.total - len(queue.missing)
-                    self.progress.planned(queue.judge.name, queue.total, done)
-                    if isinstance(queue.judge, ModelJudge):
-                        group.start_soon(self._ask, queue.judge, queue.missing, Refusals(done > 0))
-                    else:
-                        group.start_soon(self._compute, queue.judge, queue.missing)
-        finally:
-            stored = await self.writer.close()
-            self.pool.dropped |= any(pool.dropped for pool in self.pools.values())
-            self.pool.store_is_away = not await self.lease.close() or not stored
+        async with anyio.create_task_group() as group:
+            for queue in self._queues:
+                known = queue.total - len(queue.missing)
+                self._progress.planned(queue.judge.name, queue.total, known)
+                if isinstance(queue.judge, ModelJudge):
+                    group.start_soon(self._ask, queue.judge, queue.missing, known)
+                else:
+                    group.start_soon(self._compute, queue.judge, queue.missing)
 
     async def _compute(self, judge: TextJudge, missing: Sequence[JudgeTask]) -> None:
+        session = self.session
         for start in range(0, len(missing), _AT_A_TIME):
-            if self.pools[judge.name].stop is not None:
+            if session.pool(judge.name).stop is not None:
                 return
             part = missing[start : start + _AT_A_TIME]
             made = await to_thread.run_sync(_computed, judge, part)
-            await self.access.call(self.store.add_judgements, self.run.id, made)
+            await session.access.call(session.store.add_judgements, session.run.id, made)
             for one in made:
-                self.progress.arrived(one)
+                self._progress.arrived(one)
 
-    async def _ask(self, judge: ModelJudge, missing: list[JudgeTask], refusals: Refusals) -> None:
-        pool = self.pools[judge.name]
-        limiter = self.rate_limits.limiter(judge.model, self.progress.noted)
-        rounds = {repeat for _, repeat in missing}
-        clients = {one: self._client(judge, one, limiter, refusals) for one in rounds}
-        left = list(missing)
-        unreadable = UnreadableReplies(await self.access.call(self._was_readable, judge))
+    async def _ask(self, judge: ModelJudge, missing: list[JudgeTask], known: int) -> None:
+        session, progress = self.session, self._progress
+        unreadable = UnreadableReplies(await session.access.call(self._was_readable, judge))
 
-        async def ask(task: JudgeTask) -> None:
-            item, repeat = task
-            judged = await question_judge(clients[repeat], judge, item, repeat)
-            if judged is None:
-                return
-            left.remove(task)
-            with limiter.until_stored():
-                await self.writer.commit(JudgementRecord(*judged))
-            self.progress.arrived(judged[0])
-            unreadable.note(judged[0])
+        async def answer(client: RetryingClient, task: JudgeTask) -> JudgementRecord | None:
+            return await question_judge(client, judge, *task)
 
-        async def share(patient: bool = True) -> None:
-            await pool.share(self._tasks(judge, left, limiter, patient), limiter, ask)
+        def arrived(record: JudgementRecord) -> None:
+            progress.arrived(record.judgement)
+            unreadable.note(record.judgement)
 
-        try:
-            if not self.batch:
-                await share()
-            else:
-                whose = (self.store, self.run, judge.name, self._price(judge), self.budget)
-                given = (*whose, self.access, self.progress.noted, pool)
-                async with batches_of(judge.model) as service:
-                    batches = BatchRounds(service, *given)
-                    for repeat, client in clients.items():
-                        client.batches = batches.of_repeat(repeat, fresh=self.fresh)
-                    await batches.ask(share)
-            if pool.fatal is not None:
-                await self.access.call(self._fail, judge, missing, str(pool.fatal))
-        finally:
-            await close(judge.model)
+        await session.ask(
+            QuestionQueue(
+                judge.model,
+                {TaskKey(judge.name, one[0].sample.id, one[1]): one for one in missing},
+                self._seen[judge.name],
+                answer,
+                session.rate_limits.limiter(judge.model, progress.noted),
+                price_of(judge.model.name, self._prices),
+                judge=judge.name,
+                known=known,
+                variant=judge.asked,
+                arrived=arrived,
+                elsewhere=lambda count: progress.elsewhere(judge.name, count),
+            )
+        )
+        if (fatal := session.pool(judge.name).fatal) is not None:
+            await session.access.call(self._fail, judge, missing, str(fatal))
 
     def _was_readable(self, judge: ModelJudge) -> bool:
         return any(
             one.status is Status.OK and one.signature == judge.signature
-            for one in self.store.judgements(self.run.id, judge.name)
+            for one in self.session.store.judgements(self.session.run.id, judge.name)
             if one.latency_s or one.output_tokens is not None
         )
 
     def _fail(self, judge: ModelJudge, tasks: Sequence[JudgeTask], reason: str) -> None:
         """Keep of what a judge will not be asked why not, unless something better is known."""
+        store, run_id = self.session.store, self.session.run.id
         known = {
             (one.sample_id, one.repeat)
-            for one in self.store.judgements(self.run.id, judge.name)
+            for one in store.judgements(run_id, judge.name)
             if one.status not in ASKED_AGAIN or one.cost_usd
         }
+        own = (judge.signature, Status.FAILED)
         failed = [
-            Judgement(judge.name, item.sample.id, repeat, judge.signature, Status.FAILED)
+            Judgement(judge.name, item.sample.id, repeat, *own, error=reason)
             for item, repeat in tasks
             if (item.sample.id, repeat) not in known
         ]
         for start in range(0, len(failed), _AT_A_TIME):
-            part = [replace(one, error=reason) for one in failed[start : start + _AT_A_TIME]]
-            self.store.add_judgements(self.run.id, part)
-
-    def _tasks(
-        self, judge: ModelJudge, missing: list[JudgeTask], limiter: Limiter, patient: bool
-    ) -> ClaimedTasks[JudgeTask]:
-        keys = (TaskKey(judge.name, item.sample.id, repeat) for item, repeat in missing)
-        return ClaimedTasks(
-            self.lease,
-            self.access,
-            self.run.id,
-            dict(zip(keys, missing, strict=True)),
-            self.seen[judge.name],
-            at_a_time=limiter.most,
-            stopped=lambda: self.pools[judge.name].stop is not None,
-            elsewhere=lambda count: self.progress.elsewhere(judge.name, count),
-            note=self.progress.noted,
-            patient=patient,
-        )
-
-    def _price(self, judge: ModelJudge) -> Price | None:
-        price = price_of(judge.model.name, self.prices)
-        return price.in_batches() if price is not None and self.batch else price
-
-    def _client(
-        self, judge: ModelJudge, repeat: int, limiter: Limiter, refusals: Refusals
-    ) -> RetryingClient:
-        return RetryingClient(
-            judge.asked(repeat),
-            self.store,
-            limiter,
-            self.rate_limits.retry,
-            self.budget,
-            self._price(judge),
-            use_cache=not self.fresh,
-            stopping=self.pools[judge.name].stopping,
-            refusals=refusals,
-            access=self.access,
-        )
+            store.add_judgements(run_id, failed[start : start + _AT_A_TIME])
 
 
 def check_prices(judges: Iterable[Judge], budget: Budget, prices: Path | None) -> None:

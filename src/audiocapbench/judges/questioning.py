@@ -18,6 +18,7 @@ from audiocapbench.judges.judge import Judge, ModelJudge
 from audiocapbench.models import Question
 from audiocapbench.store import Store, cache_key
 from audiocapbench.store.judgements import Judgement, JudgeReply
+from audiocapbench.store.unsaved import JudgementRecord
 
 _FINAL = frozenset({Status.REFUSED, Status.FILTERED, Status.FAILED, Status.SKIPPED})
 _SHOWN_OF_A_REPLY = 300
@@ -43,7 +44,7 @@ def case_of(item: AnsweredSample) -> Case:
 
 async def question_judge(
     client: RetryingClient, judge: ModelJudge, item: AnsweredSample, repeat: int
-) -> tuple[Judgement, JudgeReply | None] | None:
+) -> JudgementRecord | None:
     """Have one answer judged: the judgement, and the reply to cache with it.
 
     None if the run is told to stop before there is a judgement.
@@ -56,14 +57,14 @@ async def question_judge(
     case = case_of(item)
     known = judge.contract.without_asking(case)
     if known is not None:
-        return replace(made, scores=known.scores, reasoning=known.reasoning), None
+        return JudgementRecord(replace(made, scores=known.scores, reasoning=known.reasoning))
     audio = None
     try:
         if judge.hears:
             audio = await to_thread.run_sync(prepare, item.sample.clip, judge.model.contract)
         prompt = judge.contract.prompt(case)
     except (AudioError, JudgeError) as error:
-        return replace(made, status=Status.FAILED, error=str(error)), None
+        return JudgementRecord(replace(made, status=Status.FAILED, error=str(error)))
     problem = ""
     for _ in range(judge.contract.asked_at_most):
         asked, why = None, "stopped"
@@ -79,10 +80,10 @@ async def question_judge(
         if asked is None:
             # What was paid for the replies before must be on record.
             failed = replace(made, status=Status.FAILED, error=f"{problem}; {why}")
-            return (failed, None) if made.cost_usd else None
+            return JudgementRecord(failed) if made.cost_usd else None
         made, reply = _with_costs(made, asked.outcome), asked.outcome.reply
         if reply.status in _FINAL:
-            return replace(made, status=reply.status, error=reply.error), None
+            return JudgementRecord(replace(made, status=reply.status, error=reply.error))
         try:
             if reply.status is Status.TRUNCATED and judge.contract.quotes:
                 raise ReplyError("the reply was cut off at its longest; be brief")
@@ -94,10 +95,10 @@ async def question_judge(
         key = asked.cache_key
         kept = None if key is None else JudgeReply(key, judge.model.name, asked.outcome)
         given = replace(made, scores=verdict.scores, reasoning=verdict.reasoning)
-        return replace(given, error=verdict.note), kept
+        return JudgementRecord(replace(given, error=verdict.note), kept)
     began = reply.text[:_SHOWN_OF_A_REPLY]
     words = f"{problem}; asked {judge.contract.asked_at_most} times; the last reply began: {began}"
-    return replace(made, status=Status.UNPARSED, error=words), None
+    return JudgementRecord(replace(made, status=Status.UNPARSED, error=words))
 
 
 def _with_costs(made: Judgement, outcome: Outcome) -> Judgement:

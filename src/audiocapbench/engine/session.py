@@ -1,0 +1,291 @@
+"""The one asker: puts the questions of one or several models and commits each record it gets.
+
+Runs, judges, trials and annotation give a ``RunSession`` their questions and how a reply becomes a
+record. Leases, retries, limits, budget, batches, refusals, interruptions and a store that is away
+are dealt with here and nowhere else.
+"""
+
+import signal
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypedDict, TypeVar
+
+import anyio
+from anyio.from_thread import start_blocking_portal
+
+from audiocapbench.engine.batch_rounds import BATCH_RETRY, BatchRounds
+from audiocapbench.engine.budget import Budget
+from audiocapbench.engine.claims import ClaimedTasks, Lease
+from audiocapbench.engine.limiter import Limiter
+from audiocapbench.engine.outage import Outage
+from audiocapbench.engine.retrying_client import Refusals, RetryingClient, RetryPolicy
+from audiocapbench.engine.store_access import Note, RecordWriter, StoreAccess, log_note
+from audiocapbench.engine.worker_pool import WorkerPool, close
+from audiocapbench.errors import ModelError
+from audiocapbench.models import Model
+from audiocapbench.models.model import batch_of
+from audiocapbench.models.openai_batches import batches_of
+from audiocapbench.models.price import Price
+from audiocapbench.store import Run, Store
+from audiocapbench.store.claims import LEASE_S, TaskKey
+from audiocapbench.store.connect import patience
+from audiocapbench.store.unsaved import Record
+
+Task = TypeVar("Task")
+Kept = TypeVar("Kept", bound=Record)
+
+_PATIENCE_S = 1.0  # a call to the store fails soon: the session itself waits while it is away
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimits:
+    """How hard a model may be asked; limits of the provider where they are known.
+
+    Attributes:
+        concurrency: Most questions at once; the model's own number by default.
+    """
+
+    concurrency: int | None = None
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+
+    def limiter(self, model: Model, note: Note = log_note) -> Limiter:
+        """A limiter for this model, which says in words when all have to wait."""
+        most = model.concurrency if self.concurrency is None else self.concurrency
+        if most < 1:
+            raise ModelError(f"concurrency is {most}; it must be at least 1")
+        known = (self.requests_per_minute, self.tokens_per_minute)
+        outage = Outage(self.retry.unreachable_s, self.retry.outage_s)
+        is_local = batch_of(model) is not None
+        return Limiter(most, *known, outage=outage, note=note, is_local=is_local)
+
+
+class AskOptions(TypedDict, total=False):
+    """How models are asked, whatever they are asked.
+
+    Attributes:
+        rate_limits: How hard each model may be asked.
+        budget: What all of them together may spend; shared by whoever shares the purse.
+        fresh: Ask everything again, cache or not.
+        batch: Ask through the provider's batches: half the price, answers within a day.
+        lease_s: Seconds without a sign of life after which others take over what is claimed.
+    """
+
+    rate_limits: RateLimits | None
+    budget: Budget | None
+    fresh: bool
+    batch: bool
+    lease_s: float
+
+
+@dataclass(eq=False, slots=True)
+class QuestionQueue(Generic[Task, Kept]):
+    """What one model is asked about a run.
+
+    Attributes:
+        tasks: What is left to ask.
+        seen: When each task was last dealt with, read before what is missing was.
+        answer: Asks one, and makes the record to commit; None if it is to stop before.
+        limiter: The door that its questions pass.
+        judge: The judge that the model is; empty for the run's own.
+        known: How many had been answered before.
+        variant: The model for a round of questions; itself by default.
+        arrived: Told of each record once it is committed.
+        elsewhere: Told how many questions others have dealt with.
+    """
+
+    model: Model
+    tasks: dict[TaskKey, Task]
+    seen: Mapping[TaskKey, str]
+    answer: Callable[[RetryingClient, Task], Awaitable[Kept | None]]
+    limiter: Limiter
+    price: Price | None = None
+    judge: str = ""
+    known: int = 0
+    variant: Callable[[int], Model] | None = None
+    arrived: Callable[[Kept], None] = lambda _record: None
+    elsewhere: Callable[[int], None] = lambda _count: None
+
+
+class RunSession:
+    """One command that asks about one run.
+
+    Attributes:
+        dropped: Whether what was in flight was dropped, too.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        run: Run,
+        options: AskOptions,
+        *,
+        note: Note,
+        stopping: Callable[[int], None],
+    ) -> None:
+        """Nothing is claimed or asked yet.
+
+        Args:
+            note: Told in words what is awaited.
+            stopping: Told how many are in flight when a signal asks for an end.
+        """
+        self.store, self.run, self.note, self._stopping = store, run, note, stopping
+        self.fresh, self.batch = options.get("fresh", False), options.get("batch", False)
+        self.budget = options.get("budget") or Budget()
+        limits = options.get("rate_limits") or RateLimits()
+        self.rate_limits = replace(limits, retry=BATCH_RETRY) if self.batch else limits
+        self._pools: dict[str, WorkerPool] = {}
+        self._limiters: list[Limiter] = []
+        self._lease = Lease(store, options.get("lease_s", LEASE_S))
+        self.access = StoreAccess(note, self._is_leaving)
+        self._writer = RecordWriter(store, run, self.access, self._lease.worker.id, note)
+        self._everything: anyio.CancelScope | None = None
+        self._watches_signals = False  # an event loop may belong to the caller
+        self._interrupted = self._store_is_away = self.dropped = False
+
+    def pool(self, judge: str = "") -> WorkerPool:
+        """Those who ask one model: refused, or over the budget, they stop alone."""
+        if judge not in self._pools:
+            self._pools[judge] = WorkerPool(self.interrupt)
+            if self._interrupted:
+                self._pools[judge].interrupt()
+        return self._pools[judge]
+
+    def _is_leaving(self) -> bool:
+        return any(one.is_leaving for one in self._pools.values())
+
+    async def ask(self, queue: QuestionQueue[Task, Kept]) -> None:
+        """Ask what is left of a queue, and commit each record as it arrives."""
+        pool, limiter, refusals = self.pool(queue.judge), queue.limiter, Refusals(queue.known > 0)
+        self._limiters.append(limiter)
+        rounds = {key.repeat for key in queue.tasks}
+        clients = {one: self._client(queue, one, refusals) for one in rounds}
+
+        async def ask(key: TaskKey) -> None:
+            record = await queue.answer(clients[key.repeat], queue.tasks[key])
+            if self.rate_limits.concurrency is None:
+                limiter.allow(queue.model.concurrency)
+            if record is not None:
+                del queue.tasks[key]
+                with limiter.until_stored():
+                    await self._writer.commit(record)
+                queue.arrived(record)
+
+        async def share(patient: bool = True) -> None:
+            await pool.share(self._claimed(queue, patient), limiter, ask)
+
+        try:
+            if not self.batch:
+                await share()
+                return
+            async with batches_of(queue.model) as service:
+                whose = (self.store, self.run, queue.judge, _batch_price(queue), self.budget)
+                batches = BatchRounds(service, *whose, self.access, self.note, pool)
+                for repeat, client in clients.items():
+                    client.batches = batches.of_repeat(repeat, fresh=self.fresh)
+                await batches.ask(share)
+        finally:
+            await close(queue.model)
+
+    def _client(
+        self, queue: QuestionQueue[Any, Any], repeat: int, refusals: Refusals
+    ) -> RetryingClient:
+        return RetryingClient(
+            queue.model if queue.variant is None else queue.variant(repeat),
+            self.store,
+            queue.limiter,
+            self.rate_limits.retry,
+            self.budget,
+            _batch_price(queue) if self.batch else queue.price,
+            use_cache=not self.fresh,
+            stopping=self.pool(queue.judge).stopping,
+            refusals=refusals,
+            access=self.access,
+        )
+
+    def _claimed(self, queue: QuestionQueue[Any, Any], patient: bool) -> ClaimedTasks:
+        pool = self.pool(queue.judge)
+        return ClaimedTasks(
+            self._lease,
+            self.access,
+            self.run.id,
+            queue.tasks,
+            queue.seen,
+            at_a_time=queue.limiter.most,
+            stopped=lambda: pool.stop is not None,
+            elsewhere=queue.elsewhere,
+            note=self.note,
+            patient=patient,
+        )
+
+    def run_blocking(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do the work for a caller that is not async, be it inside a running event loop.
+
+        A notebook's loop is busy with the caller: the work then has a thread and a loop of its own.
+        """
+        if not _in_event_loop():
+            self._watches_signals = threading.current_thread() is threading.main_thread()
+            anyio.run(self.work, work)
+        else:
+            with start_blocking_portal() as portal:
+                future = portal.start_task_soon(self.work, work)
+                while True:
+                    try:
+                        future.result()
+                        break
+                    except KeyboardInterrupt:
+                        portal.call(self.interrupt)
+        if self.dropped and self._store_is_away:  # whoever interrupts twice waits for no store
+            raise KeyboardInterrupt
+
+    async def work(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do the work, answer signals if that was asked for, and leave nothing claimed."""
+        try:
+            async with anyio.create_task_group() as everything:
+                self._everything = everything.cancel_scope
+                if self._watches_signals:
+                    everything.start_soon(self._watch_signals)
+                with patience(_PATIENCE_S):
+                    try:
+                        await work()
+                    finally:
+                        stored = await self._writer.close()
+                        self.dropped |= any(one.dropped for one in self._pools.values())
+                        self._store_is_away = not await self._lease.close() or not stored
+                everything.cancel_scope.cancel()
+        except BaseExceptionGroup as group:
+            # Several workers may meet the same full disk; one of them can tell.
+            error: BaseException = group
+            while isinstance(error, BaseExceptionGroup):
+                error = error.exceptions[0]
+            raise error from None
+
+    def interrupt(self) -> None:
+        """First time: finish what is in flight. Second time: drop it."""
+        if self._interrupted and self._everything is not None:
+            self.dropped = True
+            self._everything.cancel()
+            return
+        self._interrupted = True
+        for pool in self._pools.values():
+            pool.interrupt()
+        self._stopping(sum(one.in_flight for one in self._limiters))
+
+    async def _watch_signals(self) -> None:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            async for _ in signals:
+                self.interrupt()
+
+
+def _batch_price(queue: QuestionQueue[Any, Any]) -> Price | None:
+    return queue.price and queue.price.in_batches()
+
+
+def _in_event_loop() -> bool:
+    try:
+        anyio.get_current_task()
+    except RuntimeError:
+        return False
+    return True
