@@ -4,13 +4,12 @@ After appendix H of MECAT, on any benchmark whose samples have references.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.benchmarks.benchmark import TRIAL
@@ -18,15 +17,21 @@ from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine import Preview, answered, run_benchmark
 from audiocapbench.errors import JudgeError
 from audiocapbench.judges.aggregation import MAX_VALUE, by_judge, overall
-from audiocapbench.judges.executor import JudgeOptions, judge_whole, missing_judgements
+from audiocapbench.judges.executor import JudgeOptions
 from audiocapbench.judges.failures import failure_reasons, failure_words
 from audiocapbench.judges.judge import Judge
-from audiocapbench.judges.questioning import preview_judging
-from audiocapbench.metrics.result import first_column
+from audiocapbench.judges.study import (
+    StudyPart,
+    judge_parts,
+    judgements_by,
+    mean_score_interval,
+    preview_parts,
+)
+from audiocapbench.metrics.result import FloatArray
 from audiocapbench.models import Model, Question
 from audiocapbench.models.controls import ControlModel
 from audiocapbench.signature import Signature
-from audiocapbench.stats import Interval, mean_interval
+from audiocapbench.stats import Interval
 from audiocapbench.stats.agreement import category_counts, fleiss_kappa
 from audiocapbench.stats.correlation import auc, rank_correlation
 from audiocapbench.store import Run, Store
@@ -99,8 +104,6 @@ class StyledControl(ControlModel):
 KINDS = ("right", "safe", "wrong")
 CHECKED = (*(f"{one} answers" for one in KINDS), *(f"right answers, {one}" for one in STYLES))
 """What a check has judged, in turn."""
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +191,9 @@ def check_judge(
     Samples need two references or more, unless the benchmark's controls say that right is the
     reference itself. All is kept in the store, so that a stopped check goes on.
     """
-    judged: dict[str, _KindScores] = {}
-    for kind, run, rounds in _known_answers(benchmark, store, selection, options.get("repeats", 3)):
-        options["repeats"] = rounds
-        judge_whole(store, run, judge, "check", **options)
-        judged[kind] = _read(judge, store, run.id)
+    parts = _known_answers(benchmark, store, selection, options.get("repeats", 3))
+    judge_parts(store, judge, parts.values(), "check", options)
+    judged = {kind: _read(judge, store, part.run) for kind, part in parts.items()}
     left_in = benchmark.traits.controls.right_is == "reference"
     return replace(_result(judge, judged), left_in=left_in)
 
@@ -207,26 +208,24 @@ def preview_check(
     prices: Path | None = None,
 ) -> Preview:
     """What a check will likely cost; the answers of known quality are made and kept for it."""
-    items = [
-        item
-        for _, run, rounds in _known_answers(benchmark, store, selection, repeats)
-        for item in missing_judgements(store, run, judge, repeats=rounds)
-    ]
-    return preview_judging(judge, items, store=store, prices=prices)
+    parts = _known_answers(benchmark, store, selection, repeats)
+    return preview_parts(store, judge, parts.values(), prices)
 
 
 def _known_answers(
     benchmark: Benchmark, store: Store, selection: Selection | None, repeats: int
-) -> Iterator[tuple[str, Run, int]]:
-    """Each kind of answer, the run that holds it, and the rounds in which it is judged."""
+) -> dict[str, StudyPart]:
+    """Each kind of answer, in a run of its own."""
     # Its runs are not the benchmark's own runs of the same controls.
     benchmark = replace(benchmark, name=f"{TRIAL}check/{benchmark.name}", kind="check")
     controls: list[Model] = [*map(ControlModel, KINDS), *map(StyledControl, STYLES)]
+    parts = {}
     for control in controls:
         kind = control.name.removeprefix("control/")
         run = run_benchmark(benchmark, control, store, selection=selection).run
         # Agreement is measured on the kinds; styles only need a score.
-        yield kind, run, repeats if kind in KINDS else 1
+        parts[kind] = StudyPart(run, repeats if kind in KINDS else 1)
+    return parts
 
 
 class _KindScores(NamedTuple):
@@ -239,9 +238,8 @@ class _KindScores(NamedTuple):
     failed: list[Judgement]
 
 
-def _read(judge: Judge, store: Store, run_id: int) -> _KindScores:
-    made = store.judgements(run_id, judge.name)
-    found = [one for one in made if one.signature == judge.signature]
+def _read(judge: Judge, store: Store, run: Run) -> _KindScores:
+    found = judgements_by(store, judge, run.id)
     samples = by_judge(found).get(judge.name, {})
     dimensions = {
         name: float(np.mean([one[name] for one in samples.values()]))
@@ -251,7 +249,7 @@ def _read(judge: Judge, store: Store, run_id: int) -> _KindScores:
     for one in found:
         own = rounds.setdefault(one.repeat, {})
         own.update({(one.sample_id, name): value for name, value in one.scores.items()})
-    answers = {one.sample.id: one.outcome.reply.text for one in answered(store, store.run(run_id))}
+    answers = {one.sample.id: one.outcome.reply.text for one in answered(store, run)}
     return _KindScores(
         {sample: overall(scores) for sample, scores in samples.items()},
         dimensions,
@@ -300,7 +298,7 @@ def _kappa(ratings: FloatArray) -> float | None:
 def _kind_figure(judged: _KindScores) -> KindFigure:
     values = np.array(list(judged.scores.values()))
     mean, kappa = float(values.mean()), _kappa(judged.ratings)
-    return KindFigure(len(values), mean, _interval(values), judged.dimensions, kappa)
+    return KindFigure(len(values), mean, mean_score_interval(values), judged.dimensions, kappa)
 
 
 def _length_correlation(kinds: Sequence[_KindScores]) -> float | None:
@@ -318,8 +316,4 @@ def _shift(plain: _KindScores, styled: _KindScores) -> StyleShift | None:
     if not both:
         return None
     changes = np.array([styled.scores[one] - plain.scores[one] for one in both])
-    return StyleShift(len(both), float(changes.mean()), _interval(changes, -MAX_VALUE))
-
-
-def _interval(values: FloatArray, least: float = 0.0) -> Interval | None:
-    return mean_interval(values[:, np.newaxis], first_column, bounds=(least, MAX_VALUE))
+    return StyleShift(len(both), float(changes.mean()), mean_score_interval(changes, -MAX_VALUE))

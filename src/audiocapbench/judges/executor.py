@@ -14,7 +14,7 @@ from audiocapbench.engine import AnsweredSample, Budget, Spending, Stop, answere
 from audiocapbench.engine.retrying_client import RetryingClient
 from audiocapbench.engine.session import AskOptions, QuestionQueue, RunSession
 from audiocapbench.engine.store_access import log_note, take_in_unsaved
-from audiocapbench.errors import FatalError, JudgeError, StoppedError
+from audiocapbench.errors import FatalError, JudgeError
 from audiocapbench.judges.failures import UnreadableReplies
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, judge_texts, models_of
 from audiocapbench.judges.questioning import JudgeTask, case_of, question_judge
@@ -132,23 +132,6 @@ async def ajudge_run(
     judging = await to_thread.run_sync(_Judging, store, run, judges, options)
     await judging.session.work(judging.judge_all)
     return await to_thread.run_sync(judging.end)
-
-
-def judge_whole(
-    store: Store, run: Run, judge: Judge, what: str, **options: Unpack[JudgeOptions]
-) -> None:
-    """Have all answers of a run judged for a study, which cannot do without any.
-
-    Raises:
-        FatalError: The judge refuses all questions, or answers none readably.
-        StoppedError: It ended before; ``what`` was stopped, and can go on.
-    """
-    end = judge_run(store, run, [judge], **options)
-    for refusal in end.refusals:
-        raise refusal
-    if end.stop is not None:
-        why = end.stop.because(end.spending)
-        raise StoppedError(f"the {what} was stopped: {why}; run it again to go on", end.stop)
 
 
 def missing_judgements(

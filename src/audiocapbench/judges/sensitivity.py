@@ -17,13 +17,19 @@ from audiocapbench.engine import Preview, answered
 from audiocapbench.errors import JudgeError
 from audiocapbench.judges import audiocapbench
 from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
-from audiocapbench.judges.executor import JudgeOptions, judge_whole, missing_judgements
+from audiocapbench.judges.executor import JudgeOptions
 from audiocapbench.judges.judge import ModelJudge
-from audiocapbench.judges.questioning import preview_judging
 from audiocapbench.judges.registry import create_judge, parse_judge_name
+from audiocapbench.judges.study import (
+    StudyPart,
+    judge_parts,
+    judgements_by,
+    mean_score_interval,
+    preview_parts,
+)
 from audiocapbench.metrics.names import ScorerName
-from audiocapbench.metrics.result import FloatArray, first_column
-from audiocapbench.stats import Interval, mean_interval
+from audiocapbench.metrics.result import FloatArray
+from audiocapbench.stats import Interval
 from audiocapbench.stats.correlation import kendall
 from audiocapbench.store import Run, Store
 
@@ -175,13 +181,8 @@ def preview_sensitivity(
     prices: Path | None = None,
 ) -> Iterator[Preview]:
     """What each variant will likely cost."""
-    for judge, rounds, samples in _plan(variants, answers, repeats):
-        items = [
-            item
-            for run in answers.runs
-            for item in missing_judgements(store, run, judge, repeats=rounds, samples=samples)
-        ]
-        yield preview_judging(judge, items, store=store, prices=prices)
+    for judge, parts in _plan(variants, answers, repeats):
+        yield preview_parts(store, judge, parts, prices)
 
 
 def study_sensitivity(
@@ -196,10 +197,8 @@ def study_sensitivity(
         raise JudgeError(
             f"{variants.judge.name} has nothing to vary here; ask for 2 rounds or more"
         )
-    for judge, rounds, samples in _plan(variants, answers, repeats):
-        for run in answers.runs:
-            options["repeats"], options["samples"] = rounds, samples
-            judge_whole(store, run, judge, "study", **options)
+    for judge, parts in _plan(variants, answers, repeats):
+        judge_parts(store, judge, parts, "study", options)
     base = variants.judge
     first = _scores(store, answers.runs, base, 0, answers.samples)
     figures = [
@@ -228,12 +227,12 @@ def study_sensitivity(
 
 def _plan(
     variants: JudgeVariants, answers: AnswerSelection, repeats: int
-) -> Iterator[tuple[ModelJudge, int, frozenset[str]]]:
-    """Who judges how often which samples."""
-    yield variants.judge, repeats, answers.samples
+) -> Iterator[tuple[ModelJudge, list[StudyPart]]]:
+    """Who judges which answers how often."""
+    yield variants.judge, [StudyPart(run, repeats, answers.samples) for run in answers.runs]
     for label, judge in variants.others.items():
         if samples := _samples_of(label, answers):
-            yield judge, 1, samples
+            yield judge, [StudyPart(run, 1, samples) for run in answers.runs]
 
 
 def _samples_of(label: str, answers: AnswerSelection) -> frozenset[str]:
@@ -247,11 +246,8 @@ def _scores(
     return {
         (run.id, one.sample_id): {OVERALL: overall(one.scores), **one.scores}
         for run in runs
-        for one in store.judgements(run.id, judge.name)
-        if one.signature == judge.signature
-        and one.repeat == repeat
-        and one.status is Status.OK
-        and one.sample_id in samples
+        for one in judgements_by(store, judge, run.id)
+        if one.repeat == repeat and one.status is Status.OK and one.sample_id in samples
     }
 
 
@@ -286,9 +282,7 @@ def _figure(
 
 
 def _shift(changes: FloatArray, clips: Sequence[str]) -> ScoreShift:
-    interval = mean_interval(
-        changes[:, np.newaxis], first_column, clusters=clips, bounds=(-MAX_VALUE, MAX_VALUE)
-    )
+    interval = mean_score_interval(changes, -MAX_VALUE, clips)
     sizes = np.abs(changes)
     return ScoreShift(
         float(changes.mean()), interval, float(sizes.mean()), float((sizes > 0).mean())
