@@ -19,7 +19,7 @@ from typing import NamedTuple
 # One core: set before numpy reads it.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
-from audiocapbench.judges import Case
+from audiocapbench.judges import JudgeInput
 from audiocapbench.judges.elements import Elements
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -42,10 +42,10 @@ def read_clips(data: Path) -> list[list[str]]:
     return [captions for captions in clips.values() if len(captions) == 5]
 
 
-def pair_up(clips: list[list[str]], shift: int, place: int) -> list[Case]:
+def pair_up(clips: list[list[str]], shift: int, place: int) -> list[JudgeInput]:
     """Each clip's references with one caption of a clip further on."""
     return [
-        Case("", clips[(number + shift) % len(clips)][place], tuple(references), "sound")
+        JudgeInput("", clips[(number + shift) % len(clips)][place], tuple(references), "sound")
         for number, references in enumerate(clips)
     ]
 
@@ -64,7 +64,7 @@ def measure_judge(clips: list[list[str]]) -> list[Rate]:
     rates = [rate("elements, cold", half, lambda: judge.judge_many(pair_up(clips[:half], 1, 0)))]
     # Warm-up: every word of the clips, in other captions than those that are timed.
     warm = Elements()
-    warm.judge_many([Case("", " ".join(captions), ("a sound",), "") for captions in clips])
+    warm.judge_many([JudgeInput("", " ".join(captions), ("a sound",), "") for captions in clips])
     items = pair_up(clips, 1, 0)
     rates.append(rate("elements, known words", len(items), lambda: warm.judge_many(items)))
     more = [item for place in range(1, 5) for item in pair_up(clips, 1, place)]

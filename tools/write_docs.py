@@ -18,7 +18,7 @@ from audiocapbench.cli.app import EXIT_CODES, app, load_commands
 from audiocapbench.cli.examples import examples
 from audiocapbench.engine.budget import likely_cost, thoughts
 from audiocapbench.judges.audiocapbench import contract
-from audiocapbench.judges.contract import Case
+from audiocapbench.judges.contract import JudgeInput
 from audiocapbench.judges.elements import Elements
 from audiocapbench.models.registry import create_model, price_of
 
@@ -133,7 +133,7 @@ def _prompt(row: Any, several: int) -> str:
     """What the judge reads about a clip of this source, by the lengths of its captions."""
     caption = ("word " * row["caption_chars"])[: row["caption_chars"]]
     answer = "word " * _ANSWER_TOKENS
-    return contract().prompt(Case("", answer, (caption,) * several, row["category"]))
+    return contract().prompt(JudgeInput("", answer, (caption,) * several, row["category"]))
 
 
 def _costs() -> list[str]:

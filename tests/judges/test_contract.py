@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from audiocapbench.errors import ReplyError
 from audiocapbench.judges import audiocapbench, mecat
-from audiocapbench.judges.contract import Case
+from audiocapbench.judges.contract import JudgeInput
 
 CONTRACT = audiocapbench.contract()
 GOOD = '{"accuracy": 8, "completeness": 6, "hallucination": 9, "reasoning": "Dog is right."}'
@@ -173,10 +173,10 @@ def test_the_schema_asks_for_what_the_parser_reads() -> None:
 
 @pytest.mark.parametrize("prediction", ["", "  \n\t", "\u200b\u2060\ufeff", "\0"])
 def test_an_empty_prediction_scores_zero_without_a_question(prediction: str) -> None:
-    verdict = CONTRACT.without_asking(Case("a", prediction, ("A dog barks.",), "sound"))
+    verdict = CONTRACT.without_asking(JudgeInput("a", prediction, ("A dog barks.",), "sound"))
     assert verdict is not None
     assert verdict.overall == 0
-    assert CONTRACT.without_asking(Case("a", "A dog.", ("A dog barks.",), "sound")) is None
+    assert CONTRACT.without_asking(JudgeInput("a", "A dog.", ("A dog barks.",), "sound")) is None
 
 
 def test_mecat_takes_fractions_and_needs_no_echo() -> None:

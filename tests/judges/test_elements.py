@@ -12,7 +12,7 @@ import pytest
 
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.engine.prepare import prepare
-from audiocapbench.judges.contract import Case, Verdict
+from audiocapbench.judges.contract import JudgeInput, Verdict
 from audiocapbench.judges.elements import Elements
 from audiocapbench.judges.judge import TextJudge
 from audiocapbench.metrics.elements.splitting import split
@@ -335,7 +335,7 @@ def test_mood_weighs_more_in_music(judge: Elements) -> None:
 
 def test_a_batch_says_what_single_calls_say_whatever_came_before() -> None:
     items = [
-        Case("", prediction, tuple(references), "sound")
+        JudgeInput("", prediction, tuple(references), "sound")
         for references in (DOG_THEN_CAR, PIANO, LIBRARY)
         for prediction in ["", "A hound howls", "no drums", "Piano", *DOG_THEN_CAR, *LIBRARY]
     ]
@@ -415,7 +415,7 @@ def control_means(judge: Elements, kind: str, step: int = 1) -> dict[str, float]
         kept = [text for n, text in enumerate(sample.references) if n != reply.withheld]
         transcript = sample.details.get("transcript")
         items.append(
-            Case(sample.id, reply.text, tuple(kept), sample.category, transcript=transcript)
+            JudgeInput(sample.id, reply.text, tuple(kept), sample.category, transcript=transcript)
         )
     verdicts = judge.judge_many(items)
     means = {
@@ -448,7 +448,7 @@ def test_the_listener_is_above_wrong_and_below_right(judge: Elements) -> None:
 def test_people_agree_with_it_on_pairs_of_captions(shared: Path, judge: Elements) -> None:
     def overall(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
         both = zip(predictions, references, strict=True)
-        items = [Case("", prediction, tuple(own), "sound") for prediction, own in both]
+        items = [JudgeInput("", prediction, tuple(own), "sound") for prediction, own in both]
         return np.array([verdict.overall for verdict in judge.judge_many(items)])
 
     pairs = read_pairs(shared)

@@ -7,7 +7,7 @@ import pytest
 from audiocapbench.benchmarks import Traits
 from audiocapbench.errors import JudgeError
 from audiocapbench.judges import ModelJudge, audiocapbench, create_judges, mecat
-from audiocapbench.judges.contract import Case
+from audiocapbench.judges.contract import JudgeInput
 from audiocapbench.store.upgrades import traits_of_0_1
 from needs import needs_shared
 
@@ -21,7 +21,7 @@ def words(text: str) -> list[str]:
     return re.findall(r"[\w/-]+", text.replace("---", " ").replace("—", " "))
 
 
-SPEECH = Case(
+SPEECH = JudgeInput(
     "s1",
     "A man talks.",
     ("A man speaks calmly.", 'He says "hello".'),
@@ -58,7 +58,7 @@ def test_the_prompt_of_audiocapbench_is_the_papers() -> None:
 def test_each_category_has_the_papers_guidance(category: str, opening: str) -> None:
     paper = seed("002")
     guidance = next(line for line in paper.splitlines() if line.startswith(opening))
-    case = Case("a", "x", ("y",), category)
+    case = JudgeInput("a", "x", ("y",), category)
     assert f"\n\n{guidance}\n\nReference captions" in audiocapbench.contract().prompt(case)
 
 
@@ -66,7 +66,7 @@ def test_both_prints_of_the_paper_have_the_same_words() -> None:
     other = seed("000")
     start = other.index("Given the ground-truth reference captions and a model’s predicted")
     printed = other[start : other.index("A.2 Category-Specific Guidance")]
-    prompt = audiocapbench.contract().prompt(Case("a", "PREDICTION", ("REFERENCE",), "sound"))
+    prompt = audiocapbench.contract().prompt(JudgeInput("a", "PREDICTION", ("REFERENCE",), "sound"))
     ours = prompt[prompt.index("Given the") :].replace("**", "").replace(" – ", " ")
     guidance = "For general/environmental sound, evaluate whether the prediction correctly "
     guidance += "identifies: sound sources, events, acoustic environment, and temporal patterns."
@@ -80,7 +80,7 @@ def test_both_prints_of_the_paper_have_the_same_words() -> None:
 
 
 def test_the_transcript_is_for_speech_alone() -> None:
-    music = Case("a", "x", ("y",), "music", transcript="la la")
+    music = JudgeInput("a", "x", ("y",), "music", transcript="la la")
     assert "la la" not in audiocapbench.contract().prompt(music)
 
 
@@ -125,7 +125,9 @@ def test_the_prompts_of_mecat_are_the_papers(
     printed = printed.strip().replace("`", "")
     for name in names:
         category = name.lower().replace(" ", "_").replace("judgment", "judgement")
-        case = Case("clip 7", "A hum.", ("A low hum.", "Humming."), category, "What is heard?")
+        case = JudgeInput(
+            "clip 7", "A hum.", ("A low hum.", "Humming."), category, "What is heard?"
+        )
         description, aspects = table[name]
         question = "question: “What is heard?”\n" if task == "qa" else ""
         sample = (
@@ -144,11 +146,13 @@ def test_the_prompts_of_mecat_are_the_papers(
 
 def test_groups_of_mecat_find_their_sub_category() -> None:
     contract = mecat.contract("caption")
-    music = contract.prompt(Case("a", "x", ("y",), "music"))
-    assert contract.prompt(Case("a", "x", ("y",), "pure_music")) == music
-    assert contract.prompt(Case("a", "x", ("y",), "0M0", details={"subtask": "music"})) == music
+    music = contract.prompt(JudgeInput("a", "x", ("y",), "music"))
+    assert contract.prompt(JudgeInput("a", "x", ("y",), "pure_music")) == music
+    assert (
+        contract.prompt(JudgeInput("a", "x", ("y",), "0M0", details={"subtask": "music"})) == music
+    )
     with pytest.raises(JudgeError, match="this sample is 'bells'"):
-        contract.prompt(Case("a", "x", ("y",), "bells"))
+        contract.prompt(JudgeInput("a", "x", ("y",), "bells"))
 
 
 def test_another_wording_has_another_hash() -> None:
@@ -187,7 +191,7 @@ def sentences(text: str) -> str:
 
 def test_the_tools_layout_has_the_papers_sentences() -> None:
     for category in ("sound", "music", "speech"):
-        case = Case("s1", "A man talks.", ("A man speaks.",), category, transcript="hello")
+        case = JudgeInput("s1", "A man talks.", ("A man speaks.",), category, transcript="hello")
         paper = audiocapbench.contract().prompt(case)
         tool = audiocapbench.contract(prompt="tool").prompt(case)
         assert sentences(tool).split() == sentences(paper).split()
@@ -207,7 +211,7 @@ def test_the_tools_layout_is_as_described() -> None:
 
 
 def test_published_judges_get_texts_as_they_are_and_say_so() -> None:
-    odd = Case("s1", "A “dog”\n{barks}", ("A dog.",), "sound")
+    odd = JudgeInput("s1", "A “dog”\n{barks}", ("A dog.",), "sound")
     assert '  "A “dog”\n{barks}"' in audiocapbench.contract(protocol="published").prompt(odd)
     assert 'A "dog" (barks)' in audiocapbench.contract().prompt(odd)
     judges = create_judges(

@@ -2,7 +2,7 @@
 
 from audiocapbench.errors import JudgeError, ReplyError
 from audiocapbench.judges.check import JudgeCheck, check_judge, preview_check
-from audiocapbench.judges.contract import Case, Contract, ReplyField, Verdict
+from audiocapbench.judges.contract import Contract, JudgeInput, ReplyField, Verdict
 from audiocapbench.judges.executor import (
     JudgeEnd,
     JudgeOptions,
@@ -32,7 +32,15 @@ from audiocapbench.judges.sensitivity import (
     study_sensitivity,
 )
 
-__all__ = ["BatchJudge", "Case", "Contract", "ContractEntry", "Judge", "JudgeCheck", "JudgeEnd"]
+__all__ = [
+    "BatchJudge",
+    "Contract",
+    "ContractEntry",
+    "Judge",
+    "JudgeCheck",
+    "JudgeEnd",
+    "JudgeInput",
+]
 __all__ += ["JudgeEntry", "JudgeError", "JudgeOptions", "JudgeProgress", "JudgeSensitivity"]
 __all__ += ["JudgeTask", "JudgingEnd", "ModelJudge", "ReplyError", "ReplyField", "TextJudge"]
 __all__ += ["Verdict", "ajudge_run", "check_judge", "check_prices", "create_judge", "create_judges"]

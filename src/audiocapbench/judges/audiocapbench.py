@@ -12,8 +12,8 @@ from audiocapbench.errors import JudgeError, ReplyError
 from audiocapbench.judges.contract import (
     MAX_SCORE,
     REASONING,
-    Case,
     Contract,
+    JudgeInput,
     ReplyField,
     Verdict,
     published_prompts,
@@ -62,7 +62,7 @@ def contract(prompt: str | None = None, protocol: str = "ours") -> Contract:
     )
 
 
-def _assemble(layout: str, case: Case) -> str:
+def _assemble(layout: str, case: JudgeInput) -> str:
     _, prompts = published_prompts(LAYOUTS[layout])
     return fill(
         "\n".join(prompts["template"]),
@@ -72,7 +72,7 @@ def _assemble(layout: str, case: Case) -> str:
     )
 
 
-def _guidance(case: Case, prompts: dict[str, Any]) -> str:
+def _guidance(case: JudgeInput, prompts: dict[str, Any]) -> str:
     # A category that the paper does not have gets the guidance of sound, as its instruction does.
     category = case.category if case.category in prompts["guidance"] else "sound"
     guidance: str = prompts["guidance"][category]

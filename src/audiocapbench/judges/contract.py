@@ -33,7 +33,7 @@ def published_prompts(name: str) -> tuple[str, dict[str, Any]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class JudgeInput:
     """What is put before a judge: an answer, and what is known about the clip.
 
     The category chooses the guidance; details are all else that the dataset adds.
@@ -47,7 +47,7 @@ class Case:
     transcript: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
 
-    def quoted(self) -> "Case":
+    def quoted(self) -> "JudgeInput":
         """The same with texts that cannot close their quotes or play the reply; not the details."""
         return replace(
             self,
@@ -129,7 +129,7 @@ class Contract:
 
     name: str
     fields: tuple[ReplyField, ...]
-    assemble: Callable[[Case], str]
+    assemble: Callable[[JudgeInput], str]
     wording: str
     max_tokens: int
     protocol: int = 1
@@ -170,13 +170,13 @@ class Contract:
             "additionalProperties": False,
         }
 
-    def without_asking(self, case: Case) -> Verdict | None:
+    def without_asking(self, case: JudgeInput) -> Verdict | None:
         """An empty prediction scores 0 on everything; None for any other."""
         if as_data(case.prediction) if self.quotes else case.prediction.strip():
             return None
         return Verdict(dict.fromkeys(self.dimensions, 0.0), "The prediction is empty.")
 
-    def prompt(self, case: Case) -> str:
+    def prompt(self, case: JudgeInput) -> str:
         """The words that the judge is given.
 
         Raises:
@@ -192,7 +192,7 @@ class Contract:
                 f"{case.sample_id}: contract {self.name!r} makes no prompt of it {why}"
             ) from error
 
-    def prompt_again(self, case: Case, problem: str) -> str:
+    def prompt_again(self, case: JudgeInput, problem: str) -> str:
         """The same words, and why the last reply could not be used."""
         names = ", ".join(one.name for one in self.fields)
         form = f"with one JSON object that has exactly these fields: {names}"
@@ -257,7 +257,7 @@ class Contract:
 def with_shuffled_references(contract: Contract) -> Contract:
     """The same contract, with references in an order that is not their own where there is one."""
 
-    def assemble(case: Case) -> str:
+    def assemble(case: JudgeInput) -> str:
         return contract.assemble(
             replace(case, references=shuffled(case.references, case.sample_id))
         )

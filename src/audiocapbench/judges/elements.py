@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from audiocapbench.judges.contract import Case, Verdict
+from audiocapbench.judges.contract import JudgeInput, Verdict
 from audiocapbench.metrics.elements import RULES, ElementCase, ElementComparer
 from audiocapbench.metrics.elements.scoring import DIMENSIONS
 from audiocapbench.metrics.encoders import Encoder
@@ -37,10 +37,10 @@ class Elements:
         self, prediction: str, references: Sequence[str], category: str, transcript: str | None
     ) -> Verdict:
         """Judge one answer."""
-        case = Case("", prediction, tuple(references), category, transcript=transcript)
+        case = JudgeInput("", prediction, tuple(references), category, transcript=transcript)
         return self.judge_many([case])[0]
 
-    def judge_many(self, items: Sequence[Case]) -> list[Verdict]:
+    def judge_many(self, items: Sequence[JudgeInput]) -> list[Verdict]:
         """Judge answers; each verdict depends on its own item alone, to the last bit."""
         compared = self._comparer.compare(
             [

@@ -17,7 +17,7 @@ from audiocapbench.engine.store_access import log_note, take_in_unsaved
 from audiocapbench.errors import FatalError, JudgeError
 from audiocapbench.judges.failures import UnreadableReplies
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, judge_texts, models_of
-from audiocapbench.judges.questioning import JudgeTask, case_of, question_judge
+from audiocapbench.judges.questioning import JudgeTask, judge_input, question_judge
 from audiocapbench.models.openai_batches import check_batchable
 from audiocapbench.models.registry import price_of
 from audiocapbench.signature import Signature
@@ -324,7 +324,7 @@ def check_prices(judges: Iterable[Judge], budget: Budget, prices: Path | None) -
 
 
 def _computed(judge: TextJudge, tasks: Sequence[JudgeTask]) -> list[Judgement]:
-    cases = [case_of(item) for item, _ in tasks]
+    cases = [judge_input(item) for item, _ in tasks]
     made = []
     for case, verdict in zip(cases, judge_texts(judge, cases), strict=True):
         one = Judgement(judge.name, case.sample_id, 0, judge.signature, Status.OK)

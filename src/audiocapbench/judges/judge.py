@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import FatalError, JudgeError, RefusedQuestionError
-from audiocapbench.judges.contract import MAX_SCORE, Case, Contract, Verdict
+from audiocapbench.judges.contract import MAX_SCORE, Contract, JudgeInput, Verdict
 from audiocapbench.judges.quoting import RULES
 from audiocapbench.models import Model, Question
 from audiocapbench.models.model import CompletionModel, SchemaModel, VariedModel
@@ -41,7 +41,7 @@ class TextJudge(Protocol):
 class BatchJudge(TextJudge, Protocol):
     """A text judge that is faster on many answers at once; each verdict is the same as alone."""
 
-    def judge_many(self, cases: Sequence[Case]) -> Sequence[Verdict]:
+    def judge_many(self, cases: Sequence[JudgeInput]) -> Sequence[Verdict]:
         """Judge answers, a verdict for each."""
 
 
@@ -92,7 +92,7 @@ def models_of(judges: Iterable[Judge]) -> list[Model]:
     return [one.model for one in judges if isinstance(one, ModelJudge)]
 
 
-def judge_texts(judge: TextJudge, cases: Sequence[Case]) -> list[Verdict | str]:
+def judge_texts(judge: TextJudge, cases: Sequence[JudgeInput]) -> list[Verdict | str]:
     """Judge answers, all at once where the judge can; where it fails at one, why it does."""
     if isinstance(judge, BatchJudge):
         # A plug-in may raise anything: then each answer fails or not by itself.
@@ -103,7 +103,7 @@ def judge_texts(judge: TextJudge, cases: Sequence[Case]) -> list[Verdict | str]:
     return [_alone(judge, one) for one in cases]
 
 
-def _alone(judge: TextJudge, case: Case) -> Verdict | str:
+def _alone(judge: TextJudge, case: JudgeInput) -> Verdict | str:
     try:
         given = judge.judge(case.prediction, case.references, case.category, case.transcript)
         return _checked(judge, given)

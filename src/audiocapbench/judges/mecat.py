@@ -6,7 +6,13 @@ from functools import partial
 from typing import Any, Literal
 
 from audiocapbench.errors import JudgeError
-from audiocapbench.judges.contract import REASONING, Case, Contract, ReplyField, published_prompts
+from audiocapbench.judges.contract import (
+    REASONING,
+    Contract,
+    JudgeInput,
+    ReplyField,
+    published_prompts,
+)
 from audiocapbench.judges.quoting import fill
 
 Task = Literal["caption", "qa"]
@@ -39,7 +45,7 @@ def contract(task: Task) -> Contract:
     )
 
 
-def _assemble(task: Task, case: Case) -> str:
+def _assemble(task: Task, case: JudgeInput) -> str:
     _, prompts = published_prompts("mecat")
     subtask = _subtask(task, case, prompts)
     return fill(
@@ -52,7 +58,7 @@ def _assemble(task: Task, case: Case) -> str:
     )
 
 
-def _subtask(task: Task, case: Case, prompts: dict[str, Any]) -> dict[str, Any]:
+def _subtask(task: Task, case: JudgeInput, prompts: dict[str, Any]) -> dict[str, Any]:
     said = str(case.details.get("subtask") or case.category)
     said = said.removeprefix("pure_").removeprefix("mixed_")
     found: dict[str, Any] | None = prompts[task].get(said)
@@ -62,7 +68,7 @@ def _subtask(task: Task, case: Case, prompts: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _sample(task: Task, case: Case) -> str:
+def _sample(task: Task, case: JudgeInput) -> str:
     """The paper leaves this layout open: an id, the references, and what is judged."""
     question = [f"question: “{case.instruction}”"] if task == "qa" else []
     lines = [

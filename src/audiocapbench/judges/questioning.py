@@ -13,7 +13,7 @@ from audiocapbench.engine import AnsweredSample, Preview, preview_questions
 from audiocapbench.engine.prepare import prepare
 from audiocapbench.engine.retrying_client import OverBudgetError, RetryingClient
 from audiocapbench.errors import AudioError, AwaitedError, JudgeError, ReplyError
-from audiocapbench.judges.contract import Case
+from audiocapbench.judges.contract import JudgeInput
 from audiocapbench.judges.judge import Judge, ModelJudge
 from audiocapbench.models import Question
 from audiocapbench.store import Store, cache_key
@@ -27,11 +27,11 @@ JudgeTask = tuple[AnsweredSample, int]
 """An answer, and the round in which it is judged."""
 
 
-def case_of(item: AnsweredSample) -> Case:
+def judge_input(item: AnsweredSample) -> JudgeInput:
     """An answered sample as judges see it."""
     sample = item.sample
     transcript = sample.details.get("transcript")
-    return Case(
+    return JudgeInput(
         sample.id,
         item.outcome.reply.text,
         item.references,
@@ -54,7 +54,7 @@ async def question_judge(
         OverBudgetError: The budget does not allow another question.
     """
     made = Judgement(judge.name, item.sample.id, repeat, judge.signature, Status.OK)
-    case = case_of(item)
+    case = judge_input(item)
     known = judge.contract.without_asking(case)
     if known is not None:
         return JudgementRecord(replace(made, scores=known.scores, reasoning=known.reasoning))
@@ -125,7 +125,7 @@ def preview_judging(
     who = f"judge {judge.name}"
     if not isinstance(judge, ModelJudge):
         return Preview(who, 0, "judges on this machine", 0.0)
-    every = [one for one in tasks if judge.contract.without_asking(case_of(one[0])) is None]
+    every = [one for one in tasks if judge.contract.without_asking(judge_input(one[0])) is None]
     asked = every if store is None else _not_cached(judge, every, store)
     # Some hundreds of prompts tell what thousands will cost.
     drawn = asked if len(asked) <= _DRAWN else random.Random(_SEED).sample(asked, _DRAWN)
@@ -164,6 +164,6 @@ def expected_answers(samples: Sequence[Sample], known: Mapping[str, str]) -> lis
 def _prompt(judge: ModelJudge, item: AnsweredSample) -> str | None:
     """What a judge will be given; None where there are no words for it."""
     try:
-        return judge.contract.prompt(case_of(item))
+        return judge.contract.prompt(judge_input(item))
     except JudgeError:
         return None

@@ -19,7 +19,7 @@ from audiocapbench.engine import Preview, run_benchmark
 from audiocapbench.errors import TrialError, TrialStoppedError
 from audiocapbench.judges import create_judge
 from audiocapbench.judges.aggregation import by_judge, overall
-from audiocapbench.judges.contract import Case, Verdict
+from audiocapbench.judges.contract import JudgeInput, Verdict
 from audiocapbench.judges.executor import JudgeProgress, judge_run, missing_judgements
 from audiocapbench.judges.failures import failure_reasons, failure_words
 from audiocapbench.judges.judge import ModelJudge, judge_texts
@@ -76,7 +76,7 @@ class JudgeScorer(PointwiseScorer):
             judged = self._judged(self._judge, self._captions(pairs, self._judge))
             scores = {item: judged[item.id] for item in items if item.id in judged}
         else:
-            cases = [Case(one.id, one.caption, one.references, _CATEGORY) for one in items]
+            cases = [JudgeInput(one.id, one.caption, one.references, _CATEGORY) for one in items]
             verdicts = zip(items, judge_texts(self._judge, cases), strict=True)
             scores = {item: one.overall for item, one in verdicts if isinstance(one, Verdict)}
         self.failed = sum(item not in scores for item in items)
