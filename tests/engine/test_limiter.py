@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from audiocapbench.engine.learned_rate import LearnedRate, Start
-from audiocapbench.engine.limiter import LearnedPlaces, Limiter
+from audiocapbench.engine.limiter import ConcurrencyEstimator, Limiter
 from audiocapbench.errors import TransientError
 from engine.virtual_time import run_in_virtual_time
 
@@ -48,7 +48,7 @@ def test_the_first_pace_counts_only_what_was_let_in() -> None:
 
 
 def test_answers_that_get_slow_halve_what_is_in_flight() -> None:
-    places = LearnedPlaces(64)
+    places = ConcurrencyEstimator(64)
     start = Start(0.0, 1.0, 0)
     for _ in range(60):
         places.answered(start, 0.5)

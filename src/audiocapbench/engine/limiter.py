@@ -29,7 +29,7 @@ _NEVER_SLOWED = 8
 
 
 @dataclass(slots=True)
-class LearnedPlaces:
+class ConcurrencyEstimator:
     """Questions that may be in flight.
 
     Attributes:
@@ -194,7 +194,7 @@ class Limiter:
     alive: int = field(init=False, default=0)
     storing: int = field(init=False, default=0)
     rate: LearnedRate = field(init=False, default_factory=LearnedRate)
-    places: LearnedPlaces = field(init=False)
+    places: ConcurrencyEstimator = field(init=False)
     last_answer: float = field(init=False, default=float("-inf"))
     _said: set[str] = field(init=False, default_factory=set)
     _announced: AnnouncedRate = field(init=False, default_factory=AnnouncedRate)
@@ -206,13 +206,13 @@ class Limiter:
     _changed: anyio.Event | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        self.places = LearnedPlaces(self.most)
+        self.places = ConcurrencyEstimator(self.most)
 
     def allow(self, most: int) -> None:
         """Whoever answers takes more or fewer at once than before."""
         if most != self.most:
             self.most = most
-            self.places = LearnedPlaces(most)
+            self.places = ConcurrencyEstimator(most)
             self._wake()
 
     async def ready(self) -> None:

@@ -25,8 +25,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from audiocapbench.engine.store_access import Note, log_note
 from audiocapbench.errors import AudioCapBenchError, ClusterError, TransientError
-from audiocapbench.metrics.spreading import SPREAD
-from audiocapbench.models.model import ELSEWHERE
+from audiocapbench.metrics.spreading import PARALLEL_MAP
+from audiocapbench.models.model import REMOTE_EXECUTION
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.version import VERSION
 
@@ -97,8 +97,8 @@ class Cluster:
         """While it is used, models that compute and encoders of metrics do their work there."""
         self._tokens: list[Token[Any]] = [
             CLUSTER.set(self),
-            SPREAD.set(self.map),
-            ELSEWHERE.set(True),
+            PARALLEL_MAP.set(self.map),
+            REMOTE_EXECUTION.set(True),
         ]
         return self
 

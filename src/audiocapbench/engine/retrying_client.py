@@ -19,8 +19,8 @@ from anyio import to_thread
 from audiocapbench.credentials import redacted
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
-from audiocapbench.engine.bill import Bill, unbilled_failure
 from audiocapbench.engine.budget import Budget
+from audiocapbench.engine.cost_tracker import CostTracker, unbilled_failure
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.outage import in_seconds
 from audiocapbench.engine.prepare import prepare
@@ -34,7 +34,7 @@ from audiocapbench.errors import (
     TransientError,
 )
 from audiocapbench.models import Model, Question, SentAudio
-from audiocapbench.models.access import EXCHANGE, Exchange
+from audiocapbench.models.access import BATCH_TRANSPORT, Exchange
 from audiocapbench.models.announced_limit import AnnouncedLimit
 from audiocapbench.models.batching import waited_s
 from audiocapbench.models.price import Price, checked_usage
@@ -184,14 +184,14 @@ class RetryingClient:
             if known is not None:
                 outcome = _outcome(question.sample_id, known, sent, 0.0, 0)
                 return AnswerRecord(replace(outcome, cached=True), None)
-        bill = Bill(self.budget, self.price, self.model, question)
+        costs = CostTracker(self.budget, self.price, self.model, question)
         try:
-            answer = await self._attempts(question, bill)
+            answer = await self._attempts(question, costs)
         except AwaitedError:
-            bill.keep()
+            costs.keep()
             raise
         finally:
-            bill.release()
+            costs.release()
         if answer is None:
             return None
         return AnswerRecord(answer, key if answer.reply.status is Status.OK else None)
@@ -202,7 +202,7 @@ class RetryingClient:
         digest = question.audio.sha256 if question.audio else None
         return cache_key(self.model.name, self.model.parameters, question.instruction, digest)
 
-    async def _attempts(self, question: Question, bill: Bill) -> Outcome | None:
+    async def _attempts(self, question: Question, costs: CostTracker) -> Outcome | None:
         attempts = failures = refusals = 0
         # Waiting for one's turn is no fault of the provider's: it does not count.
         asking_s, latency = 0.0, 0.0
@@ -210,34 +210,34 @@ class RetryingClient:
         refused_at = math.inf
 
         def ended(reply: Reply) -> Outcome:
-            reply = bill.on(reply)
+            reply = costs.on(reply)
             return _outcome(question.sample_id, reply, question.audio, latency, attempts)
 
         def given_up(why: str) -> Outcome:
             return ended(Reply("", Status.FAILED, f"{why}: {problem}"))
 
         while True:
-            if not await bill.hold():
-                if not bill.has_costs:
+            if not await costs.hold():
+                if not costs.has_costs:
                     raise OverBudgetError(self.budget.refusal)
                 return given_up(f"not asked again, because {self.budget.refusal}")
             came = self.limiter.clock()
             start = await self.limiter.enter(self.stopping, _tokens(question))
             if start is None:
-                return given_up("stopped") if bill.has_costs else None
+                return given_up("stopped") if costs.has_costs else None
             attempts += 1
             started = time.perf_counter()
             waited_s.set(0.0)
             try:
-                reply = await self._answer(question, bill)
+                reply = await self._answer(question, costs)
             except TransientError as error:
                 problem = error
                 problem.throttled = error.throttled and self.batches is None
-                bill.failed(error)
+                costs.failed(error)
             else:
                 latency = 0.0 if self.batches else time.perf_counter() - started - waited_s.get()
                 self.limiter.answered(start, _announced(self.model))
-                bill.answered(reply)
+                costs.answered(reply)
                 return ended(reply)
             finally:
                 self.limiter.leave()
@@ -270,16 +270,16 @@ class RetryingClient:
             return ""
         return f", for it asks to wait {in_seconds(wait_s)} and a question is given {most_s:g} s"
 
-    async def _answer(self, question: Question, bill: Bill) -> Reply:
+    async def _answer(self, question: Question, costs: CostTracker) -> Reply:
         """The model's reply, or the failure of a question that it alone refuses."""
         try:
             try:
                 if self.batches is not None:
-                    EXCHANGE.set(self.batches(question.sample_id, self._key(question) or ""))
+                    BATCH_TRANSPORT.set(self.batches(question.sample_id, self._key(question) or ""))
                 reply = await checked_reply(self.model, question)
             except (RefusedQuestionError, FatalError) as error:
                 if isinstance(error, RefusedQuestionError) and error.billed:
-                    bill.lost()
+                    costs.lost()
                 return self.refusals.failure(error)
         except FatalError as error:
             told = _kept(str(error), question.audio)

@@ -1,6 +1,6 @@
 """Where the costly part of a metric is computed: in this process, or on whatever spreads it.
 
-A cluster sets ``SPREAD``; metrics call ``spread`` and get the same results in the same order.
+A cluster sets ``PARALLEL_MAP``; metrics call ``spread`` and get the same results in the same order.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,14 +12,14 @@ from audiocapbench.errors import MetricError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-SPREAD: ContextVar[Callable[[Callable[..., Any], Iterable[Any]], Iterator[Any]]] = ContextVar(
-    "spread", default=map
+PARALLEL_MAP: ContextVar[Callable[[Callable[..., Any], Iterable[Any]], Iterator[Any]]] = ContextVar(
+    "parallel_map", default=map
 )
 
 
 def spread(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Results in the order of the items; the work travels with its state."""
-    return SPREAD.get()(work, items)
+    return PARALLEL_MAP.get()(work, items)
 
 
 class NamedWeights:

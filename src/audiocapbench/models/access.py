@@ -189,5 +189,5 @@ class SentBody:
 
 
 Exchange = Callable[[SentBody], Awaitable[tuple[int, Any]]]
-EXCHANGE: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
+BATCH_TRANSPORT: ContextVar[Exchange | None] = ContextVar("batch_transport", default=None)
 """Who takes a question's body in place of a connection, and brings an HTTP status and a body."""

@@ -18,7 +18,7 @@ from audiocapbench.credentials import short
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError, TransientError
 from audiocapbench.models.access import (
-    EXCHANGE,
+    BATCH_TRANSPORT,
     Address,
     ConnectedModel,
     RemoteModel,
@@ -142,7 +142,7 @@ class Gemini(ConnectedModel):
 
         options: dict[str, Any] = dict(self._options)
         budget = options.pop("thinking_budget", None)
-        if (exchange := EXCHANGE.get()) is not None:
+        if (exchange := BATCH_TRANSPORT.get()) is not None:
             made = partial(_document, options, budget, instruction, sound)
             status, body = await exchange(SentBody(made, None if isinstance(sound, str) else sound))
             if status != 200:
@@ -174,7 +174,7 @@ class Gemini(ConnectedModel):
             yield await self._when_active(client, file)
         finally:
             # What is not deleted, Google forgets after two days; a batch may still need it.
-            if EXCHANGE.get() is None:
+            if BATCH_TRANSPORT.get() is None:
                 with anyio.move_on_after(DELETING_S, shield=True), suppress(Exception):
                     await client.aio.files.delete(name=file.name)
 

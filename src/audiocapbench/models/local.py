@@ -20,7 +20,7 @@ from audiocapbench.errors import AudioCapBenchError, FatalError, ModelError
 from audiocapbench.models.batching import BatchModel
 from audiocapbench.models.chat_processor import ChatProcessor, load_config, loading
 from audiocapbench.models.checkpoint import Checkpoint, LocalName, find_checkpoint, parse_name
-from audiocapbench.models.model import ELSEWHERE, AudioContract, ModelSettings, Question
+from audiocapbench.models.model import REMOTE_EXECUTION, AudioContract, ModelSettings, Question
 from audiocapbench.models.price import FREE
 from audiocapbench.models.provider import Provider
 from audiocapbench.plugins import failure_words
@@ -326,7 +326,7 @@ def _device(name: LocalName) -> str:
         raise ModelError(f"{name.name}: device is {given!r}; it is {known}")
     cards, has_mps = torch.cuda.device_count(), torch.backends.mps.is_available()
     is_here = given == "cpu" or (has_mps if given == "mps" else int(found[2] or 0) < cards)
-    if not is_here and not ELSEWHERE.get():
+    if not is_here and not REMOTE_EXECUTION.get():
         has = "no MPS device" if given == "mps" else f"{cards or 'no'} CUDA devices"
         raise ModelError(f"{name.name}: device is {given}, and this machine has {has}")
     return given

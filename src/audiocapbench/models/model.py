@@ -51,7 +51,7 @@ Container = Literal["none", "file", "wav", "pcm16", "float32"]
 Parameters = Mapping[str, str | int | float | bool]
 PastLimit = Literal["reject", "truncate"]
 
-ELSEWHERE: ContextVar[bool] = ContextVar("elsewhere", default=False)
+REMOTE_EXECUTION: ContextVar[bool] = ContextVar("remote_execution", default=False)
 """Whether models that compute do so on other machines, so that this one needs no device."""
 
 

@@ -17,7 +17,7 @@ from audiocapbench.models.http_errors import (
     status_error,
     time_to_answer,
 )
-from audiocapbench.models.model import ELSEWHERE, Model
+from audiocapbench.models.model import REMOTE_EXECUTION, Model
 from audiocapbench.models.replies import Json, count, json_object, json_objects, parsed_object
 
 _UPLOAD_S, _MARK = 3_600.0, "audiocapbench"
@@ -143,7 +143,7 @@ def batches_of(model: Model) -> AbstractAsyncContextManager[Any]:
 def check_batchable(models: Iterable[Model]) -> None:
     """Refuse models that no batch can hold, before anything is asked."""
     asked = list(models)
-    if not asked or ELSEWHERE.get():
+    if not asked or REMOTE_EXECUTION.get():
         raise ModelError("--batch asks a provider's models, not this machine or a cluster")
     for model in asked:
         if getattr(model, "batches", None) is None:

@@ -15,7 +15,7 @@ from typing import Any
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import TransientError
 from audiocapbench.models.access import (
-    EXCHANGE,
+    BATCH_TRANSPORT,
     ConnectedModel,
     RemoteModel,
     SentBody,
@@ -138,7 +138,7 @@ class ChatModel(ConnectedModel):
 
     async def _send(self, body: SentBody) -> Reply:
         with time_to_answer(self._remote, self._timeout_s):
-            if (exchange := EXCHANGE.get()) is not None:
+            if (exchange := BATCH_TRANSPORT.get()) is not None:
                 status, content = await exchange(body)
                 response = http_library("openai").Response(status, json=content)
                 if response.is_success:

@@ -14,7 +14,7 @@ from audiocapbench.metrics.clap.registry import LOADED_BY, load_encoder
 from audiocapbench.metrics.clap.windows import Cut, loop_into, trimmed
 from audiocapbench.metrics.encoders.device import in_parts
 from audiocapbench.metrics.encoders.encoder import Vectors
-from audiocapbench.metrics.spreading import SPREAD, spread
+from audiocapbench.metrics.spreading import PARALLEL_MAP, spread
 
 _LARGEST_BATCH = 1024
 _BLOCK, _BLOCK_WITHOUT_GPU = 512, 64
@@ -61,7 +61,7 @@ class BatchEncoder:
 
     def cuts(self, cuts: Iterable[Cut]) -> Iterator[Vectors]:
         """Embeddings of cuts, as many at a time as come."""
-        if SPREAD.get() is map:
+        if PARALLEL_MAP.get() is map:
             return self._cuts_here(cuts)
         return spread(self, map(list, map(trimmed, blocks(cuts, self._block))))
 
@@ -83,7 +83,7 @@ class BatchEncoder:
 
     def _block(self) -> int:
         """Whole batches, whatever size a device chooses: these are powers of two."""
-        if SPREAD.get() is map:
+        if PARALLEL_MAP.get() is map:
             return self.batch
         most, given = _BLOCK if self.in_flight else _BLOCK_WITHOUT_GPU, self._given or 1
         return max(1, most // given) * given

@@ -1,4 +1,4 @@
-"""The bill of one question: every attempt is set aside beforehand and counted afterwards."""
+"""The cost of one question: every attempt is set aside beforehand and counted afterwards."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ NO_REPLY = Reply("", Status.FAILED)
 
 
 @dataclass(slots=True)
-class Bill:
+class CostTracker:
     """What the attempts at one question cost together, failed ones that were billed included."""
 
     budget: Budget
