@@ -27,8 +27,8 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.data.json_text import check_storable
 from audiocapbench.data.outcome import Status, total_cost
 from audiocapbench.engine import Preview
+from audiocapbench.engine.ask_context import AskContext
 from audiocapbench.errors import AnnotationError, AudioError
-from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.metrics.read_ahead import read_ahead
 from audiocapbench.models import Model
 from audiocapbench.plugins import failure_place, failure_words
@@ -77,7 +77,7 @@ def _benchmark(
     return Benchmark(f"{TRIAL}annotate/{name}", folder.root, samples, kind="trial")
 
 
-def preview_describe(folder: ClipFolder, model: Model, settings: TrialSettings) -> Preview:
+def preview_describe(folder: ClipFolder, model: Model, settings: AskContext) -> Preview:
     """What descriptions will likely cost."""
     return settings.preview([describe_questions(folder)], model, model.name, "{} clips to describe")
 
@@ -86,7 +86,7 @@ def hear(
     folder: ClipFolder,
     panel: ExpertPanel,
     rules: DomainRules,
-    settings: TrialSettings,
+    settings: AskContext,
     describe: Model | None = None,
     engine: str = "local",
 ) -> HearingResult:
@@ -96,7 +96,7 @@ def hear(
         engine: ``local``, or ``ray`` and its like for experts on a cluster.
 
     Raises:
-        AudioCapBenchError: As ``TrialSettings.ask`` does; what was found is kept.
+        AudioCapBenchError: As ``AskContext.ask`` does; what was found is kept.
     """
     store = settings.store
     found, cost = _described(folder, describe, settings) if describe else ({}, None)
@@ -235,7 +235,7 @@ class _Hearing:
     """One call of ``hear``: which clip still lacks whom, and who of several commands hears it."""
 
     def __init__(
-        self, folder: ClipFolder, panel: ExpertPanel, rules: DomainRules, settings: TrialSettings
+        self, folder: ClipFolder, panel: ExpertPanel, rules: DomainRules, settings: AskContext
     ) -> None:
         self._folder, self._rules, self._panel, self._settings = folder, rules, panel, settings
         # The first of several that are the same is the one that counts.
@@ -405,7 +405,7 @@ def _batches(given: Iterator[Any], size: int) -> Iterator[list[Any]]:
 
 
 def _described(
-    folder: ClipFolder, model: Model, settings: TrialSettings
+    folder: ClipFolder, model: Model, settings: AskContext
 ) -> tuple[dict[str, Finding], float | None]:
     """What a model that hears says of each clip, by the hash of the clip, and what it cost."""
     questions = describe_questions(folder)

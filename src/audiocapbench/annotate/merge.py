@@ -18,9 +18,9 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Status, total_cost
 from audiocapbench.engine import Preview
+from audiocapbench.engine.ask_context import AskContext
 from audiocapbench.errors import AnnotationError, ReplyError
 from audiocapbench.judges.quoting import as_data, fill
-from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import Model
 from audiocapbench.models.model import without_audio
 from audiocapbench.store import Store
@@ -124,7 +124,7 @@ def stage_benchmark(name: str, texts: Mapping[str, str]) -> Benchmark:
 
 
 def preview_merge(
-    project: str, model: Model, settings: TrialSettings, repairs: int = REPAIRS
+    project: str, model: Model, settings: AskContext, repairs: int = REPAIRS
 ) -> Preview:
     """What the first round will likely cost; how often is asked again is not known before."""
     heard = heard_clips(settings.store, project)
@@ -134,13 +134,11 @@ def preview_merge(
     return settings.preview([questions], without_audio(model), model.name, what)
 
 
-def merge(
-    project: str, model: Model, settings: TrialSettings, repairs: int = REPAIRS
-) -> MergeResult:
+def merge(project: str, model: Model, settings: AskContext, repairs: int = REPAIRS) -> MergeResult:
     """Have what experts said merged, clip by clip, as far as it has not been.
 
     Raises:
-        AudioCapBenchError: As ``TrialSettings.ask`` does; answers are kept.
+        AudioCapBenchError: As ``AskContext.ask`` does; answers are kept.
         AnnotationError: The folder has not been heard.
     """
     store = settings.store

@@ -15,7 +15,7 @@ from audiocapbench.cli.examples import ExampleGroup
 
 if TYPE_CHECKING:
     from audiocapbench.engine import Preview
-    from audiocapbench.meta.settings import TrialSettings
+    from audiocapbench.engine.ask_context import AskContext
     from audiocapbench.models import Model
     from audiocapbench.store.annotations import StageRecord
 
@@ -57,7 +57,7 @@ class StageReport(NamedTuple):
 class _Way(NamedTuple):
     """What all stages of a command share."""
 
-    settings: "TrialSettings"
+    settings: "AskContext"
     yes: bool
 
     def confirm(self, *previews: "Preview") -> None:
@@ -115,7 +115,7 @@ def _run(
     from audiocapbench.annotate.split import read_shares
     from audiocapbench.cli.progress import TrialBars, explain_spending
     from audiocapbench.engine import Budget, RateLimits
-    from audiocapbench.meta.settings import TrialSettings
+    from audiocapbench.engine.ask_context import AskContext
 
     if "shares" in given:
         read_shares(given["shares"])
@@ -123,7 +123,7 @@ def _run(
         _merging_model(given)
     reports: dict[Stage, StageReport] = {}
     with TrialBars() as bars:
-        settings = TrialSettings(
+        settings = AskContext(
             store_url=given["store"],
             budget=Budget(given.get("budget")),
             prices=given.get("prices"),
