@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import audiocapbench
-from audiocapbench.data.records import csv_records
+from audiocapbench.data.problems import Problem
+from audiocapbench.data.records import read_records
 from audiocapbench.errors import ReportError
 from audiocapbench.files import csv_text, guarded, unguarded, write_file
 
@@ -116,9 +117,9 @@ def test_a_number_stays_a_number(value: float) -> None:
 
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1))
 def test_what_is_written_as_csv_is_read_again(rows: list[tuple[str, str]]) -> None:
-    problems: list[object] = []
+    problems: list[Problem] = []
     content = csv_text([("a", "b"), *rows]).encode()
-    read = csv_records(Path("x.csv"), problems, ("a", "b"), content)  # type: ignore[arg-type]
+    read = read_records(Path("x.csv"), problems, ("a", "b"), content)
     as_lines = [tuple(re.sub("\r\n?", "\n", one) for one in row) for row in rows]
     assert [tuple(one.fields.values()) for one in read] == as_lines
     assert not problems

@@ -92,10 +92,10 @@ def test_the_sub_task_is_named_by_hand_where_the_name_misleads(
     with pytest.raises(DatasetError, match=r"has the sub-tasks long, short in it; write long="):
         read(path, items, f"{KEYS[0]},x\n")
     (tmp_path / "music.csv").write_text(f"{KEYS[0]},x\n")
-    assert source_of("mecat-caption", f"sound={tmp_path / 'music.csv'}").subtask == "sound"
-    assert source_of("mecat-caption", f"all={tmp_path / 'music.csv'}").subtask is None
-    assert source_of("mecat-caption", str(tmp_path / "music.csv")).subtask == "music"
-    assert source_of("mecat-qa", str(tmp_path / "music.csv")).subtask is None
+    assert source_of("mecat-caption", f"sound={tmp_path / 'music.csv'}").part == "sound"
+    assert source_of("mecat-caption", f"all={tmp_path / 'music.csv'}").part is None
+    assert source_of("mecat-caption", str(tmp_path / "music.csv")).part == "music"
+    assert source_of("mecat-qa", str(tmp_path / "music.csv")).part is None
 
 
 def test_an_open_quote_costs_its_own_line_only(tmp_path: Path, items: list[MecatItem]) -> None:
@@ -111,11 +111,16 @@ def test_an_open_quote_costs_its_own_line_only(tmp_path: Path, items: list[Mecat
     [
         ("p.jsonl", b'{"half": ', "line 1: is not JSON"),
         ("p.jsonl", b'["x"]', "line 1: is not a JSON object"),
-        ("p.jsonl", b'{"clip": 7}', "line 1: clip: is not text"),
+        ("p.jsonl", b'{"odd": null}', "line 1: odd: its prediction is not text"),
         ("p.jsonl", b'{"long": ["a"]}', 'line 1: long: is a sub-task: write {"long": {"CLIP": '),
-        ("p.jsonl", b'{"clip": {"long": ["a"]}}', "line 1: clip/long: is a list of texts"),
-        ("p.jsonl", b'{"clip": {"long": 7}}', "line 1: clip/long: is not text"),
-        ("p.jsonl", b'{"clip": {"loud": "x"}}', "no sub-task 'loud'"),
+        ("p.jsonl", b'{"odd": {"long": ["a"]}}', "odd/long: its prediction is a list of texts"),
+        ("p.jsonl", b'{"odd": {"long": true}}', "line 1: odd/long: its prediction is not text"),
+        ("p.jsonl", b'{"odd": {"loud": "x"}}', "is missing; there is loud; sub-tasks are long"),
+        (
+            "p.jsonl",
+            b'{"id": "odd", "subtask": "loud", "text": "x"}',
+            "no sub-task 'loud'; there are",
+        ),
         ("p.jsonl", b'{"clip": "a\\u0000b"}', "holds a NUL character"),
         ("p.jsonl", b'{"clip": "\\ud800"}', "half of a surrogate pair"),
         ("p.jsonl", b'{"clip": "a", "clip": "b"}', "'clip' stands twice"),
@@ -182,7 +187,7 @@ def test_answers_to_questions_have_no_sub_task(tmp_path: Path) -> None:
     path.write_text(f'{{"{first}": "a kettle"}}\n{{"{second}": {{"long": "x"}}}}\n')
     found = read_answers("mecat-qa", [source_of("mecat-qa", str(path))], items)
     assert found.texts == {first: "a kettle"}
-    assert "a question has no sub-tasks" in str(found.bad[0])
+    assert "is missing; there is long" in str(found.bad[0])
     assert found.missing == [second, *rest]
 
 
@@ -192,8 +197,8 @@ def test_answers_to_questions_have_no_sub_task(tmp_path: Path) -> None:
         ("p.json", b"{", "is not JSON"),
         ("p.json", b"\xff", "is not UTF-8"),
         ("p.json", b"7", "neither a JSON object nor a list"),
-        ("p.parquet", b"", "is neither .csv, .tsv, .jsonl, .json nor .txt"),
-        ("p.csv", b"key,a,b\n", "names neither 'text' nor a sub-task"),
+        ("p.md", b"", "is neither .csv, .tsv, .jsonl, .json, .parquet nor .txt"),
+        ("p.csv", b"key,a,b\n", "has no column 'prediction' .* its first line has key, a, b"),
         ("p.csv", b"key,long,long\n", "names a column twice"),
     ],
 )

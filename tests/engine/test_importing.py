@@ -11,7 +11,7 @@ import pytest
 
 from audiocapbench.benchmarks.reference_files import file_benchmark
 from audiocapbench.data.outcome import Status
-from audiocapbench.data.tables import read_predictions
+from audiocapbench.data.predictions import read_predictions
 from audiocapbench.engine.importing import import_run, read_files
 from audiocapbench.errors import DatasetError
 from audiocapbench.store import Store

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from audiocapbench.library.scoring import samples_of
 from audiocapbench.metrics import compute
 from audiocapbench.scores.compute import point_estimate
-from audiocapbench.scores.file_scores import FileSample
 from audiocapbench.scores.groups import Group, SampleScores
 from audiocapbench.scores.scorer import Scorer
 from mecat_runs import sentence
@@ -20,7 +20,7 @@ JUNK = ("asdf qwer", "A sound is heard.", "zzz " * 9, "!!! ???", "", "the the of
 
 def place(metric: str, texts: Sequence[str | None]) -> float:
     """What a metric ranks such answers by, the best highest."""
-    scorer, samples = Scorer(metric), [FileSample(str(row), "", ("",)) for row in range(N)]
+    scorer, samples = Scorer(metric), samples_of({str(row): ("",) for row in range(N)})
     (result,) = compute([metric], texts, REFERENCES)
     given = [str(row) for row, text in enumerate(texts) if text is not None]
     assert len(result.samples) == len(given)

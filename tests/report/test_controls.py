@@ -9,7 +9,6 @@ from scipy import stats
 
 from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
 from audiocapbench.benchmarks.mecat.groups import GROUPS
-from audiocapbench.benchmarks.reference_files import mecat_benchmark
 from audiocapbench.data import Clip, Sample
 from audiocapbench.metrics import compute
 from audiocapbench.report.controls import control_report, score_controls
@@ -61,7 +60,7 @@ def test_all_kinds_are_held_to_the_same_references() -> None:
 
 def test_a_corpus_is_scored_by_itself_and_only_what_counts(tmp_path: Path) -> None:
     place = write_references(tmp_path, "caption", clips(3))
-    benchmark = mecat_benchmark("mecat-caption", place)
+    benchmark = open_benchmark("mecat-caption", references=place)
     scores = score_controls(benchmark, ["date"], Selection(limit=None))
     assert set(scores.categories.tolist()) == set(GROUPS), "nothing outside the groups"
     assert len(scores.signatures) == 1
@@ -81,7 +80,7 @@ def test_a_corpus_is_scored_by_itself_and_only_what_counts(tmp_path: Path) -> No
 
 def test_with_one_reference_the_right_answer_is_it_and_that_is_said(tmp_path: Path) -> None:
     place = write_references(tmp_path, "qa", questions(2))
-    benchmark, few = mecat_benchmark("mecat-qa", place), Selection(limit=9)
+    benchmark, few = open_benchmark("mecat-qa", references=place), Selection(limit=9)
     scores = score_controls(benchmark, ["rouge_l"], few)
     assert scores.values["rouge_l"]["right"] == pytest.approx(1.0)
     assert scores.values["rouge_l"]["wrong"].mean() < 0.8

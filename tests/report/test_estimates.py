@@ -1,13 +1,16 @@
 """Estimates: intervals where they mean something; totals hide nothing and draw clips whole."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from audiocapbench.benchmarks.mecat.groups import GROUPS, score_cap
 from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION
+from audiocapbench.data import Clip, Sample
+from audiocapbench.library.scoring import samples_of
 from audiocapbench.scores.compute import joined
 from audiocapbench.scores.estimate import Coverage, Estimate
-from audiocapbench.scores.file_scores import FileSample
 from audiocapbench.scores.groups import SampleScores, category
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.table import ScoreTable
@@ -27,7 +30,7 @@ def made(
         for row in range(total):
             key = f"{group} {row}"
             place = {"clip": clip.format(group=group, row=row)}
-            samples.append(FileSample(key, group, ("A bell.",), place))
+            samples.append(Sample(key, Clip.absent(key), "", ("A bell.",), group, row, place))
             if row < len(own):
                 scores.add(key, own[row], [own[row]], sign("m", subtask=group))
     return ScoreTable(samples, CAPTION_AGGREGATION, {ROUGE: scores}, dict.fromkeys(scores.values))
@@ -46,7 +49,7 @@ def test_too_few_samples_get_a_score_but_no_interval() -> None:
     for count in (FEWEST_FOR_INTERVAL - 1, FEWEST_FOR_INTERVAL):
         numbers = np.linspace(0.1, 0.5, count).tolist()
         given = {f"s{row}": value for row, value in enumerate(numbers)}
-        samples = [FileSample(key, "", ("A bell.",)) for key in given]
+        samples = samples_of(dict.fromkeys(given, ("A bell.",)))
         scores = {ROUGE: SampleScores.of_values(given, sign("rouge_l"))}
         estimate = ScoreTable(samples, None, scores, dict.fromkeys(given)).estimate(ROUGE)
         assert estimate.value == pytest.approx(0.3)
@@ -111,9 +114,9 @@ def test_a_small_group_that_a_round_misses_does_not_drag_the_total_down() -> Non
     same = {group: np.full(400, 0.5) for group in GROUPS} | {"pure_sound": np.full(10, 0.5)}
     table = made(same, 400)
     few = [
-        one._replace(details={"clip": "clip000"}) if one.category == "pure_sound" else one
+        replace(one, details={"clip": "clip000"}) if one.category == "pure_sound" else one
         for one in table.samples
-        if isinstance(one, FileSample)
+        if isinstance(one, Sample)
     ]
     total = total_of(ScoreTable(few, table.aggregation, table.scores, table.replies))
     assert tuple(total.interval or ()) == pytest.approx((0.5, 0.5), abs=0.01)

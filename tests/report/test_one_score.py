@@ -13,7 +13,8 @@ import pytest
 
 import mecat_runs
 from audiocapbench.data.outcome import Status
-from audiocapbench.data.tables import Predictions, References
+from audiocapbench.data.predictions import Predictions
+from audiocapbench.library.scoring import samples_of
 from audiocapbench.metrics import compute
 from audiocapbench.report.compare.compute import compare_runs
 from audiocapbench.report.compare.render import document as compare_document
@@ -217,10 +218,7 @@ def test_answers_score_the_same_from_files_and_in_a_run(store: Store) -> None:
     given = dict(zip(texts, result.statistics.tolist(), strict=True))
     made = MadeRun("made/one", {"rouge_l": given}, signatures={"rouge_l": str(result.signature)})
     table = summarise(store, put_run(store, made, samples), ["rouge_l"]).table
-    references = References(
-        {one.id: list(one.references) for one in samples}, {one.id: one.category for one in samples}
-    )
-    files = score_files(Predictions(texts), references, ["rouge_l"]).table
+    files = score_files(Predictions.of_texts(texts), samples, ["rouge_l"]).table
     for key in (ALL, category("sound"), category("music")):
         assert files.estimate(METRIC, key) == table.estimate(METRIC, key)
 
@@ -291,8 +289,9 @@ def test_what_has_no_score_has_its_reason_and_no_other(tmp_path: Path) -> None:
         assert set(few.estimate(METRIC).missing) == {Missing.NOT_JUDGED}
         unasked = begin_run(store, MadeRun("new"), samples)
         assert summarise(store, unasked, []).table.unanswered == {Missing.NOT_ASKED: 8}
-    predictions = Predictions({"a": "A dog.", "b": ""})
-    scores = score_files(predictions, References({key: ["A dog."] for key in "abc"}), ["rouge_l"])
+    predictions = Predictions.of_texts({"a": "A dog.", "b": ""})
+    references = samples_of({key: ["A dog."] for key in "abc"})
+    scores = score_files(predictions, references, ["rouge_l"])
     assert scores.table.estimate(METRIC).missing == {Missing.FAILED: 1}
 
 

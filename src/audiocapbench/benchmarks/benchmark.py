@@ -26,6 +26,8 @@ class Benchmark:
         missing: Clips that belong to it but are not in the folder.
         kind: What its runs are for.
         notes: What was guessed or pinned when it was opened, to be said before anything is asked.
+        parts: What is asked about each clip, where ids are ``CLIP/PART``; a file of predictions may
+            then have a column for each.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Benchmark:
     traits: Traits
     kind: RunKind
     notes: tuple[str, ...]
+    parts: tuple[str, ...]
     _fingerprint: str = field(init=False, compare=False)
 
     def __init__(
@@ -46,6 +49,7 @@ class Benchmark:
         traits: Traits | None = None,
         kind: RunKind = "asked",
         notes: Iterable[str] = (),
+        parts: Iterable[str] = (),
         **own: Unpack[TraitFields],
     ) -> None:
         """Put a benchmark together; its traits are AudioCapBench's by default.
@@ -58,7 +62,7 @@ class Benchmark:
         """
         traits = replace(traits, **own) if traits else Traits(**own)
         given = (name, Path(root), tuple(samples), tuple(missing), traits, kind)
-        values = (*given, tuple(notes), "")
+        values = (*given, tuple(notes), tuple(parts), "")
         for one, value in zip(fields(self), values, strict=True):
             object.__setattr__(self, one.name, value)
 

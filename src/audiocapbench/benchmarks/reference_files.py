@@ -4,24 +4,14 @@
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from audiocapbench.benchmarks.benchmark import Benchmark
-from audiocapbench.benchmarks.instructions import caption_prompt
-from audiocapbench.benchmarks.mecat.items import read_items
-from audiocapbench.benchmarks.mecat.traits import (
-    NO_PROBES,
-    TRAITS,
-    asks_for_captions,
-    base_name,
-    is_asked,
-)
-from audiocapbench.benchmarks.registry import open_benchmark, options_of
-from audiocapbench.data import Clip, InvalidDataError, Problem, Sample
+from audiocapbench.benchmarks.registry import REFERENCES, open_benchmark, takes_argument
 from audiocapbench.data.folder import METADATA
-from audiocapbench.data.json_text import check_storable
-from audiocapbench.data.row import UNCATEGORISED
-from audiocapbench.data.tables import is_result_file, read_references
+from audiocapbench.data.predictions import is_result_file
+from audiocapbench.data.row import UNCATEGORISED, read_references
 from audiocapbench.errors import BenchmarkError
 
 FILE = "file/"
@@ -33,58 +23,21 @@ def file_benchmark(path: Path, name: str | None = None) -> Benchmark:
 
     Its columns of category, instruction and transcript are what they are in a folder.
     """
-    known = read_references(path)
-    samples, problems = [], []
-    for position, (key, captions) in enumerate(known.texts.items()):
-        details, file = dict(known.details.get(key, {})), known.files.get(key, key)
-        category = known.categories.get(key, "").strip() or UNCATEGORISED
-        instruction = details.pop("instruction", "")
-        try:
-            check_storable([key, file, category, captions, details, instruction])
-        except ValueError as error:
-            problems.append(Problem(path.name, key[:80], str(error)))
-        else:
-            asked = instruction if isinstance(instruction, str) else ""
-            own = (asked, tuple(captions), category, position, details)
-            samples.append(Sample(key, Clip.absent(file), *own))
-    if problems:
-        raise InvalidDataError(path, problems)
-    return Benchmark(f"{FILE}{name or path.stem}", path.parent, samples)
-
-
-def mecat_benchmark(name: str, place: Path) -> Benchmark:
-    """MECAT over its published references, without audio."""
-    traits = TRAITS.get(base_name(name))
-    if traits is None:
-        raise BenchmarkError(
-            f"{name}: only mecat-caption and mecat-qa take --references too; others have their own"
-        )
-    options, captions = options_of(name), asks_for_captions(name)
-    probes = options.pop("probes", NO_PROBES)
     samples = [
-        Sample(
-            item.id,
-            Clip.absent(str(item.details["clip"])),
-            caption_prompt(item.details["subtask"], **options) if captions else item.question,
-            item.references,
-            item.category,
-            position,
-            item.details,
-        )
-        for position, item in enumerate(read_items(name, place))
-        if is_asked(item.category, item.details["domain"], probes)
+        replace(one, category=one.category.strip() or UNCATEGORISED)
+        for one in read_references(path)
     ]
-    return Benchmark(name, place if place.is_dir() else place.parent, samples, traits=traits)
+    return Benchmark(f"{FILE}{name or path.stem}", path.parent, samples)
 
 
 def named_benchmark(text: str) -> Benchmark:
     """A benchmark by name, a folder, a file of references, or ``NAME=PLACE`` of its data.
 
-    MECAT's place may have references alone.
+    The place may have references alone, where the benchmark can be opened with them.
     """
     name, _, place = text.partition("=")
-    if place and base_name(name) in TRAITS and not (Path(place) / METADATA).is_file():
-        return mecat_benchmark(name, Path(place))
+    if place and takes_argument(name, REFERENCES) and not (Path(place) / METADATA).is_file():
+        return open_benchmark(name, references=Path(place))
     if not place and Path(name).is_file():
         return file_benchmark(Path(name))
     return open_benchmark(name, Path(place) if place else None)
@@ -102,7 +55,7 @@ def subject(
     if references is not None and (data is not None or follow_links):
         raise BenchmarkError("--references has no audio; leave out --data and --follow-links")
     if benchmark is not None and references is not None:
-        return mecat_benchmark(benchmark, references)
+        return open_benchmark(benchmark, references=references)
     if benchmark is not None:
         return open_benchmark(benchmark, data, follow_links=follow_links)
     if references is not None:

@@ -1,8 +1,8 @@
 """Which benchmarks there are and how a name or a folder becomes one.
 
 A benchmark is opened by a function, ours or a plug-in's: its parameter ``data`` takes the folder of
-``--data``, ``follow_links`` takes ``--follow-links``, and every other one is an option in brackets
-after the benchmark's name.
+``--data``, ``follow_links`` takes ``--follow-links``, ``references`` takes ``--references``, and
+every other one is an option in brackets after the benchmark's name.
 """
 
 import inspect
@@ -27,7 +27,7 @@ from audiocapbench.errors import AudioCapBenchError, BenchmarkError, MetricError
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.plugins import plugin_failures, plugins
 
-_SAID = _DATA, _LINKS = ("data", "follow_links")
+_SAID = _DATA, _LINKS, REFERENCES = ("data", "follow_links", "references")
 _SAMPLE_FIELDS = {
     **dict.fromkeys(("id", "instruction", "category"), str),
     "clip": Clip,
@@ -81,7 +81,13 @@ _ENTRIES = (
 )
 
 
-def open_benchmark(name: str, data: Path | None = None, *, follow_links: bool = False) -> Benchmark:
+def open_benchmark(
+    name: str,
+    data: Path | None = None,
+    *,
+    follow_links: bool = False,
+    references: Path | None = None,
+) -> Benchmark:
     """Find a benchmark by name, or take a folder as one.
 
     Args:
@@ -90,6 +96,7 @@ def open_benchmark(name: str, data: Path | None = None, *, follow_links: bool = 
             audio are ``hf://datasets/ORG/NAME:SPLIT``, a parquet file or a folder of such.
         data: The folder that holds the benchmark's data, for those that are not embedded.
         follow_links: Whether clips may be links that lead out of their folder.
+        references: Where its published references lie, to be opened without audio.
 
     Raises:
         BenchmarkError: There is neither such a benchmark nor such a folder, it takes no such
@@ -97,12 +104,15 @@ def open_benchmark(name: str, data: Path | None = None, *, follow_links: bool = 
         DatasetError: The folder is not a dataset.
     """
     known = mecat.base_name(name)
+    said = {_DATA: data, _LINKS: follow_links or None, REFERENCES: references}
     if known in _BUILT_IN:
         load = _BUILT_IN[known]
-        return load(**_given(name, load, data, follow_links))
+        return load(**_given(name, load, said))
     point = plugins("benchmarks").get(known)
     if point is not None:
-        return _from_plugin(point, name, data, follow_links)
+        return _from_plugin(point, name, said)
+    if references is not None:
+        raise BenchmarkError(f"{name} takes no --references; it has its own")
     if data is not None:
         raise BenchmarkError(f"{name} takes no --data; it is no benchmark's name")
     if table := _open_table(name):
@@ -143,21 +153,21 @@ def list_benchmarks() -> list[BenchmarkEntry]:
     return entries
 
 
-def takes_data(name: str) -> bool:
-    """Whether a benchmark of this name reads the folder of ``--data``; not where it is unknown."""
+def takes_argument(name: str, argument: str = _DATA) -> bool:
+    """Whether the benchmark of a name takes ``--data`` or the like; not where it is unknown."""
     known = mecat.base_name(name)
     if known in _BUILT_IN:
-        return _DATA in _parameters(_BUILT_IN[known])
+        return argument in _parameters(_BUILT_IN[known])
     point = plugins("benchmarks").get(known)
     try:
-        return point is not None and _DATA in _parameters(_factory(point))
+        return point is not None and argument in _parameters(_factory(point))
     except BenchmarkError:
         return False
 
 
-def _from_plugin(point: EntryPoint, name: str, data: Path | None, follow_links: bool) -> Benchmark:
+def _from_plugin(point: EntryPoint, name: str, said: Mapping[str, object]) -> Benchmark:
     factory, what = _factory(point), f"benchmark {point.name!r}"
-    given = _given(name, factory, data, follow_links)
+    given = _given(name, factory, said)
     with plugin_failures(point, what, BenchmarkError):
         made = factory(**given)
     if not isinstance(made, Benchmark):
@@ -211,18 +221,23 @@ def _options(name: str, takes: Mapping[str, object]) -> dict[str, str]:
     return options
 
 
+_NOT_TAKEN = {
+    _DATA: "takes no --data; it brings its own",
+    _LINKS: "takes no --follow-links; it reads its clips in its own way",
+    REFERENCES: "takes no --references; it has its own",
+}
+
+
 def _given(
-    name: str, factory: Callable[..., object], data: Path | None, follow_links: bool
+    name: str, factory: Callable[..., object], said: Mapping[str, object]
 ) -> dict[str, object]:
     """What the user says, as arguments that the function takes."""
     takes, plain = _parameters(factory), mecat.base_name(name)
     given: dict[str, object] = dict(_options(name, takes))
-    if data is not None and _DATA not in takes:
-        raise BenchmarkError(f"{plain} takes no --data; it brings its own")
-    if follow_links and _LINKS not in takes:
-        raise BenchmarkError(f"{plain} takes no --follow-links; it reads its clips in its own way")
-    given |= {} if data is None else {_DATA: data}
-    given |= {_LINKS: True} if follow_links else {}
+    for argument, value in said.items():
+        if value is not None and argument not in takes:
+            raise BenchmarkError(f"{plain} {_NOT_TAKEN[argument]}")
+        given |= {} if value is None else {argument: value}
     for one in takes.values():
         if one.default is inspect.Parameter.empty and one.name not in given:
             how = "--data DIR" if one.name == _DATA else f"{plain}[{one.name}=…]"

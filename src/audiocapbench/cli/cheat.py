@@ -45,7 +45,7 @@ def cheat(
         seed (S): The same seed makes the same attacks.
     """
     from audiocapbench.cli.progress import explain_spending
-    from audiocapbench.data.tables import read_predictions
+    from audiocapbench.data.predictions import read_predictions
     from audiocapbench.engine import Budget
     from audiocapbench.errors import TrialStoppedError
     from audiocapbench.meta.cheat import attack_pairs, honest_captions, pointwise

@@ -106,8 +106,8 @@ def build(
 
 
 def _read_machine(path: Path) -> dict[str, str]:
+    from audiocapbench.data.predictions import read_predictions
     from audiocapbench.data.problems import InvalidDataError
-    from audiocapbench.data.tables import read_predictions
 
     found = read_predictions(path)
     if found.bad:

@@ -5,7 +5,7 @@ from shlex import quote
 
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.benchmarks.reference_files import FILE
-from audiocapbench.benchmarks.registry import takes_data
+from audiocapbench.benchmarks.registry import takes_argument
 from audiocapbench.cli.console import say, show_lines, show_page, signature_lines
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report import tables
@@ -93,7 +93,9 @@ def _advise(store: Store, check: StoredCheck, run: Run) -> None:
         data = f" --data {root}"
     else:
         data = (
-            f" --benchmark {name} --data {root}" if takes_data(run.benchmark) else f" --data {name}"
+            f" --benchmark {name} --data {root}"
+            if takes_argument(run.benchmark)
+            else f" --data {name}"
         )
     does = f"audiocapbench judges check {quote(check.judge)}{data}{store.option}"
     say(f"{check.judge} has not been checked on {run.benchmark}; this does: {does}")

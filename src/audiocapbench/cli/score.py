@@ -251,7 +251,8 @@ def _score_files(
     out: Outputs,
 ) -> None:
     from audiocapbench.benchmarks.corpora import check_metrics
-    from audiocapbench.data.tables import read_predictions, read_references
+    from audiocapbench.data.predictions import read_predictions
+    from audiocapbench.data.row import read_references
     from audiocapbench.report.tables import score_table
     from audiocapbench.scores.file_scores import score_files
 
@@ -338,7 +339,7 @@ def _score_mecat(
         show_lines(*_signatures(scores))
         say(*(f"{one.corpus}: no {one.metric}. {one.reason}" for one in scores.unscored))
     for source in sources if asks_for_captions(benchmark) else ():
-        what = source.subtask or "all sub-tasks"
+        what = source.part or "all sub-tasks"
         say(f"{source.path.name}: read as answers to {what}, but for lines that name their own.")
     out.write([({"model": sources[0].path.stem, **document}, scores.table)], scores.texts)
     _say_blank(answers.texts)
@@ -374,7 +375,7 @@ def _say_what_does_not_fit(answers: "Answers") -> None:
 
 
 def _say_blank(texts: Mapping[str, str]) -> None:
-    from audiocapbench.data.tables import blank_note
+    from audiocapbench.data.predictions import blank_note
 
     if note := blank_note(texts):
         say(f"Warning: {note}.")

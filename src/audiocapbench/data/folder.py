@@ -11,36 +11,23 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
-from audiocapbench.data.json_text import read_json
 from audiocapbench.data.manifest import Manifest, MissingClip, facts_of, read_manifest
 from audiocapbench.data.problems import InvalidDataError, Problem
-from audiocapbench.data.records import (
-    LISTS,
-    csv_records,
-    given_names,
-    is_document,
-    json_lines,
-    objects_of,
-    parquet_records,
-    plain,
-    renamed,
-)
-from audiocapbench.data.row import MetadataRow, read_row
+from audiocapbench.data.row import MetadataRow, read_metadata
 from audiocapbench.data.sample import Clip
-from audiocapbench.data.tables import FILES, NUMBERED, REFERENCES, captions_of
 from audiocapbench.errors import AudioError, DatasetError
 
 METADATA = "metadata.jsonl"
 SEED_METADATA = "metadata.json"
 TABLE = "metadata.csv"
 PARQUET = "metadata.parquet"
+_FILES = (METADATA, TABLE, SEED_METADATA, PARQUET)
 _READERS = 8
-_SEED_SAMPLE = " samples["
 
 _LEAVE_OUT = (
     "Mend the files, or leave clips out in manifest.json: "
@@ -131,133 +118,34 @@ def _in_threads(
 
 
 def _read_metadata(root: Path, metadata: Path | None) -> tuple[list[_MetadataLine], list[Problem]]:
+    """What the folder's metadata says, or that of its folders, as Hugging Face's audiofolder."""
     if not root.is_dir():
         raise DatasetError(f"{root}: no such folder")
-    problems: list[Problem] = []
-    lines: list[_MetadataLine] = []
-    records = _records(root, problems) if metadata is None else _named(metadata, problems)
-    for index, (where, fields) in enumerate(records):
-        row = read_row(fields, where, seed=_SEED_SAMPLE in where)
-        if isinstance(row, MetadataRow):
-            position = index if row.position is None else row.position
-            lines.append(_MetadataLine(where, row, position))
-        else:
-            problems += row
-    return lines, problems
-
-
-def _records(root: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
-    """What the folder's metadata says, or that of its folders, as Hugging Face's audiofolder."""
-    for name in (METADATA, TABLE, SEED_METADATA, PARQUET):
-        if (root / name).is_file():
-            yield from _READERS_OF[name](root / name, problems)
-            return
-    found = (path for name in (METADATA, TABLE, PARQUET) for path in root.rglob(name))
-    below = sorted(path for path in found if path.is_file())
-    if not below:
+    if metadata is not None and not metadata.is_file():
+        raise DatasetError(f"{metadata}: no such file")
+    own = [metadata] if metadata is not None else [root / name for name in _FILES]
+    paths = [path for path in own if path.is_file()][:1]
+    if not paths:
+        below = (path for name in (METADATA, TABLE, PARQUET) for path in root.rglob(name))
+        paths = sorted(path for path in below if path.is_file())
+    if not paths:
         raise DatasetError(
             f"{root}: has no {METADATA}. Write one line a clip, such as "
             '{"file_name": "dog.wav", "references": ["A dog barks twice."]}; or a metadata.csv '
             "with the columns file_name and caption"
         )
-    for path in below:
-        folder = path.parent.relative_to(root).as_posix()
-        for where, fields in _READERS_OF[path.name](path, problems):
-            given = given_names(fields, {"file_name": FILES}) if isinstance(fields, dict) else {}
-            moved = dict(fields) if given else fields
-            for name in given.values():
-                moved[name] = f"{folder}/{fields[name]}"
-            yield f"{folder}/{where}", moved
-
-
-def _parquet(path: Path, _problems: list[Problem]) -> Iterator[tuple[str, Any]]:
-    for where, fields in parquet_records(path):
-        yield where, {name: value for name, value in fields.items() if value is not None}
-
-
-def _named(metadata: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
-    """What a file says that the user named, by its suffix."""
-    if not metadata.is_file():
-        raise DatasetError(f"{metadata}: no such file")
-    readers = {Path(name).suffix: reader for name, reader in _READERS_OF.items()}
-    reader = readers.get(metadata.suffix.lower())
-    if reader is None:
-        raise DatasetError(f"{metadata}: metadata is a .json, .jsonl, .csv or .parquet file")
-    return reader(metadata, problems)
-
-
-def _table(path: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
-    """The rows of a CSV file; several of one file are captions of one clip, blanks are left out."""
-    found: dict[object, tuple[str, dict[str, Any]]] = {}
-    for where, cells in csv_records(path, problems, (FILES, (*REFERENCES, *NUMBERED))):
-        fields = renamed(
-            {name: cell for name, cell in cells.items() if cell.strip()},
-            {"file_name": FILES, "references": REFERENCES},
-        )
-        if fields.get("position", "").isdecimal():
-            fields["position"] = int(fields["position"])
-        captions = [one for one in captions_of(fields) if one is not None]
-        fields = {name: one for name, one in fields.items() if plain(name) not in NUMBERED}
-        key = (fields.get("id"), fields.get("file_name", where), fields.get("instruction"))
-        _, first = found.setdefault(key, (where, fields | {"references": []}))
-        first["references"] += captions
-    yield from found.values()
-
-
-def _lines(path: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
-    """A sample a line; a file that is one pretty-printed document instead is read as one."""
-    value = read_json(path) if is_document(path) else []
-    if isinstance(value, list) and not any(isinstance(one, dict) for one in value):
-        yield from json_lines(path, problems)
-        return
-    wrong: list[Problem] = []
-    yield from _samples(value, path, wrong)
-    problems += [
-        one._replace(what=f"{one.what}; write one object a line, without line breaks in it")
-        for one in wrong
-    ]
-
-
-def _document(path: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
-    """The samples of a JSON document: a list, the list that it has, or one of each id or file."""
-    yield from _samples(read_json(path), path, problems)
-
-
-def _samples(value: Any, path: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
-    samples = value.get("samples") if isinstance(value, dict) else None
-    if isinstance(samples, list):
-        for index, sample in enumerate(samples):
-            yield f"{path.name}{_SEED_SAMPLE}{index}]", sample
-    elif value and (isinstance(value, list) or _is_of_samples(value)):
-        yield from objects_of(_by_name(value), path, problems)
-    else:
-        wrong = value if isinstance(value, Problem) else None
-        problems.append(wrong or Problem(path.name, "samples", "is not a list of samples"))
-
-
-def _is_of_samples(document: Any) -> bool:
-    """Whether a document that has no ``samples`` can be nothing but samples."""
-    if not isinstance(document, dict):
-        return False
-    lists = [name for name in LISTS if isinstance(document.get(name), list)]
-    own = bool(given_names(document, {"file_name": FILES}))
-    by_name = bool(document) and all(isinstance(one, dict) for one in document.values())
-    return len(lists) == 1 or own or by_name
-
-
-def _by_name(value: Any) -> Any:
-    """Samples by their id, or by their file where they do not name it, as a list; or one alone."""
-    if isinstance(value, dict) and given_names(value, {"file_name": FILES}):
-        return [value]
-    if not isinstance(value, dict) or not all(isinstance(one, dict) for one in value.values()):
-        return value
-    return [
-        {"id" if given_names(one, {"file_name": FILES}) else "file_name": name} | one
-        for name, one in value.items()
-    ]
-
-
-_READERS_OF = {METADATA: _lines, TABLE: _table, SEED_METADATA: _document, PARQUET: _parquet}
+    problems: list[Problem] = []
+    lines: list[_MetadataLine] = []
+    for path in paths:
+        inner = path.parent.relative_to(root).as_posix() if path not in own else "."
+        for where, row in read_metadata(path, problems):
+            position = len(lines) if row.position is None else row.position
+            line = _MetadataLine(where, row, position)
+            if inner != ".":
+                moved = row.model_copy(update={"file_name": f"{inner}/{row.file_name}"})
+                line = _MetadataLine(f"{inner}/{where}", moved, position)
+            lines.append(line)
+    return lines, problems
 
 
 def _place(problem: Problem) -> tuple[bool, int]:

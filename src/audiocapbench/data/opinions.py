@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
+from audiocapbench.data.columns import IDS, fold_name
 from audiocapbench.data.problems import InvalidDataError, Problem
-from audiocapbench.data.records import plain, read_records
-from audiocapbench.data.tables import IDS
+from audiocapbench.data.records import read_records
 
 _NAMES = {
     "item": ("item", "sample", *IDS, "clip"),
@@ -79,7 +79,7 @@ def read_opinions(path: Path) -> Opinions:
     votes = tuple(f"vote_{number}" for number in range(1, 21))
     for where, fields in read_records(path, problems, ((*_VALUES, *votes),)):
         row = {
-            plain(name): "" if value is None else str(value).strip()
+            fold_name(name): "" if value is None else str(value).strip()
             for name, value in fields.items()
         }
         about = {

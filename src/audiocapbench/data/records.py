@@ -1,20 +1,21 @@
-"""The one reader of records: CSV, TSV, JSON lines, JSON and Parquet that nobody vouches for.
+"""The one reader of people's files: CSV, TSV, JSON lines, JSON, Parquet and plain text.
 
 A CSV file may have commas, semicolons or tabs between its fields, as its first line shows. A file
 of JSON lines may be one JSON document instead. Text is UTF-8, or UTF-16 with its mark.
 
 Each record comes with its place. A line that cannot be read goes into a list of problems and the
-next one is read all the same. What the fields mean is not known here.
+next one is read all the same. What the fields mean is said in ``columns``.
 """
 
 import csv
 import io
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
+from audiocapbench.data.columns import Columns, has_column, names_of
 from audiocapbench.data.json_text import encoding_of, parse_json, read_json
 from audiocapbench.data.problems import Problem, os_errors
 from audiocapbench.errors import DatasetError
@@ -24,6 +25,7 @@ LONGEST_LINE = 1 << 24
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
 PARQUET = ".parquet"
+TEXT = ".txt"
 LISTS = ("samples", "data", "items", "predictions", "references", "annotations", "results")
 """Names that the one list of a JSON document may have."""
 
@@ -32,7 +34,7 @@ _ROWS = 1024
 _OPEN_QUOTE = "unexpected end of data"
 
 Problems = list[Problem]
-Columns = Sequence[str | Sequence[str]]
+_Line = tuple[str, str | Problem]
 
 
 class Record(NamedTuple):
@@ -43,119 +45,45 @@ class Record(NamedTuple):
 
 
 def read_records(
-    path: PurePath, problems: Problems, columns: Columns = (), content: bytes | None = None
+    path: PurePath,
+    problems: Problems,
+    columns: Columns = (),
+    content: bytes | None = None,
+    known: Container[str] = (),
 ) -> Iterator[Record]:
     """The records of a file of whatever form its name says.
 
     Args:
         path: The file.
         problems: Where to put what cannot be read.
-        columns: What the first line of a CSV or TSV file must name, each by one name or any of
-            several; the first two also name the keys and texts of a JSON object without fields.
+        columns: What the first line of a table must name, each by one name or any of several; the
+            first two also name the keys and texts of a JSON object without fields.
         content: The bytes of the file, where they are not to be read from disk.
+        known: Ids that there are, where the file is about some: a table may then have none but
+            rows, a line of JSON be ``{ID: TEXT}``, and one of text ``ID TEXT``.
 
     Raises:
         DatasetError: The file cannot be read, is of another form, or lacks a column.
     """
     suffix = path.suffix.lower()
     if suffix in DELIMITERS:
-        yield from csv_records(path, problems, columns, content)
-    elif suffix in JSON_LINES and not is_document(path, content):
-        yield from json_lines(path, problems, content)
+        yield from _table(path, problems, columns, content, known)
+    elif suffix in JSON_LINES and (value := _document(path, content)) is None:
+        for where, fields in json_lines(path, problems, content):
+            yield from (Record(where, one) for one in _by_key(fields, columns, known))
     elif suffix in (*JSON_LINES, ".json"):
-        yield from json_records(path, problems, columns, content)
+        value = _value(path, content) if suffix == ".json" else value
+        yield from objects_of(value, path, problems, columns, known)
     elif suffix == PARQUET:
-        yield from parquet_records(path, columns, content)
+        yield from _parquet(path, columns, content)
+    elif suffix == TEXT and known:
+        yield from _plain_text(path, problems, columns, known)
     else:
-        raise DatasetError(f"{path}: is neither .csv, .tsv, .jsonl, .json nor .parquet")
+        also = ", .parquet nor .txt" if known else " nor .parquet"
+        raise DatasetError(f"{path}: is neither .csv, .tsv, .jsonl, .json{also}")
 
 
-def csv_records(
-    path: PurePath, problems: Problems, columns: Columns = (), content: bytes | None = None
-) -> Iterator[Record]:
-    """The rows of a CSV file, or of a TSV file if its name says so, by the names above them.
-
-    Raises:
-        DatasetError: The file cannot be read, or its first line lacks a column.
-    """
-    rows = _rows(path, content, columns=columns)
-    names = next(rows, (path.name, []))[1]
-    if isinstance(names, Problem):
-        raise DatasetError(f"{path}: its first line {names.what}")
-    names = [name.strip() for name in names]
-    check_names(path, names)
-    _check_columns(path, names, columns, "its first line has")
-    for where, cells in rows:
-        if isinstance(cells, Problem):
-            problems.append(cells)
-        elif len(cells) != len(names):
-            problems.append(uneven(where, cells, len(names)))
-        else:
-            yield Record(where, dict(zip(names, cells, strict=True)))
-
-
-def _check_columns(path: PurePath, names: Sequence[str], columns: Columns, there: str) -> None:
-    for column in columns:
-        if not _is_there(column, names):
-            name, *others = _names(column)
-            also = f" (or {', '.join(others[:8])})" if others else ""
-            there += f" {', '.join(names) or 'nothing'}"
-            raise DatasetError(f"{path}: has no column {name!r}{also}; {there}")
-
-
-def _names(column: str | Sequence[str]) -> Sequence[str]:
-    return (column,) if isinstance(column, str) else column
-
-
-def _is_there(column: str | Sequence[str], names: Sequence[str]) -> bool:
-    return bool({plain(name) for name in names} & set(map(plain, _names(column))))
-
-
-def plain(name: str) -> str:
-    """A field's name as names are compared."""
-    return name.strip().casefold()
-
-
-def renamed(fields: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Fields under our names, each taken from the first of the names that people give it."""
-    found = dict(fields)
-    for ours, theirs in given_names(fields, names).items():
-        found[ours] = found.pop(theirs)
-    return found
-
-
-def given_names(fields: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Which field of a record each of our names stands for, where it is there."""
-    given = {plain(name): name for name in fields}
-    found = {
-        ours: ours if ours in fields else next((given[one] for one in theirs if one in given), None)
-        for ours, theirs in names.items()
-    }
-    return {ours: theirs for ours, theirs in found.items() if theirs is not None}
-
-
-def csv_rows(
-    path: PurePath, problems: Problems, begins: Callable[[str], bool] | None = None
-) -> Iterator[tuple[str, list[str]]]:
-    """The rows of a CSV or TSV file that may have no names above them, each with its place.
-
-    An open quote costs its own line only where ``begins`` says whether a first field is surely
-    that of a row, and not the rest of another. Spaces after a delimiter do not count.
-    """
-    for where, cells in _rows(path, None, begins, spaced=True):
-        if isinstance(cells, Problem):
-            problems.append(cells)
-        else:
-            yield where, cells
-
-
-def check_names(path: PurePath, names: Sequence[str]) -> None:
-    """Refuse a first line that is not clear."""
-    if len(set(names)) < len(names):
-        raise DatasetError(f"{path}: its first line names a column twice")
-
-
-def uneven(where: str, cells: Sequence[str], width: int) -> Problem:
+def wrong_field_count(where: str, cells: Sequence[str], width: int) -> Problem:
     """What is wrong with a row that has not as many fields as it should."""
     hint = "; a text with commas needs quotes" if len(cells) > width else ""
     return Problem(where, "", f"has {len(cells)} fields and not {width}{hint}")
@@ -169,7 +97,7 @@ def json_lines(
     Raises:
         DatasetError: The file cannot be read.
     """
-    for where, text in text_lines(path, problems, content):
+    for where, text in _text_lines(path, problems, content):
         value = parse_json(text, where)
         if isinstance(value, dict):
             yield Record(where, value)
@@ -178,45 +106,57 @@ def json_lines(
             problems.append(wrong or Problem(where, "", "is not a JSON object"))
 
 
-def json_records(
-    path: PurePath, problems: Problems, columns: Columns = (), content: bytes | None = None
-) -> Iterator[Record]:
-    """The objects of a JSON document: of a list, of its one list, or of one entry for each key.
-
-    Raises:
-        DatasetError: The file cannot be read.
-    """
-    value = read_json(Path(path)) if content is None else parse_json(content, path.name)
-    yield from objects_of(value, path, problems, columns)
-
-
 def objects_of(
-    value: Any, path: PurePath, problems: Problems, columns: Columns = ()
+    value: Any,
+    path: PurePath,
+    problems: Problems,
+    columns: Columns = (),
+    known: Container[str] = (),
 ) -> Iterator[Record]:
-    """The objects of a JSON document that was read already."""
+    """The objects of a JSON document: of a list, of its one list, or of one entry for each key."""
+    named, by_id = "", isinstance(value, dict)
     if isinstance(value, dict):
-        own = [value[name] for name in LISTS if isinstance(value.get(name), list)]
-        value = own[0] if own else _by_key(value, columns)
+        lists = [name for name in LISTS if isinstance(value.get(name), list)]
+        single = len(columns) > 1 and all(has_column(one, list(value)) for one in columns[:2])
+        named = lists[0] if lists and not single else ""
+        by_id = not named
+        value = value[named] if named else _by_key(value, columns)
     if not isinstance(value, list):
         wrong = value if isinstance(value, Problem) else None
         problems.append(wrong or Problem(path.name, "", "is no list of JSON objects"))
         return
     for place, fields in enumerate(value):
-        where = f"{path.name} [{place}]"
+        where = f"{path.name} {named}[{place}]"
         if isinstance(fields, dict):
-            yield Record(where, fields)
+            own = [fields] if by_id else _by_key(fields, columns, known)
+            yield from (Record(where, one) for one in own)
         else:
             problems.append(Problem(where, "", "is not a JSON object"))
 
 
-def parquet_records(
-    path: PurePath, wanted: Columns = (), content: bytes | None = None
-) -> Iterator[Record]:
-    """The rows of a Parquet file, without the bytes of audio that it may hold.
+def _by_key(
+    value: dict[str, Any], columns: Columns, known: Container[str] | None = None
+) -> list[Any]:
+    """Entries by id as objects that say their id; one object that names its fields is itself.
 
-    Raises:
-        DatasetError: The file cannot be read or lacks a column, or pyarrow is not installed.
+    An object within a file is by id only where ids are known, and it has one or no field of ours.
     """
+    there = [has_column(one, list(value)) for one in columns[:2]]
+    if len(columns) < 2 or (all(there) if known is None else not known):
+        return [value]
+    if known is not None and any(there) and not any(key in known for key in value):
+        return [value]
+    key, text = (names_of(one)[0] for one in columns[:2])
+    found = []
+    for name, one in value.items():
+        fields = one if isinstance(one, dict) else {text: one}
+        # An object that names its file is called by its key.
+        found.append({"id" if has_column(columns[0], list(fields)) else key: name} | fields)
+    return found
+
+
+def _parquet(path: PurePath, columns: Columns, content: bytes | None) -> Iterator[Record]:
+    """The rows of a Parquet file, without the bytes of audio that it may hold."""
     try:
         import pyarrow
         from pyarrow import parquet
@@ -228,9 +168,9 @@ def parquet_records(
         with os_errors(path, "read"):
             source: Any = str(path) if content is None else io.BytesIO(content)
             with parquet.ParquetFile(source) as file:
-                _check_columns(path, file.schema_arrow.names, wanted, "it has")
-                columns = [name for one in file.schema_arrow for name in _readable(one)]
-                for batch in file.iter_batches(_ROWS, columns=columns) if columns else ():
+                _check_columns(path, file.schema_arrow.names, columns, "it has")
+                wanted = [name for one in file.schema_arrow for name in _readable(one)]
+                for batch in file.iter_batches(_ROWS, columns=wanted) if wanted else ():
                     for row in batch.to_pylist():
                         number += 1
                         yield Record(f"{path.name} row {number}", json_value(row))
@@ -259,25 +199,40 @@ def json_value(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int) else str(value)
 
 
-def _by_key(value: dict[str, Any], columns: Columns) -> list[Any]:
-    """Entries by id as objects that say their id; one object that names its fields is itself."""
-    if len(columns) < 2 or all(_is_there(one, list(value)) for one in columns):
-        return [value]
-    key, text = (_names(one)[0] for one in columns[:2])
-    return [
-        {key: name} | (one if isinstance(one, dict) else {text: one}) for name, one in value.items()
-    ]
+def _value(path: PurePath, content: bytes | None) -> Any:
+    return read_json(Path(path)) if content is None else parse_json(content, path.name)
 
 
-def is_document(path: PurePath, content: bytes | None = None) -> bool:
-    """Whether a file of JSON lines is none, as its first line is no whole object."""
-    first = next(
-        (one for _, one in _lines(path, content) if isinstance(one, Problem) or one.strip()), ""
-    )
-    return isinstance(first, str) and (first.lstrip()[:1] == "[" or first.strip() == "{")
+def _document(path: PurePath, content: bytes | None) -> Any:
+    """What a file of JSON lines says that is one document instead; None where it has lines."""
+    lines = (text for _, text in _lines(path, content))
+    first = next((one for one in lines if isinstance(one, Problem) or one.strip()), "")
+    if isinstance(first, Problem):
+        return None
+    if first.strip() in ("{", "["):
+        value = _value(path, content)
+        hint = "; write one object a line, without line breaks in it"
+        broken = isinstance(value, Problem)
+        return value._replace(what=f"{value.what}{hint}") if broken else value
+    value = _value(path, content) if first.lstrip()[:1] == "[" else None
+    listed = isinstance(value, list) and any(isinstance(one, dict) for one in value)
+    return value if listed else None
 
 
-def text_lines(
+def _plain_text(
+    path: PurePath, problems: Problems, columns: Columns, known: Container[str]
+) -> Iterator[Record]:
+    """Lines of a key, white space and a text."""
+    names = [names_of(one)[0] for one in columns[:2]]
+    for where, line in _text_lines(path, problems):
+        key, _, text = line.partition("\t") if "\t" in line else line.strip().partition(" ")
+        if text.strip() or key.strip() in known:
+            yield Record(where, dict(zip(names, (key.strip(), text.strip()), strict=True)))
+        else:
+            problems.append(Problem(where, "", "has no text after its key"))
+
+
+def _text_lines(
     path: PurePath, problems: Problems, content: bytes | None = None
 ) -> Iterator[tuple[str, str]]:
     """The lines that are text and not blank, each with its place and without its end."""
@@ -288,45 +243,64 @@ def text_lines(
             yield where, text
 
 
-def _rows(
+def _table(
     path: PurePath,
+    problems: Problems,
+    columns: Columns,
     content: bytes | None,
-    begins: Callable[[str], bool] | None = None,
-    *,
-    spaced: bool = False,
-    columns: Columns | None = None,
-) -> Iterator[tuple[str, list[str] | Problem]]:
+    known: Container[str],
+) -> Iterator[Record]:
+    """The rows of a table by the names above them, or, where ids are known, of a key and a text."""
     csv.field_size_limit(LONGEST_LINE)
     lines = list(_lines(path, content))
-    delimiter = DELIMITERS.get(path.suffix.lower(), ",")
-    if columns is not None:
-        delimiter = _delimiter(lines, delimiter, columns)
-
-    def parse(text: str) -> list[str]:
-        if '"' in text:
-            reader = csv.reader([text], delimiter=delimiter, strict=True, skipinitialspace=spaced)
-            cells = next(reader)
+    delimiter = _delimiter(lines, DELIMITERS.get(path.suffix.lower(), ","), columns)
+    names: list[str] = []
+    for where, cells in _rows(lines, delimiter, known):
+        if not names:
+            names = [] if isinstance(cells, Problem) else [name.strip() for name in cells]
+            if _has_no_names(cells, columns, known):
+                names = [names_of(one)[0] for one in columns[:2]]
+            else:
+                _check_names(path, cells, names, columns)
+                continue
+        if isinstance(cells, Problem):
+            problems.append(cells)
+        elif len(cells) != len(names):
+            problems.append(wrong_field_count(where, cells, len(names)))
         else:
-            cells = text.split(delimiter)
-            cells = [cell.lstrip(" ") for cell in cells] if spaced else cells
-        return [unguarded(cell) if cell[:1] == "'" else cell for cell in cells]
-
-    def begins_row(text: str) -> bool:
-        return begins is not None and begins(text.partition(delimiter)[0].strip().strip('"'))
-
-    at = 0
-    while at < len(lines):
-        where, text = lines[at]
-        taken = 1
-        if isinstance(text, Problem):
-            yield where, text
-        elif text.strip():
-            taken, cells = _row(lines, at, parse, begins_row)
-            yield where, cells
-        at += taken
+            yield Record(where, dict(zip(names, cells, strict=True)))
+    if not names:
+        _check_columns(path, [], columns, "its first line has")
 
 
-def _delimiter(lines: Sequence[tuple[str, str | Problem]], usual: str, columns: Columns) -> str:
+def _has_no_names(cells: list[str] | Problem, columns: Columns, known: Container[str]) -> bool:
+    """Whether the first row of a table that is about known ids is already one of them."""
+    if not known or isinstance(cells, Problem):
+        return bool(known)
+    return cells[0].strip() in known or not any(has_column(one, cells) for one in columns)
+
+
+def _check_names(
+    path: PurePath, cells: list[str] | Problem, names: list[str], columns: Columns
+) -> None:
+    """Refuse a first line that is not clear."""
+    if isinstance(cells, Problem):
+        raise DatasetError(f"{path}: its first line {cells.what}")
+    if len(set(names)) < len(names):
+        raise DatasetError(f"{path}: its first line names a column twice")
+    _check_columns(path, names, columns, "its first line has")
+
+
+def _check_columns(path: PurePath, names: Sequence[str], columns: Columns, there: str) -> None:
+    for column in columns:
+        if not has_column(column, names):
+            name, *others = names_of(column)
+            also = f" (or {', '.join(others[:8])})" if others else ""
+            there += f" {', '.join(names) or 'nothing'}"
+            raise DatasetError(f"{path}: has no column {name!r}{also}; {there}")
+
+
+def _delimiter(lines: Sequence[_Line], usual: str, columns: Columns) -> str:
     """What stands between the names of the first line: what makes the wanted ones of it.
 
     Where nothing does, it is what stands there most often; in doubt the usual one.
@@ -337,38 +311,56 @@ def _delimiter(lines: Sequence[tuple[str, str | Problem]], usual: str, columns: 
     counts = {one: unquoted.count(one) for one in (usual, ",", ";", "\t")}
     for one in counts if columns else ():
         names = [*unquoted.split(one), *quoted]
-        if all(_is_there(column, names) for column in columns):
+        if all(has_column(column, names) for column in columns):
             return one
     return max(counts, key=counts.__getitem__)
 
 
-def _row(
-    lines: Sequence[tuple[str, str | Problem]],
-    at: int,
-    parse: Callable[[str], list[str]],
-    begins_row: Callable[[str], bool],
-) -> tuple[int, list[str] | Problem]:
-    """How many lines a row takes, and its fields; a quote may be closed on a later line."""
-    where = lines[at][0]
-    parts: list[str] = []
-    for number in range(at, min(len(lines), at + _MOST_LINES_OF_A_ROW)):
-        text = lines[number][1]
-        if isinstance(text, Problem) or (parts and begins_row(text)):
-            break
-        parts.append(text)
-        if len(parts) > 1 and '"' not in text:
-            continue
-        try:
-            return len(parts), parse("\n".join(parts))
-        except csv.Error as error:
-            if str(error) != _OPEN_QUOTE and len(parts) == 1:
-                return 1, Problem(where, "", f"is not CSV ({error})")
-            if str(error) != _OPEN_QUOTE:
-                break
-    return 1, Problem(where, "", "opens a quote that nothing closes")
+def _rows(
+    lines: Sequence[_Line], delimiter: str, known: Container[str]
+) -> Iterator[tuple[str, list[str] | Problem]]:
+    """The fields of each row. A quote that nothing closes costs its own line only.
+
+    Where ids are known, a line that begins with one begins a row, and spaces after a delimiter do
+    not count.
+    """
+    at = 0
+
+    def row_lines(start: int) -> Iterator[str]:
+        nonlocal at
+        for at in range(start, min(len(lines), start + _MOST_LINES_OF_A_ROW)):
+            text = lines[at][1]
+            key = "" if isinstance(text, Problem) else text.partition(delimiter)[0]
+            if isinstance(text, Problem) or (at > start and key.strip().strip('"') in known):
+                return
+            yield f"{text}\n"
+
+    while at < len(lines):
+        (where, text), start = lines[at], at
+        if isinstance(text, Problem):
+            yield where, text
+        elif '"' not in text and text.strip():
+            cells = text.split(delimiter)
+            yield where, _cells([one.lstrip(" ") for one in cells] if known else cells)
+        elif text.strip():
+            reader = csv.reader(
+                row_lines(at), delimiter=delimiter, strict=True, skipinitialspace=bool(known)
+            )
+            try:
+                yield where, _cells(next(reader))
+            except csv.Error as error:
+                own = str(error) != _OPEN_QUOTE and at == start
+                what = f"is not CSV ({error})" if own else "opens a quote that nothing closes"
+                at = start
+                yield where, Problem(where, "", what)
+        at += 1
 
 
-def _lines(path: PurePath, content: bytes | None) -> Iterator[tuple[str, str | Problem]]:
+def _cells(cells: Iterable[str]) -> list[str]:
+    return [unguarded(cell) if cell[:1] == "'" else cell for cell in cells]
+
+
+def _lines(path: PurePath, content: bytes | None) -> Iterator[_Line]:
     with (
         os_errors(path, "read"),
         Path(path).open("rb") if content is None else io.BufferedReader(io.BytesIO(content)) as raw,

@@ -1,18 +1,54 @@
-"""One line of a dataset's metadata: metadata.jsonl, metadata.csv, or the seed's metadata.json."""
+"""One clip with its references: a row of metadata, or of a file of references alone.
 
+Metadata is metadata.jsonl, .csv or .parquet, or metadata.json as the published tool has it. What is
+wrong is listed, and refused by whoever reads: every number depends on it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from audiocapbench.data.columns import (
+    FILES,
+    IDS,
+    NUMBERED,
+    PREDICTIONS,
+    REFERENCES,
+    captions_of,
+    fold_name,
+    given_names,
+    renamed,
+    text_in,
+)
 from audiocapbench.data.json_text import check_storable
-from audiocapbench.data.problems import Problem
-from audiocapbench.data.records import given_names, renamed
-from audiocapbench.data.tables import FILES, REFERENCES, captions_of
+from audiocapbench.data.problems import InvalidDataError, Problem
+from audiocapbench.data.records import DELIMITERS, read_records
+from audiocapbench.data.sample import Clip, Sample
+from audiocapbench.errors import DatasetError
 
 UNCATEGORISED = "other"
 
 _NAMES = {"file_name": FILES, "references": REFERENCES}
 _SEED_NAMES = {"file_name": "audio_file", "references": "reference_captions"}
+_SEED_SAMPLE = " samples["
+_NOT_DETAILS = frozenset(
+    (
+        *(
+            "metrics",
+            "llm_judge",
+            "llm_judge_error",
+            "inference_time",
+            "success",
+            "status",
+            "error",
+        ),
+        *("position", "references", *PREDICTIONS, *REFERENCES, *NUMBERED, *FILES),
+    )
+)
+"""What a file of references may say that is no detail of the clip."""
+
 _WORDS = {
     "missing": "is missing",
     "too_short": "is empty; give at least one caption",
@@ -54,14 +90,14 @@ class MetadataRow(BaseModel):
         return dict(self.__pydantic_extra__ or {})
 
 
-def read_row(given: object, where: str, *, seed: bool = False) -> MetadataRow | list[Problem]:
-    """Check one decoded JSON value; returns the row, or every problem that it has.
+def read_row(
+    given: dict[str, Any], where: str, names: dict[str, str] | None = None
+) -> MetadataRow | list[Problem]:
+    """Check one record; returns the row, or every problem that it has.
 
-    The file and its references may have the names that the published tool (``seed``) and other
-    datasets give them.
+    The file and its references may have the names that other datasets give them; a problem has the
+    name that the record has, or else one of ``names``.
     """
-    if not isinstance(given, dict):
-        return [Problem(where, "", "is not a JSON object")]
     fields = renamed(given, _NAMES)
     if isinstance(fields.get("file_name"), dict):
         fields["file_name"] = fields["file_name"].get("path")
@@ -71,7 +107,7 @@ def read_row(given: object, where: str, *, seed: bool = False) -> MetadataRow | 
         row = MetadataRow.model_validate(fields)
         check_storable(row.details)
     except ValidationError as error:
-        names = (_SEED_NAMES if seed else {}) | given_names(given, _NAMES)
+        names = (names or {}) | given_names(given, _NAMES)
         return [_problem(where, details, names) for details in error.errors(include_url=False)]
     except ValueError as error:
         return [Problem(where, "", str(error))]
@@ -85,3 +121,96 @@ def _problem(where: str, details: Any, names: dict[str, str]) -> Problem:
         return Problem(where, field, str(details["ctx"]["error"]))
     said = str(details["msg"])
     return Problem(where, field, _WORDS.get(details["type"]) or said[:1].lower() + said[1:])
+
+
+def read_metadata(path: Path, problems: list[Problem]) -> Iterator[tuple[str, MetadataRow]]:
+    """The rows of a metadata file, each with its place; what is wrong goes into ``problems``.
+
+    Raises:
+        DatasetError: The file cannot be read, or lacks a column.
+    """
+    for where, fields in _clips(path, problems, _NAMES):
+        row = read_row(fields, where, _SEED_NAMES if _SEED_SAMPLE in where else None)
+        if isinstance(row, MetadataRow):
+            yield where, row
+        else:
+            problems += row
+
+
+def read_references(path: Path) -> list[Sample]:
+    """Samples without audio, of ``id,reference`` rows or lines with ``id`` and ``references``.
+
+    The id may be called after the file, and references captions, also ``caption_1`` and so on. A
+    sample of which no category is said has a blank one.
+
+    Raises:
+        InvalidDataError: Lines are wrong; all of them are listed.
+        DatasetError: The file cannot be read, or has no such columns.
+    """
+    problems: list[Problem] = []
+    found: dict[str, Sample] = {}
+    for where, given in _clips(path, problems, {"id": IDS, "references": REFERENCES}):
+        row = read_row(_reference_fields(given), where, {"file_name": "id"})
+        if not isinstance(row, MetadataRow):
+            problems += row
+        elif row.key in found:
+            problems.append(Problem(where, "id", f"{row.key!r} has references above"))
+        else:
+            category = row.category if "category" in row.model_fields_set else ""
+            own = (row.instruction or "", tuple(row.references), category, len(found), row.details)
+            found[row.key] = Sample(row.key, Clip.absent(row.file_name), *own)
+    if problems:
+        raise InvalidDataError(path, problems)
+    if not found:
+        raise DatasetError(f"{path}: holds no references")
+    return list(found.values())
+
+
+def _reference_fields(given: dict[str, Any]) -> dict[str, Any]:
+    """What a file of references says of a clip, which may be known by its id alone."""
+    fields = renamed(renamed(given, {"id": IDS, "references": REFERENCES}), {"file_name": FILES})
+    texts = {name: text_in(fields, name) for name in ("id", "file_name", "category", "instruction")}
+    named = {name: text for name, text in texts.items() if text}
+    if "id" in named:
+        named.setdefault("file_name", named["id"])
+    details = {
+        name: value
+        for name, value in fields.items()
+        if name and value != "" and fold_name(name) not in _NOT_DETAILS and name not in texts
+    }
+    return details | named | {"references": captions_of(fields)}
+
+
+def _clips(
+    path: Path, problems: list[Problem], roles: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The records of a file; several rows of a table about one clip are captions of it.
+
+    Of what else such rows say, that counts on which all of them agree.
+    """
+    records = read_records(path, problems, (next(iter(roles.values())), (*REFERENCES, *NUMBERED)))
+    if path.suffix.lower() not in DELIMITERS:
+        for where, fields in records:
+            yield where, {name: one for name, one in fields.items() if one is not None}
+        return
+    found: dict[object, tuple[str, dict[str, Any]]] = {}
+    for where, cells in records:
+        fields = renamed({name: cell for name, cell in cells.items() if cell.strip()}, roles)
+        if fields.get("position", "").isdecimal():
+            fields["position"] = int(fields["position"])
+        captions = [one for one in captions_of(fields) if one is not None]
+        if not captions:
+            problems.append(Problem(where, "references", "is missing or blank"))
+            continue
+        fields = {name: one for name, one in fields.items() if fold_name(name) not in NUMBERED}
+        names = [fields.get(name) for name in ("id", "file_name", "instruction")]
+        _, first = found.setdefault(
+            tuple(names) if any(names[:2]) else where, (where, fields | {"references": []})
+        )
+        if first.get("category") != fields.get("category"):
+            problems.append(Problem(where, "category", "is another one than above"))
+        first["references"] += captions
+        for name in [one for one in first if one not in (*roles, "category")]:
+            if first[name] != fields.get(name):
+                del first[name]
+    yield from found.values()

@@ -8,21 +8,21 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from audiocapbench import audio
 from audiocapbench.benchmarks import Benchmark
-from audiocapbench.benchmarks.mecat.predictions import (
-    PredictionFile,
-    looks_like,
-    read_answers,
-    source_of,
-)
-from audiocapbench.benchmarks.mecat.traits import TRAITS, base_name
 from audiocapbench.data import Problem, Sample
-from audiocapbench.data.outcome import Outcome, Reply, Status
-from audiocapbench.data.tables import Predictions, References, blank_note, meet, read_predictions
+from audiocapbench.data.outcome import SCORED, Outcome, Reply, Status
+from audiocapbench.data.predictions import (
+    Asked,
+    Prediction,
+    PredictionFile,
+    Predictions,
+    blank_note,
+    match_ids,
+    read_predictions,
+)
 from audiocapbench.engine.runner import dataset_of
 from audiocapbench.errors import DatasetError, ModelError
 from audiocapbench.models.as_published import PUBLISHED_NAMES
@@ -92,21 +92,20 @@ def read_files(
     """
     if not files:
         raise DatasetError("name at least one file of predictions")
-    sources = [source_of(benchmark.name, str(one)) for one in files]
+    sources = [PredictionFile.named(str(one), benchmark.parts) for one in files]
     digest = _digest(sources)
-    if base_name(benchmark.name) in TRAITS:
-        return _mecat(sources, benchmark, digest)
-    merged = read_predictions(sources[0].path, system)
-    for source in sources[1:]:
-        _merge(merged, read_predictions(source.path, system), source.path)
-    if not merged.ids:
-        why = f": {merged.bad[0]}" if merged.bad else ""
+    asked = Asked([one.id for one in benchmark.samples], benchmark.parts)
+    found = read_predictions(sources, system, asked)
+    if not found.by_id:
+        why = f": {found.bad[0]}" if found.bad else ""
         raise DatasetError(f"{', '.join(map(str, files))}: holds no prediction{why}")
-    met, note = _meet(merged, benchmark.samples)
-    notes = [note, _other_references(met, benchmark), blank_note(met.texts)]
-    note = "; ".join(filter(None, notes))
-    known = {one.id for one in benchmark.samples}
-    return PredictionSet(met, digest, note, tuple(key for key in met.ids if key not in known))
+    met, note = _match_samples(found, benchmark.samples)
+    answered = {key.rpartition("/")[2] for key in met.by_id if key in asked.ids}
+    absent = [part for part in benchmark.parts if part not in answered]
+    absence = f"no file has answers to {', '.join(absent)}" if absent else ""
+    notes = [absence, note, _other_references(met, benchmark), blank_note(met.texts)]
+    surplus = tuple(key for key in met.by_id if key not in asked.ids)
+    return PredictionSet(met, digest, "; ".join(filter(None, notes)), surplus)
 
 
 def _other_references(found: Predictions, benchmark: Benchmark) -> str:
@@ -114,7 +113,8 @@ def _other_references(found: Predictions, benchmark: Benchmark) -> str:
     differing = [
         one.id
         for one in benchmark.samples
-        if found.fields.get(one.id, {}).get("reference_captions", list(one.references))
+        if one.id in found.by_id
+        and found.by_id[one.id].fields.get("reference_captions", list(one.references))
         != list(one.references)
     ]
     if not differing:
@@ -127,57 +127,24 @@ def _digest(sources: Sequence[PredictionFile]) -> str:
     for one in sources:
         if not one.path.is_file():
             raise DatasetError(f"{one.path}: no such file")
-    parts = sorted(f"{one.subtask or ''}={audio.sha256(one.path)}" for one in sources)
+    parts = sorted(f"{one.part or ''}={audio.sha256(one.path)}" for one in sources)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _merge(into: Predictions, other: Predictions, path: Path) -> None:
-    if into.head is not None or other.head is not None:
-        raise DatasetError(f"{path}: a result file is a run of its own; import it alone")
-    if into.system != other.system:
-        names = f"{other.system!r}, and not of {into.system!r}"
-        raise DatasetError(f"{path}: has predictions of {names}; import each alone")
-    into.bad += other.bad
-    for key in other.ids:
-        new: object = other.texts.get(key, other.failures.get(key))
-        known: object = into.texts.get(key, into.failures.get(key))
-        if known is not None and known != new:
-            into.bad.append(Problem(path.name, key[:80], "has another prediction in a file above"))
-        elif known is None:
-            into.fields[key] = other.fields[key]
-            if key in other.texts:
-                into.texts[key] = other.texts[key]
-            else:
-                into.failures[key] = other.failures[key]
-
-
-def _mecat(sources: Sequence[PredictionFile], benchmark: Benchmark, digest: str) -> PredictionSet:
-    answers = read_answers(benchmark.name, sources, benchmark.samples)
-    if not answers.texts:
-        other = looks_like(benchmark.name, answers, benchmark.samples)
-        hint = f"; this looks like {other}" if other else ""
-        raise DatasetError(f"no prediction belongs to any of the samples{hint}")
-    texts = Predictions(answers.texts, answers.bad)
-    absent = f"no file has answers to {', '.join(answers.absent)}" if answers.absent else ""
-    note = "; ".join(filter(None, [absent, blank_note(answers.texts)]))
-    return PredictionSet(texts, digest, note, tuple(answers.surplus))
-
-
-def _meet(predictions: Predictions, samples: Sequence[Sample]) -> tuple[Predictions, str]:
+def _match_samples(predictions: Predictions, samples: Sequence[Sample]) -> tuple[Predictions, str]:
     """Predictions under the samples' ids; where none has one, by the files of their clips."""
-    by_id = References({one.id: list(one.references) for one in samples})
+    ids = [one.id for one in samples]
     by_file = {one.clip.file_name: one.id for one in samples}
     try:
-        return meet(predictions, by_id)
+        return match_ids(predictions, ids)
     except DatasetError:
-        known = set(by_id.texts)
-        if len(by_file) < len(samples) or any(key in known for key in predictions.ids):
+        if len(by_file) < len(samples) or predictions.by_id.keys() & set(ids):
             raise
         try:
-            met, note = meet(predictions, References({name: ["-"] for name in by_file}))
+            met, note = match_ids(predictions, by_file)
         except DatasetError:
             met, note = predictions, ""
-        if not any(key in by_file for key in met.ids):
+        if not met.by_id.keys() & by_file.keys():
             raise
         return met.under(by_file), note
 
@@ -220,11 +187,10 @@ def import_run(
         judge: Who judged, where a result file does not say it.
     """
     found = given.predictions
-    listed = set(found.ids)
     samples = benchmark.samples
     if found.head is not None:
         by_id = {one.id: one for one in samples}
-        samples = tuple(by_id[key] for key in found.fields if key in by_id)
+        samples = tuple(by_id[key] for key in found.by_id if key in by_id)
     spec = RunSpec(
         benchmark.name,
         benchmark.fingerprint,
@@ -247,7 +213,7 @@ def import_run(
     judgements = _judgements([one.id for one in samples], found, judge)
     if judgements and not store.judgements(run.id, judgements[0].judge):
         store.add_judgements(run.id, judgements)
-    missing = tuple(one.id for one in samples if one.id not in listed)
+    missing = tuple(one.id for one in samples if one.id not in found.by_id)
     note = "; ".join(filter(None, [given.note, str((found.head or {}).get("note") or "")]))
     if judgements and judgements[0].judge == UNNAMED_JUDGE:
         unnamed = f"the file does not say who judged, so its judge is {UNNAMED_JUDGE!r}"
@@ -256,20 +222,15 @@ def import_run(
 
 
 def _outcome(key: str, found: Predictions) -> Outcome:
-    fields = found.fields.get(key, {})
+    missing = Prediction("", Status.SKIPPED, "there is no prediction for it in the file")
+    answer = found.by_id.get(key, missing)
+    text, status, fields = answer.text, answer.status, answer.fields
     # The published form has a time of every answer; nobody answers in none, so that 0 is no time.
     seconds = _number(fields.get("inference_time")) or None
     # Only what a result file says is given back by an export, word for word.
-    raw = json.dumps(fields, ensure_ascii=False) if found.head is not None else None
-    if key in found.texts:
-        text = found.texts[key]
-        reply = Reply(text, Status.OK if text.strip() else Status.EMPTY, raw=raw)
-    elif key in found.failures:
-        status, error, said = found.failures[key]
-        text = said if status is Status.TRUNCATED else ""
-        reply = Reply(text, status, error, raw=raw)
-    else:
-        reply = Reply("", Status.SKIPPED, "there is no prediction for it in the file")
+    raw = json.dumps(fields, ensure_ascii=False) if found.head is not None and fields else None
+    said = text if status in (*SCORED, Status.TRUNCATED) else ""
+    reply = Reply(said, status, answer.error, raw=raw)
     spent = [_number(fields.get(one)) for one in ("input_tokens", "output_tokens", "cost_usd")]
     given, made, cost = (
         one if one is not None and 0 <= one < _MOST_SPENT else None for one in spent
@@ -293,9 +254,11 @@ def _judgements(ids: Sequence[str], found: Predictions, judge: str | None) -> li
     if not made or "overall:rounded" in str(made):
         signature = signature.with_fields(overall="rounded")  # as the published tool does
     return [
-        _judgement(name, key, signature, found.fields[key])
+        _judgement(name, key, signature, one.fields)
         for key in ids
-        if key in found.texts and {"llm_judge", "llm_judge_error"} & found.fields[key].keys()
+        if (one := found.by_id.get(key)) is not None
+        and one.status in SCORED
+        and {"llm_judge", "llm_judge_error"} & one.fields.keys()
     ]
 
 

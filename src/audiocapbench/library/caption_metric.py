@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from audiocapbench.benchmarks.corpora import check_metrics
-from audiocapbench.data.tables import Predictions, References
+from audiocapbench.data.predictions import Predictions
 from audiocapbench.errors import AudioCapBenchError, DatasetError, MetricError
 from audiocapbench.judges.registry import is_judge_name
 from audiocapbench.library.arguments import ArgumentError, metric_names
-from audiocapbench.library.scoring import ScoreResult, references_of, text_of
+from audiocapbench.library.scoring import ScoreResult, references_of, samples_of, text_of
 from audiocapbench.metrics.names import split_list
 from audiocapbench.scores.estimate import counted
 from audiocapbench.scores.file_scores import score_files
@@ -80,8 +80,8 @@ class AudioCaptionMetric:
         entries.sort(key=lambda one: (one.id or "", one.text is None, *one[1:]))
         keyed = {str(place) if one.id is None else one.id: one for place, one in enumerate(entries)}
         texts = {key: one.text for key, one in keyed.items() if one.text is not None}
-        references = References({key: one.references for key, one in keyed.items()})
-        scores = score_files(Predictions(texts), references, self.metrics)
+        samples = samples_of({key: one.references for key, one in keyed.items()})
+        scores = score_files(Predictions.of_texts(texts), samples, self.metrics)
         return ScoreResult(replace(scores, metrics=self.metrics, note=note))
 
     def state_dict(self) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def _batch(predictions: Any, references: Any, ids: Any) -> list[CaptionEntry]:
             raise ArgumentError(f"{name!r:.60} is no id; it must be a text or a whole number")
     if not texts:
         return []
-    known = references_of(captions).texts
+    known = {one.id: list(one.references) for one in references_of(captions)}
     checked = [
         None if one is None else text_of(one, key) for key, one in zip(known, texts, strict=True)
     ]

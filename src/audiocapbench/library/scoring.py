@@ -1,14 +1,16 @@
 """Scoring captions that are at hand, without a run."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.benchmarks.traits import METRICS
-from audiocapbench.data.tables import Predictions, References, read_predictions, read_references
+from audiocapbench.data import Clip, Sample
+from audiocapbench.data.predictions import Predictions, read_predictions
+from audiocapbench.data.row import read_references
 from audiocapbench.errors import DatasetError, meant
 from audiocapbench.library.arguments import metric_names
 from audiocapbench.library.result import Result, estimate_page, find_scorer, in_thread
@@ -99,14 +101,11 @@ def score(
     """
     answers = _predictions(predictions)
     known = references_of(references)
-    known.categories.update(_groups(groups, known))
-    if (
-        _is_listed(predictions)
-        and _is_listed(references)
-        and len(answers.texts) != len(known.texts)
-    ):
+    categories = _groups(groups, [one.id for one in known])
+    known = [replace(one, category=categories.get(one.id, one.category)) for one in known]
+    if _is_listed(predictions) and _is_listed(references) and len(answers.by_id) != len(known):
         raise DatasetError(
-            f"there are {len(answers.texts):,} predictions and {len(known.texts):,} references; "
+            f"there are {len(answers.by_id):,} predictions and {len(known):,} references; "
             "give as many of each, or both by id"
         )
     names = metric_names(metrics)
@@ -118,15 +117,16 @@ def score(
 ascore = in_thread(score)
 
 
-def _groups(given: Mapping[str, str] | Sequence[str], known: References) -> dict[str, str]:
+def _groups(given: Mapping[str, str] | Sequence[str], known: Sequence[str]) -> dict[str, str]:
     if isinstance(given, str) or not isinstance(given, Mapping | Sequence):
         raise DatasetError(f"groups is {given!r:.60}; give one for each sample, in order or by id")
-    if not isinstance(given, Mapping) and given and len(given) != len(known.texts):
-        raise DatasetError(f"there are {len(given):,} groups for {len(known.texts):,} samples")
-    found = given if isinstance(given, Mapping) else dict(zip(known.texts, given, strict=False))
+    if not isinstance(given, Mapping) and given and len(given) != len(known):
+        raise DatasetError(f"there are {len(given):,} groups for {len(known):,} samples")
+    found = given if isinstance(given, Mapping) else dict(zip(known, given, strict=False))
+    places = set(known)
     for key, group in found.items():
-        if key not in known.texts:
-            near = meant(str(key), known.texts)
+        if key not in places:
+            near = meant(str(key), known)
             raise DatasetError(f"groups names {key!r:.60}, which is no sample's id{near}")
         if not isinstance(group, str) or not group.strip():
             raise DatasetError(f"the group of {key!r:.60} is {group!r:.60}, which is no text")
@@ -140,10 +140,18 @@ def _is_listed(given: object) -> bool:
 def _predictions(given: Texts) -> Predictions:
     if isinstance(given, str | PathLike):
         return read_predictions(_file(given, "predictions"))
-    return Predictions({key: text_of(text, key) for key, text in _by_id(given)})
+    return Predictions.of_texts({key: text_of(text, key) for key, text in _by_id(given)})
 
 
-def references_of(given: Captions) -> References:
+def samples_of(references: Mapping[str, Sequence[str]]) -> list[Sample]:
+    """Samples without audio, of references by id."""
+    return [
+        Sample(key, Clip.absent(key), "", tuple(texts), "", place)
+        for place, (key, texts) in enumerate(references.items())
+    ]
+
+
+def references_of(given: Captions) -> list[Sample]:
     if isinstance(given, str | PathLike):
         return read_references(_file(given, "references"))
     found = {}
@@ -155,7 +163,7 @@ def references_of(given: Captions) -> References:
             raise DatasetError(f"sample {key} has no reference, or a blank one")
     if not found:
         raise DatasetError("there are no references to score against")
-    return References(found)
+    return samples_of(found)
 
 
 def _by_id(given: Any) -> Iterable[tuple[str, Any]]:

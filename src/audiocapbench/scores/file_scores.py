@@ -2,25 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from audiocapbench.benchmarks.aggregation import Aggregation, TextSample
 from audiocapbench.benchmarks.corpora import UnscoredCorpus, compute_by_corpus, with_parts
-from audiocapbench.data.tables import Predictions, References, meet
+from audiocapbench.data.predictions import Predictions, match_ids
 from audiocapbench.metrics import MetricResult, compute
 from audiocapbench.scores.estimate import Missing
 from audiocapbench.scores.groups import SampleScores
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.table import ScoreTable
-
-
-class FileSample(NamedTuple):
-    """A line of a reference file; a sample without category belongs to no group."""
-
-    id: str
-    category: str
-    references: tuple[str, ...]
-    details: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,27 +60,25 @@ class FileScores:
 
 
 def score_files(
-    predictions: Predictions, references: References, metrics: Sequence[str]
+    predictions: Predictions, samples: Sequence[TextSample], metrics: Sequence[str]
 ) -> FileScores:
-    """Score predictions against references by id."""
-    predictions, note = meet(predictions, references)
-    samples = [
-        FileSample(key, references.categories.get(key, ""), tuple(texts))
-        for key, texts in references.texts.items()
-    ]
-    chosen = [one for one in samples if one.id in predictions.texts]
-    given = [predictions.texts.get(one.id) for one in samples]
+    """Score predictions against references by id; without a category, a sample has no group."""
+    known = {one.id for one in samples}
+    predictions, note = match_ids(predictions, [one.id for one in samples])
+    texts = predictions.texts
+    chosen = [one for one in samples if one.id in texts]
+    given = [texts.get(one.id) for one in samples]
     results = compute(metrics, given, [one.references for one in samples]) if chosen else []
     rows = [row for row, text in enumerate(given) if text is not None]
-    table = _table(samples, None, predictions.texts, [(rows, one) for one in results])
+    table = _table(samples, None, texts, [(rows, one) for one in results])
     return FileScores(
         table,
         tuple(one.name for one in results),
         tuple(one.id for one in chosen),
-        tuple(key for key in references.texts if key not in predictions.texts),
-        tuple(key for key in predictions.texts if key not in references.texts),
+        tuple(one.id for one in samples if one.id not in texts),
+        tuple(key for key in texts if key not in known),
         note=note,
-        texts=predictions.texts,
+        texts=texts,
     )
 
 

@@ -1,12 +1,12 @@
 """MECAT from a folder that ``audiocapbench build mecat`` made: what is asked about its clips."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.instructions import I2, caption_prompt
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
-from audiocapbench.benchmarks.mecat.items import MecatItem, row_items
+from audiocapbench.benchmarks.mecat.items import MecatItem, read_items, row_items
 from audiocapbench.benchmarks.mecat.traits import (
     CAPTION,
     NO_PROBES,
@@ -15,7 +15,15 @@ from audiocapbench.benchmarks.mecat.traits import (
     base_name,
     is_asked,
 )
-from audiocapbench.data import Folder, InvalidDataError, MetadataRow, Problem, Sample, open_folder
+from audiocapbench.data import (
+    Clip,
+    Folder,
+    InvalidDataError,
+    MissingClip,
+    Problem,
+    Sample,
+    open_folder,
+)
 from audiocapbench.data.folder import METADATA
 from audiocapbench.errors import BenchmarkError, DatasetError
 from audiocapbench.metrics.names import ScorerName, parse_name
@@ -29,6 +37,7 @@ def load_captions(
     prompts: str = I2,
     probes: str = NO_PROBES,
     *,
+    references: Path | None = None,
     follow_links: bool = False,
 ) -> Benchmark:
     """MECAT-Caption: those of six captions a clip that count in a group.
@@ -37,6 +46,7 @@ def load_captions(
         data: The folder, or one with ``caption`` and ``qa`` in it.
         prompts: The table of prompts, ``i1`` or ``i2``.
         probes: Captions to ask for that count in no group: ``no``, of ``silence``, or ``all``.
+        references: The published references, to be opened without audio.
         follow_links: Whether clips may be links that lead out of the folder.
     """
     caption_prompt(SUBTASKS[0], prompts)
@@ -44,16 +54,46 @@ def load_captions(
     own = {"probes": probes} if probes != NO_PROBES else {}
     name = str(ScorerName(CAPTION, own if prompts == I2 else own | {"prompts": prompts}))
 
-    def ask(_: MetadataRow, item: MecatItem) -> str | None:
+    def ask(item: MecatItem) -> str | None:
         counts = is_asked(item.category, item.details["domain"], probes)
         return caption_prompt(item.details["subtask"], prompts) if counts else None
 
+    if references is not None:
+        return _without_audio(name, references, ask)
     return _load(name, _open(name, data, follow_links), ask)
 
 
-def load_questions(data: Path = Path(QA), *, follow_links: bool = False) -> Benchmark:
+def load_questions(
+    data: Path = Path(QA), *, references: Path | None = None, follow_links: bool = False
+) -> Benchmark:
     """MECAT-QA: each question, alone."""
-    return _load(QA, _open(QA, data, follow_links), lambda row, _: row.instruction or "")
+
+    def ask(item: MecatItem) -> str | None:
+        return item.question
+
+    if references is not None:
+        return _without_audio(QA, references, ask)
+    return _load(QA, _open(QA, data, follow_links), ask)
+
+
+def _without_audio(
+    name: str, place: Path, instruct: Callable[[MecatItem], str | None]
+) -> Benchmark:
+    """MECAT over its published references: clips are known by name."""
+    samples = []
+    for position, item in enumerate(read_items(name, place)):
+        words = instruct(item)
+        if words is not None:
+            own = (words, item.references, item.category, position, item.details)
+            samples.append(Sample(item.id, Clip.absent(str(item.details["clip"])), *own))
+    return _benchmark(name, place if place.is_dir() else place.parent, samples)
+
+
+def _benchmark(
+    name: str, root: Path, samples: list[Sample], missing: Sequence[MissingClip] = ()
+) -> Benchmark:
+    parts = () if name.startswith(QA) else SUBTASKS
+    return Benchmark(name, root, samples, missing, TRAITS[base_name(name)], parts=parts)
 
 
 def _open(name: str, data: Path, follow_links: bool) -> Folder:
@@ -72,9 +112,7 @@ def _open(name: str, data: Path, follow_links: bool) -> Folder:
     return open_folder(chosen, follow_links=follow_links)
 
 
-def _load(
-    name: str, folder: Folder, instruct: Callable[[MetadataRow, MecatItem], str | None]
-) -> Benchmark:
+def _load(name: str, folder: Folder, instruct: Callable[[MecatItem], str | None]) -> Benchmark:
     samples: list[Sample] = []
     problems: list[Problem] = []
     step = 1 if name == QA else len(SUBTASKS)
@@ -83,7 +121,7 @@ def _load(
         if first + step - 1 > _LARGEST_POSITION:
             problems.append(Problem(row.key, "position", "is too large for six captions a clip"))
         for place, item in enumerate(row_items(name, row, row.key, problems), first):
-            words = instruct(row, item)
+            words = instruct(item)
             if words is not None:
                 own = (words, item.references, item.category, place, item.details)
                 samples.append(Sample(item.id, clip, *own))
@@ -101,4 +139,4 @@ def _load(
         # Never to be taken for the test split, which the published numbers are of.
         plain, options = parse_name(name)
         name = str(ScorerName(plain, options | {"split": "+".join(sorted(splits))}))
-    return Benchmark(name, folder.root, samples, folder.missing, TRAITS[base_name(name)])
+    return _benchmark(name, folder.root, samples, folder.missing)

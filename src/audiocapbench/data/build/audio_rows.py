@@ -16,11 +16,11 @@ from audiocapbench.data.build.hub import HubError, hub_library
 from audiocapbench.data.build.ledger import BadFieldsError, Ledger
 from audiocapbench.data.build.repository_layouts import audio_bytes
 from audiocapbench.data.build.shards import shown
+from audiocapbench.data.columns import NUMBERED, REFERENCES, captions_of, fold_name
 from audiocapbench.data.folder import open_folder
 from audiocapbench.data.manifest import MissingClip
 from audiocapbench.data.problems import os_errors
-from audiocapbench.data.records import json_value, plain
-from audiocapbench.data.tables import NUMBERED, REFERENCES, captions_of
+from audiocapbench.data.records import json_value
 from audiocapbench.errors import AudioError, DatasetError, meant
 
 ROLES: Mapping[str, tuple[str, ...]] = {
@@ -127,12 +127,14 @@ def choose_columns(where: str, kinds: Mapping[str, str], given: Mapping[str, str
     chosen: Columns = {}
     for role, names in ROLES.items():
         numbered: list[str] = []
-        found = [name for name in texts if plain(name) in names]
+        found = [name for name in texts if fold_name(name) in names]
         if role == "audio":
             found = [name for name, kind in kinds.items() if kind in ("audio", "bytes")]
         elif role == "references" and not found:
-            numbered = [name for name in texts if plain(name) in NUMBERED]
-            found = [name for name in texts if any(one in plain(name) for one in _LIKE_CAPTIONS)]
+            numbered = [name for name in texts if fold_name(name) in NUMBERED]
+            found = [
+                name for name in texts if any(one in fold_name(name) for one in _LIKE_CAPTIONS)
+            ]
         if role in given:
             found = numbered = given[role].split("+")
         if lost := [name for name in found if name not in kinds]:

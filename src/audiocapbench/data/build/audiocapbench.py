@@ -34,7 +34,7 @@ from audiocapbench.data.build.ledger import (
 from audiocapbench.data.build.repository_layouts import layout_of
 from audiocapbench.data.manifest import MissingClip
 from audiocapbench.data.problems import Problem, os_errors
-from audiocapbench.data.records import csv_records
+from audiocapbench.data.records import read_records
 from audiocapbench.errors import AudioError, DatasetError, meant
 from audiocapbench.files import csv_text, write_file
 
@@ -134,7 +134,7 @@ def _evaluation_clips(hub: Hub) -> set[str]:
     name, path, key, flag = _MUSIC_EVALUATION
     problems: list[Problem] = []
     content = hub.repository(name, None).open(path).read()
-    rows: Iterable[tuple[str, Any]] = csv_records(Path(path), problems, (key, flag), content)
+    rows: Iterable[tuple[str, Any]] = read_records(Path(path), problems, (key, flag), content)
     found = {row[key] for _, row in rows if str(row[flag]).strip().lower() == "true"}
     if problems or not found:
         raise HubError(f"{name}: {path} does not say which clips are for evaluation")

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 from audiocapbench.audio import sha256
 from audiocapbench.data.problems import InvalidDataError, Problem, os_errors
-from audiocapbench.data.records import csv_records
+from audiocapbench.data.records import read_records
 from audiocapbench.errors import DatasetError
 from audiocapbench.files import cache_folder, write_file
 from audiocapbench.version import VERSION
@@ -227,7 +227,7 @@ def _parse(source: ClipSource, path: Path, content: bytes, start: int) -> tuple[
     entries: list[ListedClip] = []
     problems: list[Problem] = []
     seen: dict[str, str] = {}
-    for where, row in csv_records(path, problems, source.columns, content):
+    for where, row in read_records(path, problems, source.columns, content):
         if found := _problems(source, row, where):
             problems += found
         elif (first := seen.setdefault(row[source.key], where)) != where:

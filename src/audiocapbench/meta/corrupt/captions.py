@@ -142,10 +142,9 @@ def read_captions(path: Path) -> CaptionSet:
         # Where the clips lie does not matter: nothing of them is kept.
         rows = [entry.row for entry in open_folder(path, follow_links=True).entries]
         return caption_set([(row.key, row.file_name, row.references) for row in rows])
-    from audiocapbench.data.tables import read_references
+    from audiocapbench.data.row import read_references
 
-    found = read_references(path)
-    return caption_set([(key, key, texts) for key, texts in found.texts.items()])
+    return caption_set([(one.id, one.id, one.references) for one in read_references(path)])
 
 
 def caption_set(clips: Sequence[tuple[str, str, Sequence[str]]]) -> CaptionSet:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from audiocapbench.data.json_text import read_json
 from audiocapbench.data.problems import InvalidDataError, Problem
-from audiocapbench.data.records import JSON_LINES, csv_records, read_records
+from audiocapbench.data.records import read_records
 from audiocapbench.errors import DatasetError, TrialError, meant
 from audiocapbench.meta.pairs.pair import (
     AGREED,
@@ -80,8 +80,7 @@ def read_csv_pairs(path: Path) -> list[CaptionPair]:
     """Read a table of pairs, or one in JSON lines."""
     pairs: list[CaptionPair] = []
     problems: list[Problem] = []
-    read = read_records if path.suffix.lower() in JSON_LINES else csv_records
-    for number, (where, fields) in enumerate(read(path, problems, _COLUMNS[:3]), 1):
+    for number, (where, fields) in enumerate(read_records(path, problems, _COLUMNS[:3]), 1):
         row = _as_row(fields)
         made = row if isinstance(row, Problem) else _row_pair(row, f"row {number}", path.stem)
         if isinstance(made, CaptionPair):

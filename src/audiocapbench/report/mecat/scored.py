@@ -15,10 +15,11 @@ import numpy as np
 from audiocapbench.benchmarks.corpora import without_null
 from audiocapbench.benchmarks.mecat.groups import GROUPS, QA_CATEGORIES
 from audiocapbench.benchmarks.mecat.items import MecatItem, read_items
-from audiocapbench.benchmarks.mecat.predictions import PredictionFile, read_answers, source_of
+from audiocapbench.benchmarks.mecat.predictions import read_answers, source_of
 from audiocapbench.benchmarks.mecat.traits import CAPTION, QA, TRAITS, base_name
 from audiocapbench.data import InvalidDataError, Problem, Sample
-from audiocapbench.data.records import csv_records
+from audiocapbench.data.predictions import PredictionFile
+from audiocapbench.data.records import read_records
 from audiocapbench.engine.scoring import answered
 from audiocapbench.errors import DatasetError, ReportError
 from audiocapbench.metrics.date import aggregate_date
@@ -169,7 +170,7 @@ def _of_file(path: Path, name: ScorerName) -> ScoredAnswers:
     asked: Counter[str] = Counter()
     seen: set[str] = set()
     try:
-        for where, row in csv_records(path, problems, ("id", "group", whole)):
+        for where, row in read_records(path, problems, ("id", "group", whole)):
             if row["id"] in seen:
                 problems.append(Problem(where, row["id"][:80], "stands above already"))
             seen.add(row["id"])
@@ -302,13 +303,13 @@ def models_of(sources: Sequence[PredictionFile]) -> list[list[PredictionFile]]:
     together: dict[str, PredictionFile] = {}
     models: list[list[PredictionFile]] = []
     for source in sources:
-        if source.subtask is None:
+        if source.part is None:
             models.append([source])
             continue
-        other = together.setdefault(source.subtask, source)
+        other = together.setdefault(source.part, source)
         if other is not source:
             raise ReportError(
-                f"{other.path} and {source.path} both answer {source.subtask}; files of sub-tasks "
+                f"{other.path} and {source.path} both answer {source.part}; files of sub-tasks "
                 "are taken as one model's, so give those of one model at a time"
             )
     return [list(together.values()), *models] if together else models

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from audiocapbench import audio
+from audiocapbench.data.columns import FILES, PREDICTIONS, SYSTEMS, renamed
 from audiocapbench.data.json_text import check_storable
 from audiocapbench.data.outcome import SCORED
 from audiocapbench.data.problems import InvalidDataError, Problem
-from audiocapbench.data.records import read_records, renamed
-from audiocapbench.data.tables import FILES, PREDICTIONS, SYSTEMS
+from audiocapbench.data.records import read_records
 from audiocapbench.errors import AudioCapBenchError, AudioError
 from audiocapbench.meta.scorers.clip_files import find_clip
 from audiocapbench.store import Store

@@ -5,13 +5,8 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.data import InvalidDataError
-from audiocapbench.data.tables import (
-    Predictions,
-    References,
-    meet,
-    read_predictions,
-    read_references,
-)
+from audiocapbench.data.predictions import Asked, Predictions, match_ids, read_predictions
+from audiocapbench.data.row import read_references
 from audiocapbench.errors import DatasetError
 
 
@@ -42,9 +37,8 @@ def test_references_are_rows_or_lists(tmp_path: Path) -> None:
         '{"id": "b", "references": ["Two."], "category": "y"}\n',
     )
     for path in (csv, jsonl):
-        found = read_references(path)
-        assert found.texts == {"a": ["One.", "Three."], "b": ["Two."]}
-        assert found.categories == {"a": "x", "b": "y"}
+        found = {one.id: (one.references, one.category) for one in read_references(path)}
+        assert found == {"a": (("One.", "Three."), "x"), "b": (("Two.",), "y")}
 
 
 def test_bad_lines_of_predictions_are_listed_and_the_rest_is_kept(tmp_path: Path) -> None:
@@ -64,7 +58,7 @@ def test_bad_lines_of_predictions_are_listed_and_the_rest_is_kept(tmp_path: Path
     assert found.texts == {"a": "fine", "7": "numbers are ids too"}
     assert [str(problem).split(" (")[0] for problem in found.bad] == [
         "p.jsonl line 2: is not JSON",
-        "p.jsonl line 3: prediction: is missing or not text",
+        "p.jsonl line 3: c: its prediction is missing; there is nothing else",
         "p.jsonl line 4: is not a JSON object",
         "p.jsonl line 5: id: is missing or not text",
         "p.jsonl line 6: is not UTF-8",
@@ -93,9 +87,9 @@ def test_bad_references_are_refused_with_every_reason(tmp_path: Path) -> None:
     with pytest.raises(InvalidDataError) as error:
         read_references(write(tmp_path / "r.jsonl", content))
     assert [str(problem) for problem in error.value.problems] == [
-        "r.jsonl line 1: references: is missing, blank or not text",
-        "r.jsonl line 2: references: is missing, blank or not text",
-        "r.jsonl line 3: id: is missing or not text",
+        "r.jsonl line 1: references: is empty; give at least one caption",
+        "r.jsonl line 2: references[1]: is blank",
+        "r.jsonl line 3: id: is missing",
         "r.jsonl line 5: id: 'c' has references above",
     ]
 
@@ -103,8 +97,8 @@ def test_bad_references_are_refused_with_every_reason(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        ("p.csv", "key,text\na,b\n", r"path\); its first line has key, text"),
-        ("p.csv", "", r"path\); its first line has nothing"),
+        ("p.csv", "wav,said\na,b\n", r"key\); its first line has wav, said"),
+        ("p.csv", "", r"key\); its first line has nothing"),
         ("p.csv", "id,prediction,id\na,b,c\n", "names a column twice"),
         ("p.txt", "a b", r"is neither \.csv, \.tsv, \.jsonl, \.json nor \.parquet"),
     ],
@@ -154,7 +148,8 @@ def test_references_are_read_under_the_names_that_people_give(
     tmp_path: Path, name: str, content: str
 ) -> None:
     found = read_references(write(tmp_path / name, content))
-    assert found.texts == {"a.wav": ["One.", "Two."], "b.wav": ["Three."]}
+    texts = {one.id: one.references for one in found}
+    assert texts == {"a.wav": ("One.", "Two."), "b.wav": ("Three.",)}
 
 
 @pytest.mark.parametrize(
@@ -174,7 +169,7 @@ def test_predictions_are_read_under_the_names_that_people_give(
 
 
 def texts(*ids: str) -> Predictions:
-    return Predictions({key: f"about {key}" for key in ids})
+    return Predictions.of_texts({key: f"about {key}" for key in ids})
 
 
 @pytest.mark.parametrize(
@@ -190,7 +185,7 @@ def texts(*ids: str) -> Predictions:
 def test_ids_that_differ_by_extension_folder_or_case_meet_and_say_so(
     given: list[str], wanted: list[str]
 ) -> None:
-    met, note = meet(texts(*given), References({key: ["One."] for key in wanted}))
+    met, note = match_ids(texts(*given), wanted)
     assert set(met.texts) <= set(wanted)
     assert list(met.texts.values()) == [f"about {key}" for key in given]
     assert "differ from them only by extension, folder or case" in note
@@ -209,12 +204,23 @@ def test_ids_that_meet_only_in_part_are_refused_with_an_example(
     given: list[str], wanted: list[str]
 ) -> None:
     with pytest.raises(DatasetError, match="only by extension, folder or case"):
-        meet(texts(*given), References({key: ["One."] for key in wanted}))
+        match_ids(texts(*given), wanted)
 
 
 def test_ids_that_have_nothing_in_common_are_refused_and_true_strangers_are_left_over() -> None:
-    wanted = References({"a": ["One."], "b": ["Two."]})
+    wanted = ("a", "b")
     with pytest.raises(DatasetError, match=r"such as 'x', references such as 'a'"):
-        meet(texts("x", "y"), wanted)
-    assert meet(texts("a", "x"), wanted)[1] == ""
-    assert meet(texts("a"), wanted)[1] == ""
+        match_ids(texts("x", "y"), wanted)
+    assert match_ids(texts("a", "x"), wanted)[1] == ""
+    assert match_ids(texts("a"), wanted)[1] == ""
+
+
+def test_a_table_about_known_ids_may_have_no_names(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.csv", 'a, "A dog, barking"\nb,"open\nc,A cat\n')
+    found = read_predictions(path, asked=Asked(["a", "b", "c"]))
+    assert found.texts == {"a": "A dog, barking", "c": "A cat"}
+    assert [str(one) for one in found.bad] == ["p.csv line 2: opens a quote that nothing closes"]
+    lines = write(tmp_path / "p.jsonl", '{"a": "A dog"}\n{"prediction": "whose?"}\n')
+    found = read_predictions(lines, asked=Asked(["a", "b"]))
+    assert found.texts == {"a": "A dog"}
+    assert [str(one) for one in found.bad] == ["p.jsonl line 2: id: is missing or not text"]

@@ -1,0 +1,368 @@
+"""Predictions from people's files, under the ids of what they are about.
+
+A line that cannot be used is left out, and a second prediction for an id with it; all are listed.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from audiocapbench.data.columns import IDS, PREDICTIONS, SYSTEMS, given_names, renamed, text_in
+from audiocapbench.data.json_text import check_storable, read_json
+from audiocapbench.data.outcome import SCORED, Status
+from audiocapbench.data.problems import Problem
+from audiocapbench.data.records import objects_of, read_records
+from audiocapbench.errors import DatasetError
+
+RESULTS = "results"
+"""The list of the published tool's result file."""
+
+ALL = "all"
+PART = "subtask"
+"""The column that names the part of a clip's questions that a row answers."""
+
+_HEADS = ("corpus_scores", "model_id", "provider")
+_ROLES = {"id": IDS, "prediction": PREDICTIONS}
+_AUDIO = re.compile(
+    r"\.(?:wav|flac|mp3|ogg|opus|m4a|mp4|aac|wma|aiff?|webm|au|caf)$", re.IGNORECASE
+)
+
+
+class Prediction(NamedTuple):
+    """A text, how the question ended that it answers, and all that the file says of it."""
+
+    text: str
+    status: Status = Status.OK
+    error: str | None = None
+    fields: Mapping[str, Any] = {}
+
+    def says_same(self, other: "Prediction") -> bool:
+        """Whether both are the same answer."""
+        return self[:3] == other[:3]
+
+
+@dataclass(slots=True)
+class Predictions:
+    """Predictions by id, and the lines that could not be read.
+
+    Attributes:
+        head: What a published result file says of the whole; None of other files.
+        system: Whose they are, where the file says so of each.
+    """
+
+    by_id: dict[str, Prediction] = field(default_factory=dict)
+    bad: list[Problem] = field(default_factory=list)
+    head: dict[str, Any] | None = None
+    system: str = ""
+
+    @classmethod
+    def of_texts(cls, texts: Mapping[str, str]) -> "Predictions":
+        """Texts that are at hand."""
+        return cls({key: Prediction(text) for key, text in texts.items()})
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """What is scored, by id."""
+        return {key: one.text for key, one in self.by_id.items() if one.status in SCORED}
+
+    def under(self, names: Mapping[str, str]) -> "Predictions":
+        """The same, with some ids called otherwise."""
+        return replace(self, by_id={names.get(key, key): one for key, one in self.by_id.items()})
+
+
+class Asked:
+    """What predictions are about.
+
+    Attributes:
+        ids: Ids of samples.
+        parts: What is asked about each clip, where ids are ``CLIP/PART``: a file may then have a
+            column or an object for each part, and a text without one answers all.
+        clips: The clips of such ids.
+    """
+
+    def __init__(self, ids: Iterable[str] = (), parts: Sequence[str] = ()) -> None:
+        self.ids, self.parts = frozenset(ids), tuple(parts)
+        self.clips = frozenset(one.rpartition("/")[0] for one in self.ids if parts)
+
+    @property
+    def known(self) -> Collection[str]:
+        """What a key may be."""
+        return self.ids | self.clips
+
+    def ids_of(self, key: str, part: str | None) -> list[str]:
+        """The ids that a text answers; none of a part that is not asked, a strange key itself."""
+        clip, _, tail = key.rpartition("/")
+        clip, part = (clip, tail) if tail in self.parts else (key, part)
+        if clip not in self.clips:
+            return [key]
+        named = self.parts if part is None else (part,)
+        return [one for one in (f"{clip}/{name}" for name in named) if one in self.ids]
+
+
+class PredictionFile(NamedTuple):
+    """A prediction file, and the part that its plain texts answer; None for all of them."""
+
+    path: Path
+    part: str | None = None
+
+    @classmethod
+    def named(cls, text: str, parts: Sequence[str] = ()) -> "PredictionFile":
+        """A file as the user names it: ``FILE``, or ``long=FILE`` for the answers to one part.
+
+        Without a part, a word of the file's name says it, as in ``long_caption.csv``; where none
+        does, or with ``all=FILE``, a text answers all parts.
+        """
+        path = Path(text)
+        head, equals, tail = text.partition("=")
+        if equals and parts and head in (*parts, ALL) and not path.exists():
+            return cls(Path(tail), None if head == ALL else head)
+        words = set(re.split(r"[^a-z0-9]+", path.stem.lower())) & set(parts)
+        if len(words) > 1:
+            raise DatasetError(
+                f"{path}: its name has the sub-tasks {', '.join(sorted(words))} in it; "
+                f"write {min(words)}={path}, or {ALL}={path}"
+            )
+        return cls(path, words.pop() if words else None)
+
+
+def read_predictions(
+    files: Path | Sequence[PredictionFile], system: str | None = None, asked: Asked | None = None
+) -> Predictions:
+    """Read ``id,prediction`` rows or lines; an id may be repeated with the same text.
+
+    The id may be called after the file, and the prediction a caption. A line may say that there
+    is none: by a ``status`` of ours, by ``success`` or by an ``error``; and whose it is. Where it
+    is known what was asked, tables may lack names, and texts stand by clip and part.
+
+    Args:
+        files: The file, or several.
+        system: Whose predictions to take of a file that has those of several.
+        asked: What they are about, where that is known.
+
+    Raises:
+        DatasetError: A file cannot be read, has no such columns, or is of several systems.
+    """
+    first, *others = [PredictionFile(files)] if isinstance(files, Path) else files
+    merged = _read_file(first, system, asked or Asked())
+    for source in others:
+        found = _read_file(source, system, asked or Asked())
+        if merged.head is not None or found.head is not None:
+            raise DatasetError(f"{source.path}: a result file is a run of its own; import it alone")
+        if merged.system != found.system:
+            names = f"{found.system!r}, and not of {merged.system!r}"
+            raise DatasetError(f"{source.path}: has predictions of {names}; import each alone")
+        merged.bad += found.bad
+        for key, one in found.by_id.items():
+            if not merged.by_id.setdefault(key, one).says_same(one):
+                what = "has another prediction above, in another file"
+                merged.bad.append(Problem(source.path.name, key[:80], what))
+    return merged
+
+
+def _read_file(source: PredictionFile, system: str | None, asked: Asked) -> Predictions:
+    path, head = source.path, None
+    bad: list[Problem] = []
+    columns = (IDS, (*PREDICTIONS, *asked.parts))
+    if path.suffix.lower() == ".json":
+        value = read_json(path)
+        if isinstance(value, Problem):
+            raise DatasetError(f"{value}; a file with an object a line is called .jsonl")
+        if not isinstance(value, dict | list):
+            raise DatasetError(f"{path}: is neither a JSON object nor a list of them")
+        _refuse_scores(value, path)
+        head = _head(value)
+        records = objects_of(value, path, bad, columns, asked.known)
+    else:
+        records = read_records(path, bad, columns, known=asked.known)
+    by_system: dict[str, Predictions] = {}
+    for where, fields in records:
+        name = given_names(fields, {"system": SYSTEMS}).get("system", "")
+        whose = "" if head is not None else (text_in(fields, name) or "").strip()
+        found = by_system.setdefault(whose, Predictions(bad=bad, head=head, system=whose))
+        bad += [problem._replace(where=where) for problem in _add(found, fields, source, asked)]
+    if len(by_system) > 1 and system not in by_system:
+        names = ", ".join(repr(one) for one in list(by_system)[:10])
+        which = f"{path}: has predictions of {len(by_system)} systems ({names})"
+        raise DatasetError(f"{which}; name the one to take with --model")
+    chosen = by_system[system] if system in by_system else next(iter(by_system.values()), None)
+    return chosen or Predictions(bad=bad, head=head)
+
+
+def _refuse_scores(value: Any, path: Path) -> None:
+    """Refuse what ``--json`` prints, which has scores and no answers."""
+    runs = value.get("runs", [value]) if isinstance(value, dict) else []
+    if isinstance(runs, list) and any(isinstance(one, dict) and "by_group" in one for one in runs):
+        raise DatasetError(
+            f"{path}: has scores and no predictions; 'audiocapbench score RUN --per-sample FILE' "
+            "writes them"
+        )
+
+
+def is_result_file(path: Path) -> bool:
+    """Whether a JSON file is a result of the published tool, or of ours in its form.
+
+    Raises:
+        DatasetError: It is no JSON.
+    """
+    value = read_json(path)
+    if isinstance(value, Problem):
+        raise DatasetError(str(value))
+    return _head(value) is not None
+
+
+def _head(value: Any) -> dict[str, Any] | None:
+    """A published result file without its results; None where it is none."""
+    if not isinstance(value, dict) or not isinstance(value.get(RESULTS), list):
+        return None
+    if not any(name in value for name in _HEADS):
+        return None
+    return {name: one if name != RESULTS else [] for name, one in value.items()}
+
+
+def _add(
+    found: Predictions, fields: dict[str, Any], source: PredictionFile, asked: Asked
+) -> Iterator[Problem]:
+    """Add what a record says; what is wrong with it is yielded, without its place."""
+    row = renamed(fields, _ROLES)
+    for said in _said(row, asked.parts):
+        if isinstance(said, Problem):
+            yield said
+            continue
+        key, part, value = said
+        made = _prediction(row, fields, text_in({"text": value}, "text"))
+        part = part or source.part
+        try:
+            check_storable([key, made.text if made else "", fields])
+        except ValueError as error:
+            yield Problem("", key[:80], str(error))
+            continue
+        if made is None:
+            place = f"{key}/{said[1]}" if said[1] else key
+            yield Problem("", place[:80], f"its prediction {_what_is_wrong(row, value, asked)}")
+        elif part is not None and asked.parts and part not in asked.parts:
+            known = ", ".join(asked.parts)
+            yield Problem("", key[:80], f"there is no sub-task {part[:40]!r}; there are {known}")
+        else:
+            for one in asked.ids_of(key, part):
+                known_one = found.by_id.setdefault(one, made)
+                # A result file counts its results: none may stand for two.
+                if known_one is not made and (found.head or not known_one.says_same(made)):
+                    yield Problem("", "id", f"{one[:80]!r} has another prediction above")
+
+
+_Said = tuple[str, str | None, Any]
+
+
+def _said(row: Mapping[str, Any], parts: Sequence[str]) -> Iterator[_Said | Problem]:
+    """The texts of a record, each with its key and its part; a part may have an object of keys."""
+    key = text_in(row, "id")
+    if key in parts and "prediction" not in row:
+        yield from ((clip, key, text) for clip, text in row.items() if clip != "id")
+        return
+    named = [part for part in parts if part in row]
+    if key in parts or (key is None and named):
+        for part in [key] if key is not None else named:
+            if isinstance(row.get(part), dict):
+                yield from ((clip, part, text) for clip, text in row[part].items())
+            else:
+                yield Problem(
+                    "", part, f'is a sub-task: write {{"{part}": {{"CLIP": "its text"}}}}'
+                )
+        return
+    if key is None:
+        yield Problem("", "id", "is missing or not text")
+        return
+    yield from ((key, part, row[part]) for part in named)
+    if "prediction" in row or not named:
+        yield key, text_in(row, PART) if parts else None, row.get("prediction")
+
+
+def _what_is_wrong(row: Mapping[str, Any], value: object, asked: Asked) -> str:
+    if value is not None or "prediction" in row:
+        return "is a list of texts; give one" if isinstance(value, list) else "is not text"
+    others = ", ".join(name[:40] for name in row if name != "id")
+    parts = f"; sub-tasks are {', '.join(asked.parts)}" if asked.parts else ""
+    return f"is missing; there is {others or 'nothing else'}{parts}"
+
+
+def _prediction(
+    row: Mapping[str, Any], fields: Mapping[str, Any], text: str | None
+) -> Prediction | None:
+    """What a record says of a question: its answer, or how it ended without one."""
+    error = row.get("error")
+    words = error.strip() if isinstance(error, str) else ""
+    status = row.get("status")
+    failed = str(row.get("success")).strip().lower() in ("false", "0", "no")
+    if isinstance(status, str) and status in [*Status]:
+        if Status(status) not in SCORED:
+            reason = words or "the file gives no reason"
+            return Prediction(text or "", Status(status), reason, fields)
+    elif failed or (words and not (text or "").strip()):
+        reason = words or "the file says that it failed"
+        return Prediction(text or "", Status.FAILED, reason, fields)
+    if text is None:
+        return None
+    return Prediction(text, Status.OK if text.strip() else Status.EMPTY, None, fields)
+
+
+def blank_note(texts: Mapping[str, str]) -> str:
+    """What to say where predictions are blank; nothing elsewhere."""
+    blank, total = sum(not text.strip() for text in texts.values()), len(texts)
+    if blank and blank == total:
+        return f"all {total:,} predictions are blank; see whether it is the right file and column"
+    return f"{blank:,} of {total:,} predictions are empty; they score 0" if blank else ""
+
+
+def match_ids(predictions: Predictions, ids: Iterable[str]) -> tuple[Predictions, str]:
+    """Predictions under the ids that the references have, and what had to be done for that.
+
+    Ids that differ only by an audio file's extension, its folder or their case are taken for the
+    same where every prediction that has no references meets one of its own in that way.
+
+    Raises:
+        DatasetError: Only some meet in that way, or none at all.
+    """
+    given, known = predictions.by_id, dict.fromkeys(ids)
+    strange = [key for key in given if key not in known]
+    left = [key for key in known if key not in given]
+    if not strange or not left:
+        return predictions, ""
+    by_stem: dict[str, list[str]] = {}
+    for key in known:
+        by_stem.setdefault(_stem(key), []).append(key)
+    stems = Counter(map(_stem, given))
+    same = {key: by_stem.get(_stem(key), []) for key in strange}
+    met = {
+        key: alike[0]
+        for key, alike in same.items()
+        if len(alike) == 1 == stems[_stem(key)] and alike[0] not in given
+    }
+    example = next(((key, alike[0]) for key, alike in same.items() if alike), None)
+    if len(met) == len(strange):
+        theirs, ours = next(iter(met.items()))
+        note = (
+            f"{len(met):,} predictions were taken for the references that differ from them only by "
+            f"extension, folder or case, such as {theirs!r} for {ours!r}"
+        )
+        return predictions.under(met), note
+    if example is not None:
+        odd = next(key for key in strange if key not in met)
+        raise DatasetError(
+            f"ids do not meet: {example[0]!r} has no references, and {example[1]!r} differs from "
+            f"it only by extension, folder or case; but {odd!r} has no such one of its own. Write "
+            "the same ids in both files"
+        )
+    if len(strange) == len(given):
+        raise DatasetError(
+            "no prediction has references under its id; both must name the same: predictions have "
+            f"ids such as {strange[0]!r}, references such as {left[0]!r}"
+        )
+    return predictions, ""
+
+
+def _stem(key: str) -> str:
+    name = re.split(r"[/\\]", key.strip())[-1]
+    return _AUDIO.sub("", name).casefold()
