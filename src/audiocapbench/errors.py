@@ -1,12 +1,16 @@
 """The errors that AudioCapBench raises on purpose.
 
 Every message says what was wrong, where, and what to do; the command line prints it and exits 2.
+An argument that is to be changed stands in backticks, such as `data`: in Python it is called so,
+and the command line prints its option.
 """
 
 import copyreg
 import re
 from collections.abc import Iterable
 from typing import Any
+
+_NEAR = 0.65
 
 
 def meant(name: str, known: Iterable[str], there: str = "") -> str:
@@ -21,56 +25,47 @@ def meant(name: str, known: Iterable[str], there: str = "") -> str:
     """
     known = list(known)
     names = ", ".join(known) or "none"
-    near = {one: _likeness(name[:200], one) for one in known if one != name}
-    found = max(near, key=near.__getitem__, default="")
-    if near.get(found, 0.0) < _NEAR:
+    near = {other: _likeness(name[:200], other) for other in known if other != name}
+    nearest = max(near, key=near.__getitem__, default="")
+    if near.get(nearest, 0.0) < _NEAR:
         return f"; {there} {names}" if there else ""
-    near_it = f"did you mean {found!r}?"
-    return f"; {near_it} {there.capitalize()} {names}" if there else f" ({near_it})"
-
-
-_NEAR = 0.65
+    question = f"did you mean {nearest!r}?"
+    return f"; {question} {there.capitalize()} {names}" if there else f" ({question})"
 
 
 def _likeness(name: str, other: str) -> float:
     """From 0 to 1; what both have before a slash, or only one has, does not count."""
     from difflib import SequenceMatcher  # where a name is wrong, and not at every start
 
-    (head, slash, _), (own, _, _) = name.partition("/"), other.partition("/")
-    if not slash or head == own:
+    if "/" not in name or name.partition("/")[0] == other.partition("/")[0]:
         name, other = name.rpartition("/")[2], other.rpartition("/")[2]
-    one, two = (re.sub(r"[\W_]+", "", text).casefold() for text in (name, other))
-    begun = len(one) > 2 and two.startswith(one)
-    return 1.0 if begun else SequenceMatcher(None, one, two).ratio()
-
-
-_SWITCHES = ("follow-links", "judge-hears", "fresh", "batch")
-_ARGUMENTS = (
-    "store data prices concurrency budget metrics judge engine limit sample seed references model "
-    "benchmark timeout repeats"
-).split()
-"""Options of commands that are also arguments of the library."""
-
-# A command that is to be typed stays as it is.
-_OPTION = re.compile(
-    "(?:audiocapbench|annotate|score|pip|ray) [^']*"
-    rf"|--({'|'.join((*_SWITCHES, *_ARGUMENTS))})\b(?: (?=[A-Z]))?"
-)
-on_command_line = False
-"""Whether messages are for who typed a command; else they name arguments, not options."""
-
-
-def _argument(found: re.Match[str]) -> str:
-    name = (found[1] or "").removeprefix("judge-").replace("-", "_")
-    return f"{name}={'True' if found[1] in _SWITCHES else ''}" if name else found[0]
+    name, other = (re.sub(r"[\W_]+", "", text).casefold() for text in (name, other))
+    is_begun = len(name) > 2 and other.startswith(name)
+    return 1.0 if is_begun else SequenceMatcher(None, name, other).ratio()
 
 
 class AudioCapBenchError(Exception):
-    """Base of all errors that a user can act on; each argument is a line of its message."""
+    """Base of all errors that a user can act on; each argument is a line of its message.
+
+    Attributes:
+        subject: What the message begins with, such as the path of a file and a colon; whoever
+            knows the file by another name takes ``reason``, which is the message without it.
+    """
+
+    subject = ""
+
+    def __init__(self, *lines: object, **attributes: Any) -> None:
+        super().__init__(*lines)
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+    @property
+    def reason(self) -> str:
+        """The message without its subject."""
+        return "\n".join(map(str, self.args))
 
     def __str__(self) -> str:
-        text = "\n".join(map(str, self.args))
-        return text if on_command_line else _OPTION.sub(_argument, text)
+        return f"{self.subject} {self.reason}" if self.subject else self.reason
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel between processes whole, whatever a subclass is made from."""
@@ -80,9 +75,7 @@ class AudioCapBenchError(Exception):
 class StoppedError(AudioCapBenchError):
     """Work ended before its end, and what was done is kept; ``stop`` says why."""
 
-    def __init__(self, message: str, stop: str) -> None:
-        super().__init__(message)
-        self.stop = stop
+    stop = ""
 
 
 class AudioError(AudioCapBenchError):
@@ -116,22 +109,11 @@ class TransientError(ModelError):
         unreachable: Whether nobody took the question: no connection, or no sign of life on it.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        retry_after_s: float | None = None,
-        throttled: bool = False,
-        billed: bool = False,
-        reply: object | None = None,
-        unreachable: bool = False,
-    ) -> None:
-        super().__init__(message)
-        self.retry_after_s = retry_after_s
-        self.throttled = throttled
-        self.billed = billed
-        self.reply = reply
-        self.unreachable = unreachable
+    retry_after_s: float | None = None
+    throttled = False
+    billed = False
+    reply: object | None = None
+    unreachable = False
 
 
 class AwaitedError(ModelError):
@@ -145,14 +127,12 @@ class RefusedQuestionError(ModelError):
     reason, the run stops.
 
     Attributes:
-        reason: What refusals of one kind share, such as ``400 invalid_value``.
+        kind: What refusals of one kind share, such as ``400 invalid_value``.
         billed: Whether it may want money all the same, as for an answer too large to be read.
     """
 
-    def __init__(self, message: str, *, reason: str, billed: bool = False) -> None:
-        super().__init__(message)
-        self.reason = reason
-        self.billed = billed
+    kind = ""
+    billed = False
 
 
 class FatalError(ModelError):
@@ -163,9 +143,7 @@ class FatalError(ModelError):
             money may be said of one question: after answers, only several in a row stop a run.
     """
 
-    def __init__(self, message: str, *, certain: bool = True) -> None:
-        super().__init__(message)
-        self.certain = certain
+    certain = True
 
 
 class MetricError(AudioCapBenchError):

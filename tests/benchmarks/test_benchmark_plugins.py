@@ -149,11 +149,11 @@ def test_a_plugin_takes_data_and_options(tmp_path: Path) -> None:
     assert {one.clip.path.parent.parent for one in open_benchmark("whole", given).samples} == {
         given
     }
-    with pytest.raises(BenchmarkError, match="needy needs data=DIR"):
+    with pytest.raises(BenchmarkError, match="needy needs `data` DIR"):
         open_benchmark("needy")
     with pytest.raises(BenchmarkError, match="has no option 'colour'; it has size"):
         open_benchmark("halls[colour=red]")
-    with pytest.raises(BenchmarkError, match="broken takes no data=; it brings its own"):
+    with pytest.raises(BenchmarkError, match="broken takes no `data`; it brings its own"):
         open_benchmark("broken", data=given)
 
 

@@ -13,7 +13,7 @@ from audiocapbench.meta.scorers.clip_files import find_clip
 from command import run_command
 from folders import write_folder, write_lines, write_tone
 
-HINT = "--follow-links reads such links"
+HINT = "`follow_links` reads such links"
 
 
 @pytest.fixture
@@ -74,13 +74,13 @@ def test_the_library_and_every_command_that_opens_a_folder_take_the_word(
         snapshot, "control/right", follow_links=True, store=tmp_path / "a.db", metrics="rouge_l"
     )
     assert len(result.answers) == 2
-    with pytest.raises(InvalidDataError, match="follow_links=True"):
+    with pytest.raises(InvalidDataError, match="`follow_links`"):
         audiocapbench.run(snapshot, "control/right", store=tmp_path / "a.db")
     checked = ("judges", "check", "elements", "--data", str(snapshot))
     assert run_command(*checked, cwd=tmp_path).returncode == 2
     done = run_command(*checked, "--follow-links", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    with pytest.raises(BenchmarkError, match="demo takes no follow_links=True"):
+    with pytest.raises(BenchmarkError, match="demo takes no `follow_links`"):
         audiocapbench.open_benchmark("demo", follow_links=True)
 
 
@@ -138,7 +138,7 @@ def test_clips_of_pairs_follow_the_same_rule(tmp_path: Path) -> None:
     write_tone(tmp_path / "secret.wav")
     root.mkdir()
     (root / "a.wav").symlink_to("../blob.wav")
-    with pytest.raises(TrialError, match="follow_links=True reads such links"):
+    with pytest.raises(TrialError, match="`follow_links` reads such links"):
         find_clip(root, "a")
     assert find_clip(root, "a", follow_links=True) == root / "a.wav"
     with pytest.raises(TrialError, match="leads out of the folder"):

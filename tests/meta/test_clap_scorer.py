@@ -183,7 +183,7 @@ def test_a_wrong_name_is_one_sentence(settings: TrialSettings, name: str, messag
 
 
 def test_without_a_folder_of_clips_it_says_so(settings: TrialSettings, tmp_path: Path) -> None:
-    with pytest.raises(TrialError, match="say with data= in which folder they are"):
+    with pytest.raises(TrialError, match="say with `data` in which folder they are"):
         create_clap_scorer("bands", replace(settings, data=None))
     with pytest.raises(TrialError, match="no such folder"):
         create_clap_scorer("bands", replace(settings, data=tmp_path / "nowhere"))

@@ -245,7 +245,7 @@ def test_clips_that_are_nowhere_or_lead_out_are_refused(tmp_path: Path, clips: P
             pair = replace(pairs_of(1)[0], clip=name, audio=name)
             with pytest.raises(TrialError, match=words):
                 scorer(server, tmp_path, data).choose([pair])
-        with pytest.raises(TrialError, match="data="):
+        with pytest.raises(TrialError, match="`data`"):
             scorer(server, tmp_path, None)
         assert not server.requests
 

@@ -27,7 +27,7 @@ def test_what_will_not_pass_ends_the_run(status: int) -> None:
 def test_what_may_be_of_one_question_alone_says_how_it_was_refused(status: int) -> None:
     error = status_error(REMOTE, status, {}, "no", "Invalid_Value")
     assert isinstance(error, RefusedQuestionError)
-    assert error.reason == f"{status} invalid_value"
+    assert error.kind == f"{status} invalid_value"
 
 
 @pytest.mark.parametrize(

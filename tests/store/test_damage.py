@@ -138,7 +138,7 @@ def test_a_missing_table_or_column_is_refused_with_what_to_do(path: Path, table:
         path.write_bytes(whole)
         with closing(sqlite3.connect(path)) as connection:
             connection.execute(change)
-        with pytest.raises(StoreError, match=r"store=|choose another|not a store"):
+        with pytest.raises(StoreError, match=r"`store`|choose another|not a store"):
             read_all(path)
 
 

@@ -86,8 +86,10 @@ def open_clips(
             if outside:
                 return outside
             facts = facts_of(root / name)
-        except (AudioError, ValueError, OSError, RuntimeError) as error:  # a link to itself
-            return str(error).removeprefix(f"{root / name}: ")
+        except AudioError as error:
+            return error.reason
+        except (ValueError, OSError, RuntimeError) as error:  # a link to itself
+            return str(error)
         shape = (facts.duration_s, facts.sample_rate, facts.channels)
         return Clip(root / name, name, facts.sha256, *shape)
 

@@ -203,8 +203,7 @@ def _decoded(clip: Clip, source: Path | bytes) -> ClipAudio | str:
     try:
         return ClipAudio(clip, audio.decode(source))
     except AudioError as error:
-        # A file is spoken of by its path, and bytes as its audio.
-        return str(error).removeprefix(f"{clip.path}: ").removeprefix("its audio ")
+        return error.reason
 
 
 class _RemoteListener:

@@ -71,7 +71,9 @@ def open_plain(path: Path) -> BufferedReader:
         number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         if not stat.S_ISREG(mode := os.fstat(number).st_mode):
             os.close(number)
-            raise AudioError(f"{path}: is {'a folder' if stat.S_ISDIR(mode) else 'not a file'}")
+            raise AudioError(
+                f"is {'a folder' if stat.S_ISDIR(mode) else 'not a file'}", subject=f"{path}:"
+            )
         return os.fdopen(number, "rb")
 
 
@@ -81,7 +83,7 @@ def _named(path: Path) -> Iterator[None]:
         yield
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise AudioError(f"{path}: cannot be read ({reason})") from None
+        raise AudioError(f"cannot be read ({reason})", subject=f"{path}:") from None
 
 
 def read_bytes(path: Path, most: int) -> bytes:
@@ -93,7 +95,7 @@ def read_bytes(path: Path, most: int) -> bytes:
     with _named(path), open_plain(path) as stream:
         content = stream.read(most + 1)
     if len(content) > most:
-        raise AudioError(f"{path}: has more than {most / 1e6:,.0f} MB")
+        raise AudioError(f"has more than {most / 1e6:,.0f} MB", subject=f"{path}:")
     return content
 
 

@@ -59,20 +59,20 @@ class ContainerReader:
             import av
         except ImportError:
             raise AudioError(
-                f"{where} is {container.label}, which needs PyAV: "
-                "pip install 'audiocapbench[formats]'"
+                f"is {container.label}, which needs PyAV: pip install 'audiocapbench[formats]'",
+                subject=where,
             ) from None
         self._resampler = av.AudioResampler(format="flt")
         with ExitStack() as opened:
             self._file = av.open(file, format=container.demuxer, metadata_errors="replace")
             opened.callback(self._file.close)
             if not self._file.streams.audio:
-                raise AudioError(f"{where} has no audio stream")
+                raise AudioError("has no audio stream", subject=where)
             stream = self._file.streams.audio[0]
             decoded = self._file.decode(stream)
             first = next(decoded, None)
             if first is None:
-                raise AudioError(f"{where} holds no samples")
+                raise AudioError("holds no samples", subject=where)
             opened.pop_all()
         # What the first frame has, and not the header: an AAC stream may be of twice the rate.
         self.rate = int(first.sample_rate)
@@ -168,7 +168,7 @@ def probe(source: Source) -> AudioInfo:
         if frames is None or frames > size * _FRAMES_PER_BYTE:
             frames = _measured(reader, _where(source))
         if frames < 1:
-            raise AudioError(f"{_where(source)} holds no samples")
+            raise AudioError("holds no samples", subject=_where(source))
         return AudioInfo(frames / reader.rate, reader.rate, reader.channels, frames)
 
 
@@ -211,11 +211,12 @@ def open_stream(
     with _reader(source) as (reader, head):
         if reader.rate > _HIGHEST_RATE or reader.channels > _MOST_CHANNELS:
             what = f"{reader.rate:,} Hz and {reader.channels:,} channels"
-            raise AudioError(f"{where} has a header that cannot be true: {what}")
+            raise AudioError(f"has a header that cannot be true: {what}", subject=where)
         if head.startswith(_OGG) and _is_chained(source):
             raise AudioError(
-                f"{where} is several streams one after another, of which only the first would be "
-                "heard; export it again"
+                "is several streams one after another, of which only the first would be heard; "
+                "export it again",
+                subject=where,
             )
         blocks = _checked_blocks(reader, where, seconds, spare_s)
         channels = reader.channels
@@ -238,7 +239,7 @@ def decode(source: Source, *, mono: bool = False, rate: int | None = None) -> Wa
         for block in stream.blocks:
             size += block.nbytes
             if size > MOST_BYTES:
-                raise AudioError(f"{_where(source)} is too long to be held in memory; cut it")
+                raise AudioError("is too long to be held in memory; cut it", subject=_where(source))
             kept.append(block)
         return Waveform(kept[0] if len(kept) == 1 else np.concatenate(kept), stream.rate)
 
@@ -265,14 +266,18 @@ def _checked_blocks(
     while len(block := _next(reader, where)):
         read += len(block)
         if not np.isfinite(block).all():
-            raise AudioError(f"{where} holds samples that are not finite numbers; export it again")
+            raise AudioError(
+                "holds samples that are not finite numbers; export it again", subject=where
+            )
         if wanted is None and read > _most_frames(reader):
-            raise AudioError(f"{where} is longer than {LONGEST_S / 3600:g} hours; cut it")
+            raise AudioError(f"is longer than {LONGEST_S / 3600:g} hours; cut it", subject=where)
         if wanted is not None:
             block = block[: wanted - given]
             past_s = (read - wanted) / reader.rate
             if spare_s is not None and past_s > spare_s:
-                raise AudioError(f"{where} is longer than {seconds:g} s, and than its header says")
+                raise AudioError(
+                    f"is longer than {seconds:g} s, and than its header says", subject=where
+                )
             if spare_s is None and past_s >= 0:
                 yield block
                 return
@@ -280,10 +285,12 @@ def _checked_blocks(
         if len(block):
             yield block
     if not read:
-        raise AudioError(f"{where} holds no samples")
+        raise AudioError("holds no samples", subject=where)
     claimed = reader.claimed or 0
     if read < claimed * (1 - (0 if reader.exact else _TOLERANCE)):
-        raise AudioError(f"{where} is cut short ({read:,} of {claimed:,} samples); get it again")
+        raise AudioError(
+            f"is cut short ({read:,} of {claimed:,} samples); get it again", subject=where
+        )
 
 
 def _most_frames(reader: Reader) -> float:
@@ -311,7 +318,7 @@ class _SoundFileReader:
         frames, kind = int(self._file.frames), str(self._file.format)
         if kind == "RAW":
             # Guessed by the name's ending; whatever a file holds can be read like that.
-            raise AudioError(f"{where} cannot be decoded (it has no header)")
+            raise AudioError("cannot be decoded (it has no header)", subject=where)
         self.claimed = None if frames > _UNKNOWN else frames
         self.exact = kind not in _MPEG
         short = _SHORT.search(self._file.extra_info)
@@ -356,7 +363,7 @@ def _reader(source: Source) -> Iterator[tuple[Reader, bytes]]:
     with file:
         head = file.read(HEAD_BYTES)
         if not head:
-            raise AudioError(f"{where} is empty (0 bytes)")
+            raise AudioError("is empty (0 bytes)", subject=where)
         plain = plain_wav(head, file.seek(0, io.SEEK_END))
         reader: Reader
         try:
@@ -398,11 +405,11 @@ def decoding(where: str) -> Iterator[None]:
     except AudioError:
         raise
     except MemoryError:
-        raise AudioError(f"{where} claims to be longer than memory can hold") from None
+        raise AudioError("claims to be longer than memory can hold", subject=where) from None
     except Exception as error:
         text = str(getattr(error, "strerror", None) or error)
         reason = text.rsplit(":", maxsplit=1)[-1].strip().rstrip(".") or "damaged or cut short"
-        raise AudioError(f"{where} cannot be decoded ({reason})") from None
+        raise AudioError(f"cannot be decoded ({reason})", subject=where) from None
 
 
 def _where(source: Source) -> str:

@@ -53,7 +53,7 @@ def subject(
 ) -> Benchmark:
     """What files of predictions are about: a benchmark with its audio, or references alone."""
     if references is not None and (data is not None or follow_links):
-        raise BenchmarkError("--references has no audio; leave out --data and --follow-links")
+        raise BenchmarkError("`references` has no audio; leave out `data` and `follow_links`")
     if benchmark is not None and references is not None:
         return open_benchmark(benchmark, references=references)
     if benchmark is not None:
@@ -62,7 +62,7 @@ def subject(
         return file_benchmark(references)
     own = _own_references(files)
     if own is None:
-        raise BenchmarkError("say what the captions are about: --benchmark or --references")
+        raise BenchmarkError("say what the captions are about: `benchmark` or `references`")
     # Results of several models about the same clips are one benchmark, whatever they are called.
     return file_benchmark(own, "results")
 

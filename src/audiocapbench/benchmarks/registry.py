@@ -114,7 +114,7 @@ def open_benchmark(
     if references is not None:
         raise BenchmarkError(f"{name} takes no --references; it has its own")
     if data is not None:
-        raise BenchmarkError(f"{name} takes no --data; it is no benchmark's name")
+        raise BenchmarkError(f"{name} takes no `data`; it is no benchmark's name")
     if table := _open_table(name):
         return table
     if Path(name).is_dir():
@@ -222,8 +222,8 @@ def _options(name: str, takes: Mapping[str, object]) -> dict[str, str]:
 
 
 _NOT_TAKEN = {
-    _DATA: "takes no --data; it brings its own",
-    _LINKS: "takes no --follow-links; it reads its clips in its own way",
+    _DATA: "takes no `data`; it brings its own",
+    _LINKS: "takes no `follow_links`; it reads its clips in its own way",
     REFERENCES: "takes no --references; it has its own",
 }
 
@@ -240,7 +240,7 @@ def _given(
         given |= {} if value is None else {argument: value}
     for one in takes.values():
         if one.default is inspect.Parameter.empty and one.name not in given:
-            how = "--data DIR" if one.name == _DATA else f"{plain}[{one.name}=…]"
+            how = "`data` DIR" if one.name == _DATA else f"{plain}[{one.name}=…]"
             raise BenchmarkError(f"{plain} needs {how}")
     return given
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from audiocapbench import errors
 from audiocapbench.cli.console import complain, say, show_lines
 from audiocapbench.cli.examples import ExampleGroup
 from audiocapbench.errors import AudioCapBenchError, StoppedError
@@ -43,7 +42,6 @@ def code_of(stop: str) -> int:
 @contextmanager
 def explained() -> Iterator[None]:
     """Turn our errors into one message and exit code 2, Ctrl-C into 130."""
-    errors.on_command_line = True
     try:
         yield
     except StoppedError as error:
@@ -63,8 +61,6 @@ def explained() -> Iterator[None]:
     except KeyboardInterrupt:
         say("audiocapbench: interrupted")
         raise typer.Exit(INTERRUPTED) from None
-    finally:
-        errors.on_command_line = False
 
 
 class Commands(ExampleGroup):

@@ -4,6 +4,7 @@ Whatever comes from data is printed by these functions alone, which write its co
 """
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -88,15 +89,23 @@ def show_text(text: str) -> None:
 
 
 def say(*lines: str) -> None:
-    """Lines of plain words on stderr, each on one line whatever it names."""
+    """Lines of plain words on stderr, each on one line whatever it names.
+
+    An argument that stands in backticks, as in the messages of errors, is printed as its option.
+    """
     for line in lines:
-        typer.echo(escape_line(line), err=True)
+        text = re.sub(r"`([a-z_]+)`", lambda name: _option(name[1]), line)
+        typer.echo(escape_line(text), err=True)
+
+
+def _option(argument: str) -> str:
+    return f"--{argument.replace('hears', 'judge-hears').replace('_', '-')}"
 
 
 def complain(*errors: Exception) -> None:
     """Say once what each of these errors says."""
     for text, error in {str(error): error for error in errors}.items():
-        lines = error.args if isinstance(error, AudioCapBenchError) else ()
+        lines = error.args if isinstance(error, AudioCapBenchError) and not error.subject else ()
         first, *more = lines or [text]
         say(f"audiocapbench: {first}", *more)
 

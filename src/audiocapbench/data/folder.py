@@ -189,7 +189,7 @@ def _clip(
                 raise
             return Problem(line.where, "file_name", f"{name!r} does not exist")
     except AudioError as error:
-        return Problem(line.where, "file_name", str(error).removeprefix(f"{root}/"))
+        return Problem(line.where, "file_name", f"{name}: {error.reason}")
     except Exception as error:
         # A link to itself, a name that no file system takes: nothing may end a reader silently.
         reason = getattr(error, "strerror", None) or type(error).__name__
@@ -231,4 +231,4 @@ def why_outside(
         return "leads out of the folder"
     if follow_links:
         return ""
-    return f"is a link that leads out of the folder, to {target}; --follow-links reads such links"
+    return f"is a link that leads out of the folder, to {target}; `follow_links` reads such links"

@@ -226,7 +226,7 @@ class BatchRounds:
             self._refusal = (
                 f"{what}; the answers may still come, or be had with the key that sent it: they "
                 f"are awaited until {until:%d %b %H:%M} UTC, and only then sent again. The same "
-                "command goes on; --fresh asks, and pays for, everything anew"
+                "command goes on; `fresh` asks, and pays for, everything anew"
             )
             return
         await self.access.call(self.store.batches.close_lines, list(keys))

@@ -226,7 +226,7 @@ class Budget:
             name = re.sub(r"\[[^\[\]]*=[^\[\]]*\]$", "", model.removeprefix("judge "))
             raise ModelError(
                 f"no price is known for {model}, so that no budget can be kept; leave the budget "
-                "out, or give a file of prices (--prices FILE) such as this, with yours: "
+                "out, or give a file of prices (`prices` FILE) such as this, with yours: "
                 f"{example_of_prices(name)}"
             )
 

@@ -164,7 +164,7 @@ def model_name(given: str | None, predictions: Predictions) -> str:
         said = "/".join(one for one in parts if isinstance(one, str) and one.strip())
         name = said or predictions.system
         if not name:
-            raise ModelError("the file does not say whose predictions these are; give --model NAME")
+            raise ModelError("the file does not say whose predictions these are; give `model` NAME")
     if not name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
         raise ModelError(
             f"{name!r:.80} is no name for a model; give one of at most {_LONGEST_NAME} characters"

@@ -34,7 +34,7 @@ def prepare(clip: Clip, contract: AudioContract) -> SentAudio | None:
         sent = _as_it_is(clip) if as_it_is else _converted(clip, contract, limit)
     except AudioError as error:
         # What is kept and shown names the clip, not where it lies on somebody's disk.
-        raise AudioError(str(error).replace(str(clip.path), clip.file_name, 1)) from None
+        raise AudioError(error.reason, subject=f"{clip.file_name}:") from None
     size = len(sent.content)
     if size > limit:
         if not as_it_is:  # it was not converted to its end
@@ -72,6 +72,7 @@ def _converted(clip: Clip, contract: AudioContract, most: int) -> SentAudio:
 def _check(clip: Clip, digest: str) -> None:
     if digest != clip.sha256:
         raise AudioError(
-            f"{clip.file_name}: has changed since the benchmark was opened; "
-            "run again to ask about the clip that is there now"
+            "has changed since the benchmark was opened; run again to ask about the clip that is "
+            "there now",
+            subject=f"{clip.file_name}:",
         )

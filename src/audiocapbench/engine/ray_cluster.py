@@ -165,7 +165,7 @@ def _import_ray() -> Any:
     try:
         import ray
     except ImportError:
-        raise ClusterError("--engine ray needs: pip install 'audiocapbench[ray]'") from None
+        raise ClusterError("`engine` ray needs: pip install 'audiocapbench[ray]'") from None
     logging.getLogger("ray").setLevel(logging.ERROR)
     return ray
 

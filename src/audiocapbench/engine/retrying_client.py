@@ -75,8 +75,8 @@ class Refusals:
         """
         if isinstance(error, FatalError):
             return self._doubted(error)
-        self._counts[error.reason] += 1
-        if not self.answered and self._counts[error.reason] >= MOST_REFUSED:
+        self._counts[error.kind] += 1
+        if not self.answered and self._counts[error.kind] >= MOST_REFUSED:
             how = "answered like this" if error.billed else "refused"
             raise FatalError(f"{error}; the first {MOST_REFUSED} questions were all {how}")
         return unbilled_failure(str(error))

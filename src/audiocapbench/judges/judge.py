@@ -56,7 +56,7 @@ class ModelJudge:
 
     def __post_init__(self) -> None:
         if self.hears and self.model.contract.container == "none":
-            raise JudgeError(f"{self.model.name} takes no audio; ask it without --judge-hears")
+            raise JudgeError(f"{self.model.name} takes no audio; ask it without `hears`")
 
     @property
     def dimensions(self) -> tuple[str, ...]:

@@ -81,7 +81,7 @@ def create_judges(
         if why := unfit.get(name.partition("[")[0]):
             raise JudgeError(f"{name} does not judge this benchmark: {why}; choose a model")
     if hears and not chosen:
-        raise JudgeError("--judge-hears is for a judge, and none is named; add --judge")
+        raise JudgeError("`hears` is for a judge, and none is named; add `judge`")
     return [
         create_judge(name, contract=contract, hears=hears, timeout=timeout, ways=ways)
         for name in chosen
@@ -123,7 +123,7 @@ def create_judge(
         return _model_judge(plain, {**ways, **options}, contract, hears, settings, defaults)
     if hears:
         raise JudgeError(
-            f"{plain} judges the words alone; leave out --judge-hears, and write [hears=yes] after "
+            f"{plain} judges the words alone; leave out `hears`, and write [hears=yes] after "
             "the name of a judge that is to hear the clips"
         )
     if settings is not None and settings.given:

@@ -105,7 +105,7 @@ def error_of(
     if status == 413 or known in _ONE_SAMPLE_CODES:
         return ModelError(f"{text}; this sample is too large for the model")
     hint = _SETTINGS.format(remote)
-    return RefusedQuestionError(f"{text}; {hint}", reason=f"{status} {known}".strip())
+    return RefusedQuestionError(f"{text}; {hint}", kind=f"{status} {known}".strip())
 
 
 def _to_mend(status: int, code: str, message: str) -> str | None:
@@ -129,7 +129,7 @@ def too_large(remote: RemoteModel) -> RefusedQuestionError:
     """The error for a reply that is larger than any answer."""
     text = f"{remote.name}: {remote.host} answered with more than {LARGEST_REPLY >> 20} MiB"
     words = f"{text}, which is too large to be read as an answer"
-    return RefusedQuestionError(words, reason="too large a reply", billed=True)
+    return RefusedQuestionError(words, kind="too large a reply", billed=True)
 
 
 def no_answer(

@@ -144,9 +144,9 @@ def check_batchable(models: Iterable[Model]) -> None:
     """Refuse models that no batch can hold, before anything is asked."""
     asked = list(models)
     if not asked or REMOTE_EXECUTION.get():
-        raise ModelError("--batch asks a provider's models, not this machine or a cluster")
+        raise ModelError("`batch` asks a provider's models, not this machine or a cluster")
     for model in asked:
         if getattr(model, "batches", None) is None:
             raise ModelError(
-                f"{model.name} has no batch API here; --batch is for openai/… and gemini/…"
+                f"{model.name} has no batch API here; `batch` is for openai/… and gemini/…"
             )

@@ -35,7 +35,7 @@ def export_result(
     if judge is not None and judge not in judges:
         raise ReportError(f"{judge} has not judged run {run.id}; {_named(judges)}")
     if judge is None and len(judges) > 1:
-        raise ReportError(f"a result has one judge; choose it with --judge: {_named(judges)}")
+        raise ReportError(f"a result has one judge; choose it with `judge`: {_named(judges)}")
     known = [one.name for one in table.scorers if one.dimension is None]
     for name in metrics or ():
         if name not in known:

@@ -107,7 +107,7 @@ class CacheRepository(StoreRepository):
                         raise StoreError(
                             f"an embedding of {model} in the store has {row.dimensions} dimensions "
                             f"in {len(row.vector)} bytes, the model gives {dimensions}: give a "
-                            "changed model another fingerprint, or choose another --store"
+                            "changed model another fingerprint, or choose another `store`"
                         )
                     vectors[row.content] = np.frombuffer(row.vector, _BYTES).astype(np.float32)
         return vectors

@@ -61,16 +61,16 @@ _POSTGRES = {
 def store_url(store: str) -> URL:
     """Read ``--store``: a database URL, or the path of a SQLite file."""
     if not store.strip() or "\0" in store:
-        raise StoreError("--store is empty or no text; name a file or a database URL")
+        raise StoreError("`store` is empty or no text; name a file or a database URL")
     if "://" not in store:
         return URL.create("sqlite", database=store)
     try:
         url = make_url(store)
     except (ArgumentError, ValueError):
-        raise StoreError("--store is neither a file nor a database URL") from None
+        raise StoreError("`store` is neither a file nor a database URL") from None
     if url.get_backend_name() not in ("sqlite", "postgresql"):
         raise StoreError(
-            f"--store: {url.get_backend_name()} is not supported; use a file or postgresql+psycopg://"
+            f"`store`: {url.get_backend_name()} is not supported; use a file or postgresql+psycopg://"
         )
     return url
 
@@ -108,7 +108,7 @@ def connect(url: URL) -> Engine:
         if url.database and file.is_dir():
             raise StoreError(f"{shown(url)}: is a folder; name a file in it")
         if url.database and file.is_file() and not _may_be_sqlite(file):
-            raise StoreError(f"{shown(url)}: is not a store; choose another --store")
+            raise StoreError(f"{shown(url)}: is not a store; choose another `store`")
         how: dict[str, Any] = {"json_deserializer": read_json}
         if url.database not in (None, "", ":memory:"):
             how["pool_timeout"] = _POOL_S
@@ -336,7 +336,7 @@ def _is_away(error: StatementError) -> bool:
 
 _WRITABLE = "check that the file and its folder can be written"
 _REASONS = {
-    "file is not a database": "is not a store; choose another --store",
+    "file is not a database": "is not a store; choose another `store`",
     "database or disk is full": "the disk is full; make room and run the same command to go on",
     "database is locked": "is locked by another process; try again when that has ended",
     "unable to open database file": f"unable to open database file; {_WRITABLE}",
@@ -349,7 +349,7 @@ _DAMAGE = re.compile(
 
 
 def _damaged(reason: str) -> str:
-    return f"is damaged or not a store ({reason}); restore a copy, or choose another --store"
+    return f"is damaged or not a store ({reason}); restore a copy, or choose another `store`"
 
 
 def _reason(error: StatementError) -> str:

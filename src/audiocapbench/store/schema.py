@@ -371,7 +371,7 @@ def bring_up_to_date(
         # A database server is shared; a file is its program's own.
         if present & set(metadata.tables) or (present and connection.dialect.name == "sqlite"):
             raise StoreError(
-                "is not a store but another program's database; choose another --store"
+                "is not a store but another program's database; choose another `store`"
             )
         metadata.create_all(connection, checkfirst=False)
         connection.execute(schema_version.insert().values(version=version))
@@ -382,7 +382,7 @@ def bring_up_to_date(
     if found > version:
         raise StoreError(
             f"the store has schema {found}, this program knows {version}: "
-            "upgrade audiocapbench or choose another --store"
+            "upgrade audiocapbench or choose another `store`"
         )
     for step in range(found, version):
         upgrades[step](connection)

@@ -100,7 +100,7 @@ def _open(name: str, data: Path, follow_links: bool) -> Folder:
     if not data.is_dir():
         raise BenchmarkError(
             f"{data}: no such folder; make it with 'audiocapbench build mecat', and name it: "
-            f"--data DIR, or {base_name(name)}=DIR"
+            f"`data` DIR, or {base_name(name)}=DIR"
         )
     both = data / ("qa" if name == QA else "caption")
     chosen = both if both.is_dir() and not (data / METADATA).is_file() else data

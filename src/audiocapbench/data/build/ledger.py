@@ -215,7 +215,7 @@ class Ledger:
                 facts = facts_of(partial)
             except AudioError as error:
                 partial.unlink()
-                raise AudioError(str(error).removeprefix(f"{partial}: ")) from None
+                raise AudioError(error.reason) from None
             partial.replace(path)
         return facts
 

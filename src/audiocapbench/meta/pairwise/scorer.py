@@ -197,7 +197,7 @@ class PairwiseScorer:
         self._hears = model.contract.container != "none"
         if self._hears and settings.data is None:
             raise TrialError(
-                f"{name} hears the clips: say with --data in which folder they are, or write "
+                f"{name} hears the clips: say with `data` in which folder they are, or write "
                 f"{name}[audio=no] to ask without them"
             )
         self.name = name

@@ -157,7 +157,7 @@ def create_clap_scorer(text: str, settings: TrialSettings) -> ClapScorer:
 
 def _folder(name: str, settings: TrialSettings) -> Path:
     if settings.data is None:
-        raise TrialError(f"{name} hears the clips: say with --data in which folder they are")
+        raise TrialError(f"{name} hears the clips: say with `data` in which folder they are")
     if not settings.data.is_dir():
         raise TrialError(f"{settings.data}: no such folder")
     return settings.data

@@ -43,7 +43,7 @@ def find_clips(
 ) -> dict[str, Clip]:
     """The clips of pairs that a folder has, by their name in the pairs; at least one."""
     if not folder.is_dir():
-        raise TrialError(f"{folder}: no such folder; --data names the folder with the clips")
+        raise TrialError(f"{folder}: no such folder; `data` names the folder with the clips")
     found: dict[str, Clip] = {}
     for pair in pairs:
         if pair.clip in found:
@@ -58,7 +58,7 @@ def find_clips(
             found[pair.clip] = Clip(path, str(path.relative_to(folder)), facts.sha256, *shape)
     if pairs and not found:
         wanted = pairs[0].audio or pairs[0].clip
-        raise TrialError(f"{folder}: has none of the clips, such as {wanted}; check --data")
+        raise TrialError(f"{folder}: has none of the clips, such as {wanted}; check `data`")
     return found
 
 

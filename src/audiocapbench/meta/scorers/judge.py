@@ -105,7 +105,9 @@ class JudgeScorer(PointwiseScorer):
         benchmark = Benchmark(name, settings.data or Path(), samples, kind="trial")
         filled = run_benchmark(benchmark, _CaptionModel(items), settings.store)
         if filled.stop is not None:
-            raise TrialStoppedError(f"{self.name} was stopped before it was asked", filled.stop)
+            raise TrialStoppedError(
+                f"{self.name} was stopped before it was asked", stop=filled.stop
+            )
         return filled.run
 
     def _judged(self, judge: ModelJudge, run: Run) -> dict[str, float]:
@@ -127,7 +129,7 @@ class JudgeScorer(PointwiseScorer):
             raise TrialStoppedError(
                 f"{self.name} was stopped: {end.stop.because(end.spending)}; what was judged is "
                 f"kept in {settings.store.name}, and the same command goes on from here",
-                end.stop,
+                stop=end.stop,
             )
         kept = settings.store.judgements(run.id, judge.name)
         found = [one for one in kept if one.signature == judge.signature]
@@ -140,7 +142,7 @@ class JudgeScorer(PointwiseScorer):
         if not judge.hears:
             return unheard(pairs)
         if self._settings.data is None:
-            raise TrialError(f"{self.name} hears the clips; --data names their folder")
+            raise TrialError(f"{self.name} hears the clips; `data` names their folder")
         return find_clips(pairs, self._settings.data, follow_links=self._settings.follow_links)
 
 

@@ -116,7 +116,7 @@ def _sound(clip: Clip, choice: AudioChoice, page: Path) -> Sound:
             return Sound(_SILENCE, missing="the file has changed since the run")
         peaks = outline(clip.path)
     except AudioError as error:
-        return Sound(_SILENCE, missing=f"the file {str(error).removeprefix(f'{clip.path}: ')}")
+        return Sound(_SILENCE, missing=f"the file {error.reason}")
     kind = MEDIA_TYPES.get(clip.path.suffix.lower(), "application/octet-stream")
     if choice == "link":
         return Sound(peaks, kind, link=_link(clip.path, page))
