@@ -112,7 +112,7 @@ def open_benchmark(
     if point is not None:
         return _from_plugin(point, name, said)
     if references is not None:
-        raise BenchmarkError(f"{name} takes no --references; it has its own")
+        raise BenchmarkError(f"{name} takes no `references`; it has its own")
     if data is not None:
         raise BenchmarkError(f"{name} takes no `data`; it is no benchmark's name")
     if table := _open_table(name):
@@ -224,7 +224,7 @@ def _options(name: str, takes: Mapping[str, object]) -> dict[str, str]:
 _NOT_TAKEN = {
     _DATA: "takes no `data`; it brings its own",
     _LINKS: "takes no `follow_links`; it reads its clips in its own way",
-    REFERENCES: "takes no --references; it has its own",
+    REFERENCES: "takes no `references`; it has its own",
 }
 
 

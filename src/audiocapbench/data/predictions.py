@@ -186,7 +186,7 @@ def _read_file(source: PredictionFile, system: str | None, asked: Asked) -> Pred
     if len(by_system) > 1 and system not in by_system:
         names = ", ".join(repr(one) for one in list(by_system)[:10])
         which = f"{path}: has predictions of {len(by_system)} systems ({names})"
-        raise DatasetError(f"{which}; name the one to take with --model")
+        raise DatasetError(f"{which}; name the one to take with `model`")
     chosen = by_system[system] if system in by_system else next(iter(by_system.values()), None)
     return chosen or Predictions(bad=bad, head=head)
 
