@@ -1,16 +1,14 @@
 """What the analyses read, of a run or of files: answers as text, and DATE by group, in two parts.
 
-Nothing is scored here; ``audiocapbench score`` does that.
+Both come from a score table; nothing is scored here.
 """
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
-
-import numpy as np
 
 from audiocapbench.benchmarks.corpora import without_null
 from audiocapbench.benchmarks.mecat.groups import GROUPS, QA_CATEGORIES
@@ -22,11 +20,14 @@ from audiocapbench.data.predictions import PredictionFile
 from audiocapbench.data.records import read_records
 from audiocapbench.engine.scoring import answered
 from audiocapbench.errors import DatasetError, ReportError
-from audiocapbench.metrics.date import aggregate_date
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.metrics.result import FloatArray
+from audiocapbench.scores.groups import SampleScores, category
+from audiocapbench.scores.run_table import TableReader
+from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.table import ScoreTable
 from audiocapbench.signature import UNSIGNED, Signature
-from audiocapbench.store import Run, Store, StoredScore
+from audiocapbench.store import Run, Store
 
 METRIC, SIMILARITY = "date", "similarity"
 _PARTS = ("date_similarity", "date_discriminability")
@@ -86,15 +87,6 @@ class ScoredAnswers:
         return replace(self, groups=groups)
 
 
-class _Mark(NamedTuple):
-    """DATE of one answer with its parts; NaN stands for a part that was not kept."""
-
-    group: str
-    date: float
-    similarity: float
-    discriminability: float
-
-
 def read_scored(
     what: int | Path, store: Store | None, metric: str = METRIC, kind: str = METRIC
 ) -> ScoredAnswers:
@@ -132,51 +124,37 @@ def _of_run(number: int, store: Store, name: ScorerName) -> ScoredAnswers:
     run, benchmark = mecat_run(number, store)
     if "split=" in run.benchmark:
         raise ReportError(f"run {number} is of {run.benchmark}; the paper's models are of test")
-    scores = store.scores(number)
-    groups = {one.id: one.category for one in store.dataset(run.dataset).samples}
-    asked = Counter(groups[key] for key in run.sample_ids)
-    marks = _stored_marks(scores, name, groups)
-    if not marks:
-        known = [one for one in scores if parse_name(one).name == name.name]
+    table = TableReader(store).read(run)
+    groups = _group_scores(table, name)
+    if not groups:
+        metrics = [one.name for one in table.scores if one.dimension is None]
+        known = [one for one in metrics if parse_name(one).name == name.name]
         had = f"it has {', '.join(known)}" if known else "it has none"
         raise ReportError(
             f"run {number} has no {name}; {had}. Make it with: "
             f"audiocapbench score {number} --metrics '{name}'{store.option}"
         )
-    other = parse_name(without_null(str(name)))
-    signature = scores[str(name)][0].signature
-    rest = _stored_marks(scores, other, groups)
-    by_group = _groups(marks, name, asked), _groups(rest, name, Counter())
-    return ScoredAnswers(run.model, f"run {number}", benchmark, signature, *by_group)
-
-
-def _stored_marks(
-    scores: Mapping[str, Sequence[StoredScore]], name: ScorerName, groups: Mapping[str, str]
-) -> list[_Mark]:
-    columns = [
-        {one.sample_id: one.value for one in scores.get(part, ())} for part in names_of(name)
-    ]
-    return [
-        _Mark(groups[key], *(column.get(key, math.nan) for column in columns)) for key in columns[0]
-    ]
+    signature = next(iter(table.sample_scores(Scorer(str(name))).signatures.values()))
+    rest = _group_scores(table, parse_name(without_null(str(name))))
+    return ScoredAnswers(run.model, f"run {number}", benchmark, signature, groups, rest)
 
 
 def _of_file(path: Path, name: ScorerName) -> ScoredAnswers:
-    whole, *parts = names_of(name)
-    other = names_of(parse_name(without_null(str(name))))
-    marks: list[_Mark] = []
-    rest: list[_Mark] = []
+    other = parse_name(without_null(str(name)))
+    columns = (*names_of(name), *names_of(other))
+    scores = {Scorer(column): SampleScores() for column in columns}
+    samples: dict[str, MecatItem] = {}
     problems: list[Problem] = []
-    asked: Counter[str] = Counter()
-    seen: set[str] = set()
     try:
-        for where, row in read_records(path, problems, ("id", "group", whole)):
-            if row["id"] in seen:
-                problems.append(Problem(where, row["id"][:80], "stands above already"))
-            seen.add(row["id"])
-            asked[row["group"]] += 1
-            marks += _read_mark(row, (whole, *parts), where)
-            rest += _read_mark(row, other, where)
+        for where, row in read_records(path, problems, ("id", "group", columns[0])):
+            key = row["id"]
+            if key in samples:
+                problems.append(Problem(where, key[:80], "stands above already"))
+            samples[key] = MecatItem(key, row["group"], ())
+            for column in columns:
+                if text := row.get(column):
+                    value = _number(text, f"{where}: {column}")
+                    scores[Scorer(column)].add(key, value, (value,), UNSIGNED)
     except DatasetError as error:
         raise ReportError(
             f"{error}; give a run, or a file that "
@@ -184,62 +162,58 @@ def _of_file(path: Path, name: ScorerName) -> ScoredAnswers:
         ) from None
     if problems:
         raise InvalidDataError(path, problems, _SHOWN)
-    known = {mark.group for mark in marks}
-    if not marks or not known & {*GROUPS, *QA_CATEGORIES}:
+    for one in (name, other):
+        if one.options.get("variant") == "published":
+            _make_of_parts(scores, one)
+    table = ScoreTable(list(samples.values()), None, scores, {})
+    groups = _group_scores(table, name)
+    if not groups.keys() & {*GROUPS, *QA_CATEGORIES}:
         raise ReportError(f"{path}: has no scores of MECAT's groups")
-    benchmark = QA if known & set(QA_CATEGORIES) else CAPTION
-    groups = _groups(marks, name, asked), _groups(rest, name, Counter())
-    return ScoredAnswers(path.stem, "file", benchmark, UNSIGNED, *groups)
+    benchmark = QA if groups.keys() & set(QA_CATEGORIES) else CAPTION
+    rest = _group_scores(table, other)
+    return ScoredAnswers(path.stem, "file", benchmark, UNSIGNED, groups, rest)
 
 
-def _read_mark(row: Mapping[str, str], columns: Sequence[str], where: str) -> list[_Mark]:
-    """The line's mark; none where the metric left the sample out."""
-    if not row.get(columns[0]):
-        return []
-    figures = []
-    for column in columns:
-        text = row.get(column)
-        figures.append(math.nan if not text else _number(text))
-        if text and not abs(figures[-1]) <= _MOST:
-            raise ReportError(f"{where}: {column} is {text[:40]!r}, no number from -1 to 1")
-    return [_Mark(row.get("group") or "", *figures)]
-
-
-def _number(text: str) -> float:
+def _number(text: str, where: str) -> float:
     try:
-        return float(text)
+        value = float(text)
     except ValueError:
-        return math.nan
+        value = math.nan
+    if not abs(value) <= _MOST:
+        raise ReportError(f"{where} is {text[:40]!r}, no number from -1 to 1")
+    return value
 
 
-def _groups(
-    marks: Iterable[_Mark], name: ScorerName, asked: Mapping[str, int]
-) -> dict[str, GroupScore]:
-    by_group: dict[str, list[_Mark]] = {}
-    for mark in marks:
-        by_group.setdefault(mark.group, []).append(mark)
-    order = [*(one for one in (*GROUPS, *QA_CATEGORIES) if one in by_group), *by_group]
-    return {
-        group: _group(by_group[group], name, asked.get(group, 0)) for group in dict.fromkeys(order)
-    }
+def _make_of_parts(scores: Mapping[Scorer, SampleScores], name: ScorerName) -> None:
+    """Of a file, what a corpus score of the published variant is made of: the means of both."""
+    whole, *parts = (scores[Scorer(one)] for one in names_of(name))
+    for key in whole.values:
+        if not all(key in part.values for part in parts):
+            raise ReportError(f"{name} is made of two parts, and they were not kept: score again")
+        whole.statistics[key] = [max(part.values[key], 0.0) for part in parts]
 
 
-def _group(marks: Sequence[_Mark], name: ScorerName, asked: int) -> GroupScore:
-    table = np.array([mark[1:] for mark in marks], dtype=np.float64)
-    whole = not np.isnan(table[:, 1:]).any()
-    of_means = name.options.get("variant") == "published"
-    if of_means and not whole:
-        raise ReportError(f"{name} is made of two parts, and they were not kept: score it again")
-    statistics = np.maximum(table[:, 1:], 0) if of_means else table[:, :1]
-    means = table.mean(axis=0)
-    return GroupScore(
-        len(table),
-        max(asked, len(table)),
-        float(means[1]) if whole else None,
-        float(means[2]) if whole else None,
-        float(aggregate_date(statistics.mean(axis=0))),
-        statistics,
-    )
+def _group_scores(table: ScoreTable, name: ScorerName) -> dict[str, GroupScore]:
+    """The groups that have a score, in the order of the paper's tables."""
+    whole, *parts = map(Scorer, names_of(name))
+    order = [one for one in (*GROUPS, *QA_CATEGORIES) if one in table.categories]
+    found = {}
+    for group in dict.fromkeys([*order, *table.categories]):
+        key = category(group)
+        estimate = table.point(whole, key)
+        if estimate.value is None:
+            continue
+        similarity, discriminability = (table.point(one, key).value for one in parts)
+        statistics, present = table.group(whole, key).arrays([table.sample_scores(whole)])
+        found[group] = GroupScore(
+            estimate.n,
+            estimate.coverage.total,
+            similarity,
+            discriminability,
+            estimate.value,
+            statistics[present],
+        )
+    return found
 
 
 QA_SUBTASK = "qa"
