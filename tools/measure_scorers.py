@@ -8,16 +8,17 @@ import argparse
 import re
 import resource
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.meta.measures import Measures
 from audiocapbench.meta.pairs.files import pair_set, read_pairs
 from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, create_scorer
 from audiocapbench.meta.settings import TrialSettings
-from audiocapbench.meta.trial import GroupMeasures, ScorerTrial, judge_choices, try_scorer
-from audiocapbench.signature import Signature
+from audiocapbench.meta.trial import ScorerTrial, try_scorer
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "which-metric.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
@@ -65,7 +66,7 @@ class Row(NamedTuple):
     def __str__(self) -> str:
         human, main = self.human, self.main
         kinds = [_short(human.by_type[kind]) for kind in ("HC", "HI", "HM", "MM")]
-        f1 = main.whole.values["f1"]
+        f1 = main.whole["f1"].value
         cells = [
             f"`{human.scorer}`",
             _cell(human.whole),
@@ -94,29 +95,26 @@ def measure(name: str, human: PairSet, main: PairSet) -> Row:
     return Row(*trials, (len(human.pairs) + len(main.pairs)) / max(spent, 1e-3))
 
 
-class _Timed:
+class _Timed(PairScorer):
     """A scorer whose choosing is timed; the intervals of a trial are not the scorer's cost."""
 
     def __init__(self, scorer: PairScorer) -> None:
         self._scorer = scorer
         self.name = scorer.name
-        self.needs_corpus = getattr(scorer, "needs_corpus", False)
+        self.needs_corpus = scorer.needs_corpus
         self.spent_s = 0.0
-
-    @property
-    def signature(self) -> Signature:
-        return self._scorer.signature
 
     def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         started = _processor_s()
         choices = self._scorer.choose(pairs)
         self.spent_s += _processor_s() - started
+        self.signature = self._scorer.signature
         return choices
 
 
 def table(rows: Sequence[Row]) -> str:
     """The table of the page, best agreement with people first."""
-    ranked = sorted(rows, key=lambda row: -(row.human.whole.values["accuracy"] or 0.0))
+    ranked = sorted(rows, key=lambda row: -(row.human.whole["accuracy"].value or 0.0))
     return "\n".join([*HEAD, *map(str, ranked)])
 
 
@@ -147,13 +145,12 @@ def main() -> None:
         PAGE.write_text(refreshed(page, table(rows)), encoding="utf-8")
 
 
-def _part(trial: ScorerTrial, *, voted: bool) -> GroupMeasures:
+def _part(trial: ScorerTrial, *, voted: bool) -> Measures:
     """Figures of the pairs that people voted on, or of those whose answer was set."""
     both = zip(trial.pairs, trial.choices, strict=True)
     kept = [(one, choice) for one, choice in both if one.answer_set != voted]
-    pairs = PairSet("brace-main", tuple(pair for pair, _ in kept))
-    choices = [choice for _, choice in kept]
-    return judge_choices(pairs, choices, scorer=trial.scorer, signature=trial.signature).whole
+    pairs, choices = tuple(pair for pair, _ in kept), tuple(choice for _, choice in kept)
+    return replace(trial, pairs=pairs, choices=choices).whole
 
 
 def _processor_s() -> float:
@@ -162,14 +159,14 @@ def _processor_s() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-def _cell(figures: GroupMeasures) -> str:
-    interval = figures.intervals["accuracy"]
+def _cell(figures: Measures) -> str:
+    interval = figures["accuracy"].interval
     ends = f" ({interval.low:.1f}–{interval.high:.1f})" if interval else ""
     return f"{_short(figures)}{ends}"
 
 
-def _short(figures: GroupMeasures) -> str:
-    value = figures.values["accuracy"]
+def _short(figures: Measures) -> str:
+    value = figures["accuracy"].value
     return "–" if value is None else f"{value:.1f}"
 
 

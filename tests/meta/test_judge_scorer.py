@@ -13,7 +13,7 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget
 from audiocapbench.errors import TrialError, TrialStoppedError
 from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
-from audiocapbench.meta.scorers.scorer import Choice, PaidScorer, create_scorer
+from audiocapbench.meta.scorers.scorer import Choice, create_scorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import try_scorer
 from fakes.faults import Plan, hang
@@ -84,7 +84,7 @@ def test_the_caption_that_the_judge_scores_higher_is_chosen(
 ) -> None:
     trial = try_scorer(create_scorer(name_at(server), settings), PAIRS)
     assert trial.choices == (Choice.FIRST, Choice.SECOND, Choice.SECOND)
-    assert trial.failed == 0
+    assert trial.diagnostics.failed == 0
     assert "trial:pointwise" in str(trial.signature)
 
 
@@ -112,7 +112,7 @@ def test_a_caption_without_a_verdict_leaves_its_pairs_unknown(
     made = PairSet("csv", (*PAIRS.pairs, pair(3, "broken", "a dog", 1)))
     trial = try_scorer(create_scorer(name_at(server), settings), made)
     assert trial.choices[3] is Choice.UNKNOWN
-    assert trial.failed == 1
+    assert trial.diagnostics.failed == 1
 
 
 def test_progress_and_cost_are_told(server: OpenAIServer, tmp_path: Path) -> None:
@@ -122,7 +122,6 @@ def test_progress_and_cost_are_told(server: OpenAIServer, tmp_path: Path) -> Non
         progress=lambda _name, done, total: steps.append((done, total)),
     )
     scorer = create_scorer(name_at(server), settings)
-    assert isinstance(scorer, PaidScorer)
     [told] = scorer.preview(PAIRS.decided)
     assert told.questions == 3
     assert told.likely_usd is None
@@ -162,5 +161,5 @@ def test_a_scorer_waits_no_longer_than_it_is_told(server: OpenAIServer, tmp_path
     began = time.monotonic()
     trial = try_scorer(create_scorer(name_at(server), settings), PAIRS)
     settings.store.close()
-    assert trial.failed == 0
+    assert trial.diagnostics.failed == 0
     assert time.monotonic() - began < 60  # two minutes without

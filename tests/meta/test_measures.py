@@ -12,12 +12,12 @@ from audiocapbench.meta.measures import (
     always_second,
     count,
     measure,
-    measure_intervals,
     measure_orders,
+    measure_pairs,
 )
 from audiocapbench.meta.pairs.pair import CaptionPair, PairSet, agreement, preferred
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, PointwiseScorer, higher
-from audiocapbench.meta.trial import judge_choices, try_scorer
+from audiocapbench.meta.trial import ScorerTrial, try_scorer
 from audiocapbench.signature import sign
 
 FIRST, SECOND, TIE, UNKNOWN = Choice
@@ -29,6 +29,10 @@ def pair(number: int, answer: int | None, kind: str = "HH", clip: str = "") -> C
 
 def pairs(*answers: int) -> PairSet:
     return PairSet("brace-main", tuple(pair(n, answer) for n, answer in enumerate(answers)))
+
+
+def judged(pairs: PairSet, choices: list[Choice], scorer: str) -> ScorerTrial:
+    return ScorerTrial(scorer, sign("x"), pairs.headline, pairs.decided, tuple(choices))
 
 
 def figures(answers: list[int], choices: list[Choice]) -> dict[str, float]:
@@ -57,8 +61,8 @@ def test_a_class_without_answers_is_left_out_of_means() -> None:
     found = figures([0, 0], [FIRST, FIRST])
     assert found["balanced_accuracy"] == 100.0
     assert np.isnan(found["f1"])
-    trial = judge_choices(pairs(0, 0), [FIRST, FIRST], scorer="x", signature=sign("x"))
-    assert trial.whole.values["f1"] is None
+    trial = judged(pairs(0, 0), [FIRST, FIRST], "x")
+    assert trial.whole["f1"].value is None
 
 
 def test_both_means_over_classes_leave_out_the_same_class() -> None:
@@ -73,10 +77,10 @@ def test_both_means_over_classes_leave_out_the_same_class() -> None:
 def test_groups_add_up_and_are_named() -> None:
     answers = [(0, "HH"), (1, "HM"), (1, "HM"), (0, "MM")]
     made = PairSet("brace-main", tuple(pair(n, *one) for n, one in enumerate(answers)))
-    trial = judge_choices(made, [FIRST, SECOND, FIRST, FIRST], scorer="x", signature=sign("x"))
-    assert {name: one.n for name, one in trial.by_type.items()} == {"HH": 1, "HM": 2, "MM": 1}
-    assert trial.by_type["HM"].values["accuracy"] == 50.0
-    assert trial.whole.values["accuracy"] == 75.0
+    trial = judged(made, [FIRST, SECOND, FIRST, FIRST], "x")
+    assert {name: one["f1"].n for name, one in trial.by_type.items()} == {"HH": 1, "HM": 2, "MM": 1}
+    assert trial.by_type["HM"]["accuracy"].value == 50.0
+    assert trial.whole["accuracy"].value == 75.0
     assert trial.answers == {"first": 3, "second": 1, "tie": 0, "unknown": 0}
 
 
@@ -85,15 +89,15 @@ def test_intervals_draw_clips_and_not_pairs() -> None:
     right = rng.random(40) < 0.6
     alone = count([pair(n, 0) for n in range(40)], [FIRST if one else SECOND for one in right])
     clips = [f"c{n}" for n in range(40)]
-    narrow = measure_intervals(clips, alone)["accuracy"]
-    tenfold = measure_intervals(clips * 10, np.tile(alone, (10, 1)))["accuracy"]
-    as_if_apart = measure_intervals([f"{n}" for n in range(400)], np.tile(alone, (10, 1)))
+    narrow = measure_pairs(clips, alone)["accuracy"].interval
+    tenfold = measure_pairs(clips * 10, np.tile(alone, (10, 1)))["accuracy"].interval
+    as_if_apart = measure_pairs([f"{n}" for n in range(400)], np.tile(alone, (10, 1)))
     assert narrow is not None
     assert tenfold is not None
     # The same clips are drawn; rounding alone may move an end by a step.
     assert tenfold.low == pytest.approx(narrow.low, abs=2.5)
     assert tenfold.high == pytest.approx(narrow.high, abs=2.5)
-    apart = as_if_apart["accuracy"]
+    apart = as_if_apart["accuracy"].interval
     assert apart is not None
     assert apart.high - apart.low < 0.5 * (narrow.high - narrow.low)
 
@@ -101,30 +105,26 @@ def test_intervals_draw_clips_and_not_pairs() -> None:
 def test_intervals_are_the_same_every_time_and_hold_the_value() -> None:
     counted = count([pair(n, n % 2) for n in range(60)], [FIRST, SECOND, SECOND] * 20)
     clips = [f"c{n // 3}" for n in range(60)]
-    once, again = measure_intervals(clips, counted), measure_intervals(clips, counted)
+    once, again = measure_pairs(clips, counted), measure_pairs(clips, counted)
     assert once == again
     for name, value in zip(NAMES, measure(counted.sum(axis=0)), strict=True):
-        interval = once[name]
+        interval = once[name].interval
         assert interval is not None
         assert interval.low <= value <= interval.high
 
 
 def test_few_clips_have_no_interval() -> None:
     counted = count([pair(n, 1) for n in range(8)], [SECOND] * 8)
-    assert set(measure_intervals(["a", "b"] * 4, counted).values()) == {None}
+    assert {one.interval for one in measure_pairs(["a", "b"] * 4, counted).values()} == {None}
 
 
 def test_a_scorer_below_a_constant_answer_is_warned_about() -> None:
     made = pairs(1, 1, 0, 0)
-    poor = judge_choices(
-        made, [SECOND, FIRST, FIRST, SECOND], scorer="metric:x", signature=sign("x")
-    )
+    poor = judged(made, [SECOND, FIRST, FIRST, SECOND], "metric:x")
     assert poor.warning is not None
     assert "always answering 1 scores 66.67" in poor.warning
-    assert judge_choices(made, [SECOND] * 4, scorer="x", signature=sign("x")).warning is None
-    assert judge_choices(
-        made, [SECOND, SECOND, FIRST, FIRST], scorer="x", signature=sign("x")
-    ).whole
+    assert judged(made, [SECOND] * 4, "x").warning is None
+    assert judged(made, [SECOND, SECOND, FIRST, FIRST], "x").whole
 
 
 def test_scores_equal_to_single_precision_are_a_tie() -> None:
@@ -134,7 +134,7 @@ def test_scores_equal_to_single_precision_are_a_tie() -> None:
 
 
 def test_a_scorer_that_loses_pairs_is_refused() -> None:
-    class Short:
+    class Short(PairScorer):
         name, signature = "short", sign("short")
 
         def choose(self, pairs: object) -> list[Choice]:
@@ -213,7 +213,7 @@ def test_the_signs_of_failure_that_brace_names_are_said(choices: list[Choice], w
         kinds = ["HH"] * 10 + ["HM"] * 10 + ["HH"] * 10 + ["HM"] * 10
     rows = enumerate(zip(answers, kinds, strict=True))
     made = PairSet("csv", tuple(pair(number, one, kind) for number, (one, kind) in rows))
-    trial = judge_choices(made, choices, scorer="model:m", signature=sign("m"))
+    trial = judged(made, choices, "model:m")
     assert any(words in one for one in trial.warnings), trial.warnings
-    control = judge_choices(made, choices, scorer="control:m", signature=sign("m"))
+    control = judged(made, choices, "control:m")
     assert not any(words in one for one in control.warnings)

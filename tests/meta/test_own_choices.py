@@ -44,8 +44,8 @@ def test_choices_are_found_by_their_captions_too(tmp_path: Path) -> None:
     file.write_text("\n".join(map(json.dumps, rows)))
     trial = try_scorer(create_scorer(f"choices:{file}"), PairSet("csv", tuple(PAIRS)))
     assert trial.answers == {"first": 2, "second": 2, "tie": 0, "unknown": 2}
-    assert trial.failed == 2
-    assert trial.notes == ("2 pairs are not in the file",)
+    assert trial.diagnostics.failed == 2
+    assert trial.diagnostics.notes == ("2 pairs are not in the file",)
     assert trial.scorer == "choices:mine.jsonl"
 
 
@@ -69,7 +69,7 @@ def test_scores_are_a_pairs_or_a_captions(tmp_path: Path) -> None:
     by_caption = create_scorer(f"scores:{write_csv(tmp_path / 'captions.csv', rows)}")
     trial = try_scorer(by_caption, PairSet("csv", tuple(PAIRS)))
     assert trial.answers == {"first": 2, "second": 3, "tie": 0, "unknown": 1}
-    assert trial.failed == 1
+    assert trial.diagnostics.failed == 1
 
 
 def test_what_a_trial_writes_is_read_again(tmp_path: Path) -> None:

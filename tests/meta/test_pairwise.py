@@ -16,7 +16,7 @@ from audiocapbench.errors import FatalError, ModelError, TrialError, TrialStoppe
 from audiocapbench.meta.measures import agreed
 from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
 from audiocapbench.meta.pairwise.scorer import PairwiseScorer, create_pairwise
-from audiocapbench.meta.scorers.scorer import BothOrdersScorer, Choice, PairScorer
+from audiocapbench.meta.scorers.scorer import Choice, PairScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import ScorerTrial, trial_document, try_scorer
 from audiocapbench.report.trial import order_table, trial_table
@@ -107,7 +107,6 @@ def test_a_model_hears_the_clip_and_its_choice_is_read(tmp_path: Path, clips: Pa
         content = server.requests[0].json["messages"][0]["content"]
         assert heard(content[1]).frames > 0
     assert [choice.value for choice in choices] == [pair.answer for pair in pairs]
-    assert judge.failed == 0
     assert "prompt:simple-" in str(judge.signature)
     assert "orders:1" in str(judge.signature)
 
@@ -129,8 +128,8 @@ def test_a_judge_that_always_takes_the_first_is_found_out(tmp_path: Path, clips:
         judge = scorer(server, tmp_path, clips, swap=True)
         choices = judge.choose(pairs)
         detail = judge.detail(pairs)
-        assert isinstance(judge, BothOrdersScorer)
-        assert set(judge.choose_as_given(pairs)) == {Choice.FIRST}
+        assert judge.sees_both
+        assert set(judge.choose(pairs)) == {Choice.FIRST}
         assert set(judge.choose_swapped(pairs)) == {Choice.SECOND}
         assert len(server.requests) == 24
     assert set(choices) == {Choice.FIRST}
@@ -169,9 +168,9 @@ def test_both_shares_are_of_answers_as_asked_and_not_of_what_they_combine_to(
     assert trial.orders is not None
     assert trial.orders["agreed"]["accuracy"] == 0.0
     assert trial.position is not None
-    assert trial.detail is not None
-    assert trial.position.first == 100 * trial.detail["first_position"]["value"] == 100.0
-    assert trial.position.consistency == 100 * trial.detail["consistency"]["value"] == 0.0
+    assert trial.diagnostics.data is not None
+    assert trial.position.first == 100 * trial.diagnostics.data["first_position"]["value"] == 100.0
+    assert trial.position.consistency == 100 * trial.diagnostics.data["consistency"]["value"] == 0.0
 
 
 def test_one_order_is_not_called_position_bias(tmp_path: Path, clips: Path) -> None:
@@ -219,7 +218,6 @@ def test_failed_questions_are_unknown_and_shown_apart(tmp_path: Path, clips: Pat
         detail = judge.detail(pairs)
     assert choices[1] is Choice.UNKNOWN
     assert choices.count(Choice.UNKNOWN) == 1
-    assert judge.failed == 1
     assert detail.failures == {"filtered": 1}
     assert detail.unknown.value == 0.25
 
@@ -467,7 +465,7 @@ def test_a_model_that_refuses_is_unknown_and_warned_of(tmp_path: Path, clips: Pa
         trial = try_scorer(scorer(server, tmp_path, clips, swap=True), pairs, swap=True)
     row = row_of(trial)
     assert (row["unknown"], row["certain"]) == ("100.0", "0.0")
-    assert trial.failed == 0
+    assert trial.diagnostics.failed == 0
     assert any("chooses no caption of 100.0 %" in one for one in trial.warnings)
 
 
@@ -485,8 +483,8 @@ def test_a_model_that_fails_at_a_fifth_is_described_as_such(tmp_path: Path, clip
     row = row_of(trial)
     assert row["accuracy"].startswith("80.00")
     assert (row["unknown"], row["certain"]) == ("20.0", "80.0")
-    assert trial.failed == 4
-    assert "questions without an answer: 4 filtered" in trial.notes
+    assert trial.diagnostics.failed == 4
+    assert "questions without an answer: 4 filtered" in trial.diagnostics.notes
     assert not any("chooses no caption" in one for one in trial.warnings)
 
 

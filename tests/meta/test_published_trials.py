@@ -28,7 +28,7 @@ def human(shared: Path) -> PairSet:
 
 def rounded(trial: ScorerTrial) -> list[float | None]:
     figures = [trial.by_type[kind] for kind in ("HC", "HI", "HM", "MM")]
-    return [round(one.values["accuracy"] or 0.0, 1) for one in [*figures, trial.whole]]
+    return [round(one["accuracy"].value or 0.0, 1) for one in [*figures, trial.whole]]
 
 
 def test_people_agree_as_published_before_and_after_filtering(shared: Path) -> None:
@@ -98,7 +98,7 @@ def test_the_measures_are_as_scikit_learn_computes_them(
             "balanced_accuracy": metrics.balanced_accuracy_score(wanted, said),
         }
         for name, value in values.items():
-            assert own.values[name] == pytest.approx(100 * value, abs=1e-9), name
+            assert own[name].value == pytest.approx(100 * value, abs=1e-9), name
 
 
 def test_the_published_measure_is_shown_without_the_pairs_whose_answer_was_set(
@@ -114,7 +114,7 @@ def test_the_published_measure_is_shown_without_the_pairs_whose_answer_was_set(
 
 def test_always_1_beats_the_best_published_audio_language_model(main: PairSet) -> None:
     trial = try_scorer(create_scorer("control:always-1"), main)
-    values = trial.whole.values
+    values = {name: one.value for name, one in trial.whole.items()}
     assert round(values["f1"] or 0, 2) == 64.42
     assert round(values["accuracy"] or 0, 2) == 47.51
     assert values["balanced_accuracy"] == 50.0
@@ -122,9 +122,9 @@ def test_always_1_beats_the_best_published_audio_language_model(main: PairSet) -
 
 def test_the_longer_caption_scores_as_published(main: PairSet) -> None:
     trial = try_scorer(create_scorer("control:longer"), main)
-    assert round(trial.whole.values["accuracy"] or 0, 2) == 62.45
-    assert round(trial.whole.values["f1"] or 0, 2) == 60.62
-    assert round(trial.by_type["HH"].values["accuracy"] or 0, 2) == 71.22
+    assert round(trial.whole["accuracy"].value or 0, 2) == 62.45
+    assert round(trial.whole["f1"].value or 0, 2) == 60.62
+    assert round(trial.by_type["HH"]["accuracy"].value or 0, 2) == 71.22
     assert trial.warning is not None
 
 
@@ -133,7 +133,7 @@ def test_a_model_of_words_alone_tells_hallucinations_better_than_any_published_c
 ) -> None:
     path = shared / "brace/AudioCaps_Hallu.json"
     pairs = pair_set("brace-hallucination", read_pairs("brace-hallucination", [path]))
-    f1 = try_scorer(create_scorer("control:likelier"), pairs).whole.values["f1"]
+    f1 = try_scorer(create_scorer("control:likelier"), pairs).whole["f1"].value
     assert f1 is not None
     assert 96 < f1 < 98
 

@@ -46,7 +46,7 @@ def test_a_metric_that_hears_is_tried_as_clap_and_says_so() -> None:
 
 @pytest.mark.parametrize("name", ["metric:rouge_l", "metric:cider_d", "judge:elements"])
 def test_the_better_caption_is_chosen(name: str) -> None:
-    assert try_scorer(create_scorer(name), PAIRS).whole.values["accuracy"] == 100.0
+    assert try_scorer(create_scorer(name), PAIRS).whole["accuracy"].value == 100.0
 
 
 def test_a_pair_without_references_is_unknown_and_not_guessed() -> None:
@@ -196,5 +196,5 @@ def test_controls_stand_beside_every_scorer_and_say_what_they_give_away() -> Non
     notes = control_notes(tried, controls)
     assert any("control:longer takes" in one and "100.0 %" in one for one in notes)
     assert not any("always-" in one for one in notes)
-    worse = [replace(tried[0], scorer="metric:bad", whole=controls[0].whole)]
+    worse = [replace(tried[0], scorer="metric:bad", choices=controls[0].choices)]
     assert any("above metric:bad" in one for one in control_notes(worse, controls))

@@ -191,7 +191,7 @@ def _try_on_pairs(
     elif trials:
         _print(trials, controls, judged, agreed)
     for trial in trials:
-        say(*(f"{trial.scorer}: {note}" for note in trial.notes))
+        say(*(f"{trial.scorer}: {note}" for note in trial.diagnostics.notes))
         say(*(f"Warning: {warning}." for warning in trial.warnings))
     say(*(f"Note: {note}." for note in control_notes(trials, controls)))
     explain_spending(settings.budget)
@@ -201,7 +201,7 @@ def _try_on_pairs(
         raise typer.Exit(code_of(stopped.stop))
     if refused:
         raise typer.Exit(WRONG_USE)
-    failed = sum(trial.failed for trial in trials)
+    failed = sum(trial.diagnostics.failed for trial in trials)
     if failed:
         say(f"{failed:,} captions, clips or questions got no answer; they count as unknown.")
         raise typer.Exit(SOME_FAILED)
@@ -271,14 +271,14 @@ def agreed_scorers(
 
     from audiocapbench.cli.preview import confirm
     from audiocapbench.cli.progress import TrialBars
-    from audiocapbench.meta.scorers.scorer import PaidScorer, create_scorer
+    from audiocapbench.meta.scorers.scorer import create_scorer
 
     with TrialBars() as bars:
         made = [
             check(create_scorer(name, replace(settings, progress=bars.advance)))
             for name, settings in wanted
         ]
-        paid = [one.preview(pairs) for one in made if isinstance(one, PaidScorer)]
+        paid = [one.preview(pairs) for one in made]
         limit = wanted[0][1].budget.limit_usd
         confirm(chain.from_iterable(paid), budget_usd=limit, yes=yes)
         yield made
@@ -315,7 +315,8 @@ def _print(
     if len(trials[0].by_dataset) > 1:
         show_page(group_table(trials, "Accuracy by dataset", "by_dataset"))
     # A scorer that has notes tells of its position bias itself.
-    lines = [f"{one.scorer}: {one.position}" for one in trials if one.position and not one.notes]
+    silent = (one for one in trials if one.position and not one.diagnostics.notes)
+    lines = [f"{one.scorer}: {one.position}" for one in silent]
     undecided = f"; {pairs.left_out:,} left out as undecided" if pairs.left_out else ""
     lines.append(f"{trials[0].n:,} pairs, captions {pairs.text}{undecided}")
     if agreed.before is not None and agreed.after is not None:

@@ -30,7 +30,7 @@ from audiocapbench.meta.pairs.pair import (
     preferred,
     write_clips,
 )
-from audiocapbench.meta.scorers.scorer import BothOrdersScorer, Choice, PairScorer, PointwiseScorer
+from audiocapbench.meta.scorers.scorer import Choice, PairScorer, PointwiseScorer
 
 HUMAN, BROKEN = "human", "broken"
 # A caption without its main event is not broken.
@@ -152,8 +152,8 @@ def filter_pairs(pairs: Sequence[CaptionPair], scorer: PairScorer) -> list[Capti
         least = float(np.quantile(known, _CLOSEST)) if len(known) else 0.0
         choices = list(scorer.choose(pairs))
         told = [bool(gap >= least and gap > 0) for gap in gaps]
-    elif isinstance(scorer, BothOrdersScorer):
-        choices = list(scorer.choose_as_given(pairs))
+    elif scorer.sees_both:
+        choices = list(scorer.choose(pairs))
         told = agreeing(choices, scorer.choose_swapped(pairs))
     else:
         choices = list(scorer.choose(pairs))

@@ -207,8 +207,7 @@ def cheat(scorer: PairScorer, pairs: Sequence[CaptionPair]) -> CheatTrial:
     if not figures:
         raise TrialError(f"{scorer.name} gave no score to any pair of captions")
     honest = float(np.nanmean(first[names == names[0]]))
-    notes = getattr(scorer, "notes", ())
-    return CheatTrial(scorer.name, str(scorer.signature), honest, figures, tuple(notes))
+    return CheatTrial(scorer.name, str(scorer.signature), honest, figures, scorer.latest.notes)
 
 
 def pointwise(scorer: PairScorer) -> PointwiseScorer:

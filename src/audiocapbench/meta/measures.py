@@ -7,7 +7,7 @@ When captions change places, choices speak of them as the pair has them. Two ans
 the same caption, or that both tie. An unknown never agrees, because nothing was said.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.scorer import Choice
-from audiocapbench.stats import Interval, mean_interval
+from audiocapbench.scores.estimate import Coverage, Estimate
+from audiocapbench.stats import mean_interval
 
 FloatArray = NDArray[np.float64]
+Measures = Mapping[str, Estimate]
+"""The measures of a group of pairs by their names, in percent."""
 
 NAMES = ("accuracy", "f1", "macro_f1", "balanced_accuracy")
 """The measures, in percent; F1 takes the second caption, 1, for the positive class."""
@@ -65,30 +68,32 @@ def measure(counts: FloatArray) -> FloatArray:
     return percent
 
 
-def measure_intervals(clips: Sequence[str], counts: FloatArray) -> dict[str, Interval | None]:
-    """95 % intervals of every measure, from the clip and the four counts of each pair.
+def measure_pairs(clips: Sequence[str], counts: FloatArray) -> Measures:
+    """Every measure with its 95 % interval, from the clip and the four counts of each pair.
 
-    The pairs of one clip count together. None for too few clips, or a measure that says nothing.
+    The pairs of one clip count together. There is no value where a measure says nothing, and no
+    interval for too few clips.
     """
-    own = measure(counts.sum(axis=0))
+    n, own = len(counts), measure(counts.sum(axis=0))
     ones, zeros = counts[:, :2].sum(), counts[:, 2:].sum()
     # A mean over classes can be no surer than its smaller class lets it be.
     classes = 4 * ones * zeros / (ones + zeros) if ones and zeros else ones + zeros
 
-    def interval(place: int) -> Interval | None:
+    def estimate(place: int) -> Estimate:
         def aggregate(means: FloatArray) -> FloatArray:
             # Without any pair that a measure speaks of, nothing is said for or against it.
             found = measure(means)[..., place]
             return np.where(np.isnan(found), own[place], found)
 
-        most = len(counts) if place < _OVER_CLASSES else classes
-        return mean_interval(
-            counts, aggregate, clusters=clips, bounds=(0.0, 100.0), share=True, most=float(most)
+        if np.isnan(own[place]):
+            return Estimate(None, n, Coverage(n, n, 0))
+        most = float(n if place < _OVER_CLASSES else classes)
+        interval = mean_interval(
+            counts, aggregate, clusters=clips, bounds=(0.0, 100.0), share=True, most=most
         )
+        return Estimate(float(own[place]), n, Coverage(n, n, 0), interval=interval)
 
-    return {
-        name: None if np.isnan(own[place]) else interval(place) for place, name in enumerate(NAMES)
-    }
+    return {name: estimate(place) for place, name in enumerate(NAMES)}
 
 
 def always_second(counts: FloatArray) -> FloatArray:

@@ -4,74 +4,52 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from audiocapbench.errors import TrialError
 from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.measures import (
     NAMES,
     ORDERS,
+    FloatArray,
+    Measures,
     PositionBias,
     always_first,
     always_second,
     count,
     measure,
-    measure_intervals,
     measure_orders,
+    measure_pairs,
     position_bias,
 )
 from audiocapbench.meta.pairs.pair import Agreement, CaptionPair, PairSet
 from audiocapbench.meta.scorers.controls import CONTROLS, create_control
-from audiocapbench.meta.scorers.scorer import (
-    BothOrdersScorer,
-    Choice,
-    CorpusScorer,
-    Diagnostics,
-    DiagnosticScorer,
-    PairScorer,
-)
+from audiocapbench.meta.scorers.scorer import Choice, Diagnostics, PairScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.signature import Signature
-from audiocapbench.stats import Interval
 
-_NOTHING = Diagnostics()
 # BRACE's signs of failure, in points: between orders, undecided pairs, between types of pairs.
 _BETWEEN_ORDERS, _VAGUE, _BETWEEN_TYPES = 1.0, 20.0, 10.0
 _FEW = 10
+_NOTHING = Diagnostics()
 
 
-@dataclass(frozen=True, slots=True)
-class GroupMeasures:
-    """The measures of a group of ``n`` pairs, in percent; None where one says nothing about it.
-
-    Intervals are 95 %, of shares whose clips count together; None for too few clips.
-    """
-
-    n: int
-    values: Mapping[str, float | None]
-    intervals: Mapping[str, Interval | None]
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ScorerTrial:
-    """How one scorer did.
+    """What one scorer chose, held to what people prefer.
 
     Attributes:
         signature: How its choices were made, and on which text.
         headline: The published measure of this set.
-        pairs: The pairs that count.
+        pairs: The pairs that count; each has an answer.
         choices: What it chose, in their order.
-        constant: The published measure of the better constant answer, and which answer it is.
-        voted: The measures without the pairs whose answer was set; None where there are none such.
-        position: Where it was asked both ways.
-        orders: The measures in each order, their mean and what both agree on, where asked so.
-        failed: Questions that never got an answer.
-        notes: What else the scorer says about how it was asked, in words.
-        detail: The same as plain data.
+        swapped: What it chose with the captions in the other order, where asked so.
+        diagnostics: What else it says about how it was asked.
+        seconds: How long choosing took.
     """
 
     scorer: str
@@ -79,18 +57,73 @@ class ScorerTrial:
     headline: str
     pairs: tuple[CaptionPair, ...]
     choices: tuple[Choice, ...]
-    whole: GroupMeasures
-    by_type: Mapping[str, GroupMeasures]
-    by_subtype: Mapping[str, GroupMeasures]
-    by_dataset: Mapping[str, GroupMeasures]
-    constant: tuple[float, int]
-    voted: GroupMeasures | None
-    position: PositionBias | None
-    orders: Mapping[str, Mapping[str, float | None]] | None
-    failed: int
-    notes: tuple[str, ...]
-    detail: Mapping[str, Any] | None
-    seconds: float
+    swapped: tuple[Choice, ...] | None = None
+    diagnostics: Diagnostics = _NOTHING
+    seconds: float = 0.0
+
+    @cached_property
+    def _counts(self) -> FloatArray:
+        return count(self.pairs, self.choices)
+
+    def _measured(self, among: Sequence[bool]) -> Measures:
+        clips = [pair.clip for pair, chosen in zip(self.pairs, among, strict=True) if chosen]
+        return measure_pairs(clips, self._counts[np.array(among, dtype=bool)])
+
+    def _by(self, field: str) -> dict[str, Measures]:
+        labels = [getattr(pair, field) for pair in self.pairs]
+        return {
+            name: self._measured([one == name for one in labels]) for name in sorted(set(labels))
+        }
+
+    @cached_property
+    def whole(self) -> Measures:
+        """The measures of all pairs."""
+        return self._measured([True] * self.n)
+
+    @cached_property
+    def by_type(self) -> Mapping[str, Measures]:
+        """The same of each type of pair."""
+        return self._by("type")
+
+    @cached_property
+    def by_subtype(self) -> Mapping[str, Measures]:
+        """The same of each subtype."""
+        return self._by("subtype")
+
+    @cached_property
+    def by_dataset(self) -> Mapping[str, Measures]:
+        """The same of each dataset."""
+        return self._by("dataset")
+
+    @cached_property
+    def voted(self) -> Measures | None:
+        """The measures without the pairs whose answer was set; None where there are none such."""
+        voted = [not pair.answer_set for pair in self.pairs]
+        return None if all(voted) else self._measured(voted)
+
+    @property
+    def constant(self) -> tuple[float, int]:
+        """The published measure of the better constant answer, and which answer it is."""
+        total, place = self._counts.sum(axis=0), NAMES.index(self.headline)
+        values = [measure(made(total))[place] for made in (always_first, always_second)]
+        return max((float(np.nan_to_num(value)), answer) for answer, value in enumerate(values))
+
+    @property
+    def position(self) -> PositionBias | None:
+        """What the order of the captions does to it, where it was asked both ways."""
+        return None if self.swapped is None else position_bias(self.choices, self.swapped)
+
+    @cached_property
+    def orders(self) -> Mapping[str, Mapping[str, float | None]] | None:
+        """The measures in each order, their mean and what both agree on, where asked so."""
+        if self.swapped is None:
+            return None
+        return measure_orders(self.pairs, self.choices, self.swapped)
+
+    @property
+    def score(self) -> float:
+        """The published measure; 0 where it says nothing."""
+        return self.whole[self.headline].value or 0.0
 
     @property
     def n(self) -> int:
@@ -106,7 +139,7 @@ class ScorerTrial:
     @property
     def warning(self) -> str | None:
         """What to say wherever its figures are shown; None where it beats constant answers."""
-        value, (constant, answer) = self.whole.values[self.headline], self.constant
+        value, (constant, answer) = self.whole[self.headline].value, self.constant
         # An answer that never varies is no better than a constant, whatever it scores.
         constantly = len({*self.choices}) == 1 and self.n >= _FEW
         own = constantly and not self.scorer.startswith("control:")
@@ -133,7 +166,7 @@ class ScorerTrial:
             if vague > _VAGUE:
                 what = f"chooses no caption of {vague:.1f} % of the pairs"
                 found.append(f"{self.scorer} {what}: the prompt may not suit it")
-        ends = [self.by_type[name].values["f1"] for name in ("HM", "HH") if name in self.by_type]
+        ends = [self.by_type[name]["f1"].value for name in ("HM", "HH") if name in self.by_type]
         if kind != "control" and len(ends) > 1 and None not in ends:
             gap = (ends[0] or 0.0) - (ends[1] or 0.0)
             if abs(gap) > _BETWEEN_TYPES:
@@ -152,98 +185,29 @@ def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> Sco
         TrialError: It gives another number of choices than there are pairs.
         AudioCapBenchError: It cannot score these pairs.
     """
-    started = time.perf_counter()
-    choices = _choices(scorer, pairs)
+    started, decided = time.perf_counter(), pairs.decided
+    shown = pairs.pairs if scorer.needs_corpus else decided
+    chosen = scorer.choose(shown)
+    if len(chosen) != len(shown):
+        raise TrialError(f"{scorer.name} gave {len(chosen)} choices for {len(shown)} pairs")
     seconds = time.perf_counter() - started
-    decided = pairs.decided
-    position = orders = None
-    if swap and isinstance(scorer, BothOrdersScorer):
-        both = scorer.choose_as_given(decided), scorer.choose_swapped(decided)
-        position, orders = position_bias(*both), measure_orders(decided, *both)
+    both = swap and scorer.sees_both
+    swapped = tuple(scorer.choose_swapped(decided)) if both else None
     place = NAMES.index(pairs.headline)
 
-    def headline(chosen: Sequence[Choice]) -> float:
-        return float(np.nan_to_num(measure(count(decided, chosen).sum(axis=0))[place]))
+    def headline(choices: Sequence[Choice]) -> float:
+        return float(np.nan_to_num(measure(count(decided, choices).sum(axis=0))[place]))
 
-    diagnostics = _NOTHING
-    if isinstance(scorer, DiagnosticScorer):
-        diagnostics = scorer.diagnostics(decided, pairs.headline, headline)
-    return judge_choices(
-        pairs,
-        choices,
-        scorer=scorer.name,
-        signature=scorer.signature.with_fields(pairs=pairs.name, text=pairs.text),
-        position=position,
-        orders=orders,
-        diagnostics=diagnostics,
-        seconds=seconds,
-    )
-
-
-def judge_choices(
-    pairs: PairSet,
-    choices: Sequence[Choice],
-    *,
-    scorer: str,
-    signature: Signature,
-    position: PositionBias | None = None,
-    orders: Mapping[str, Mapping[str, float | None]] | None = None,
-    diagnostics: Diagnostics = _NOTHING,
-    seconds: float = 0.0,
-) -> ScorerTrial:
-    """Hold choices, however they were had, to what people prefer; one a pair that is decided."""
-    decided = pairs.decided
-    counts = count(decided, choices)
-    clips = np.array([pair.clip for pair in decided], dtype=object)
-
-    def by(field: str) -> dict[str, GroupMeasures]:
-        labels = np.array([getattr(pair, field) for pair in decided], dtype=object)
-        masks = {name: labels == name for name in sorted(set(labels.tolist()))}
-        return {name: _measures(clips[mask], counts[mask]) for name, mask in masks.items()}
-
-    voted = np.array([not pair.answer_set for pair in decided], dtype=bool)
     return ScorerTrial(
-        scorer,
-        signature,
+        scorer.name,
+        scorer.signature.with_fields(pairs=pairs.name, text=pairs.text),
         pairs.headline,
         decided,
-        tuple(choices),
-        whole=_measures(clips, counts),
-        by_type=by("type"),
-        by_subtype=by("subtype"),
-        by_dataset=by("dataset"),
-        constant=_constant(counts, pairs.headline),
-        voted=None if voted.all() else _measures(clips[voted], counts[voted]),
-        position=position,
-        orders=orders,
-        failed=diagnostics.failed,
-        notes=diagnostics.notes,
-        detail=diagnostics.data,
-        seconds=seconds,
+        tuple(one for pair, one in zip(shown, chosen, strict=True) if pair.answer is not None),
+        swapped,
+        scorer.diagnostics(decided, pairs.headline, headline),
+        seconds,
     )
-
-
-def _choices(scorer: PairScorer, pairs: PairSet) -> list[Choice]:
-    whole = isinstance(scorer, CorpusScorer) and scorer.needs_corpus
-    shown = pairs.pairs if whole else pairs.decided
-    choices = scorer.choose(shown)
-    if len(choices) != len(shown):
-        raise TrialError(f"{scorer.name} gave {len(choices)} choices for {len(shown)} pairs")
-    both = zip(shown, choices, strict=True)
-    return [choice for pair, choice in both if pair.answer is not None]
-
-
-def _measures(clips: NDArray[np.object_], counts: NDArray[np.float64]) -> GroupMeasures:
-    values = measure(counts.sum(axis=0)).tolist()
-    own = {name: None if np.isnan(one) else one for name, one in zip(NAMES, values, strict=True)}
-    return GroupMeasures(len(counts), own, measure_intervals(clips.tolist(), counts))
-
-
-def _constant(counts: NDArray[np.float64], headline: str) -> tuple[float, int]:
-    total = counts.sum(axis=0)
-    place = NAMES.index(headline)
-    values = [measure(made(total))[place] for made in (always_first, always_second)]
-    return max((float(np.nan_to_num(value)), answer) for answer, value in enumerate(values))
 
 
 def trial_document(
@@ -283,17 +247,18 @@ def _one(trial: ScorerTrial) -> dict[str, Any]:
         "voted": _group(trial.voted) if trial.voted else None,
         "position": trial.position._asdict() if trial.position else None,
         "orders": trial.orders,
-        "detail": dict(trial.detail) if trial.detail else None,
-        "failed": trial.failed,
+        "detail": dict(trial.diagnostics.data) if trial.diagnostics.data else None,
+        "failed": trial.diagnostics.failed,
         "seconds": trial.seconds,
         "warning": trial.warning,
         "warnings": trial.warnings,
     }
 
 
-def _group(figures: GroupMeasures) -> dict[str, Any]:
-    ends = {name: list(one) if one else None for name, one in figures.intervals.items()}
-    return {**figures.values, "n": figures.n, "ci": ends}
+def _group(measures: Measures) -> dict[str, Any]:
+    values = {name: one.value for name, one in measures.items()}
+    ends = {name: list(one.interval) if one.interval else None for name, one in measures.items()}
+    return {**values, "n": measures["accuracy"].n, "ci": ends}
 
 
 def write_choices(path: Path, trials: Sequence[ScorerTrial]) -> None:
@@ -336,26 +301,22 @@ def control_notes(trials: Sequence[ScorerTrial], controls: Sequence[ScorerTrial]
         for one in reading
         if (share := _share(one)) is not None
     ]
-    best = max(reading, key=_headline, default=None)
+    best = max(reading, key=lambda one: one.score, default=None)
     below = [
         one.scorer
         for one in trials
-        if best and not one.scorer.startswith("control:") and _headline(one) < _headline(best)
+        if best and not one.scorer.startswith("control:") and one.score < best.score
     ]
     if best is not None and below:
-        value = f"{_headline(best):.2f} on the published measure ({best.headline})"
+        value = f"{best.score:.2f} on the published measure ({best.headline})"
         notes.append(f"{best.scorer}, which hears nothing, has {value}, above {', '.join(below)}")
     return notes
 
 
-def _headline(trial: ScorerTrial) -> float:
-    return trial.whole.values[trial.headline] or 0.0
-
-
 def _share(trial: ScorerTrial) -> float | None:
     """Its accuracy with ties as halves, where that is clearly below chance."""
-    value, interval = trial.whole.values["accuracy"], trial.whole.intervals["accuracy"]
-    if value is None or interval is None:
+    accuracy = trial.whole["accuracy"]
+    if accuracy.value is None or accuracy.interval is None:
         return None
     ties = 50 * trial.choices.count(Choice.TIE) / trial.n
-    return value + ties if interval.high + ties < _CHANCE else None
+    return accuracy.value + ties if accuracy.interval.high + ties < _CHANCE else None

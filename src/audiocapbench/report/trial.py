@@ -6,9 +6,9 @@ The page is one self-contained file that asks for nothing over a network and run
 from collections.abc import Sequence
 from pathlib import Path
 
-from audiocapbench.meta.measures import NAMES, ORDERS
+from audiocapbench.meta.measures import NAMES, ORDERS, Measures
 from audiocapbench.meta.pairs.pair import Agreement, PairSet
-from audiocapbench.meta.trial import GroupMeasures, ScorerTrial
+from audiocapbench.meta.trial import ScorerTrial
 from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.exports import Page, number
 from audiocapbench.report.page.document import Cell
@@ -32,7 +32,7 @@ def _measures(headline: str) -> list[str]:
 
 
 def _best_first(trials: Sequence[ScorerTrial]) -> list[ScorerTrial]:
-    return sorted(trials, key=lambda one: -(one.whole.values[one.headline] or 0.0))
+    return sorted(trials, key=lambda one: -one.score)
 
 
 def trial_table(trials: Sequence[ScorerTrial]) -> Page:
@@ -53,7 +53,7 @@ def trial_table(trials: Sequence[ScorerTrial]) -> Page:
             [trial.scorer, *cells, *shares, *((_reading(trial) or "––") if reading else ())]
         )
     answers = ["first", "second", "tie", "unknown", *(("certain", "read") if reading else ())]
-    ends = any(trials[0].whole.intervals.values())
+    ends = any(one.interval for one in trials[0].whole.values())
     intervals = ", with 95 % intervals over clips" if ends else " (too few clips for intervals)"
     return page_of(
         f"Agreement with people in percent{intervals}",
@@ -64,7 +64,7 @@ def trial_table(trials: Sequence[ScorerTrial]) -> Page:
 
 def _reading(trial: ScorerTrial) -> list[str]:
     """How many of a model's answers the parser was certain of, and the reader read, in percent."""
-    detail = trial.detail or {}
+    detail = trial.diagnostics.data or {}
     if "read_decided" not in detail:
         return []
     counts = (detail["certain"], detail["read_decided"])
@@ -87,19 +87,19 @@ def group_table(
     trials: Sequence[ScorerTrial], title: str, groups: str, measure: str = "accuracy"
 ) -> Page:
     """One measure by group, without intervals: accuracy, which means the same in every group."""
-    sizes = {name: one.n for name, one in getattr(trials[0], groups).items()}
+    sizes = {name: one[measure].n for name, one in getattr(trials[0], groups).items()}
     names = (f"{name} ({count:,})" for name, count in sizes.items())
     rows = []
     for trial in _best_first(trials):
-        cells = [_shown(getattr(trial, groups)[name].values[measure]) for name in sizes]
+        cells = [_shown(getattr(trial, groups)[name][measure].value) for name in sizes]
         rows.append([trial.scorer, *cells])
     return page_of(title, ["scorer", *names], rows)
 
 
-def _cell(figures: GroupMeasures, name: str) -> str:
-    interval = figures.intervals[name]
+def _cell(measures: Measures, name: str) -> str:
+    interval = measures[name].interval
     ends = f" ({interval.low:.1f}–{interval.high:.1f})" if interval else ""
-    return f"{_shown(figures.values[name])}{ends}"
+    return f"{_shown(measures[name].value)}{ends}"
 
 
 def _shown(value: float | None) -> str:
@@ -152,7 +152,7 @@ def _chart(trials: Sequence[ScorerTrial]) -> str:
     kinds = list(dict.fromkeys([*_KINDS, *(one.scorer.partition(":")[0] for one in trials)]))
     bars = []
     for one in _best_first(trials):
-        value, interval = one.whole.values[headline], one.whole.intervals[headline]
+        value, interval = one.whole[headline].value, one.whole[headline].interval
         cell = None if value is None else Cell(value=value, interval=interval)
         bars.append(Bar(one.scorer, one.scorer.partition(":")[0], cell))
     constant, answer = trials[0].constant

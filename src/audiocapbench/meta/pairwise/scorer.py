@@ -28,7 +28,7 @@ from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.pairwise.diagnostics import OrderChoices, PairwiseDiagnostics, diagnose
 from audiocapbench.meta.pairwise.prompts import PairwisePrompt, document, named_prompt, prompt_from
 from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, find_clips, unheard
-from audiocapbench.meta.scorers.scorer import Choice, Diagnostics, Measure
+from audiocapbench.meta.scorers.scorer import Choice, Diagnostics, Measure, PairScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import Model, ModelSettings, create_model
 from audiocapbench.models.model import OptionsModel, without_audio
@@ -179,11 +179,10 @@ class _ParserResult(NamedTuple):
     unread: list[tuple[CaptionPair, str]]
 
 
-class PairwiseScorer:
-    """A model of the models room as a judge of pairs; a reader reads what the parser cannot.
+class PairwiseScorer(PairScorer):
+    """A model of the models room as a judge of pairs; a reader reads what the parser cannot."""
 
-    ``failed`` is how many questions of the latest choosing got no answer; they count as unknown.
-    """
+    sees_both = True
 
     def __init__(
         self,
@@ -201,15 +200,14 @@ class PairwiseScorer:
                 f"{name}[audio=no] to ask without them"
             )
         self.name = name
-        self.failed = 0
         self._model = model
         self._prompt = prompt
         self._settings = settings
         self._reader = reader
-        self._latest: tuple[tuple[CaptionPair, ...], list[OrderChoices]] | None = None
+        self._known: tuple[tuple[CaptionPair, ...], list[OrderChoices]] | None = None
+        self.signature = self._sign()
 
-    @property
-    def signature(self) -> Signature:
+    def _sign(self) -> Signature:
         """Everything that decides its choices."""
         parameters = {f"model.{key}": value for key, value in self._model.parameters.items()}
         reader = "none"
@@ -236,8 +234,6 @@ class PairwiseScorer:
         """
         return self._orders(pairs)[0].choices
 
-    choose_as_given = choose
-
     def choose_swapped(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """Its choices when the captions change places, for the pairs as they stand."""
         if not self._settings.swap:
@@ -254,17 +250,15 @@ class PairwiseScorer:
     ) -> Diagnostics:
         """The same in words and as plain data."""
         detail = self.detail(pairs)
-        return Diagnostics(tuple(detail.lines()), asdict(detail), self.failed)
+        failed = sum(detail.failures.values())
+        return Diagnostics(tuple(detail.lines()), asdict(detail), failed)
 
     def _orders(self, pairs: Sequence[CaptionPair]) -> list[OrderChoices]:
         """What it said in each order that it is asked in."""
         key = tuple(pairs)
-        if self._latest is not None and self._latest[0] == key:
-            return self._latest[1]
-        found = [self._read(*both) for both in self._asked(key)]
-        self.failed = sum(order.failures.total() for order in found)
-        self._latest = (key, found)
-        return found
+        if self._known is None or self._known[0] != key:
+            self._known = (key, [self._read(*both) for both in self._asked(key)])
+        return self._known[1]
 
     def _asked(self, pairs: Sequence[CaptionPair]) -> list[tuple[Sequence[CaptionPair], Benchmark]]:
         """Pairs in each order that it is asked in, and what it is asked."""

@@ -12,7 +12,7 @@ from functools import partial
 
 from audiocapbench.errors import TrialError, meant
 from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
-from audiocapbench.meta.scorers.scorer import Choice, higher
+from audiocapbench.meta.scorers.scorer import Choice, PairScorer, higher
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.metrics.fluency.likelihood import load_ngrams
 from audiocapbench.signature import Signature, sign
@@ -20,8 +20,10 @@ from audiocapbench.signature import Signature, sign
 Rule = Callable[[Sequence[CaptionPair]], list[Choice]]
 
 
-class ControlScorer:
+class ControlScorer(PairScorer):
     """A rule that chooses by the captions alone."""
+
+    sees_both = True
 
     def __init__(self, name: str, signature: Signature, rule: Rule) -> None:
         self.name = name
@@ -31,12 +33,6 @@ class ControlScorer:
     def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """Choose by the rule."""
         return self._rule(pairs)
-
-    choose_as_given = choose
-
-    def choose_swapped(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
-        """Its choices when the captions change places, for the pairs as they stand."""
-        return [one.swapped for one in self._rule([pair.swapped() for pair in pairs])]
 
 
 def create_control(name: str, settings: TrialSettings) -> ControlScorer:

@@ -27,7 +27,7 @@ from audiocapbench.meta.scorers.scorer import (
     Choice,
     Diagnostics,
     FloatArray,
-    Measure,
+    PairScorer,
     PointwiseScorer,
 )
 from audiocapbench.meta.settings import TrialSettings
@@ -58,14 +58,13 @@ class _Row(NamedTuple):
     from_zero: bool
 
 
-class ChoicesFile:
+class ChoicesFile(PairScorer):
     """Choices from a file; a pair that it does not tell of is unknown, and counted as failed."""
 
     def __init__(self, file: str, _settings: TrialSettings) -> None:
         self._path = Path(file)
         self.name = f"choices:{self._path.name}"
         self.signature = sign("choices", file=_hash(self._path), parser=RULES)
-        self._diagnostics = Diagnostics()
 
     def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """The file's choices of these pairs."""
@@ -79,17 +78,11 @@ class ChoicesFile:
         rows = _rows_of(pairs, known, self._path)
         found = [_choice(*one) for one in rows]
         missing = sum(row is None for _, row, _ in rows)
-        note = f"{missing:,} pairs are not in the file" if missing else ""
+        notes = (f"{missing:,} pairs are not in the file",) if missing else ()
         certain = sum(one is not Choice.UNKNOWN for one in found)
         data = {"certain": certain, "read_decided": 0, "asked": len(pairs)}
-        self._diagnostics = Diagnostics((note,) if note else (), data, missing)
+        self.latest = Diagnostics(notes, data, missing)
         return found
-
-    def diagnostics(
-        self, _pairs: Sequence[CaptionPair], _headline: str, _measure: Measure
-    ) -> Diagnostics:
-        """Which pairs the file does not tell of, and how many of its answers were certain."""
-        return self._diagnostics
 
 
 class ScoresFile(PointwiseScorer):
@@ -111,8 +104,9 @@ class ScoresFile(PointwiseScorer):
             alone = [known.get((normalised(one),)) for one in (pair.first, pair.second)]
             rows.append([one.value[0] if one else math.nan for one in alone])
         first, second = np.array(rows, dtype=np.float64).reshape(-1, 2).T
-        self.failed = int((np.isnan(first) | np.isnan(second)).sum())
-        self.notes = (f"{self.failed:,} pairs have no scores in the file",) if self.failed else ()
+        failed = int((np.isnan(first) | np.isnan(second)).sum())
+        notes = (f"{failed:,} pairs have no scores in the file",) if failed else ()
+        self.latest = Diagnostics(notes, failed=failed)
         return first, second
 
 

@@ -26,7 +26,7 @@ from audiocapbench.judges.judge import ModelJudge, judge_texts
 from audiocapbench.judges.questioning import preview_judging
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, find_clips, unheard
-from audiocapbench.meta.scorers.scorer import FloatArray, PointwiseScorer
+from audiocapbench.meta.scorers.scorer import Diagnostics, FloatArray, PointwiseScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.models.model import SimpleModel
@@ -79,7 +79,8 @@ class JudgeScorer(PointwiseScorer):
             cases = [JudgeInput(one.id, one.caption, one.references, _CATEGORY) for one in items]
             verdicts = zip(items, judge_texts(self._judge, cases), strict=True)
             scores = {item: one.overall for item, one in verdicts if isinstance(one, Verdict)}
-        self.failed = sum(item not in scores for item in items)
+        failed = sum(item not in scores for item in items)
+        self.latest = self.latest._replace(failed=failed)
         columns = [[scores.get(item, np.nan) for item in side] for side in (firsts, seconds)]
         return np.array(columns[0]), np.array(columns[1])
 
@@ -134,7 +135,7 @@ class JudgeScorer(PointwiseScorer):
         kept = settings.store.judgements(run.id, judge.name)
         found = [one for one in kept if one.signature == judge.signature]
         why = failure_words(judge.name, failure_reasons(found), len(found))
-        self.notes = () if why is None else (why,)
+        self.latest = Diagnostics(() if why is None else (why,))
         own = by_judge(found)
         return {key: overall(scores) for key, scores in own.get(judge.name, {}).items()}
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,49 +36,10 @@ class Choice(Enum):
 _SWAPPED = {Choice.FIRST: Choice.SECOND, Choice.SECOND: Choice.FIRST}
 
 
-@runtime_checkable
-class PairScorer(Protocol):
-    """Chooses one caption of each pair; ``name`` is as the command line has it."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def signature(self) -> Signature: ...
-
-    def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
-        """Choose for all pairs at once; they are the corpus, where a scorer needs one."""
-
-
-@runtime_checkable
-class CorpusScorer(Protocol):
-    """A scorer that is also shown the pairs without an answer, where it needs the corpus."""
-
-    needs_corpus: bool
-
-
-@runtime_checkable
-class BothOrdersScorer(Protocol):
-    """A scorer that sees both captions at once, and can be asked about them in both orders."""
-
-    def choose_as_given(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
-        """Its choices with the captions in their own order, whatever the other order says."""
-
-    def choose_swapped(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
-        """Its choices when the captions change places, for the pairs as they stand."""
-
-
-@runtime_checkable
-class PaidScorer(Protocol):
-    """A scorer that may ask models which cost money."""
-
-    def preview(self, pairs: Sequence[CaptionPair]) -> Sequence[Preview]:
-        """What choosing of these pairs will ask and likely cost, as far as it is not known."""
-
-
 class Diagnostics(NamedTuple):
     """What a scorer says beyond its choices, in words and as plain data.
 
-    ``failed`` is how many clips or questions got no answer.
+    ``failed`` is how many captions, clips or questions got no answer.
     """
 
     notes: tuple[str, ...] = ()
@@ -86,42 +47,55 @@ class Diagnostics(NamedTuple):
     failed: int = 0
 
 
-@runtime_checkable
-class DiagnosticScorer(Protocol):
-    """A scorer that says more about itself after it has chosen."""
+class PairScorer:
+    """Chooses one caption of each pair; a subclass gives ``choose``.
 
-    def diagnostics(
-        self, pairs: Sequence[CaptionPair], headline: str, measure: Measure
-    ) -> Diagnostics:
-        """For pairs that it has chosen of, with the name and the making of a measure."""
-
-
-class PointwiseScorer:
-    """Scores each caption alone; the higher one wins, and equal ones are a tie.
-
-    A subclass gives ``score``. Scores are compared in single precision: a difference further back
-    is the noise of sums taken in another order, and no preference. ``failed`` is how many captions
-    got no score in the latest choosing, and ``notes`` say why.
+    Attributes:
+        name: As the command line has it.
+        needs_corpus: Whether it is also shown pairs without an answer, which belong to its corpus.
+        sees_both: Whether it sees both captions at once, and can be asked in both orders.
+        latest: What it says of its latest choosing.
     """
 
     name: str
     signature: Signature
-    failed = 0
-    notes: tuple[str, ...] = ()
-
-    def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
-        """Scores of the first captions and of the second; NaN where there is none."""
-        raise TypeError(f"{type(self).__name__} gives no scores")
+    needs_corpus = False
+    sees_both = False
+    latest = Diagnostics()
 
     def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
-        """The caption with the higher score; unknown where one has none."""
-        return higher(*self.score(pairs)) if pairs else []
+        """Choose for all pairs at once, with the captions in their own order."""
+        raise NotImplementedError
+
+    def choose_swapped(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
+        """Its choices when the captions change places, for the pairs as they stand."""
+        return [one.swapped for one in self.choose([pair.swapped() for pair in pairs])]
+
+    def preview(self, _pairs: Sequence[CaptionPair]) -> list[Preview]:
+        """What choosing of these pairs will ask and likely cost, as far as it is not known."""
+        return []
 
     def diagnostics(
         self, _pairs: Sequence[CaptionPair], _headline: str, _measure: Measure
     ) -> Diagnostics:
-        """How many captions got no score, and why."""
-        return Diagnostics(self.notes, failed=self.failed)
+        """For pairs that it has chosen of, with the name and the making of a measure."""
+        return self.latest
+
+
+class PointwiseScorer(PairScorer):
+    """Scores each caption alone; the higher one wins, and equal ones are a tie.
+
+    A subclass gives ``score``. Scores are compared in single precision: a difference further back
+    is the noise of sums taken in another order, and no preference.
+    """
+
+    def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
+        """Scores of the first captions and of the second; NaN where there is none."""
+        raise NotImplementedError
+
+    def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
+        """The caption with the higher score; unknown where one has none."""
+        return higher(*self.score(pairs)) if pairs else []
 
 
 def higher(first: FloatArray, second: FloatArray) -> list[Choice]:
