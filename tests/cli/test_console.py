@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import audiocapbench
 from audiocapbench.cli.console import json_text
 from audiocapbench.cli.progress import bars_on_stderr
-from audiocapbench.report.escape_controls import escape_controls
+from audiocapbench.table.escape_controls import escape_controls
 from command import run_command
 from fakes.http_server import HttpServer, json_response
 from folders import write_lines, write_tone
@@ -56,7 +56,7 @@ def test_only_the_console_prints() -> None:
         for path in root.rglob("*.py")
         if prints.search(path.read_text("utf-8"))
     }
-    assert found == {"cli/__init__.py", "cli/console.py", "library/result.py"}
+    assert found == {"cli/__init__.py", "cli/console.py", "table/terminal.py"}
 
 
 class Hostile(NamedTuple):

@@ -10,7 +10,7 @@ import pytest
 from audiocapbench.cli.outputs import Outputs, reference_files, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, ReportError
 from audiocapbench.files import write_file
-from audiocapbench.report.exports import write_parquet
+from audiocapbench.table.forms import write_parquet
 from command import run_command
 from needs import needs
 

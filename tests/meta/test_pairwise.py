@@ -14,13 +14,15 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget
 from audiocapbench.errors import FatalError, ModelError, TrialError, TrialStoppedError
 from audiocapbench.meta.measures import agreed
-from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
+from audiocapbench.meta.pairs.pair import Agreement, CaptionPair, PairSet
 from audiocapbench.meta.pairwise.scorer import PairwiseScorer, create_pairwise
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import ScorerTrial, trial_document, try_scorer
-from audiocapbench.report.trial import order_table, trial_table
+from audiocapbench.report.trial import trial_tables
 from audiocapbench.store import Store
+from audiocapbench.table import Table
+from cells import cells, headings
 from fakes import local_llm
 from fakes.faults import Fault, Plan
 from fakes.http_server import Request
@@ -413,10 +415,14 @@ def refusing(_text: str) -> str:
     return "I'm sorry, but I cannot listen to audio, so I can't say whether A or B is better."
 
 
+def tables_of(trial: ScorerTrial) -> list[Table]:
+    return trial_tables([trial], [], PairSet("csv", trial.pairs), Agreement(None, None))
+
+
 def row_of(trial: ScorerTrial) -> dict[str, str]:
-    page = trial_table([trial])
-    (row,) = page.rows
-    return dict(zip((one.text for one in page.headings), row, strict=True))
+    table, *_ = tables_of(trial)
+    (row,) = cells(table)
+    return dict(zip(headings(table), row, strict=True))
 
 
 def test_a_model_that_always_says_a_is_described_as_one(tmp_path: Path, clips: Path) -> None:
@@ -428,8 +434,7 @@ def test_a_model_that_always_says_a_is_described_as_one(tmp_path: Path, clips: P
     assert (row["certain"], row["read"]) == ("100.0", "0.0")
     assert row["accuracy"].startswith("50.00")
     assert row["F1"].startswith("0.00")
-    table = order_table([trial])
-    assert list(table.rows[0][2:]) == ["0.00", "66.67", "33.33", "0.00"]
+    assert list(cells(tables_of(trial)[1])[0][2:]) == ["0.00", "66.67", "33.33", "0.00"]
     assert any("hangs on the order" in one for one in trial.warnings)
     assert trial.position is not None
     assert trial.position.first == 100.0
@@ -453,7 +458,7 @@ def test_a_consistent_model_that_writes_prose_is_not_called_biased(
     row = row_of(trial)
     assert row["accuracy"].startswith("100.00")
     assert row["certain"] == "100.0"
-    assert {*order_table([trial]).rows[0][2:]} == {"100.00"}
+    assert {*cells(tables_of(trial)[1])[0][2:]} == {"100.00"}
     assert trial.position is not None
     assert (trial.position.consistency, trial.position.first) == (100.0, 50.0)
     assert not trial.warnings

@@ -13,13 +13,14 @@ from audiocapbench.errors import ReportError
 from audiocapbench.report.compare.compute import ALL, Comparison, Difference, compare_runs
 from audiocapbench.report.compare.render import (
     LONGEST_IN_A_FILE,
+    comparison_tables,
     document,
     notes,
-    pages,
     records,
 )
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Store
+from cells import headings
 from made_store import MadeRun, emptied, made_samples, put_run
 
 SAMPLES = made_samples(80, categories=("sound", "music"))
@@ -136,8 +137,8 @@ def test_the_clips_that_moved_most_come_first_with_both_answers(store: Store) ->
     (one,) = [one for one in found.moved if one.sample.id == IDS[7]]
     assert (one.first.text, one.second.text) == ("a dog barks", "a cat")
     assert one.difference == pytest.approx(-BASE[IDS[7]])
-    shown = pages(found)[-1]
-    assert any("A: a dog barks" in row[-1] for row in shown.rows)
+    shown = comparison_tables(found)[-1]
+    assert any("A: a dog barks" in row["answers"] for row in shown.rows)
     assert len(compare_runs(store, 1, 2, clips=1).moved) == 1
 
 
@@ -218,7 +219,7 @@ def test_too_few_samples_for_a_test_are_said_and_no_test_is_spoken_of(store: Sto
         put_run(store, MadeRun(model, {"rouge_l": BASE}, only=IDS[:6]), SAMPLES)
     found = compare_runs(store, 1, 2)
     assert notes(found)[0] == "rouge_l: too few samples for a test, which takes 10."
-    said = " ".join(note for page in pages(found) for note in page.notes)
+    said = " ".join(note for page in comparison_tables(found) for note in page.notes)
     assert "permutation" not in said
     assert "0 tests" not in said
 
@@ -268,9 +269,9 @@ def test_long_answers_are_cut_in_files(store: Store) -> None:
     texts = dict.fromkeys(IDS, "word " * 200)
     put_run(store, MadeRun("a", {"rouge_l": BASE}, texts=texts), SAMPLES)
     put_run(store, MadeRun("b", {"rouge_l": better(0.1)}, texts=texts), SAMPLES)
-    shown = pages(compare_runs(store, 1, 2), LONGEST_IN_A_FILE)[-1]
-    assert {len(row[-1]) for row in shown.rows} == {len("A: ") + 200 + 1}
-    assert all(row[-1].endswith("…") for row in shown.rows)
+    shown = comparison_tables(compare_runs(store, 1, 2), LONGEST_IN_A_FILE)[-1]
+    assert {len(row["answers"]) for row in shown.rows} == {len("A: ") + 200 + 1}
+    assert all(row["answers"].endswith("…") for row in shown.rows)
 
 
 def test_scores_of_a_plugin_that_is_gone_are_passed_over(store: Store) -> None:
@@ -291,5 +292,5 @@ def test_the_share_of_false_differences_can_be_kept_low_instead(store: Store) ->
     )
     for one, other in zip(strict.differences, loose.differences, strict=True):
         assert (one.adjusted or 0) >= (other.adjusted or 0)
-    assert "p (Benjamini)" in [heading.text for heading in pages(loose)[0].headings]
+    assert "p (Benjamini)" in headings(comparison_tables(loose)[0])
     assert document(loose)["correction"] == "bh"

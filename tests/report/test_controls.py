@@ -18,7 +18,7 @@ from mecat_data import clips, questions, write_references
 
 def test_the_figures_are_those_of_the_distributions() -> None:
     scores = score_controls(open_benchmark("demo"), ["rouge_l", "meteor"])
-    said = control_report(scores).document
+    said = control_report(scores).to_dict()
     kinds = {(one["metric"], one["answers"]): one for one in said["kinds"]}
     values = scores.values["meteor"]
     for kind in ("right", "safe", "wrong"):
@@ -69,7 +69,7 @@ def test_a_corpus_is_scored_by_itself_and_only_what_counts(tmp_path: Path) -> No
     few = score_controls(benchmark, ["date"], Selection(limit=9))
     medians = {
         one["category"]: one["right"]["value"]
-        for one in control_report(few).document["by_category"]
+        for one in control_report(few).to_dict()["by_category"]
     }
     assert any(one is None for one in medians.values()), (
         "a corpus of one has no DATE, and no median"
@@ -84,7 +84,7 @@ def test_with_one_reference_the_right_answer_is_it_and_that_is_said(tmp_path: Pa
     scores = score_controls(benchmark, ["rouge_l"], few)
     assert scores.values["rouge_l"]["right"] == pytest.approx(1.0)
     assert scores.values["rouge_l"]["wrong"].mean() < 0.8
-    assert "left in" in control_report(scores).document["notes"][0]
+    assert "left in" in control_report(scores).to_dict()["notes"][0]
 
 
 def test_the_command_takes_benchmarks_and_references_and_draws(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from needs import needs
 
 def test_counts_and_vocabulary_are_those_of_the_captions() -> None:
     demo = open_benchmark("demo")
-    whole, *groups = corpus_report("demo", grouped([demo], "category"), "category").document[
+    whole, *groups = corpus_report("demo", grouped([demo], "category"), "category").to_dict()[
         "groups"
     ]
     texts = [text for one in demo.samples for text in one.references]

@@ -14,11 +14,12 @@ from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.leaderboard.board import Board, LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard
-from audiocapbench.report.leaderboard.pages import pages
 from audiocapbench.report.leaderboard.records import PUBLISHED, document, records
+from audiocapbench.report.leaderboard.tables import board_tables
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import summarise
 from audiocapbench.store import Store
+from cells import cells, headings
 from made_store import MadeRun, emptied, made_samples, put_run
 
 SAMPLES = made_samples(60, categories=("sound", "music"))
@@ -127,11 +128,9 @@ def test_failures_stand_beside_the_number_under_all_policies(store: Store) -> No
     assert shy.overall.estimate.bounds == pytest.approx((0.75 * mean, 0.75 * mean + 0.25))
     assert "shy: 15 refused." in board.notes
     assert board.overall.pairs[0].n == board.overall.common == 45
-    headings = [
-        heading.text for heading in pages(build_leaderboard(store, LeaderboardQuery()))[0].headings
-    ]
-    assert "as zero" in headings
-    assert "worst–best" in headings
+    shown = headings(board_tables(build_leaderboard(store, LeaderboardQuery()))[0])
+    assert "as zero" in shown
+    assert "worst–best" in shown
 
 
 def test_a_run_with_few_answers_is_shown_but_not_ranked(store: Store) -> None:
@@ -200,7 +199,7 @@ def test_categories_are_ranked_each_by_itself(store: Store) -> None:
     assert [(row["model"], row["category"]) for row in rows if row["source"] == "run"] == [
         (model, part) for model in ("ears", "plain") for part in ("all", "sound", "music")
     ]
-    assert len(pages(built)) == 2
+    assert len(board_tables(built)) == 2
 
 
 def graded(score: float, samples: tuple[Sample, ...]) -> dict[str, dict[str, float]]:
@@ -220,10 +219,10 @@ def test_published_rows_stand_among_runs_of_the_same_judge_and_samples(store: St
         (board,) = built.boards
         assert len(board.published) == 13
         assert board.overall.pairs == ()
-        page = pages(built)[0]
-        assert [row[1] for row in page.rows][1:3] == ["gemini/gemini-2.5-pro (published)", "mine"]
-        folds = [place for place, one in enumerate(page.headings) if one.text == "95 %"]
-        assert [page.rows[1][place] for place in folds] == [""], "a published row has no interval"
+        page = board_tables(built)[0]
+        assert [row[1] for row in cells(page)][1:3] == ["gemini/gemini-2.5-pro (published)", "mine"]
+        folds = [place for place, one in enumerate(headings(page)) if one == "95 %"]
+        assert [cells(page)[1][place] for place in folds] == [""], "a published row has no interval"
         assert any("'published' were judged by GPT-4.1" in note for note in board.notes)
         rows = [row for row in records(built) if row["source"] == PUBLISHED]
         assert {(row["judge"], row["signature"], row["dataset"]) for row in rows} == {
@@ -244,10 +243,10 @@ def test_rows_of_another_judge_or_of_other_samples_stand_in_a_table_of_their_own
         )
         own, printed = built.boards
         assert (own.published, len(printed.published)) == ((), 13)
-        page = pages(built)[1]
+        page = board_tables(built)[1]
         assert page.title == "audiocapbench: as published, judged by GPT-4.1, 1,000 samples"
-        assert page.rows[0][:3] == ("1", "gemini/gemini-3-pro-preview", "6.00")
-        assert len(pages(built)) == 2, "no table by category unless it is asked for"
+        assert cells(page)[0][:3] == ("1", "gemini/gemini-3-pro-preview", "6.00")
+        assert len(board_tables(built)) == 2, "no table by category unless it is asked for"
         rows = [row for row in records(built) if row["source"] == PUBLISHED]
         assert {row["scorer"] for row in rows} == {"GPT-4.1: overall"}
         assert {row["category"] for row in rows} == {"all"}
@@ -255,7 +254,7 @@ def test_rows_of_another_judge_or_of_other_samples_stand_in_a_table_of_their_own
     wanted = LeaderboardQuery(
         published=True, by_category=True, scorer=Scorer("gpt-4.1-mini", OVERALL)
     )
-    assert len(pages(build_leaderboard(store, wanted))) == 4
+    assert len(board_tables(build_leaderboard(store, wanted))) == 4
 
 
 def test_what_neither_runs_nor_the_paper_have_is_one_sentence(store: Store) -> None:

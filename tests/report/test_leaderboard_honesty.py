@@ -12,17 +12,18 @@ from audiocapbench.benchmarks.mecat.items import MecatItem
 from audiocapbench.benchmarks.mecat.traits import QA_AGGREGATION
 from audiocapbench.data.outcome import Status
 from audiocapbench.judges.aggregation import OVERALL
-from audiocapbench.report.exports import fitted
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard
-from audiocapbench.report.leaderboard.pages import pages
 from audiocapbench.report.leaderboard.records import document, pair_records
+from audiocapbench.report.leaderboard.tables import board_tables
 from audiocapbench.scores.run_table import TableReader
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import summarise
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import RunKind, Store
 from audiocapbench.store.upgrades import traits_of_0_1
+from audiocapbench.table.terminal import fitted, text_of
+from cells import headings
 from made_store import MadeRun, emptied, made_samples, put_run
 from plugin import install_package
 
@@ -287,35 +288,30 @@ def test_a_narrow_table_folds_and_names_the_columns_that_it_leaves_out(store: St
     failed = dict.fromkeys(IDS[:5], Status.FAILED)
     some = {"gpt": {key: given for key, given in grades["gpt"].items() if key not in failed}}
     put_run(store, MadeRun("other", grades=some, statuses=failed), SAMPLES)
-    (page,) = pages(built(store))
-    assert fitted(page, 300) == [page]
-    (narrow,) = fitted(page, 80)
-    assert "score\n95 %" in [heading.text for heading in narrow.headings]
-    shown = {line for one in narrow.headings for line in one.text.split("\n")}
-    left_out, *notes = narrow.notes
-    assert tuple(notes) == page.notes
-    named = left_out.removeprefix("Not shown, for want of room: ")
-    missing = named.removesuffix("; JSON and CSV have them.").split(", ")
-    assert missing == ["accuracy", "recall", "as zero", "cost", "s/answer"]
-    # What folds below a column goes with it.
-    assert shown | {*missing, "worst–best"} == {one.text for one in page.headings}
-    assert {row[1].replace("\n", "") for row in narrow.rows} == {
+    (table,) = board_tables(built(store))
+    assert fitted(table, 300) == (table.text_columns(), [])
+    columns, left_out = fitted(table, 80)
+    assert ("score", "95 %") in [one.heading for one in columns]
+    text = text_of([table], 80)
+    assert f"Not shown, for want of room: {', '.join(left_out)}; JSON has them." in text
+    assert left_out == ["accuracy", "recall", "as zero, worst–best", "cost", "s/answer"]
+    shown = {line for one in columns for line in (*one.heading, " ".join(one.heading))}
+    assert {*headings(table)} <= shown | {*", ".join(left_out).split(", ")}
+    assert {"".join(cell) for cell in columns[1].cells} == {
         "provider/model-of-some-length",
         "other",
     }
 
 
-def test_a_table_without_columns_to_spare_is_broken_in_parts(store: Store) -> None:
+def test_a_table_is_never_broken_in_parts_and_says_what_a_row_is_about(store: Store) -> None:
     for number in range(2):
         put_run(
             store, MadeRun(f"model-{number}", scores={"rouge_l": dict.fromkeys(IDS, 0.5)}), SAMPLES
         )
-    (page,) = pages(built(store))
-    wide = replace(page, headings=tuple(replace(one, spare=0) for one in page.headings))
-    first, second = fitted(wide, 60)
-    assert [one.headings[1].text for one in (first, second)] == ["model"] * 2
-    assert second.title == f"{page.title} (continued)"
-    assert [first.notes, second.notes] == [(), page.notes]
+    (table,) = board_tables(built(store))
+    columns, left_out = fitted(table, 20)
+    assert [one.heading for one in columns[:2]] == [("#",), ("model",)]
+    assert {" ".join(one.heading) for one in columns} | {*left_out} >= {"run", "ranks", "scored"}
 
 
 def test_too_many_ties_to_letter_are_said_to_be(store: Store) -> None:

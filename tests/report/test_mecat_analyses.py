@@ -39,6 +39,7 @@ from audiocapbench.report.samples import write_samples
 from audiocapbench.scores.run_table import TableReader
 from audiocapbench.stats.shares import clopper_pearson
 from audiocapbench.store import Store
+from cells import cells
 from mecat_runs import items, questions, right, sentence, stored_run
 
 
@@ -167,7 +168,7 @@ def test_what_was_not_scored_or_not_run_is_said(store: Store) -> None:
 
 
 def test_a_users_model_stands_in_its_place_among_the_published(own: ScoredAnswers) -> None:
-    standings = standings_report([grown(own)]).document["standings"]
+    standings = standings_report([grown(own)]).to_dict()["standings"]
     assert len(standings) == 18
     totals = [one["figures"]["score"] or 0 for one in standings]
     assert totals == sorted(totals, reverse=True)
@@ -184,7 +185,7 @@ def test_models_are_ranked_by_plain_similarity_among_table_k1(store: Store) -> N
     own = read_scored(1, store, "similarity", "similarity")
     values = [one.value for one in store.scores(1)["similarity"] if one.sample_id.endswith("long")]
     assert own.groups["long"].date == pytest.approx(np.mean(values))
-    report = standings_report([own], by="similarity").document
+    report = standings_report([own], by="similarity").to_dict()
     figures = {one["model"]: one["figures"] for one in report["standings"]}
     assert len(figures) == 18
     assert figures["made/right"]["long"] == pytest.approx(100 * np.mean(values))
@@ -199,29 +200,29 @@ def test_a_handful_of_clips_is_not_ranked_among_the_published(
 ) -> None:
     for scored, asked in ((own, 97_215), (read_scored(2, store), 100_260)):
         report = standings_report([scored])
-        last = report.document["standings"][-1]
+        last = report.to_dict()["standings"][-1]
         assert (last["model"], last["rank"], last["asked"]) == (scored.name, None, asked)
         assert last["figures"]["score"] > 54, "better than every published one"
         assert last["n"] == sum(
             one.n for group, one in scored.groups.items() if "outs" not in group
         )
         assert f"Not ranked: {last['n']:,} of {asked:,} samples have a score" in last["note"]
-        page = report.pages[0]
-        assert page.rows[-1][0] in ("", "–")
-        assert page.rows[-1][-1] == f"{last['n']:,}/{asked:,}"
-        assert {"n", "asked", "coverage", "as_zero"} <= set(report.records[-1])
+        page = report.tables()[0]
+        assert cells(page)[-1][0] in ("", "–")
+        assert cells(page)[-1][-1] == f"{last['n']:,}/{asked:,}"
+        assert {"n", "asked", "coverage", "as_zero"} <= set(report.records()[-1])
 
 
 def test_what_is_left_out_counts_as_zero_in_standings_and_weights(own: ScoredAnswers) -> None:
     part = replace(grown(own, 0.6), name="made/part")
-    standings = standings_report([grown(own), part]).document["standings"]
+    standings = standings_report([grown(own), part]).to_dict()["standings"]
     places = {one["model"]: one for one in standings}
     whole, less = places["made/right"], places["made/part"]
     assert less["figures"] == whole["figures"]
     assert less["as_zero"] == pytest.approx(0.6 * whole["as_zero"], rel=1e-3)
     assert less["rank"] > whole["rank"]
     assert less["coverage"] == pytest.approx(0.6, abs=1e-3)
-    models = {one["model"]: one for one in weight_report([grown(own), part]).document["models"]}
+    models = {one["model"]: one for one in weight_report([grown(own), part]).to_dict()["models"]}
     for name, rank in models["made/part"]["ranks"].items():
         assert rank > models["made/right"]["ranks"][name]
 
@@ -231,7 +232,7 @@ def test_among_themselves_models_rank_by_the_largest_set_that_was_asked(
 ) -> None:
     few = replace(own, name="made/few")
     groups = {group: replace(one, n=2, asked=2, date=1.0) for group, one in few.groups.items()}
-    report = standings_report([own, replace(few, groups=groups)], published=False).document
+    report = standings_report([own, replace(few, groups=groups)], published=False).to_dict()
     assert [(one["model"], one["rank"]) for one in report["standings"]] == [
         ("made/right", 1),
         ("made/few", None),
@@ -254,7 +255,7 @@ def test_leaving_out_answers_never_raises_a_rank(own: ScoredAnswers) -> None:
             asked = len(kept) if unasked else len(order)
             date, table = float(kept.mean()), kept[:, np.newaxis]
             groups[group] = GroupScore(len(kept), asked, date, date, date, table)
-        found = standings_report([replace(own, groups=groups)]).document["standings"]
+        found = standings_report([replace(own, groups=groups)]).to_dict()["standings"]
         return next(one for one in found if one["origin"] != PUBLISHED)
 
     whole = total(0.0, set(), worst=False, unasked=False)
@@ -268,7 +269,7 @@ def test_leaving_out_answers_never_raises_a_rank(own: ScoredAnswers) -> None:
 
 
 def test_answers_to_questions_stand_among_the_15(store: Store, own: ScoredAnswers) -> None:
-    standings = standings_report([read_scored(2, store)]).document["standings"]
+    standings = standings_report([read_scored(2, store)]).to_dict()["standings"]
     assert len(standings) == 16
     assert set(QA_CATEGORIES) < set(standings[0]["figures"])
     with pytest.raises(ReportError, match="cannot be shown in one table"):
@@ -276,7 +277,7 @@ def test_answers_to_questions_stand_among_the_15(store: Store, own: ScoredAnswer
 
 
 def test_a_model_without_a_group_has_no_total_and_comes_last(store: Store) -> None:
-    last = standings_report([read_scored(4, store)]).document["standings"][-1]
+    last = standings_report([read_scored(4, store)]).to_dict()["standings"][-1]
     assert last["figures"]["score"] is None
     assert "no scores of pure_speech" in last["note"]
 
@@ -286,7 +287,7 @@ def test_equals_share_the_better_place() -> None:
 
 
 def test_weightings_of_the_published_models_are_those_of_the_paper() -> None:
-    report = weight_report([]).document
+    report = weight_report([]).to_dict()
     taus = report["kendall_tau"]
     assert [one["models"] for one in taus] == [17] * 3 + [15] * 6
     assert [round(one["tau"], 3) for one in taus[:3]] == [0.897, 0.912, 0.956]
@@ -298,12 +299,12 @@ def test_weightings_of_the_published_models_are_those_of_the_paper() -> None:
 
 
 def test_weightings_take_the_users_model_in(own: ScoredAnswers, store: Store) -> None:
-    report = weight_report([grown(own), read_scored(4, store)]).document
+    report = weight_report([grown(own), read_scored(4, store)]).to_dict()
     ranked = [one["models"] for one in report["kendall_tau"]]
     assert ranked == [18] * 3 + [16] * 3 + [15] * 3, "one without a total has no rank"
     assert any("encoder is wordllama" in note for note in report["notes"])
     assert "made/half (run 4): No total" in " ".join(report["notes"])
-    alone = weight_report([own], published=False).document
+    alone = weight_report([own], published=False).to_dict()
     assert [one["tau"] for one in alone["kendall_tau"]] == [None, None, None]
     assert not any("paper" in note for note in alone["notes"])
     with pytest.raises(ReportError, match="Score_QA counts its categories alike"):
@@ -313,27 +314,27 @@ def test_weightings_take_the_users_model_in(own: ScoredAnswers, store: Store) ->
 
 
 def test_a_split_shows_the_two_sides_with_the_published_beside(own: ScoredAnswers) -> None:
-    report = split_report([own]).document
+    report = split_report([own]).to_dict()
     assert len(report["models"]) == 18
     (mine,) = [one for one in report["models"] if one["origin"] != PUBLISHED]
     assert mine["similarity"] == pytest.approx(100 * (own.groups["pure_speech"].similarity or 0))
     assert any("only 46.7 fits" in note for note in report["notes"])
-    other = split_report([own], "environment").document
+    other = split_report([own], "environment").to_dict()
     assert any("not printed" in note for note in other["notes"])
     without = replace(own, groups={"short": own.groups["short"]})
-    (nothing,) = split_report([without], "long", published=False).document["models"]
+    (nothing,) = split_report([without], "long", published=False).to_dict()["models"]
     assert (nothing["date"], nothing["n"], nothing["asked"], nothing["coverage"]) == (None, 0, 0, 0)
     with pytest.raises(ReportError, match="no group 'loud'"):
         split_report([own], "loud")
 
 
 def test_a_split_of_questions_has_no_published_figures(store: Store) -> None:
-    report = split_report([read_scored(2, store)], "direct_perception").document
+    report = split_report([read_scored(2, store)], "direct_perception").to_dict()
     assert [one["model"] for one in report["models"]] == ["made/answers"]
 
 
 def test_a_drop_is_pure_less_mixed_and_shows_what_is_left_without_null(own: ScoredAnswers) -> None:
-    drops = drop_report([own]).document["drops"]
+    drops = drop_report([own]).to_dict()["drops"]
     assert len(drops) == 3 * 18
     (mine,) = [one for one in drops if (one["model"], one["content"]) == ("made/right", "sound")]
     pure, mixed = own.groups["pure_sound"].date, own.groups["mixed_sound"].date
@@ -346,7 +347,7 @@ def test_a_drop_is_pure_less_mixed_and_shows_what_is_left_without_null(own: Scor
 
 
 def test_a_drop_without_a_group_is_said(store: Store) -> None:
-    report = drop_report([read_scored(4, store)], published=False).document
+    report = drop_report([read_scored(4, store)], published=False).to_dict()
     assert {one["content"] for one in report["drops"]} == {"music", "sound"}
     assert "made/half (run 4) has no pure or no mixed speech." in report["notes"]
 
@@ -354,14 +355,14 @@ def test_a_drop_without_a_group_is_said(store: Store) -> None:
 def test_the_silence_probe_counts_and_lists_the_offending_answers(
     store: Store, given_right: AnswerSet
 ) -> None:
-    report = silence_report(answers_of_run(3, store)).document
+    report = silence_report(answers_of_run(3, store)).to_dict()
     share = report["subtasks"]["speech"]
     assert share["claimed"] == {"speech": 2, "music": 0, "sound": 2, "any": 4}
     assert share["answers"] == 6
     listed = [one for one in report["offending"] if one["subtask"] == "speech"]
     assert {one["text"] for one in listed} == {"A man says hello.", "A dog barks."}
     assert all(one["id"].startswith("000_") for one in report["offending"])
-    calm = silence_report(given_right).document
+    calm = silence_report(given_right).to_dict()
     assert calm["subtasks"]["speech"]["claimed"]["any"] == 0
 
 
@@ -377,28 +378,28 @@ def given(*texts: str) -> AnswerSet:
 
 def test_answers_that_cannot_be_read_are_counted_apart_and_shown() -> None:
     report = silence_report(given("A man talks.", "一个男人在说话。", "Silence.", ""))
-    (share,) = report.document["subtasks"].values()
+    (share,) = report.to_dict()["subtasks"].values()
     assert (share["answers"], share["unread"], share["claimed"]["any"]) == (4, 1, 1)
     assert share["share"] == pytest.approx(1 / 3)
-    assert report.document["unread"] == [
+    assert report.to_dict()["unread"] == [
         {"id": "1/speech", "subtask": "speech", "text": "一个男人在说话。"}
     ]
-    assert [one["claims"] for one in report.records] == ["speech", "unread"]
-    *_, unread = report.pages
-    assert unread.rows == (("1/speech", "speech", "一个男人在说话。"),)
-    assert "1 of 4 answers have too few Latin letters" in report.document["notes"][-1]
+    assert [one["claims"] for one in report.records()] == ["speech", "unread"]
+    *_, unread = report.tables()
+    assert cells(unread) == [("1/speech", "speech", "一个男人在说话。")]
+    assert "1 of 4 answers have too few Latin letters" in report.to_dict()["notes"][-1]
 
 
 def test_a_share_of_nothing_that_was_read_is_no_number() -> None:
     report = silence_report(given("沉默", "音乐"))
-    assert report.document["subtasks"]["speech"] == {
+    assert report.to_dict()["subtasks"]["speech"] == {
         "answers": 2,
         "unread": 2,
         "claimed": {"speech": 0, "music": 0, "sound": 0, "any": 0},
         "share": None,
         "ci": None,
     }
-    assert report.pages[0].rows[0][-2:] == ("–", "–")
+    assert cells(report.tables()[0])[0][-2:] == ("–", "")
 
 
 def test_a_model_without_silent_clips_cannot_be_probed(store: Store) -> None:
@@ -417,7 +418,7 @@ def test_stability_spreads_shrink_with_size_and_start_from_the_stored_score(
 ) -> None:
     given = given_right
     report = stability_report(given, groups=["long", "mixed_music"], percents=[10, 100], rounds=20)
-    groups = report.document["groups"]
+    groups = report.to_dict()["groups"]
     assert list(groups) == ["long", "mixed_music"]
     assert groups["long"]["date"] == pytest.approx(100 * own.groups["long"].date)
     small, whole = groups["long"]["sizes"]
@@ -427,18 +428,18 @@ def test_stability_spreads_shrink_with_size_and_start_from_the_stored_score(
     away = max(small["mean"] - small["lowest"], small["highest"] - small["mean"])
     assert small["largest_deviation"] == pytest.approx(away)
     assert groups["long"]["published"]["size"] == 20_052
-    assert "table F.5): mean 64.86 (64.7–65.0), CV 0.14 %" in " ".join(report.pages[0].notes)
+    assert "table F.5): mean 64.86 (64.7–65.0), CV 0.14 %" in " ".join(report.tables()[0].notes)
     assert (small["published_cv"], whole["published_cv"]) == (0.54, 0.14)
     fewer = replace(given, answers=given.answers[6:])
-    left_out = stability_report(fewer, groups=["long"], percents=[10], rounds=2).document["notes"]
+    left_out = stability_report(fewer, groups=["long"], percents=[10], rounds=2).to_dict()["notes"]
     assert "1 samples without an answer are left out." in left_out, "of the group that is shown"
     again = stability_report(given, groups=["long"], percents=[10, 100], rounds=20)
-    assert again.document["groups"]["long"]["sizes"][0] == small
+    assert again.to_dict()["groups"]["long"]["sizes"][0] == small
 
 
 def test_stability_of_questions_and_wrong_sizes(store: Store, given_right: AnswerSet) -> None:
     report = stability_report(answers_of_run(2, store), rounds=2, percents=[5])
-    assert list(report.document["groups"]) == list(QA_CATEGORIES)
+    assert list(report.to_dict()["groups"]) == list(QA_CATEGORIES)
     wrongs: list[dict[str, Any]] = [{"rounds": 1}, *({"percents": one} for one in ([], [0], [101]))]
     for wrong in wrongs:
         with pytest.raises(ReportError, match="two rounds at least"):
@@ -460,7 +461,7 @@ def test_every_report_can_be_written_in_every_way(
         stability_report(given_right, groups=["short"], rounds=2),
     ]
     for report in reports:
-        json.dumps(report.document, allow_nan=False)
-        assert report.records
-        for page in report.pages:
-            assert all(len(row) == len(page.headings) for row in page.rows)
+        json.dumps(report.to_dict(), allow_nan=False)
+        assert report.records()
+        for page in report.tables():
+            assert len(cells(page)) == len(page.rows)

@@ -48,7 +48,7 @@ def test_the_spread_of_real_captions_shrinks_as_in_the_paper(shared: Path, tmp_p
             stream.write(json.dumps({key: fields["sound"][2]}) + "\n")
     (given,) = answers_of_files([str(path)], folder / "00A.jsonl")
     assert given.bad == ()
-    report = stability_report(given, groups=["pure_sound"], rounds=20).document
+    report = stability_report(given, groups=["pure_sound"], rounds=20).to_dict()
     cv = [one["cv"] for one in report["groups"]["pure_sound"]["sizes"]]
     assert cv[-1] < 5 < cv[0]
     assert sum(given.asked.values()) == 6 * 848

@@ -7,17 +7,19 @@ import pytest
 
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
-from audiocapbench.report.exports import fitted, latex_text, markdown_text
 from audiocapbench.report.leaderboard.board import Leaderboard, LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard
-from audiocapbench.report.leaderboard.pages import pages
 from audiocapbench.report.leaderboard.paper_tables import paper_tables
 from audiocapbench.report.leaderboard.records import pair_records, records
+from audiocapbench.report.leaderboard.tables import board_tables
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.plots import overall_bars, tradeoff_points
 from audiocapbench.report.page.report_data import gather, stored_summaries
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.store import Store
+from audiocapbench.table.forms import latex_text, markdown_text
+from audiocapbench.table.terminal import fitted
+from cells import cells, headings
 from command import run_command
 from made_store import MadeRun, emptied, made_samples, put_run
 
@@ -78,28 +80,29 @@ def board(store: Store, **wanted: object) -> Leaderboard:
 
 def test_the_published_rows_are_the_papers_digits(store: Store) -> None:
     (table,) = paper_tables(board(store), 1)
-    shown = "\n".join(" ".join([row[1].partition("/")[2], *row[2:]]) for row in table.page.rows)
+    shown = "\n".join(" ".join([row[1].partition("/")[2], *row[2:]]) for row in cells(table))
     assert shown == PAPER.strip()
-    assert [row[0] for row in table.page.rows] == [str(place) for place in range(1, 14)]
+    assert [row[0] for row in cells(table)] == [str(place) for place in range(1, 14)]
 
 
 def test_best_and_second_are_marked_as_in_the_paper(store: Store) -> None:
     (table,) = paper_tables(board(store), 1)
     marked = {
-        (table.page.headings[column].text, mark): table.page.rows[line][column]
-        for (line, column), mark in table.page.marks.items()
+        (*column.heading, mark): cell
+        for column in table.text_columns()
+        for (cell,), mark in zip(column.cells, column.marks, strict=True)
     }
     assert marked["accuracy", "best"] == "6.18"
     assert marked["hallucination", "second"] == "6.84", "the paper underlines 6.30, the fifth"
-    assert "**6.18**" in markdown_text([table.page])
-    assert r"\underline{6.00}" in latex_text([table.page])
+    assert "**6.18**" in markdown_text([table])
+    assert r"\underline{6.00}" in latex_text([table])
 
 
 def test_tables_two_and_three_are_the_papers(store: Store) -> None:
     (table,) = paper_tables(board(store, by_category=True), 2)
-    assert table.page.rows[0] == ("gemini/gemini-3-pro-preview", "6.40", "5.68", "5.79")
+    assert cells(table)[0] == ("gemini/gemini-3-pro-preview", "6.40", "5.68", "5.79")
     (table,) = paper_tables(board(store), 3)
-    assert [row[2:] for row in table.page.rows] == [
+    assert [row[2:] for row in cells(table)] == [
         ("200", "90"),
         ("200", "104"),
         ("300", "264"),
@@ -114,24 +117,24 @@ def test_a_run_without_three_clips_stands_among_the_published_with_bounds(mine: 
     low, high = only.bounds(only.entries[0]) or (0.0, 0.0)
     assert low == pytest.approx(5.8 * 997 / 1000)
     assert high == pytest.approx((5.8 * 997 + 30) / 1000)
-    (page,) = pages(Leaderboard((only,), ()))
-    assert "worst–best" in [one.text for one in page.headings]
+    (page,) = board_tables(Leaderboard((only,), ()))
+    assert "worst–best" in headings(page)
     (table,) = paper_tables(Leaderboard((only,), ()), 1)
-    own = next(one for one in table.records if one["model"] == "own/mine")
+    own = next(one for one in table.rows if one["model"] == "own/mine")
     assert [own["accuracy"], own["meteor"]] == pytest.approx([5.8, 0.2345])
     assert (own["scored"], own["bleu_4"]) == (997, None)
     assert [own["worst"], own["best"]] == pytest.approx([low, high])
     assert own["rank"] is None, "no test gives it a place among printed ones"
-    ranks = [one["rank"] for one in table.records if one is not own]
+    ranks = [one["rank"] for one in table.rows if one is not own]
     assert ranks == list(range(1, 14))
-    assert not any("letter" in note for note in table.page.notes)
-    assert any("3 of them were not there" in note for note in table.page.notes)
+    assert not any("letter" in note for note in table.notes)
+    assert any("3 of them were not there" in note for note in table.notes)
 
 
 def test_columns_are_chosen_and_an_unknown_one_is_refused(mine: Store) -> None:
     made = board(mine)
     (table,) = paper_tables(made, 1, ["model", "meteor"])
-    assert [one.text for one in table.page.headings] == ["model", "meteor"]
+    assert headings(table) == ["model", "meteor"]
     with pytest.raises(ReportError, match="there is no column 'melody'; there are rank, model"):
         paper_tables(made, 1, ["melody"])
 
@@ -177,15 +180,17 @@ def test_published_models_without_the_score_are_not_drawn_and_that_is_said(store
 def test_published_tables_need_no_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = run_command("leaderboard", "--published", "--table", "1")
-    assert (done.returncode, done.stdout.count("gemini-3-pro-preview")) == (0, 2)
+    assert (done.returncode, done.stdout.count("gemini-3-pro-preview")) == (0, 1)
     assert list(tmp_path.iterdir()) == [], "nothing is made"
     wrong = run_command("leaderboard", "--published", "--store", "nowhere.db")
     assert wrong.returncode == 2
     assert "no such store" in wrong.stderr
 
 
-def test_a_broken_table_keeps_its_marks(store: Store) -> None:
+def test_a_narrow_table_keeps_its_marks(store: Store) -> None:
     (table,) = paper_tables(board(store), 1)
-    parts = fitted(table.page, 80)
-    assert len(parts) == 2
-    assert sum(len(part.marks) for part in parts) == len(table.page.marks)
+    columns, left_out = fitted(table, 80)
+    assert [one for column in columns for one in column.marks if one]
+    whole = {one.look.name: one.marks for one in table.text_columns()}
+    assert all(one.marks == whole[one.look.name] for one in columns)
+    assert {" ".join(one.heading) for one in columns} | {*left_out} == set(headings(table))

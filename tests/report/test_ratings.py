@@ -90,15 +90,15 @@ def test_an_item_that_several_people_rated_counts_once(tmp_path: Path) -> None:
     rows: list[list[object]] = [["item", "rater", "group", "rating"]]
     rows += [[f"clip{n}", who, "ab"[n % 2], 1 + (n + who) % 5] for n in range(18) for who in (0, 1)]
     found = rating_report(read_opinions(write(tmp_path / "r.csv", rows)), 3.0)
-    whole, first, _ = found.document["groups"]
+    whole, first, _ = found.to_dict()["groups"]
     assert (whole["n"], first["n"]) == (18, 9)
     means = [np.mean([1 + n % 5, 1 + (n + 1) % 5]) for n in range(18)]
     assert whole["mean"]["value"] == pytest.approx(np.mean(means))
     assert whole["p"] == pytest.approx(
         stats.wilcoxon([m - 3 for m in means if m != 3], alternative="greater").pvalue
     )
-    assert [one["first"] for one in found.document["comparisons"]] == ["a"], "two are compared"
-    assert "18 have several" in " ".join(found.document["notes"])
+    assert [one["first"] for one in found.to_dict()["comparisons"]] == ["a"], "two are compared"
+    assert "18 have several" in " ".join(found.to_dict()["notes"])
 
 
 def test_wrong_ratings_and_groups_are_refused_in_words(audit: Path, tmp_path: Path) -> None:
@@ -122,12 +122,12 @@ def test_wrong_ratings_and_groups_are_refused_in_words(audit: Path, tmp_path: Pa
     once, twice = (
         rating_report(read_opinions(three), 3.0, ["S00:SMA"] * times) for times in (1, 2)
     )
-    assert once.document == twice.document, "the same comparison is one test"
+    assert once.to_dict() == twice.to_dict(), "the same comparison is one test"
     zeros = write(tmp_path / "zeros.jsonl", [])
     zeros.write_text('{"rating": 0}\n{"rating": 4}\n')
-    assert rating_report(read_opinions(zeros), 3.0).document["groups"][0]["mean"]["value"] == 2.0, (
-        "0 is a rating"
-    )
+    assert (
+        rating_report(read_opinions(zeros), 3.0).to_dict()["groups"][0]["mean"]["value"] == 2.0
+    ), "0 is a rating"
     none = call("meta", "ratings", write(tmp_path / "none.csv", [["rating"]]))
     assert "holds no ratings" in none.stderr
 
@@ -163,7 +163,7 @@ def test_the_win_rates_of_table_f1_are_reproduced(pairs: Path) -> None:
 
 def test_scores_of_preferred_captions_are_those_of_the_metric(pairs: Path) -> None:
     found = win_report(read_pairs("csv", [pairs]), ["rouge_l", "date"])
-    rouge, date = found.document["metrics"]
+    rouge, date = found.to_dict()["metrics"]
     chosen = [one if one.answer == 0 else one.swapped() for one in read_pairs("csv", [pairs])]
     for side, texts in (
         ("preferred", [one.first for one in chosen]),
@@ -187,7 +187,7 @@ def test_undecided_pairs_are_counted_apart(tmp_path: Path) -> None:
         ["1.wav", "a dog", "a cat", "a"],
         ["2.wav", "a dog", "a cat", "tie"],
     ]
-    [one] = win_report(read_pairs("csv", [write(tmp_path / "p.csv", rows)])).document["types"]
+    [one] = win_report(read_pairs("csv", [write(tmp_path / "p.csv", rows)])).to_dict()["types"]
     assert (one["n"], one["undecided"], one["first_wins"]["value"]) == (1, 1, 1.0)
     done = call("meta", "wins", tmp_path / "p.csv", "--metrics", "rouge_l")
     assert done.returncode == 2

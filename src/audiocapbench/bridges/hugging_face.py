@@ -12,10 +12,11 @@ from audiocapbench.data.build.hub import hub_library
 from audiocapbench.data.problems import os_errors
 from audiocapbench.errors import AudioError, ReportError
 from audiocapbench.files import encodable, write_file
-from audiocapbench.report.exports import markdown, write_parquet
 from audiocapbench.report.samples import sample_rows
 from audiocapbench.scores.run_table import RunTable
 from audiocapbench.scores.table import estimate_records
+from audiocapbench.table import Column, Table
+from audiocapbench.table.forms import markdown, markdown_rows, write_parquet
 from audiocapbench.version import VERSION
 
 FILES = _ANSWERS, _SCORES, _CARD = (
@@ -111,19 +112,10 @@ def _card(table: RunTable, records: Sequence[Any], lost: int) -> str:
         "Made": f"{run.created_at} by AudioCapBench {run.made_by}, written by {VERSION}",
         "Licence": "that of the benchmark's clips",
     }
-    whole = [one for one in records if one["group"] == "all"]
-    columns = ("scorer", "score", "low", "high", "n", "samples", "signature")
-    cells = [[_shown(one[name]) for name in columns] for one in whole]
-    lines = ["| " + " | ".join(one) + " |" for one in (columns, ["---"] * len(columns), *cells)]
+    names = ("scorer", "score", "low", "high", "n", "samples", "signature")
+    columns = [Column(one, form=".3f" if one in ("score", "low", "high") else "") for one in names]
+    whole = Table("", [one for one in records if one["group"] == "all"], columns)
     about = [f"- {name}: {markdown(value)}" for name, value in made.items()]
-    text = [f"# {markdown(title)}", "\n".join(about), "\n".join(lines)]
+    text = [f"# {markdown(title)}", "\n".join(about), "\n".join(markdown_rows(whole))]
     front = json.dumps(head, indent=1, ensure_ascii=False)
     return encodable(f"---\n{front}\n---\n\n" + "\n\n".join(text) + "\n")
-
-
-def _shown(value: Any) -> str:
-    return (
-        f"{value:.3f}"
-        if isinstance(value, float)
-        else markdown(str("–" if value is None else value))
-    )

@@ -10,7 +10,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, app
-from audiocapbench.cli.console import print_json, say, show_table, some
+from audiocapbench.cli.console import print_json, say, show, some
 from audiocapbench.cli.examples import ExampleGroup
 
 if TYPE_CHECKING:
@@ -210,13 +210,13 @@ def _hearing_model(name: str | None) -> "Model | None":
 
 
 def _show_hearing(document: dict[str, Any]) -> None:
-    statuses = ("ok", "failed", "not_run")
-    heads = [one.replace("_", " ") for one in statuses]
+    from audiocapbench.table import Table
+
     rows = [
-        [name, *(str(own.get(one, 0)) for one in statuses)]
-        for name, own in document["experts"].items()
+        {"expert": name} | {one: counts.get(one, 0) for one in ("ok", "failed", "not_run")}
+        for name, counts in document["experts"].items()
     ]
-    show_table(["expert", *heads], rows)
+    show(Table("", rows))
     for name, reason in document["not_run"].items():
         say(f"{name} was not run: {reason}")
     parts = ", ".join(f"{name} {count:,}" for name, count in document["domains"].items())
@@ -339,8 +339,9 @@ def _check(
 
 
 def _show_check(document: dict[str, Any]) -> None:
-    rows = [[one["step"], f"{one['left']:,}", f"{one['went']:,}"] for one in document["survival"]]
-    show_table(["step", "left", "went"], rows)
+    from audiocapbench.table import Table
+
+    show(Table("", document["survival"], ("step", "left", "went")))
     for name, own in document["reasons"].items():
         for reason, count in own.items():
             say(f"  {count:,} {name}: {reason}")
@@ -376,6 +377,7 @@ def _split(
     from audiocapbench.annotate.check import survival
     from audiocapbench.annotate.datasheet import write_datasheet
     from audiocapbench.annotate.split import NothingPassedError, read_shares, split
+    from audiocapbench.table import Table
 
     store, project, parts = way.settings.store, str(folder.resolve()), read_shares(shares)
     try:
@@ -392,8 +394,11 @@ def _split(
 
     def shown() -> None:
         domains = sorted({domain for own in counts.values() for domain in own})
-        rows = [[one, *(str(own.get(one, 0)) for own in counts.values())] for one in domains]
-        show_table(["domain", *counts], rows)
+        rows = [
+            {"domain": one} | {part: own.get(one, 0) for part, own in counts.items()}
+            for one in domains
+        ]
+        show(Table("", rows))
         test = out / ("test" if "test" in counts else next(iter(counts)))
         say(
             f"{len(made.clips):,} clips and a datasheet are in {out}. Then: "

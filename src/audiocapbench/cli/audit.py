@@ -7,7 +7,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.annotate import annotate_app
-from audiocapbench.cli.console import print_json, say, show_findings, show_lines
+from audiocapbench.cli.console import print_json, say, show_lines, show_result
 from audiocapbench.errors import AudioCapBenchError
 
 
@@ -58,7 +58,7 @@ def audit(
             say(f"In browsers: audiocapbench view --rate {out / f'{name}.toml'}")
     elif ratings and out is None:
         with Store.open(store, create=False) as kept:
-            show_findings(audit_report(kept, str(folder.resolve()), ratings), json=json)
+            show_result(audit_report(kept, str(folder.resolve()), ratings), json=json)
     else:
         raise AudioCapBenchError("give --out DIR for sheets, or --ratings FILE, not both")
 

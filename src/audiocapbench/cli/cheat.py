@@ -9,11 +9,11 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import code_of
-from audiocapbench.cli.console import complain, print_json, say, show_lines, show_table
+from audiocapbench.cli.console import complain, print_json, say, show, show_lines
 from audiocapbench.cli.meta import agreed_scorers, meta_app
 
 if TYPE_CHECKING:
-    from audiocapbench.meta.cheat import AttackFigure, CheatTrial
+    from audiocapbench.meta.cheat import CheatTrial
 
 
 @options.command(meta_app.command)
@@ -81,19 +81,28 @@ def cheat(
 
 def _print(trials: "Sequence[CheatTrial]") -> None:
     from audiocapbench.meta.cheat import ATTACKS
+    from audiocapbench.table import Column, Table, ValueWithInterval
+    from audiocapbench.table.table import signature_notes
 
-    columns = ("attack", "score", "gain", "95 %", "wins %", "clips")
+    columns = (
+        "attack",
+        Column("mean", "score", ".3f"),
+        Column("gain", form="+.3f"),
+        Column("wins", "wins %", ".0f"),
+        Column("clips", align="right"),
+    )
     for trial in trials:
+        rows = [
+            {
+                "attack": f"{one.attack}{' (cheats)' * one.succeeds}",
+                "mean": one.mean,
+                "gain": ValueWithInterval(one.gain, one.interval),
+                "wins": one.wins,
+                "clips": f"{one.n:,}" + f" of {one.total:,}" * (one.n < one.total),
+            }
+            for one in trial.figures
+        ]
         title = f"{trial.scorer}: gain over the honest caption, which has {trial.honest:.3f}"
-        rows = [_row(one) for one in trial.figures]
-        show_table(columns, rows, title)
+        show(Table(title, rows, columns))
     show_lines(*(f"{name}: {words}" for name, (words, _) in ATTACKS.items()))
-    show_lines(*dict.fromkeys(f"Signature: {trial.signature}" for trial in trials))
-
-
-def _row(one: "AttackFigure") -> list[str]:
-    ends = f"{one.interval.low:+.3f} to {one.interval.high:+.3f}" if one.interval else "–"
-    missing = f" of {one.total:,}" if one.n < one.total else ""
-    mark = " (cheats)" if one.succeeds else ""
-    numbers = [f"{one.mean:.3f}", f"{one.gain:+.3f}", ends, f"{one.wins:.0f}"]
-    return [f"{one.attack}{mark}", *numbers, f"{one.n:,}{missing}"]
+    show_lines(*signature_notes(trial.signature for trial in trials))

@@ -1,6 +1,6 @@
 """``audiocapbench compare``: two runs side by side, and whether their difference is real."""
 
-from functools import partial
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -8,7 +8,8 @@ import typer
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, app
 from audiocapbench.cli.console import say
-from audiocapbench.report.exports import Format
+from audiocapbench.cli.outputs import write
+from audiocapbench.table.forms import Format
 
 
 @options.command(app.command)
@@ -37,7 +38,6 @@ def compare(
     """
     from audiocapbench import library
     from audiocapbench.cli.results import warn_about
-    from audiocapbench.cli.tables import write
     from audiocapbench.metrics import find_metric
     from audiocapbench.metrics.names import split_names
     from audiocapbench.report.compare.render import LONGEST, LONGEST_IN_A_FILE, worse
@@ -58,8 +58,7 @@ def compare(
     )
     form = Format.JSON if json else form
     longest = LONGEST if form is Format.TABLE else LONGEST_IN_A_FILE
-    pages = partial(found.pages, longest)
-    write(form, out, pages=pages, records=found.records, document=found.to_dict, fit=True)
+    write(replace(found, longest=longest), form, out)
     scorers = [one.scorer for one in found.comparison.differences]
     warn_about(kept, [one.name for one in scorers if one.dimension is not None], [first, second])
     gates = [worse(found.comparison, name) for name in fail_if_worse or ()]

@@ -6,30 +6,22 @@ Whatever comes from data is printed by these functions alone, which write its co
 import json
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.report.escape_controls import escape_controls, escape_json, escape_line
+from audiocapbench.table.escape_controls import escape_controls, escape_json, escape_line
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from audiocapbench.report.exports import Findings, Page
-    from audiocapbench.signature import Signature
+    from audiocapbench.table import Result, Table
 
 SHOWN = 5
 """How many of a long list people are shown; programs get them all."""
-
-
-def stdout(width: int | None = None) -> "Console":
-    """For results."""
-    from rich.console import Console
-
-    return Console(soft_wrap=False, highlight=False, width=width)
 
 
 def stderr() -> "Console":
@@ -39,42 +31,22 @@ def stderr() -> "Console":
     return Console(stderr=True, highlight=False)
 
 
-def show_page(page: "Page", *, fit: bool = True) -> None:
-    """Print a table on stdout, folded and broken in parts where the terminal is narrow."""
-    from dataclasses import replace
-    from textwrap import wrap
+def show(*tables: "Table") -> None:
+    """Print tables on stdout, in the terminal's width."""
+    from rich.console import Console
 
-    from audiocapbench.library.result import rich_table
-    from audiocapbench.report.exports import fitted, page_width
+    from audiocapbench.table.terminal import print_table
 
-    width = stdout().width
-    for part in fitted(page, width) if fit else [page]:
-        # A title is as wide as the terminal, not as its table: no name in it is broken.
-        title = escape_line(part.title)
-        show_lines(*wrap(title, width, break_long_words=False, break_on_hyphens=False))
-        table = rich_table(replace(part, title=""))
-        # What is wider than the terminal is wrapped by it, and loses no digit.
-        wide = None if part.wraps else max(width, page_width(part))
-        stdout(wide).print(table, crop=False)
-        show_lines(*part.notes, *([""] if part.notes else []))
+    for table in tables:
+        print_table(Console(soft_wrap=False, highlight=False), table)
 
 
-def show_table(
-    columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "", *, left: int = 1
-) -> None:
-    """Print a table on stdout whose first columns hold names, and the others numbers."""
-    from audiocapbench.report.exports import Heading, Page
-
-    headings = (Heading(name, "right" if at >= left else "left") for at, name in enumerate(columns))
-    show_page(Page(title, tuple(headings), tuple(map(tuple, rows))))
-
-
-def show_findings(found: "Findings", *, json: bool) -> None:
-    """Print what an analysis found."""
+def show_result(result: "Result", *, json: bool) -> None:
+    """Print what a command found, as tables or as one JSON document."""
     if json:
-        print_json(found.document)
-    for page in () if json else found.pages:
-        show_page(page)
+        print_json(result.to_dict())
+    else:
+        show(*result.tables())
 
 
 def show_lines(*lines: str) -> None:
@@ -117,11 +89,6 @@ def ask(question: str) -> bool | None:
         return None
     typer.echo(f"{escape_line(question)} [y/N] ", nl=False, err=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def signature_lines(signatures: "Iterable[Signature]") -> list[str]:
-    """How the numbers of tables were made, a line for each way."""
-    return [f"Signature: {one}" for one in dict.fromkeys(map(str, signatures)) if one]
 
 
 def some(names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import print_json, say, show_table
+from audiocapbench.cli.console import print_json, say, show
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, meant
 
@@ -165,31 +165,32 @@ def _print(
     made: "list[CorruptionResult]", controls: "Check", trained: "Mapping[str, ControlAccuracy]"
 ) -> None:
     from audiocapbench.meta.corrupt.captions import LESS_COMPLETE
+    from audiocapbench.table import Column, Table, ValueWithInterval
 
+    by_kind = {str(one.kind): one for one in made}
     names = [*next(iter(controls.values())), *(["trained"] if trained else [])]
-    counted = ["made", "of captions", "not applicable", "left out", *names]
-    rows, by_kind = [], {str(one.kind): one for one in made}
+    rows = []
     for group in [*by_kind, "all"]:
-        one = by_kind.get(group)
-        counts = [""] * 4
-        if one:
-            share = f"{100 * one.share:.0f} %"
-            counts = [str(len(one.pairs)), share, str(one.not_applicable), str(one.left_out)]
+        row: dict[str, Any] = {"kind": group}
+        if one := by_kind.get(group):
+            row |= {"made": len(one.pairs), "share": one.share, "left_out": one.left_out}
+            row |= {"not_applicable": one.not_applicable}
+            if one.kind.other_caption == LESS_COMPLETE:
+                # The mark stands where the figures do, because it says what they mean.
+                row["kind"] = f"{group} ({LESS_COMPLETE})"
         figures = {**controls.get(group, {}), "trained": trained.get(group)}
-        cells = [_shown(figures.get(name)) for name in names]
-        # The mark stands where the figures do, because it says what they mean.
-        less = one is not None and one.kind.other_caption == LESS_COMPLETE
-        title = f"{group} ({LESS_COMPLETE})" if less else group
-        rows.append([title, *counts, *cells])
-    show_table(["kind", *counted], rows)
+        for name in names:
+            figure = figures.get(name)
+            row[name] = figure and ValueWithInterval(figure.accuracy, figure.interval)
+        rows.append(row)
+    columns = [
+        *(Column("kind"), Column("made")),
+        Column("share", "of captions", ".0%"),
+        *(Column("not_applicable"), Column("left_out")),
+        *(Column(name, name, ".1f") for name in names),
+    ]
+    show(Table("", rows, columns))
     say("Accuracy of scorers that never hear the clip, in percent; 50 is chance, a tie half.")
     for one in made:
         for reason, count in sorted(one.rejected.items()):
             say(f"{one.kind}: {count} refused: {reason}")
-
-
-def _shown(figure: "ControlAccuracy | None") -> str:
-    if figure is None:
-        return "–"
-    spread = f" ±{(figure.interval.high - figure.interval.low) / 2:.1f}" if figure.interval else ""
-    return f"{figure.accuracy:.1f}{spread}"

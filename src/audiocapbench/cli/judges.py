@@ -9,21 +9,13 @@ from typer import BadParameter, Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, app
-from audiocapbench.cli.console import (
-    print_json,
-    say,
-    show_findings,
-    show_lines,
-    show_page,
-    show_table,
-    signature_lines,
-)
-from audiocapbench.cli.listings import print_listing
+from audiocapbench.cli.console import print_json, say, show, show_result
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
     from audiocapbench.judges import JudgeCheck
+    from audiocapbench.table import Table
 
 judges_app = typer.Typer(rich_markup_mode=None)
 app.add_typer(judges_app, name="judges")
@@ -35,15 +27,18 @@ def judges(ctx: typer.Context, *, json: options.Json = False) -> None:
     if ctx.invoked_subcommand is not None:
         return
     from audiocapbench.judges import list_contracts, list_judges
+    from audiocapbench.table import Column, Findings, Table
 
-    listed, contracts = list_judges(), list_contracts()
-    if json:
-        rows = [one._asdict() for one in listed]
-        print_json({"judges": rows, "contracts": [one._asdict() for one in contracts]})
-        return
-    print_listing("judges", ("name", "description"), [tuple(one) for one in listed], json=False)
-    fields = ("[contract=NAME]", "what a model is asked", "scores")
-    print_listing("contracts", fields, [tuple(one) for one in contracts], json=False)
+    heads = {"name": "[contract=NAME]", "description": "what a model is asked", "scores": "scores"}
+    contracts = Table(
+        "",
+        [one._asdict() for one in list_contracts()],
+        [Column(name, heading) for name, heading in heads.items()],
+        name="contracts",
+        stacks=True,
+    )
+    listed = [one._asdict() for one in list_judges()]
+    show_result(Findings([Table("", listed, name="judges", stacks=True), contracts]), json=json)
 
 
 @options.command(judges_app.command)
@@ -112,7 +107,7 @@ def check(
     if json:
         print_json(document)
     else:
-        _print(found)
+        show(_check_table(found))
     if found.warning:
         say(f"Warning: {found.warning}.")
     explain_spending(purse)
@@ -160,7 +155,7 @@ def sensitivity(
         study_sensitivity,
     )
     from audiocapbench.report.page.plots import figure_writer
-    from audiocapbench.report.sensitivity import sensitivity_page, sensitivity_sheet
+    from audiocapbench.report.sensitivity import sensitivity_sheet, sensitivity_table
     from audiocapbench.store import Store
 
     refuse_overwriting(out, [store_file(store)])
@@ -182,7 +177,7 @@ def sensitivity(
     if json:
         print_json(study.to_dict())
     else:
-        show_page(sensitivity_page(study))
+        show(sensitivity_table(study))
     if draw is not None:
         draw(sensitivity_sheet(study))
     say(*(f"Not varied: {words}." for words in study.left_out))
@@ -192,37 +187,33 @@ def sensitivity(
         raise typer.Exit(SOME_FAILED)
 
 
-def _print(found: "JudgeCheck") -> None:
+def _check_table(found: "JudgeCheck") -> "Table":
+    """Means of right, safe and wrong answers, and below them what else the check found."""
     from audiocapbench.scores.estimate import counted
+    from audiocapbench.table import Column, Table, ValueWithInterval
+    from audiocapbench.table.table import shown, signature_notes
 
     rows = [
-        (kind, f"{figure.mean:.2f}", _range(figure.interval))
-        for kind, figure in found.kinds.items()
+        {"answers": kind, "mean": ValueWithInterval(one.mean, one.interval)}
+        for kind, one in found.kinds.items()
     ]
-    show_lines(f"{found.judge} on answers of known quality, 0 to 10")
-    columns = ("answers", "mean", "95 % interval")
-    show_table(columns, rows)
-    for words, value in (
-        ("a right answer scores above a safe one (AUC)", found.auc_right_safe),
-        ("a safe answer scores above a wrong one (AUC)", found.auc_safe_wrong),
-        ("agreement of its rounds (Fleiss' kappa)", found.kappa),
-        ("length and score (rank correlation)", found.length_correlation),
-    ):
-        show_lines(f"{words}: {'–' if value is None else f'{value:.3f}'}")
+    measures = {
+        "a right answer scores above a safe one (AUC)": found.auc_right_safe,
+        "a safe answer scores above a wrong one (AUC)": found.auc_safe_wrong,
+        "agreement of its rounds (Fleiss' kappa)": found.kappa,
+        "length and score (rank correlation)": found.length_correlation,
+    }
+    notes = [f"{words}: {shown(value, '.3f')}" for words, value in measures.items()]
     if found.left_in:
-        show_lines("A sample has one reference: a right answer is the reference itself, left in.")
+        notes.append("A sample has one reference: a right answer is the reference itself, left in.")
     for style, change in found.styles.items():
-        span = f"95 % {_range(change.interval, '+')}, " if change.interval else ""
+        ends = [f"{end:+.2f}" for end in change.interval or ()]
+        span = f"95 % {' to '.join(ends)}, " if ends else ""
         words = f"a right answer that is {style}, less the same as it was"
-        show_lines(f"{words}: {change.shift:+.2f} ({span}{counted(change.n, 'answer')})")
-    show_lines(*signature_lines([found.signature]))
-
-
-def _range(interval: Any, sign: str = "") -> str:
-    between = " to " if sign else "–"
-    if interval is None:
-        return ""
-    return f"{interval.low:{sign}.2f}{between}{interval.high:{sign}.2f}"
+        notes.append(f"{words}: {change.shift:+.2f} ({span}{counted(change.n, 'answer')})")
+    title = f"{found.judge} on answers of known quality, 0 to 10"
+    columns = [Column("answers"), Column("mean", form=".2f")]
+    return Table(title, rows, columns, [*notes, *signature_notes([found.signature])])
 
 
 def _scale(given: str) -> str:
@@ -284,4 +275,4 @@ def calibrate(
         width=width,
         category=category,
     )
-    show_findings(calibration_report(found, width), json=json)
+    show_result(calibration_report(found, width), json=json)

@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, app
-from audiocapbench.cli.console import say, show_findings
+from audiocapbench.cli.console import say, show_result
+from audiocapbench.cli.outputs import write
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.report.exports import Format
+from audiocapbench.table.forms import Format
 
 if TYPE_CHECKING:
     from audiocapbench.report.leaderboard.board import Board
@@ -53,7 +54,6 @@ def leaderboard(
     """
     from audiocapbench import library
     from audiocapbench.cli.results import warn_about
-    from audiocapbench.cli.tables import write
     from audiocapbench.library.comparing import board_store
     from audiocapbench.metrics.names import split_names
     from audiocapbench.report.calibration import calibration_report
@@ -88,17 +88,13 @@ def leaderboard(
                 )
             runs = [entry.run.id for entry in boards[0].entries]
             put_right = calibrate_runs(kept, runs, calibrated, boards[0].scorer, partly=True)
-            show_findings(calibration_report(put_right), json=form is Format.JSON)
+            show_result(calibration_report(put_right), json=form is Format.JSON)
             return
-        shown: Any = {"pages": found.pages, "records": found.records, "document": found.to_dict}
-        shown["tests"] = found.tests
-        if table is not None:
-            tables = found.table(table, split_names(columns) if columns is not None else ())
-            rows = [record for one in tables for record in one.records]
-            document = {"tables": rows, "notes": list(found.leaderboard.notes)}
-            shown = {"pages": lambda: [one.page for one in tables], "records": lambda: rows}
-            shown["document"] = lambda: document
-        write(form, out, fit=True, **shown)
+        if table is None:
+            write(found, form, out)
+        else:
+            names = split_names(columns) if columns is not None else ()
+            write(found.table(table, names), form, out)
         say(*found.leaderboard.notes)
         for board in found.leaderboard.boards:
             if board.scorer.dimension and board.entries:

@@ -1,7 +1,5 @@
 """``audiocapbench models``, ``metrics`` and ``benchmarks``: what there is to choose from."""
 
-import textwrap
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,14 +7,7 @@ import typer
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import (
-    print_json,
-    say,
-    show_findings,
-    show_lines,
-    show_page,
-    stdout,
-)
+from audiocapbench.cli.console import say, show_result
 
 
 @options.command(app.command)
@@ -24,12 +15,16 @@ def models(*, json: options.Json = False) -> None:
     """List the models that can be asked, with the audio that each takes."""
     from audiocapbench.models import list_models
 
-    fields = ("name", "description", "audio", "settings")
     rows = [
-        (one.name, one.description, str(one.contract or "its own"), ", ".join(one.settings))
+        {
+            "name": one.name,
+            "description": one.description,
+            "audio": str(one.contract or "its own"),
+            "settings": ", ".join(one.settings),
+        }
         for one in list_models()
     ]
-    print_listing("models", fields, rows, json=json)
+    _show("models", rows, json=json)
 
 
 @options.command(app.command)
@@ -37,11 +32,16 @@ def metrics(*, json: options.Json = False) -> None:
     """List the metrics, with the options that each takes in brackets."""
     from audiocapbench.metrics import list_metrics
 
-    fields = ("name", "description", "options", "needs")
     rows = [
-        (one.name, one.description, ", ".join(one.options), one.needs) for one in list_metrics()
+        {
+            "name": one.name,
+            "description": one.description,
+            "options": ", ".join(one.options),
+            "needs": one.needs,
+        }
+        for one in list_metrics()
     ]
-    print_listing("metrics", fields, rows, json=json)
+    _show("metrics", rows, json=json)
 
 
 benchmarks_app = typer.Typer(rich_markup_mode=None)
@@ -55,8 +55,7 @@ def benchmarks(ctx: typer.Context, *, json: options.Json = False) -> None:
         return
     from audiocapbench.benchmarks import list_benchmarks
 
-    rows = [tuple(one) for one in list_benchmarks()]
-    print_listing("benchmarks", ("name", "description", "data"), rows, json=json)
+    _show("benchmarks", [one._asdict() for one in list_benchmarks()], json=json)
 
 
 @options.command(benchmarks_app.command)
@@ -88,40 +87,16 @@ def show(
     draw = None if map_file is None else figure_writer(map_file)
     opened = [named_benchmark(name) for name in dict.fromkeys(names)]
     found = corpus_report(", ".join(one.name for one in opened), grouped(opened, by), by)
-    show_findings(found, json=json)
+    show_result(found, json=json)
     if draw is not None:
         drawn, label = corpus_map(grouped(opened, by, sample), encoder)
         draw(drawn)
         say(f"Written: {map_file} ({label})")
 
 
-def print_listing(
-    title: str, fields: Sequence[str], rows: Sequence[tuple[str, ...]], *, json: bool
-) -> None:
-    """Print what there is to choose from, as a table or as JSON."""
-    from audiocapbench.report.exports import Heading, Page, page_width
+def _show(name: str, rows: list[dict[str, str]], *, json: bool) -> None:
+    """Print what there is to choose from, without columns that say nothing."""
+    from audiocapbench.table import Findings, Table
 
-    if json:
-        print_json({title: [dict(zip(fields, row, strict=True)) for row in rows]})
-        return
-    shown = [index for index in range(len(fields)) if any(row[index] for row in rows)]
-    cells = [[row[index] for index in shown] for row in rows]
-    names = [fields[index] for index in shown]
-    listed = Page("", tuple(Heading(one, "left") for one in names), tuple(map(tuple, cells)))
-    width = stdout().width
-    if page_width(listed) > width:
-        _print_blocks(names, cells, width)
-    else:
-        show_page(listed)
-
-
-def _print_blocks(fields: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> None:
-    """What no table of this width can show: a name, and below it what is known of it."""
-    for name, *facts in rows:
-        show_lines(name)
-        for field, fact in zip(fields[1:], facts, strict=True):
-            words = fact if field == "description" else f"{field}: {fact}"
-            lines = textwrap.wrap(words if fact else "", max(width, 40) - 4)
-            show_lines(
-                *(f"{'    ' if number else '  '}{line}" for number, line in enumerate(lines))
-            )
+    columns = [field for field in rows[0] if any(row[field] for row in rows)]
+    show_result(Findings([Table("", rows, columns, name=name, stacks=True)]), json=json)

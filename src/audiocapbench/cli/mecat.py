@@ -11,15 +11,16 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, app
-from audiocapbench.cli.console import say, say_bad, show_lines, signature_lines
+from audiocapbench.cli.console import say, say_bad, show_lines
 from audiocapbench.cli.examples import ExampleGroup
-from audiocapbench.cli.outputs import reference_files, refuse_overwriting, store_file
+from audiocapbench.cli.outputs import reference_files, refuse_overwriting, store_file, write
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.report.exports import Format
+from audiocapbench.table.forms import Format
+from audiocapbench.table.table import signature_notes
 
 if TYPE_CHECKING:
-    from audiocapbench.report.exports import Findings
     from audiocapbench.report.mecat.scored import AnswerSet, ScoredAnswers
+    from audiocapbench.table import Findings
 
 mecat_app = typer.Typer(
     cls=ExampleGroup,
@@ -80,7 +81,7 @@ def _of_scores(report: "Callable[..., Findings]") -> None:
         found = _scored(runs or [], store, kind if metric == "date" else metric, out, kind)
         _write([report(found, published, **own)], Format.JSON if json else form, out)
         if form is Format.TABLE and not json:
-            show_lines(*signature_lines(one.signature for one in found))
+            show_lines(*signature_notes(one.signature for one in found))
 
     _add(report, shared)
 
@@ -246,19 +247,18 @@ def _write(
     found: "Sequence[Findings]", form: Format, out: Path | None, bad: Sequence[Sequence[str]] = ()
 ) -> None:
     """Write one report as it is, several as a list; ``bad`` has the bad lines of each."""
-    from audiocapbench.cli.tables import write
+    from audiocapbench.table import Findings
 
-    documents = [one.document for one in found]
+    documents = [one.to_dict() for one in found]
     if bad:
         lines = zip(documents, bad, strict=True)
         documents = [one | {"bad_lines": list(own)} for one, own in lines]
-    write(
-        form,
-        out,
-        pages=lambda: [page for one in found for page in one.pages],
-        records=lambda: [record for one in found for record in one.records],
-        document=lambda: documents[0] if len(documents) == 1 else {"reports": documents},
+    whole = Findings(
+        [table for one in found for table in one.tables()],
+        documents[0] if len(documents) == 1 else {"reports": documents},
+        [row for one in found for row in one.records()],
     )
+    write(whole, form, out)
     every = [line for lines in bad for line in lines]
     say_bad(every)
     if every:

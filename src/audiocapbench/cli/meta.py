@@ -11,21 +11,14 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, WRONG_USE, app, code_of
-from audiocapbench.cli.console import (
-    complain,
-    print_json,
-    say,
-    show_lines,
-    show_page,
-    signature_lines,
-)
+from audiocapbench.cli.console import complain, print_json, say, show
 from audiocapbench.cli.examples import ExampleGroup
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, FatalError
 
 if TYPE_CHECKING:
     from audiocapbench.errors import TrialStoppedError
-    from audiocapbench.meta.pairs.pair import Agreement, CaptionPair, PairSet
+    from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
     from audiocapbench.meta.scorers.scorer import PairScorer
     from audiocapbench.meta.settings import TrialSettings
     from audiocapbench.meta.trial import ScorerTrial
@@ -140,7 +133,7 @@ def _try_on_pairs(
     from audiocapbench.meta.pairs.pair import agreement
     from audiocapbench.meta.settings import TrialSettings
     from audiocapbench.meta.trial import control_notes, trial_document, try_controls, write_choices
-    from audiocapbench.report.trial import write_trials
+    from audiocapbench.report.trial import trial_tables, write_trials
 
     if read is not None and reader is None:
         raise AudioCapBenchError("--read says what the reader reads; name one with --reader MODEL")
@@ -189,7 +182,7 @@ def _try_on_pairs(
         left = judged.left_out
         print_json(trial_document(trials, left_out=left, agreement=agreed, controls=controls))
     elif trials:
-        _print(trials, controls, judged, agreed)
+        show(*trial_tables(trials, controls, judged, agreed))
     for trial in trials:
         say(*(f"{trial.scorer}: {note}" for note in trial.diagnostics.notes))
         say(*(f"Warning: {warning}." for warning in trial.warnings))
@@ -292,34 +285,3 @@ def _swept(scorer: str, settings: "TrialSettings", pairs: "PairSet") -> tuple[st
         return PROMPTS
     say("--prompt all: pairs without references are not asked with the prompts that show some")
     return tuple(name for name in PROMPTS if not name.endswith("-ref"))
-
-
-def _print(
-    tried: "Sequence[ScorerTrial]",
-    controls: "Sequence[ScorerTrial]",
-    pairs: "PairSet",
-    agreed: "Agreement",
-) -> None:
-    from audiocapbench.report.trial import group_table, order_table, trial_table
-
-    trials = [*tried, *controls]
-    show_page(trial_table(trials))
-    if any(one.orders for one in tried):
-        show_page(order_table(tried))
-    if len(trials[0].by_type) > 1:
-        show_page(group_table(trials, "Accuracy by type of pair", "by_type"))
-        if trials[0].headline == "f1":
-            show_page(group_table(trials, "F1 by type of pair", "by_type", "f1"))
-    if set(trials[0].by_subtype) != set(trials[0].by_type):
-        show_page(group_table(trials, "Accuracy by subtype", "by_subtype"))
-    if len(trials[0].by_dataset) > 1:
-        show_page(group_table(trials, "Accuracy by dataset", "by_dataset"))
-    # A scorer that has notes tells of its position bias itself.
-    silent = (one for one in trials if one.position and not one.diagnostics.notes)
-    lines = [f"{one.scorer}: {one.position}" for one in silent]
-    undecided = f"; {pairs.left_out:,} left out as undecided" if pairs.left_out else ""
-    lines.append(f"{trials[0].n:,} pairs, captions {pairs.text}{undecided}")
-    if agreed.before is not None and agreed.after is not None:
-        words = f"{agreed.before:.2f} over all votes, {agreed.after:.2f} over the pairs kept"
-        lines.append(f"Fleiss' kappa: {words}")
-    show_lines(*lines, *signature_lines(one.signature for one in tried))

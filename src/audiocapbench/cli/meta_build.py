@@ -6,7 +6,7 @@ from typing import Annotated
 from typer import Option
 
 from audiocapbench.cli import options
-from audiocapbench.cli.console import print_json, say, show_table
+from audiocapbench.cli.console import print_json, say, show
 from audiocapbench.cli.meta import agreed_scorers, meta_app
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
@@ -72,6 +72,7 @@ def build(
     from audiocapbench.meta.build import build_pairs, count_types, filter_pairs, vote_table
     from audiocapbench.meta.corrupt.captions import read_captions
     from audiocapbench.meta.settings import TrialSettings
+    from audiocapbench.table import Table
 
     found = read_captions(captions or out)
     settings = TrialSettings(
@@ -95,8 +96,8 @@ def build(
     if json:
         print_json({"pairs": str(out), "made": before, "kept": counts, "filter": scorer})
         return
-    rows = [[name, str(count), str(counts.get(name, 0))] for name, count in before.items()]
-    show_table(["type", "made", "kept"], rows)
+    types = [{"type": name, "made": n, "kept": counts.get(name, 0)} for name, n in before.items()]
+    show(Table("", types))
     set_already = sum(pair.answer_set for pair in kept)
     say(
         f"{scorer} left out {len(pairs) - len(kept):,} of {len(pairs):,} pairs that it cannot tell "
@@ -118,6 +119,8 @@ def _read_machine(path: Path) -> dict[str, str]:
 def _keep(votes: Path, out: Path, least: int, *, json: bool) -> None:
     from audiocapbench.files import write_file
     from audiocapbench.meta.build import count_types, read_votes, vote_table, write_brace
+    from audiocapbench.table import Table
+    from audiocapbench.table.table import shown
 
     found = read_votes(votes, least)
     if out.suffix.lower() == ".json":
@@ -131,10 +134,10 @@ def _keep(votes: Path, out: Path, least: int, *, json: bool) -> None:
         document = {"pairs": str(out), "read": before, "kept": kept, "kappa": kappa}
         print_json(document | {"unvoted": found.unvoted})
         return
-    rows = [[name, str(count), str(kept.get(name, 0))] for name, count in before.items()]
-    show_table(["type", "read", "kept"], rows)
-    shown = ["–" if one is None else f"{one:.2f}" for one in found.agreement]
-    say(f"Fleiss' kappa: {shown[0]} over all votes, {shown[1]} over the pairs kept.")
+    rows = [{"type": name, "read": n, "kept": kept.get(name, 0)} for name, n in before.items()]
+    show(Table("", rows))
+    kappas = [shown(one, ".2f") for one in found.agreement]
+    say(f"Fleiss' kappa: {kappas[0]} over all votes, {kappas[1]} over the pairs kept.")
     if found.unvoted:
         say(f"{found.unvoted:,} pairs have no vote; they are left out.")
     say(f"{len(found.kept):,} of {len(found.pairs):,} pairs written to {out}.")

@@ -14,7 +14,7 @@ from typer.models import ParameterInfo
 
 from audiocapbench.cli.examples import ExampleCommand, ExampleGroup
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.report.exports import Format
+from audiocapbench.table.forms import Format
 
 if TYPE_CHECKING:
     from audiocapbench.judges import Judge

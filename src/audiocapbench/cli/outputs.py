@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audiocapbench.cli.console import say
+from audiocapbench.cli.console import json_text, say, show, show_text
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.table.forms import Format
 
 if TYPE_CHECKING:
     from audiocapbench.scores.table import ScoreTable
+    from audiocapbench.table import Result, Row
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,52 @@ class Outputs:
             from audiocapbench.bridges.trackers import track
 
             say(*track(self.track, results, texts))
+
+
+def write(result: "Result", form: Format, file: Path | None) -> None:
+    """Write what a command found in the form that was asked for, on stdout where there is no file.
+
+    Raises:
+        AudioCapBenchError: The form needs a file, or takes none.
+        ReportError: The file cannot be written.
+    """
+    from audiocapbench.files import write_file
+    from audiocapbench.table.forms import csv_text, latex_text, markdown_text, write_parquet
+
+    if form is Format.TABLE:
+        if file is not None:
+            raise AudioCapBenchError("--out needs a --format: csv, json, md, latex or parquet")
+        show(*result.tables())
+    elif form is Format.PARQUET:
+        if file is None:
+            raise AudioCapBenchError("--format parquet needs --out FILE; it is not text")
+        for path, rows in _files_of_rows(result, file):
+            write_parquet(path, rows)
+            say(f"Written: {path}")
+    elif form is Format.CSV and file is not None:
+        for path, rows in _files_of_rows(result, file):
+            write_file(path, csv_text(rows))
+            say(f"Written: {path}")
+    else:
+        texts = {
+            Format.JSON: lambda: f"{json_text(result.to_dict())}\n",
+            Format.CSV: lambda: csv_text(result.records()),
+            Format.MD: lambda: markdown_text(result.tables()),
+            Format.LATEX: lambda: latex_text(result.tables()),
+        }
+        text = texts[form]()
+        if file is None:
+            show_text(text)
+        else:
+            write_file(file, text)
+            say(f"Written: {file}")
+
+
+def _files_of_rows(result: "Result", file: Path) -> "Iterator[tuple[Path, Sequence[Row]]]":
+    """A file of rows, and where there were tests, one of them beside it."""
+    yield file, result.records()
+    if tests := result.tests():
+        yield file.with_name(f"{file.stem}_tests{file.suffix}"), tests
 
 
 def refuse_overwriting(out: Path | None, inputs: Iterable[Path]) -> None:

@@ -38,9 +38,9 @@ from audiocapbench.judges import Judge, JudgeProgress, judge_run
 from audiocapbench.metrics.clap.embedding import WATCHER
 from audiocapbench.models import Model
 from audiocapbench.models.registry import price_of
-from audiocapbench.report.escape_controls import escape_line
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
+from audiocapbench.table.escape_controls import escape_line
 
 _NEEDED_LATER = (
     "scipy.special audiocapbench.cli.results audiocapbench.report.samples "

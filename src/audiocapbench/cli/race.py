@@ -8,7 +8,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, WRONG_USE, app, code_of
-from audiocapbench.cli.console import print_json, say, show_lines, show_page
+from audiocapbench.cli.console import print_json, say, show, show_lines
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
@@ -114,8 +114,8 @@ def race(
 
 def _show(found: "RaceResult") -> None:
     from audiocapbench.engine.budget import dollars
-    from audiocapbench.report.exports import Row, rows_page
     from audiocapbench.study.race import Racer
+    from audiocapbench.table import Column, Table
 
     def standing(one: Racer) -> str:
         if one.refusal is not None:
@@ -124,16 +124,17 @@ def _show(found: "RaceResult") -> None:
             return f"out after {one.out_after:,}"
         return "best" if found.decided else "still in"
 
-    rows: list[Row] = [
+    rows = [
         {
             "model": one.model,
             "clips": one.asked,
-            "mean so far": found.scorer.shown(one.mean),
+            "mean so far": one.mean,
             "standing": standing(one),
         }
         for one in found.racers
     ]
-    show_page(rows_page(f"A race by {found.scorer.label}, {found.clips:,} clips", rows))
+    columns = ("model", "clips", Column("mean so far", form=f".{found.scorer.digits}f"), "standing")
+    show(Table(f"A race by {found.scorer.label}, {found.clips:,} clips", rows, columns))
     names = ", ".join(found.best)
     if found.decided:
         which = "the best" if found.top == 1 else f"the best {found.top}"

@@ -7,7 +7,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import print_json, say, show_lines, show_table, show_text
+from audiocapbench.cli.console import print_json, say, show, show_lines, show_text
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 
 ratings_app = typer.Typer(rich_markup_mode=None)
@@ -25,6 +25,7 @@ def ratings(
     if ctx.invoked_subcommand is not None:
         return
     from audiocapbench.store import Store
+    from audiocapbench.table import Column, Table
 
     with Store.open(store, create=False) as kept:
         lines = kept.ratings.projects()
@@ -33,8 +34,8 @@ def ratings(
     elif not lines:
         show_lines("There are no rating projects; 'audiocapbench view --rate FILE' makes one.")
     else:
-        rows = [[one.name, one.kind, *map(str, one[3:])] for one in lines]
-        show_table(["project", "kind", "people", "items", "ratings"], rows, left=2)
+        columns = (Column("name", "project"), "kind", "people", "items", "ratings")
+        show(Table("", [one._asdict() for one in lines], columns))
 
 
 @options.command(ratings_app.command)

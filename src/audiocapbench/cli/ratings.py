@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from typer import Option
 
 from audiocapbench.cli import options
-from audiocapbench.cli.console import show_findings, show_lines, signature_lines
+from audiocapbench.cli.console import show_result
 from audiocapbench.cli.meta import meta_app
 from audiocapbench.errors import StoreError
 
@@ -42,7 +42,7 @@ def ratings(
     else:
         with _project_store(file, store) as kept:
             people = kept.ratings.opinions(file)
-    show_findings(rating_report(people, against, compare or ()), json=json)
+    show_result(rating_report(people, against, compare or ()), json=json)
 
 
 @options.command(meta_app.command)
@@ -71,10 +71,7 @@ def wins(
     for name in (one for one in file if not Path(one).exists()):
         with _project_store(name, store) as kept:
             pairs += project_pairs(kept, name)
-    found = win_report(pairs, split_names(metrics) if metrics else ())
-    show_findings(found, json=json)
-    if not json:
-        show_lines(*(f"Signature: {one['signature']}" for one in found.document["metrics"]))
+    show_result(win_report(pairs, split_names(metrics) if metrics else ()), json=json)
 
 
 def _project_store(name: str, store: str) -> "Store":
@@ -118,8 +115,6 @@ def controls(
     opened = named_benchmark(benchmark)
     names = split_names(metrics) if metrics else list(opened.traits.metrics)
     scores = score_controls(opened, names, Selection((), limit, sample, seed))
-    show_findings(control_report(scores), json=json)
-    if not json:
-        show_lines(*signature_lines(scores.signatures))
+    show_result(control_report(scores), json=json)
     if draw is not None:
         draw(control_sheet(scores))

@@ -2,7 +2,7 @@
 
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import typer
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import SHOWN, ask, print_json, say, show_lines, show_page
+from audiocapbench.cli.console import SHOWN, ask, print_json, say, show, show_lines
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _line(kept: "Store", number: int) -> "RunLine":
 
 
 def _loss(kept: "Store", number: int) -> str:
-    from audiocapbench.report.exports import dollars
+    from audiocapbench.table import dollars
 
     line = _line(kept, number)
     judges = [one for one in kept.catalog.scorers([number]) if one.is_judge]
@@ -180,43 +180,43 @@ def _loss(kept: "Store", number: int) -> str:
 
 
 def _print_lines(name: str, option: str, lines: "Sequence[RunLine]", tags: Sequence[str]) -> None:
-    from audiocapbench.report.exports import Heading, Page, dollars
+    from audiocapbench.table import Column, Table
 
     if not lines:
         tagged = f"has no run tagged {' and '.join(tags)}."
         makes = f"holds no runs yet; 'audiocapbench run{option}' makes one."
         show_lines(f"{name} {tagged if tags else makes}")
         return
-    shown = [
-        Heading("run"),
-        Heading("model", "left"),
-        Heading("benchmark", "left"),
-        Heading("begun", "left", folds=True),
-        Heading("asked"),
-        Heading("statuses", "left", folds=True),
-        Heading("cost"),
-        *([Heading("name", "left")] if any(line.name for line in lines) else []),
-        *([Heading("tags", "left")] if any(line.tags for line in lines) else []),
+    rows = [
+        {
+            "run": str(line.id),
+            "model": line.model,
+            "benchmark": line.benchmark,
+            "begun": _minute(line.created_at),
+            "asked": f"{line.asked}/{line.sample_count}",
+            "statuses": ", ".join(f"{count} {one}" for one, count in sorted(line.statuses.items())),
+            "cost": line.cost_usd,
+            "name": line.name or "",
+            "tags": line.tags,
+        }
+        for line in lines
     ]
-    columns: dict[str, Callable[[RunLine], str]] = {
-        "run": lambda line: str(line.id),
-        "model": lambda line: line.model,
-        "benchmark": lambda line: line.benchmark,
-        "begun": lambda line: _minute(line.created_at),
-        "asked": lambda line: f"{line.asked}/{line.sample_count}",
-        "statuses": lambda line: ", ".join(
-            f"{count} {status}" for status, count in sorted(line.statuses.items())
-        ),
-        "cost": lambda line: dollars(line.cost_usd),
-        "name": lambda line: line.name or "",
-        "tags": lambda line: ", ".join(line.tags),
-    }
-    rows = tuple(tuple(columns[one.text](line) for one in shown) for line in lines)
-    show_page(Page(f"Runs in {name}", tuple(shown), rows))
+    columns = [
+        Column("run", align="right"),
+        Column("model"),
+        Column("benchmark"),
+        Column("begun", folds=True),
+        Column("asked", align="right"),
+        Column("statuses", align="left", folds=True),
+        Column("cost", form="$"),
+        *(Column(one, align="left") for one in ("name", "tags") if any(row[one] for row in rows)),
+    ]
+    show(Table(f"Runs in {name}", rows, columns))
 
 
 def _print_run(document: dict[str, Any]) -> None:
-    from audiocapbench.report.exports import Heading, Page, dollars
+    from audiocapbench.table import Column, Table, dollars
+    from audiocapbench.table.table import signature_notes
 
     lines = {
         "run": document["id"],
@@ -240,14 +240,14 @@ def _print_run(document: dict[str, Any]) -> None:
         show_lines(f"{key}: {textwrap.shorten(text, 200, placeholder=' …') or '(nothing)'}")
     scorers = document["scorers"]
     if scorers:
-        headings = [Heading("scorer", "left"), Heading("scores"), Heading("cost")]
-        rows = tuple(
-            (one["scorer"], f"{one['count']:,}", dollars(one["cost_usd"]), one["made_by"])
-            for one in scorers
+        columns = (
+            "scorer",
+            Column("count", "scores"),
+            Column("cost_usd", "cost", "$"),
+            Column("made_by", align="left"),
         )
-        signatures = dict.fromkeys(made for one in scorers for made in one["signatures"])
-        notes = tuple(f"Signature: {one}" for one in signatures if one)
-        show_page(Page("", (*headings, Heading("made by", "left")), rows, notes))
+        signatures = (made for one in scorers for made in one["signatures"])
+        show(Table("", scorers, columns, signature_notes(signatures)))
 
 
 def _batch_words(batch: dict[str, Any]) -> str:

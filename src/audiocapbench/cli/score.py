@@ -17,9 +17,8 @@ from audiocapbench.cli.console import (
     say,
     say_bad,
     say_ids,
+    show,
     show_lines,
-    show_page,
-    signature_lines,
 )
 from audiocapbench.cli.outputs import Outputs, reference_files, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError, DatasetError
@@ -253,8 +252,10 @@ def _score_files(
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.data.predictions import read_predictions
     from audiocapbench.data.row import read_references
-    from audiocapbench.report.tables import score_table
+    from audiocapbench.report.tables import estimate_table
+    from audiocapbench.scores.estimate import counted
     from audiocapbench.scores.file_scores import score_files
+    from audiocapbench.scores.scorer import Scorer
 
     check_metrics(None, names, audio=False)
     refuse_overwriting(out.per_sample, [predictions, references])
@@ -266,12 +267,11 @@ def _score_files(
     document = scores.to_dict() | {"bad_lines": bad}
     if out.json:
         print_json(document)
+    elif scores.ids:
+        title, scorers = counted(len(scores.ids), "sample"), [*map(Scorer, scores.metrics)]
+        show(estimate_table(title, scores.table, scorers, _signatures(scores)))
     else:
-        if scores.ids:
-            show_page(score_table(scores))
-        else:
-            show_lines(f"Nothing was scored: {predictions} holds no prediction that can be read.")
-        show_lines(*_signatures(scores))
+        show_lines(f"Nothing was scored: {predictions} holds no prediction that can be read.")
     out.write(
         [({"model": answers.system or predictions.stem, **document}, scores.table)], scores.texts
     )
@@ -305,7 +305,7 @@ def _score_mecat(
         is_asked,
     )
     from audiocapbench.benchmarks.registry import options_of
-    from audiocapbench.cli.results import print_groups
+    from audiocapbench.report.tables import group_tables
     from audiocapbench.scores.estimate import counted
     from audiocapbench.scores.file_scores import score_groups
 
@@ -335,7 +335,7 @@ def _score_mecat(
         print_json(document)
     else:
         title = f"{benchmark}: {counted(len(scores.ids), 'answer')}"
-        print_groups(scores.table, metrics, metrics, title)
+        show(*group_tables(scores.table, metrics, metrics, title))
         show_lines(*_signatures(scores))
         say(*(f"{one.corpus}: no {one.metric}. {one.reason}" for one in scores.unscored))
     for source in sources if asks_for_captions(benchmark) else ():
@@ -350,8 +350,9 @@ def _score_mecat(
 
 def _signatures(scores: "FileScores") -> list[str]:
     from audiocapbench.scores.scorer import Scorer
+    from audiocapbench.table.table import signature_notes
 
-    return signature_lines(scores.table.point(Scorer(name)).signature for name in scores.metrics)
+    return signature_notes(scores.table.point(Scorer(name)).signature for name in scores.metrics)
 
 
 def _facts(answers: "Answers") -> dict[str, object]:

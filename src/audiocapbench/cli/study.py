@@ -210,22 +210,14 @@ def _write(plan: _StudyPlan, runs: Sequence[int]) -> list[Path]:
 
 
 def _write_table(study: "Study", name: str, board: "LeaderboardResult") -> list[Path]:
-    from audiocapbench.cli.tables import write
-    from audiocapbench.report.exports import Format
+    from audiocapbench.cli.outputs import write
+    from audiocapbench.table.forms import Format
 
-    tables = board.table(int(name[-1])) if name.startswith("table") else []
-    pages = [one.page for one in tables] or board.pages()
-    rows = [record for one in tables for record in one.records] or board.records()
+    result = board.table(int(name[-1])) if name.startswith("table") else board
     paths = []
     for form in dict.fromkeys(study.output.formats):
         paths.append(study.folder / f"{name}.{'tex' if form == 'latex' else form}")
-        write(
-            Format(form),
-            paths[-1],
-            pages=lambda: pages,
-            records=lambda: rows,
-            document=lambda: {"tables": rows} if tables else board.to_dict(),
-        )
+        write(result, Format(form), paths[-1])
     return paths
 
 

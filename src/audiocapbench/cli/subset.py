@@ -7,12 +7,11 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import print_json, say, show_lines, show_page
+from audiocapbench.cli.console import print_json, say, show, show_result
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
-    from audiocapbench.report.exports import Row
     from audiocapbench.study.subset import Subset, SubsetEstimate
 
 
@@ -74,9 +73,9 @@ def subset(
 
 
 def _show(chosen: "Subset") -> None:
-    from audiocapbench.report.exports import rows_page
+    from audiocapbench.table import Table
 
-    rows: list[Row] = [
+    rows = [
         {
             "way": name,
             "error": one.error,
@@ -89,30 +88,28 @@ def _show(chosen: "Subset") -> None:
     what = f"{len(chosen.ids):,} of {chosen.of:,} clips of {chosen.benchmark}"
     many = len(chosen.models)
     title = f"{what}, by {chosen.scorer}: {many} models, each left out in turn"
-    show_page(rows_page(title, rows))
     off = chosen.held_out[chosen.method].rank_error
-    show_lines(
+    notes = (
         f"A model that was not looked at is {off:.2f} places off on average; its score on the "
         f"subset stands for that on all clips within ±{chosen.half_width:.3g} (95 %).",
         f"Signature: {chosen.signature}",
     )
+    show(Table(title, rows, notes=notes))
 
 
 def _show_estimates(chosen: "Subset", found: "list[SubsetEstimate]", *, json: bool) -> None:
-    from audiocapbench.report.exports import Figure, plain_rows, rows_page
+    from audiocapbench.table import Findings, Table, ValueWithInterval
 
-    rows: list[Row] = [
+    rows = [
         {
             "model": one.label,
-            "by_the_subset": Figure(one.value, one.interval),
-            "on_all_clips": Figure(one.whole),
+            "by_the_subset": ValueWithInterval(one.value, one.interval),
+            "on_all_clips": ValueWithInterval(one.whole),
             "missing": one.missing,
         }
         for one in found
     ]
-    if json:
-        print_json({"subset": chosen.to_dict(), "models": plain_rows(rows)})
-        return
     title = f"{chosen.scorer} on all clips, by {len(chosen.ids):,} of {chosen.of:,}"
-    show_page(rows_page(title, rows))
-    show_lines(f"Signature: {chosen.signature}")
+    notes = [f"Signature: {chosen.signature}"]
+    table = Table(title, rows, notes=notes, name="models")
+    show_result(Findings([table], {"subset": chosen.to_dict()}), json=json)

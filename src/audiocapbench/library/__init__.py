@@ -10,9 +10,9 @@ from audiocapbench.library.comparing import (
     leaderboard,
 )
 from audiocapbench.library.importing import ImportResult, aimport_run, import_run
-from audiocapbench.library.result import Result
 from audiocapbench.library.running import RunResult, ajudge, arun, judge, run
 from audiocapbench.library.scoring import ScoreResult, ascore, score
+from audiocapbench.table import Result
 
 __all__ = ["AudioCaptionMetric", "ComparisonResult", "ImportResult", "LeaderboardResult", "Result"]
 __all__ += ["RunResult", "ScoreResult", "acompare", "aimport_run", "ajudge", "aleaderboard", "arun"]

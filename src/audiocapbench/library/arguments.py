@@ -1,13 +1,17 @@
-"""What callers of the library give, checked before anything is done with it."""
+"""What callers of the library give, checked before anything is done; calls for async code."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from functools import partial, wraps
 from numbers import Integral, Real
 from os import PathLike
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from anyio import to_thread
 
 from audiocapbench.errors import AudioCapBenchError, meant
 from audiocapbench.metrics.names import split_names
+from audiocapbench.scores.scorer import Scorer
 from audiocapbench.stats.multiple import Correction
 
 _WORDS: dict[Any, str] = {
@@ -19,6 +23,22 @@ _WORDS: dict[Any, str] = {
     PathLike: "a path",
     Sequence: "a list of texts",
 }
+
+
+Parameters = ParamSpec("Parameters")
+Returned = TypeVar("Returned")
+
+
+def in_thread(
+    call: Callable[Parameters, Returned],
+) -> Callable[Parameters, Coroutine[Any, Any, Returned]]:
+    """The same call for async code: in a thread, so that the event loop goes on."""
+
+    @wraps(call)
+    async def threaded(*args: Parameters.args, **options: Parameters.kwargs) -> Returned:
+        return await to_thread.run_sync(partial(call, *args, **options))
+
+    return threaded
 
 
 class ArgumentError(AudioCapBenchError, TypeError):
@@ -72,6 +92,19 @@ def run_number(given: Any) -> int:
             "run() returned"
         )
     return int(given)
+
+
+def find_scorer(scorers: Iterable[Scorer], name: str) -> Scorer:
+    """The scorer of a name: ``meteor``, ``elements: accuracy``, or a judge for its overall score.
+
+    Raises:
+        KeyError: There is none; the names are in its message.
+    """
+    by_name = {one.label: one for one in scorers}
+    found = by_name.get(name) or by_name.get(f"{name}: overall")
+    if found is None:
+        raise KeyError(f"no score of {name!r}; there are {', '.join(by_name)}")
+    return found
 
 
 def _fits(value: Any, hint: Any) -> bool:

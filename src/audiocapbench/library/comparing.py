@@ -6,47 +6,48 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from audiocapbench.library.arguments import check_options, correction, metric_names, run_number
-from audiocapbench.library.result import Result, in_thread
+from audiocapbench.library.arguments import (
+    check_options,
+    correction,
+    in_thread,
+    metric_names,
+    run_number,
+)
 from audiocapbench.library.running import RunResult, StoreLike, opened_store
+from audiocapbench.report.compare import render
 from audiocapbench.report.compare.compute import Comparison, compare_runs
-from audiocapbench.report.compare.render import LONGEST
-from audiocapbench.report.compare.render import document as comparison_document
-from audiocapbench.report.compare.render import pages as comparison_pages
-from audiocapbench.report.compare.render import records as comparison_records
-from audiocapbench.report.exports import Page, Record
+from audiocapbench.report.leaderboard import records as board_records
 from audiocapbench.report.leaderboard.board import Leaderboard, LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard, ranking_scorer
-from audiocapbench.report.leaderboard.pages import pages as leaderboard_pages
-from audiocapbench.report.leaderboard.paper_tables import PaperTable, paper_tables
-from audiocapbench.report.leaderboard.records import document as leaderboard_document
-from audiocapbench.report.leaderboard.records import pair_records
-from audiocapbench.report.leaderboard.records import records as leaderboard_records
+from audiocapbench.report.leaderboard.paper_tables import paper_tables
+from audiocapbench.report.leaderboard.tables import board_tables
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import DEFAULT_STORE, Store
+from audiocapbench.table import Findings, Result, Row, Table
 
 
 @dataclass(frozen=True, repr=False)
 class ComparisonResult(Result):
-    """What changed from one run to another, and whether it is real."""
+    """What changed from one run to another, and whether it is real.
+
+    Attributes:
+        longest: How many characters of an answer to show.
+    """
 
     comparison: Comparison
+    longest: int = render.LONGEST
 
-    def pages(self, longest: int = LONGEST) -> list[Page]:
-        """Differences with their intervals and p-values, and the clips that moved most.
+    def tables(self) -> list[Table]:
+        """Differences with their intervals and p-values, and the clips that moved most."""
+        return render.comparison_tables(self.comparison, self.longest)
 
-        Args:
-            longest: How many characters of an answer to show.
-        """
-        return comparison_pages(self.comparison, longest)
-
-    def records(self) -> list[Record]:
+    def records(self) -> list[Row]:
         """A row for each scorer and category."""
-        return list(comparison_records(self.comparison))
+        return render.records(self.comparison)
 
     def to_dict(self) -> dict[str, Any]:
         """As ``audiocapbench compare --json`` prints it."""
-        return comparison_document(self.comparison)
+        return render.document(self.comparison)
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,29 +56,31 @@ class LeaderboardResult(Result):
 
     leaderboard: Leaderboard
 
-    def pages(self) -> list[Page]:
+    def tables(self) -> list[Table]:
         """A table for each board."""
-        return leaderboard_pages(self.leaderboard)
+        return board_tables(self.leaderboard)
 
-    def table(self, number: int, columns: Sequence[str] = ()) -> list[PaperTable]:
+    def table(self, number: int, columns: Sequence[str] = ()) -> Result:
         """Table 1, 2 or 3 of AudioCapBench's paper, for each board.
 
         Args:
             columns: Which columns, in which order; the paper's by default.
         """
-        return paper_tables(self.leaderboard, number, columns)
+        tables = paper_tables(self.leaderboard, number, columns)
+        rows = [row for one in tables for row in one.rows]
+        return Findings(tables, {"tables": rows, "notes": list(self.leaderboard.notes)}, rows)
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[Row]:
         """A row for each run and category, and for each published model."""
-        return list(leaderboard_records(self.leaderboard))
+        return board_records.records(self.leaderboard)
 
-    def tests(self) -> list[Record]:
+    def tests(self) -> list[Row]:
         """A row for each test between two runs."""
-        return list(pair_records(self.leaderboard))
+        return board_records.pair_records(self.leaderboard)
 
     def to_dict(self) -> dict[str, Any]:
         """As ``audiocapbench leaderboard --json`` prints it."""
-        return leaderboard_document(self.leaderboard)
+        return board_records.document(self.leaderboard)
 
 
 class CompareSettings(TypedDict, total=False):

@@ -13,13 +13,12 @@ from audiocapbench.bridges.inspect_logs import as_results
 from audiocapbench.engine import score_run
 from audiocapbench.engine.importing import ImportEnd, model_name, read_files
 from audiocapbench.engine.importing import import_run as keep_predictions
-from audiocapbench.library.arguments import check_options, metric_names
-from audiocapbench.library.result import in_thread
+from audiocapbench.library.arguments import check_options, in_thread, metric_names
 from audiocapbench.library.running import Names, RunResult, StoreLike, opened_store
-from audiocapbench.report.exports import Page
 from audiocapbench.scores.run_table import keep_estimates
 from audiocapbench.scores.summary import summarise
 from audiocapbench.store import DEFAULT_STORE
+from audiocapbench.table import Table
 
 Files = str | PathLike[str] | Sequence[str | PathLike[str]]
 
@@ -31,12 +30,12 @@ class ImportResult(RunResult):
     end: ImportEnd = field(kw_only=True)
     notes: tuple[str, ...] = ()
 
-    def pages(self) -> list[Page]:
+    def tables(self) -> list[Table]:
         """Every score with its interval, and what did not fit."""
-        (page,) = super().pages()
+        (table,) = super().tables()
         counts = {"bad lines": len(self.end.bad), "about no sample": len(self.end.surplus)}
         notes = [f"{count:,} {what}" for what, count in counts.items() if count]
-        return [replace(page, notes=(*page.notes, *notes))]
+        return [replace(table, notes=[*table.notes, *notes])]
 
     def to_dict(self) -> dict[str, Any]:
         """As ``audiocapbench import --json`` prints it."""

@@ -34,17 +34,23 @@ from audiocapbench.judges import (
     create_judges,
     judge_run,
 )
-from audiocapbench.library.arguments import ArgumentError, check_options, metric_names, run_number
-from audiocapbench.library.result import Result, estimate_page, find_scorer
+from audiocapbench.library.arguments import (
+    ArgumentError,
+    check_options,
+    find_scorer,
+    metric_names,
+    run_number,
+)
 from audiocapbench.models import Model, ModelSettings, create_model
 from audiocapbench.models.registry import price_of
-from audiocapbench.report.exports import Page, Record
-from audiocapbench.scores.estimate import Estimate, interval_words
+from audiocapbench.report.tables import estimate_table
+from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.run_table import keep_estimates
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import RunSummary, summarise
 from audiocapbench.scores.table import estimate_records
 from audiocapbench.store import DEFAULT_STORE, Run, Store
+from audiocapbench.table import Result, Row, Table
 
 StoreLike = str | PathLike[str] | Store
 Names = str | Sequence[str]
@@ -92,7 +98,7 @@ class RunResult(Result):
             key: outcomes[key].reply.text if key in outcomes else "" for key in self.run.sample_ids
         }
 
-    def pages(self) -> list[Page]:
+    def tables(self) -> list[Table]:
         """Every score with its interval."""
         run = self.run
         statuses = self.summary.table.statuses
@@ -102,11 +108,10 @@ class RunResult(Result):
             notes.append(f"Stopped: {self.stop.because(self.spending)}.")
         if self.spending is not None and self.spending.overshoot is not None:
             notes.append(f"{self.spending.overshoot}.")
-        words = interval_words(self.summary.table.estimate(one) for one in self.scorers)
-        title = f"Run {run.id}: {run.model} on {run.benchmark}{words}"
-        return [estimate_page(title, self.summary.table, self.scorers, notes)]
+        title = f"Run {run.id}: {run.model} on {run.benchmark}"
+        return [estimate_table(title, self.summary.table, self.scorers, notes)]
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[Row]:
         """A row for each scorer and group."""
         rows = estimate_records(self.summary.table, self.scorers)
         return [{"run": self.run.id, "model": self.run.model, **row} for row in rows]

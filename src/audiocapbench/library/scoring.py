@@ -12,13 +12,14 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.data.predictions import Predictions, read_predictions
 from audiocapbench.data.row import read_references
 from audiocapbench.errors import DatasetError, meant
-from audiocapbench.library.arguments import metric_names
-from audiocapbench.library.result import Result, estimate_page, find_scorer, in_thread
-from audiocapbench.report.exports import Page, Record
-from audiocapbench.scores.estimate import Estimate, counted, interval_words
+from audiocapbench.library.arguments import find_scorer, in_thread, metric_names
+from audiocapbench.report.tables import estimate_table
+from audiocapbench.scores.estimate import Estimate, counted
 from audiocapbench.scores.file_scores import FileScores, score_files
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.table import estimate_records
+from audiocapbench.table import Result, Row, Table
+from audiocapbench.table.table import signature_notes
 
 Texts = str | PathLike[str] | Mapping[str, str] | Iterable[str]
 Captions = str | PathLike[str] | Mapping[str, str | Sequence[str]] | Iterable[str | Sequence[str]]
@@ -56,10 +57,9 @@ class ScoreResult(Result):
             raise AttributeError(f"no {name!r} here; result[metric] has the score of each metric")
         return getattr(self[self.scores.metrics[0]], name)
 
-    def pages(self) -> list[Page]:
+    def tables(self) -> list[Table]:
         """Every metric with its interval."""
-        known = interval_words(self[one.name] for one in self.scorers)
-        words = f"{counted(len(self.scores.ids), 'sample')}{known}"
+        title = counted(len(self.scores.ids), "sample")
         left_out = {
             "without a prediction": len(self.scores.missing),
             "without references": len(self.scores.surplus),
@@ -67,10 +67,10 @@ class ScoreResult(Result):
         }
         notes = [f"{count:,} {what}" for what, count in left_out.items() if count]
         notes += [self.scores.note] if self.scores.note else []
-        notes += [f"Signature: {self[one.name].signature}" for one in self.scorers]
-        return [estimate_page(words, self.scores.table, self.scorers, notes)]
+        notes += signature_notes(self[one.name].signature for one in self.scorers)
+        return [estimate_table(title, self.scores.table, self.scorers, notes)]
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[Row]:
         """A row for each metric and group."""
         return estimate_records(self.scores.table, self.scorers)
 

@@ -2,30 +2,32 @@
 
 from typing import Any
 
-from audiocapbench.report.exports import Figure, Findings, Page, Row, plain_rows, rows_page
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats.ranks import letters, rank_intervals, tied_groups
 from audiocapbench.study.calibration import Bias, Calibration
+from audiocapbench.table import Findings, Row, Table, ValueWithInterval
 
 
 def calibration_report(found: Calibration, width: float | None = None) -> Findings:
     """What people would have given each model, and how far the judge is off."""
-    rows = [*_rows(found, width)]
     title = f"{found.scorer.label}, as people would have given it, with 95 % intervals"
     notes = [_worth(found), *found.notes, f"Signature: {found.signature}"]
-    pages = [rows_page(title, rows, notes)]
-    if found.biases:
-        pages.append(_bias_page(found))
-    document: dict[str, Any] = {
+    biases = Table(
+        "How far the judge is above people, on what both rated",
+        [_bias_row(one) for one in found.biases],
+        notes=_own_family(found.own_family),
+        name="bias",
+    )
+    facts: dict[str, Any] = {
         "scorer": found.scorer.label,
         "signature": str(found.signature),
         "adds": found.adds,
-        "models": plain_rows(rows),
-        "bias": plain_rows(map(_bias_row, found.biases)),
-        "own_family": plain_rows([_bias_row(found.own_family)])[0] if found.own_family else None,
+        "own_family": None,
         "notes": list(found.notes),
     }
-    return Findings(document, pages)
+    if found.own_family is not None:
+        (facts["own_family"],) = Table("", [_bias_row(found.own_family)]).objects()
+    return Findings([Table(title, _rows(found, width), notes=notes, name="models"), biases], facts)
 
 
 def _rows(found: Calibration, width: float | None) -> list[Row]:
@@ -33,14 +35,13 @@ def _rows(found: Calibration, width: float | None) -> list[Row]:
     groups = tied_groups(len(found.runs), found.better) or []
     rows = []
     for place, one in enumerate(found.runs):
-        shared = "".join(letters(number) for number, own in enumerate(groups) if place in own)
         best, worst = places[place]
-        row: Row = {
+        row = {
             "rank": f"{best}" if best == worst else f"{best}–{worst}",
-            "tie": shared,
+            "tie": "".join(letters(at) for at, group in enumerate(groups) if place in group),
             "model": one.label,
-            "calibrated": Figure(one.found.value, one.found.interval),
-            "people": Figure(one.people, one.people_interval),
+            "calibrated": one.found,
+            "people": ValueWithInterval(one.people, one.people_interval),
             "judge": one.judge,
             "ratings": one.rated,
             "of": one.total,
@@ -64,18 +65,16 @@ def _worth(found: Calibration) -> str:
     return f"{counted(rated, 'rating')} worth {worth:,}: the judge saved {worth - rated:,}."
 
 
-def _bias_page(found: Calibration) -> Page:
-    notes = []
-    if (own := found.own_family) is not None and own.interval is not None:
-        sure = own.interval.low > 0
-        what = "prefers its own family" if sure else "is not shown to prefer its own family"
-        notes.append(
-            f"It {what} ({own.group}): {own.value:+.2f} more above people than on others "
-            f"({own.interval.low:+.2f} to {own.interval.high:+.2f})."
-        )
-    title = "How far the judge is above people, on what both rated"
-    return rows_page(title, map(_bias_row, found.biases), notes)
+def _own_family(own: Bias | None) -> list[str]:
+    if own is None or own.interval is None:
+        return []
+    sure = own.interval.low > 0
+    what = "prefers its own family" if sure else "is not shown to prefer its own family"
+    return [
+        f"It {what} ({own.group}): {own.value:+.2f} more above people than on others "
+        f"({own.interval.low:+.2f} to {own.interval.high:+.2f})."
+    ]
 
 
 def _bias_row(one: Bias) -> Row:
-    return {"where": one.group, "n": one.n, "judge less people": Figure(one.value, one.interval)}
+    return {"where": one.group, "n": one.n, "judge less people": one}

@@ -7,7 +7,6 @@ that the right answer was taken from counts for none of them.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import anyio
 import numpy as np
@@ -23,12 +22,13 @@ from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import FloatArray, first_column
 from audiocapbench.models.controls import ControlModel
 from audiocapbench.models.model import Question
-from audiocapbench.report.exports import Figure, Findings, Row, plain_rows, rows_page
 from audiocapbench.report.page.plots import curve_sheet
 from audiocapbench.signature import Signature
 from audiocapbench.stats import mean_interval
 from audiocapbench.stats.correlation import auc
 from audiocapbench.stats.effects import effect_interval
+from audiocapbench.table import Findings, Row, Table, ValueWithInterval
+from audiocapbench.table.table import signature_notes
 
 _SAME = "Held to the same references, without the one that the right answer was taken from."
 _LEFT_IN = "A right answer is the only reference itself, left in: it scores as high as can be."
@@ -117,18 +117,24 @@ def control_report(scores: ControlScores) -> Findings:
     notes += [
         f"{one['metric']} does not put {one['first']} above {one['second']}."
         for one in apart
-        if isinstance(one["auc"], Figure) and (one["auc"].value or 0) <= 0.5
+        if (one["auc"].value or 0) <= 0.5
     ]
-    pages = [
-        rows_page(f"{scores.benchmark}: scores of answers of known quality", rows, notes),
-        rows_page("How far they are apart: medians, and how often the first is above", apart),
-        *([rows_page("Medians by category", by_category)] if by_category else []),
-    ]
-    tables = {"kinds": rows, "differences": apart, "by_category": by_category}
-    document: dict[str, Any] = {"benchmark": scores.benchmark, "left_out": scores.left_out}
-    document |= {name: plain_rows(own) for name, own in tables.items()}
-    signatures = list(map(str, scores.signatures))
-    return Findings({**document, "notes": notes, "signatures": signatures}, pages)
+    title = f"{scores.benchmark}: scores of answers of known quality"
+    how_far = "How far they are apart: medians, and how often the first is above"
+    signed = signature_notes(scores.signatures)
+    return Findings(
+        [
+            Table(title, rows, notes=[*notes, *signed], name="kinds"),
+            Table(how_far, apart, name="differences"),
+            Table("Medians by category", by_category, name="by_category"),
+        ],
+        {
+            "benchmark": scores.benchmark,
+            "left_out": scores.left_out,
+            "notes": notes,
+            "signatures": list(map(str, scores.signatures)),
+        },
+    )
 
 
 def control_sheet(scores: ControlScores) -> str:
@@ -156,9 +162,9 @@ def _others(sample: Sample, withheld: int | None) -> tuple[str, ...]:
     return tuple(text for text in sample.references if text != given)
 
 
-def _median(values: FloatArray) -> Figure:
+def _median(values: FloatArray) -> ValueWithInterval:
     known = values[~np.isnan(values)]
-    return Figure(float(np.median(known)) if len(known) else None)
+    return ValueWithInterval(float(np.median(known)) if len(known) else None)
 
 
 def _distribution(metric: str, kind: str, values: FloatArray) -> Row:
@@ -168,10 +174,10 @@ def _distribution(metric: str, kind: str, values: FloatArray) -> Row:
         "metric": metric,
         "answers": kind,
         "n": len(values),
-        "mean": Figure(float(values.mean()), mean),
-        "median": Figure(float(np.median(values)), effect_interval(np.median, values)),
-        "quartile_1": Figure(low),
-        "quartile_3": Figure(high),
+        "mean": ValueWithInterval(float(values.mean()), mean),
+        "median": ValueWithInterval(float(np.median(values)), effect_interval(np.median, values)),
+        "quartile_1": ValueWithInterval(low),
+        "quartile_3": ValueWithInterval(high),
     }
 
 
@@ -183,6 +189,6 @@ def _difference(metric: str, kinds: tuple[str, str], one: FloatArray, two: Float
         "metric": metric,
         "first": kinds[0],
         "second": kinds[1],
-        "medians_apart": Figure(span(one, two), effect_interval(span, one, two)),
-        "auc": Figure(auc(one, two), effect_interval(auc, one, two)),
+        "medians_apart": ValueWithInterval(span(one, two), effect_interval(span, one, two)),
+        "auc": ValueWithInterval(auc(one, two), effect_interval(auc, one, two)),
     }

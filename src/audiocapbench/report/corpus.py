@@ -13,10 +13,11 @@ from audiocapbench.metrics.encoders.encoder import Vectors
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.ptb.tokenizer import tokens_of
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.report.exports import Figure, Findings, Row, plain_rows, rows_page
 from audiocapbench.report.page.plots import map_sheet
+from audiocapbench.table import Column, Findings, Row, Table, ValueWithInterval
 
 _FEWEST, _SEED = 5, 0
+_FORMS = {"share": "%", "minutes": ".3f", "words_a_caption": ".3f"}
 _WORDS = "Words are lower-case tokens of the COCO captions tools, without punctuation."
 
 
@@ -44,8 +45,9 @@ def corpus_report(title: str, groups: Groups, by: str) -> Findings:
     every = list(chain.from_iterable(groups.values()))
     clips = len({one.clip.sha256 for one in every})
     rows = [_counted(by, name, own, clips) for name, own in [("all", every), *groups.items()]]
-    document = {"title": title, "by": by, "groups": plain_rows(rows), "notes": [_WORDS]}
-    return Findings(document, [rows_page(title, rows, [_WORDS])])
+    columns = [Column(name, form=_FORMS.get(name, "")) for name in rows[0]]
+    table = Table(title, rows, columns, [_WORDS], name="groups")
+    return Findings([table], {"title": title, "by": by, "notes": [_WORDS]})
 
 
 def _counted(by: str, name: str, samples: Sequence[Sample], all_clips: int) -> Row:
@@ -55,10 +57,10 @@ def _counted(by: str, name: str, samples: Sequence[Sample], all_clips: int) -> R
     return {
         by: name,
         "clips": len(clips),
-        "share": Figure(len(clips) / all_clips, None, True),
-        "minutes": Figure(sum(clips.values()) / 60 or None),
+        "share": ValueWithInterval(len(clips) / all_clips),
+        "minutes": ValueWithInterval(sum(clips.values()) / 60 or None),
         "captions": len(captions),
-        "words_a_caption": Figure(float(np.mean([len(one) for one in words]))),
+        "words_a_caption": ValueWithInterval(float(np.mean([len(one) for one in words]))),
         "vocabulary": len({word for one in words for word in one}),
     }
 

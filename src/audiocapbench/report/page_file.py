@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audiocapbench.files import write_file
-from audiocapbench.report.escape_controls import escape_controls
+from audiocapbench.table.escape_controls import escape_controls
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -1,6 +1,7 @@
 """What people said of captions: ratings by group, which of two they prefer, and of annotations."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,6 @@ from audiocapbench.errors import ReportError, meant
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
-from audiocapbench.report.exports import Figure, Findings, Page, Row, plain_rows, rows_page
 from audiocapbench.stats import mean_interval
 from audiocapbench.stats.effects import (
     cliffs_delta,
@@ -26,8 +26,11 @@ from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.paired import difference_interval
 from audiocapbench.stats.shares import wilson
 from audiocapbench.store import Store
+from audiocapbench.table import Column, Findings, Row, Table, ValueWithInterval
+from audiocapbench.table.table import signature_notes
 
 _ALL = "all"
+_SHARES = ("at_least_baseline", "lowest")
 _FARTHEST = 1e6
 """No scale goes farther; sums of numbers that do are not what they seem."""
 
@@ -71,12 +74,15 @@ def rated_groups(
         notes.append(f"An item counts once; {averaged:,} have several ratings.")
     if any(_parts(one["first"]) & _parts(one["second"]) for one in differences):
         notes.append("A group stands on both sides; p takes all ratings for independent.")
-    pages = [rows_page(f"Ratings, held against {baseline:g}", rows, notes)]
-    if differences:
-        pages.append(rows_page("Groups of ratings (Mann–Whitney, two-sided)", differences))
-    said = {"baseline": baseline, "groups": plain_rows(rows)}
-    said |= {"comparisons": plain_rows(differences), "notes": notes}
-    return Findings(said, pages)
+    columns = [Column(name, form="%" if name in _SHARES else "") for name in rows[0]]
+    compared = "Groups of ratings (Mann–Whitney, two-sided)"
+    return Findings(
+        [
+            Table(f"Ratings, held against {baseline:g}", rows, columns, notes, name="groups"),
+            Table(compared, differences, name="comparisons"),
+        ],
+        {"baseline": baseline, "notes": notes},
+    )
 
 
 def win_report(pairs: Sequence[CaptionPair], metrics: Sequence[str] = ()) -> Findings:
@@ -92,19 +98,24 @@ def win_report(pairs: Sequence[CaptionPair], metrics: Sequence[str] = ()) -> Fin
     types = [_ALL, *dict.fromkeys(one.type for one in pairs if one.type != _ALL)]
     rows = [_won(name, [one for one in pairs if name in (_ALL, one.type)]) for name in types]
     scored = list(_scored(sided, metrics)) if metrics else []
-    pages = [rows_page("How often people prefer the first caption (Wilson's intervals)", rows)]
-    if scored:
-        title = "Scores of captions that people prefer, and of the others, with 95 % intervals"
-        pages.append(rows_page(title, scored, unseen=["signature"]))
-    said = {"n": len(sided), "types": plain_rows(rows), "metrics": plain_rows(scored)}
-    return Findings(said, pages)
+    columns = ("pairs", "n", "undecided", Column("first_wins", form="%"))
+    how_often = "How often people prefer the first caption (Wilson's intervals)"
+    scores = Table(
+        "Scores of captions that people prefer, and of the others, with 95 % intervals",
+        scored,
+        ("metric", "n", "preferred", "other", "difference"),
+        signature_notes(one["signature"] for one in scored),
+        "metrics",
+    )
+    return Findings([Table(how_often, rows, columns, name="types"), scores], {"n": len(sided)})
 
 
 def _rated(group: str, values: FloatArray, baseline: float, lowest: float) -> Row:
+    span = mean_interval(values[:, np.newaxis], first_column)
     return {
         "group": group,
         "n": len(values),
-        "mean": Figure(float(values.mean()), mean_interval(values[:, np.newaxis], first_column)),
+        "mean": ValueWithInterval(float(values.mean()), span),
         "at_least_baseline": _share(values >= baseline),
         "lowest": _share(values == lowest),
         "rank_biserial": _effect(partial(rank_biserial, baseline=baseline), values),
@@ -145,7 +156,7 @@ def _bonferroni(rows: Sequence[Row]) -> list[Row]:
     """Rows with a p-value that counts as many tests as there are."""
     known = np.array([one["p"] for one in rows if one["p"] is not None], dtype=np.float64)
     adjusted = iter(corrected(known, Correction.BONFERRONI).tolist())
-    return [one | {"p_bonferroni": None if one["p"] is None else next(adjusted)} for one in rows]
+    return [{**one, "p_bonferroni": None if one["p"] is None else next(adjusted)} for one in rows]
 
 
 def _won(name: str, pairs: Sequence[CaptionPair]) -> Row:
@@ -161,8 +172,9 @@ def _scored(pairs: Sequence[CaptionPair], metrics: Sequence[str]) -> Iterator[Ro
     preferred = compute(metrics, first, [one.references_first for one in pairs])
     others = compute(metrics, second, [one.references_second for one in pairs])
 
-    def mean(made: MetricResult) -> Figure:
-        return Figure(made.score, mean_interval(made.statistics, made.aggregate, clusters=clips))
+    def mean(made: MetricResult) -> ValueWithInterval:
+        interval = mean_interval(made.statistics, made.aggregate, clusters=clips)
+        return ValueWithInterval(made.score, interval)
 
     for one, two in zip(preferred, others, strict=True):
         sides = one.statistics, two.statistics
@@ -172,18 +184,18 @@ def _scored(pairs: Sequence[CaptionPair], metrics: Sequence[str]) -> Iterator[Ro
             "n": len(pairs),
             "preferred": mean(one),
             "other": mean(two),
-            "difference": Figure(one.score - two.score, interval),
+            "difference": ValueWithInterval(one.score - two.score, interval),
             "signature": str(one.signature),
         }
 
 
-def _effect(effect: Callable[..., float | None], *groups: FloatArray) -> Figure:
-    return Figure(effect(*groups), effect_interval(effect, *groups))
+def _effect(effect: Callable[..., float | None], *groups: FloatArray) -> ValueWithInterval:
+    return ValueWithInterval(effect(*groups), effect_interval(effect, *groups))
 
 
-def _share(hits: Any) -> Figure:
+def _share(hits: Any) -> ValueWithInterval:
     count, total = int(hits.sum()), len(hits)
-    return Figure(count / total, wilson(count, total), True) if total else Figure(None, None, True)
+    return ValueWithInterval(*((count / total, wilson(count, total)) if total else (None, None)))
 
 
 _BASIC = 3.0
@@ -193,12 +205,12 @@ _BASIC = 3.0
 def audit_report(store: Store, project: str, people: Sequence[str]) -> Findings:
     """Win rates by opponent, REL by domain, and the share of annotations that people reject."""
     found = read_audit(store, project, people)
-    pages: list[Page] = []
-    said: dict[str, Any] = {"unrated": found.unrated}
+    tables: list[Table] = []
+    facts: dict[str, Any] = {"unrated": found.unrated}
     if any(one.answer is not None for one in found.pairs):
         won = win_report(found.pairs)
-        pages += won.pages
-        said["wins"] = won.document
+        tables += won.tables()
+        facts["wins"] = won.to_dict()
     if found.ratings:
         every = np.array([np.mean(values) for values in found.ratings.values()])
         rows: list[Row] = [
@@ -212,9 +224,11 @@ def audit_report(store: Store, project: str, people: Sequence[str]) -> Findings:
         domains = list(dict.fromkeys(domain for domain, _ in found.ratings))
         rated = rated_groups(found.ratings, _BASIC, _speech_and_sound(domains))
         notes = [f"{found.unrated:,} items of the sheets have no rating."] if found.unrated else []
-        pages += [*rated.pages, rows_page("Annotations as people rate them", rows, notes)]
-        said |= {"ratings": rated.document, "shares": plain_rows(rows)}
-    return Findings(said, pages)
+        columns = ("annotations", "n", Column("share", form="%"))
+        shares = Table("Annotations as people rate them", rows, columns, notes)
+        tables += [*rated.tables(), shares]
+        facts |= {"ratings": rated.to_dict(), "shares": shares.objects()}
+    return Findings([replace(one, name="") for one in tables], facts)
 
 
 def _speech_and_sound(domains: Sequence[str]) -> list[str]:

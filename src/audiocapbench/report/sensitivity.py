@@ -2,35 +2,40 @@
 
 from audiocapbench.errors import ReportError
 from audiocapbench.judges import JudgeSensitivity
-from audiocapbench.judges.sensitivity import ScoreShift, VariantFigure
-from audiocapbench.report.exports import Heading, Page
 from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.plots import shift_sheet
+from audiocapbench.table import Column, Row, Table, ValueWithInterval
 
 
-def sensitivity_page(study: JudgeSensitivity) -> Page:
+def sensitivity_table(study: JudgeSensitivity) -> Table:
     """A row for each change: shifts with intervals, how many answers differ and by how much."""
-    ranked = any(one.ranks for one in study.figures)
-    headings = [Heading("changed", "left"), Heading("n")]
-    for dimension in study.dimensions:
-        headings += [Heading(dimension), Heading("95 % interval", folds=True)]
-    headings += [Heading("differ"), Heading("by")]
-    headings += [Heading("tau"), Heading("ranks moved")] if ranked else []
-    rows = []
+    first = study.dimensions[0]
+    columns = [
+        Column("changed"),
+        Column("n"),
+        Column(f"of {first}", first, "+.2f"),
+        *(Column(f"of {one}", one, "+.2f", importance=5) for one in study.dimensions[1:]),
+        Column("differ", form=".0%"),
+        Column("by", form=".2f"),
+    ]
+    if any(one.ranks for one in study.figures):
+        columns += [Column("tau", form=".2f"), Column("ranks moved", form="{moved} of {ranked}")]
+    rows: list[Row] = []
     for one in study.figures:
-        row = [one.variant, f"{one.n:,}"]
+        overall = one.shifts.get(first)
+        row: Row = {"changed": one.variant, "n": one.n}
         for dimension in study.dimensions:
-            row += _shown(one.shifts.get(dimension))
-        overall = one.shifts.get(study.dimensions[0])
-        row += [f"{overall.changed:.0%}", f"{overall.mean_size:.2f}"] if overall else ["–", "–"]
-        rows.append(tuple(row + (_ranks(one) if ranked else [])))
+            shift = one.shifts.get(dimension)
+            row[f"of {dimension}"] = shift and ValueWithInterval(shift.mean, shift.interval)
+        row |= {"differ": overall and overall.changed, "by": overall and overall.mean_size}
+        rows.append(row | {"tau": one.tau, "moved": one.moved, "ranked": len(one.ranks)})
     runs = f"{len(study.runs)} runs" if len(study.runs) > 1 else f"run {study.runs[0]}"
     title = f"{study.judge}: shifts against round 1, {study.samples:,} samples of {runs}, 0 to 10"
     notes = (
         "differ: answers with another overall score; by: how far, on average.",
         f"Signature: {study.signature}",
     )
-    return Page(title, tuple(headings), tuple(rows), notes)
+    return Table(title, rows, columns, notes)
 
 
 def sensitivity_sheet(study: JudgeSensitivity) -> str:
@@ -48,14 +53,3 @@ def sensitivity_sheet(study: JudgeSensitivity) -> str:
     }
     label = f"{study.judge}: shift of scores from 0 to 10, with 95 % intervals"
     return shift_sheet(panels, label)
-
-
-def _shown(shift: ScoreShift | None) -> list[str]:
-    if shift is None:
-        return ["–", ""]
-    ends = shift.interval
-    return [f"{shift.mean:+.2f}", f"{ends.low:+.2f} to {ends.high:+.2f}" if ends else ""]
-
-
-def _ranks(one: VariantFigure) -> list[str]:
-    return ["–" if one.tau is None else f"{one.tau:.2f}", f"{one.moved} of {len(one.ranks)}"]

@@ -1,50 +1,113 @@
-"""Tables for the terminal: runs side by side, one metric by category, judges, groups and files."""
+"""Tables of scores: runs side by side, one metric by category, judges, groups and files."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from audiocapbench.benchmarks.corpora import without_null
 from audiocapbench.judges.aggregation import OVERALL
-from audiocapbench.report.exports import Heading, Lines, Page, number
-from audiocapbench.scores.estimate import Estimate, counted, interval_words, missing_words
-from audiocapbench.scores.file_scores import FileScores
+from audiocapbench.scores.estimate import Estimate, interval_words, missing_words
 from audiocapbench.scores.groups import ALL, GroupKey, category
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import JudgeSummary, RunSummary
 from audiocapbench.scores.table import ScoreTable
+from audiocapbench.table import Column, Row, Table
+from audiocapbench.table.table import shown, signature_notes
 
 _JUDGE_DIGITS = 2
 
 
-def leaderboard(summaries: Sequence[RunSummary], metrics: Sequence[str], headline: str) -> Page:
+def run_tables(
+    summaries: Sequence[RunSummary], metrics: Sequence[str], headline: str
+) -> list[Table]:
+    """Judges, the leaderboard, and what makes up totals, with the headline by category.
+
+    Notes below the last say what failed, and how the numbers were made.
+    """
+    found = []
+    grouped = len({name for one in summaries for name in one.table.categories}) > 1
+    for judge in dict.fromkeys(name for one in summaries for name in one.judges):
+        found.append(_judge_table(summaries, judge))
+        scored = [one for one in summaries if judge in one.judges and one.judges[judge].overall]
+        if grouped and scored:
+            found.append(_by_category(scored, Scorer(judge, OVERALL)))
+    ranked_by = headline if headline in metrics else next(iter(metrics), headline)
+    if metrics:
+        found.append(_leaderboard(summaries, metrics, ranked_by))
+        if grouped:
+            found.append(_by_category(summaries, Scorer(ranked_by)))
+        for one in summaries:
+            if one.table.aggregation is not None:
+                title = f"{one.run.model}: the groups of {one.table.aggregation.total}"
+                found += group_tables(one.table, metrics, [ranked_by], title)
+    signatures = [judge.signature for one in summaries for judge in one.judges.values()]
+    signatures += [one.table.point(Scorer(name)).signature for name in metrics for one in summaries]
+    notes = [*_panels(summaries), *_failures(summaries, ranked_by), *signature_notes(signatures)]
+    return [*found[:-1], *(replace(one, notes=[*one.notes, *notes]) for one in found[-1:])]
+
+
+def estimate_table(
+    title: str, table: ScoreTable, scorers: Sequence[Scorer], notes: Sequence[str] = ()
+) -> Table:
+    """Each scorer with its interval, what failures may mean, and its categories."""
+    groups = [name for name in table.categories if len(table.categories) > 1]
+    columns = [
+        Column("scorer"),
+        Column("score", form="{value:.{digits}f}"),
+        Column("interval", "95 %", "{low:.{digits}f}–{high:.{digits}f}", folds=True),
+        Column("scored", form="{n:,}/{samples:,}"),
+        Column("as_zero", form="{as_zero:.{digits}f}", importance=5),
+    ]
+    rows: list[Row] = []
+    for scorer in scorers:
+        one = table.estimate(scorer)
+        low, high = one.interval or (None, None)
+        row: Row = {"scorer": scorer.label, "digits": scorer.digits, "value": one.value}
+        row |= {"low": low, "high": high, "n": one.n, "samples": one.coverage.total}
+        row |= {"as_zero": one.as_zero}
+        row |= {f"in {name}": table.estimate(scorer, category(name)) for name in groups}
+        rows.append(row)
+    if all(row["n"] == row["samples"] for row in rows):
+        columns.pop()
+    columns += [Column(f"in {name}", name) for name in groups]
+    words = interval_words(table.estimate(one) for one in scorers)
+    return Table(f"{title}{words}", rows, columns, notes)
+
+
+def _leaderboard(summaries: Sequence[RunSummary], metrics: Sequence[str], headline: str) -> Table:
     """Metrics of every run with their 95 % intervals, best first by the headline."""
-    rows, shown = [], list[Estimate]()
+    rows: list[Row] = []
     for one in _ranked(summaries, Scorer(headline)):
         coverage = one.table.coverage
-        answered = f"{coverage.answered}/{coverage.total}"
-        estimates = one.table.of_metrics(metrics).values()
-        shown += estimates
-        rows.append([one.run.model, answered, *map(_cell, estimates)])
-    title = f"Leaderboard{interval_words(shown)}"
-    return page_of(title, ["model", "answered", *metrics], rows)
+        row = {"model": one.run.model, "answered": f"{coverage.answered}/{coverage.total}"}
+        rows.append(row | one.table.of_metrics(metrics))
+    words = interval_words(row[name] for row in rows for name in metrics)
+    return Table(f"Leaderboard{words}", rows, _columns("model", "answered", metrics))
 
 
-def by_category(summaries: Sequence[RunSummary], scorer: Scorer) -> Page:
+def _columns(key: str, counts: str, names: Iterable[str], form: str = ".3f") -> list[Column]:
+    """What a row is about, how many samples, and estimates."""
+    return [Column(key), Column(counts, align="right"), *(Column(one, one, form) for one in names)]
+
+
+def _by_category(summaries: Sequence[RunSummary], scorer: Scorer) -> Table:
     """One score by category."""
     counts: dict[str, int] = {}
     for one in summaries:
         for name in one.table.categories:
             counts[name] = len(one.table.group(scorer, category(name)).samples)
-    names = [f"{name} ({count})" for name, count in counts.items()]
-    rows = []
+    rows: list[Row] = []
     for one in _ranked(summaries, scorer):
-        points = {
-            name: one.table.point(scorer, category(name)).value for name in one.table.categories
-        }
-        rows.append([one.run.model, *(scorer.shown(points.get(name)) for name in counts)])
-    return page_of(f"{scorer.label} by category (number of clips)", ["model", *names], rows)
+        points: Row = {f"in {name}": None for name in counts}
+        for name in one.table.categories:
+            points[f"in {name}"] = one.table.point(scorer, category(name)).value
+        rows.append({"model": one.run.model} | points)
+    form = f".{scorer.digits}f"
+    columns = [Column(f"in {name}", f"{name} ({count})", form) for name, count in counts.items()]
+    title = f"{scorer.label} by category (number of clips)"
+    return Table(title, rows, [Column("model"), *columns])
 
 
-def judge_table(summaries: Sequence[RunSummary], judge: str) -> Page:
+def _judge_table(summaries: Sequence[RunSummary], judge: str) -> Table:
     """One judge's dimensions with their 95 % intervals, best overall first."""
     judged = [(one.run.model, one.judges[judge]) for one in summaries if judge in one.judges]
     names = list(dict.fromkeys(name for _, one in judged for name in one.overall))
@@ -53,72 +116,81 @@ def judge_table(summaries: Sequence[RunSummary], judge: str) -> Page:
         whole = judge.overall.get(OVERALL)
         return (True, 0, 0) if whole is None else Scorer(judge.judge, OVERALL).standing(whole)
 
-    rows = []
-    for model, one in sorted(judged, key=lambda pair: best_first(pair[1])):
-        cells = [_cell(one.overall.get(name), _JUDGE_DIGITS) for name in names]
-        rows.append([model, f"{one.judged}/{one.total}", *cells])
+    rows = [
+        {"model": model, "judged": f"{one.judged}/{one.total}"}
+        | {name: one.overall.get(name) for name in names}
+        for model, one in sorted(judged, key=lambda pair: best_first(pair[1]))
+    ]
     words = interval_words(made for _, one in judged for made in one.overall.values())
-    title = f"Judge {judge}, 0 to 10{words}"
-    return page_of(title, ["model", "judged", *names], rows)
+    columns = _columns("model", "judged", names, f".{_JUDGE_DIGITS}f")
+    return Table(f"Judge {judge}, 0 to 10{words}", rows, columns)
 
 
-def score_table(scores: FileScores) -> Page:
-    """Every metric on files, by group where there are groups; what is missing as zero beside it."""
-    keys = [ALL, *map(category, scores.table.categories)]
-    known = [scores.table.estimate(Scorer(name), key) for name in scores.metrics for key in keys]
-    title = f"{counted(len(scores.ids), 'sample')}{interval_words(known)}"
-    zero = ["missing as zero"] if scores.missing else []
-    rows = []
-    for metric in scores.metrics:
-        scorer = Scorer(metric)
-        whole = scores.table.estimate(scorer)
-        groups = [scores.table.estimate(scorer, category(one)) for one in scores.table.categories]
-        as_zero = [number(whole.as_zero, 3)] if zero else []
-        rows.append([metric, _cell(whole), *as_zero, *map(_cell, groups)])
-    return page_of(title, ["metric", "all", *zero, *scores.table.categories], rows)
+def group_tables(
+    scores: ScoreTable, metrics: Sequence[str], in_facets: Sequence[str], title: str
+) -> list[Table]:
+    """What makes up a total: its groups, with what is lacking, and other views of them."""
+    facets = [_facet_table(scores, facet, in_facets) for facet in scores.facets]
+    return [_group_table(scores, metrics, title), *facets]
 
 
-def group_table(scores: ScoreTable, metrics: Sequence[str], title: str) -> Page:
+def _group_table(scores: ScoreTable, metrics: Sequence[str], title: str) -> Table:
     """Every metric by group with its interval, and the total below.
 
     A group with null references says how many; where most are null, the line below it is the same
     group without them.
     """
-    rows, null_references = [], scores.null_references(metrics)
+    rows: list[Row] = []
+    null_references = scores.null_references(metrics)
     for name in scores.categories:
         nulls = null_references.get(name)
-        count = str(nulls.null) if nulls else ""
-        rows.append(_group(scores, category(name), [count], metrics))
+        rows.append(
+            _group(scores, category(name), metrics) | ({"null": nulls.null} if nulls else {})
+        )
         if nulls and nulls.null > nulls.total / 2:
-            cells = [_cell(nulls.without.get(without_null(one))) for one in metrics]
-            rows.append(["  without null", f"{nulls.total - nulls.null} left", "", *cells])
-    keys = [ALL, *map(category, scores.categories)]
-    words = interval_words(one for key in keys for one in scores.of_metrics(metrics, key).values())
+            without: Row = {one: nulls.without.get(without_null(one)) for one in metrics}
+            left = f"{nulls.total - nulls.null} left"
+            rows.append({"group": "  without null", "answered": left} | without)
     total = scores.aggregation.total if scores.aggregation is not None else ""
-    whole = list(scores.of_metrics(metrics).values())
-    rows.append([total, _answered(whole[0]), "", *map(_cell, whole)])
-    if whole[0].coverage.failed:
-        rows.append(["  missing as zero", "", "", *(number(one.as_zero, 3) for one in whole)])
-    return page_of(f"{title}{words}", ["group", "answered", "null", *metrics], rows)
+    rows.append(_group(scores, ALL, metrics) | {"group": total})
+    whole = scores.of_metrics(metrics)
+    words = interval_words(row[name] for row in rows for name in metrics if row[name])
+    if next(iter(whole.values())).coverage.failed:
+        zeros = {name: one.as_zero for name, one in whole.items()}
+        rows.append({"group": "  missing as zero"} | zeros)
+    columns = _columns("group", "answered", metrics)
+    columns.insert(2, Column("null"))
+    return Table(f"{title}{words}", rows, columns, _lacking(scores, metrics))
 
 
-def facet_table(scores: ScoreTable, facet: str, metrics: Sequence[str]) -> Page:
+def _facet_table(scores: ScoreTable, facet: str, metrics: Sequence[str]) -> Table:
     """Metrics by the places of one facet; two-part places make a grid of the first metric."""
     keys = scores.facets[facet]
     if not all(" " in key.place for key in keys):
-        rows = [_group(scores, key, [], metrics) for key in keys]
-        return page_of(f"by {facet}", [facet, "answered", *metrics], rows)
-    columns, rows = dict.fromkeys(key.place.partition(" ")[2] for key in keys), []
-    for row in dict.fromkeys(key.place.partition(" ")[0] for key in keys):
-        places = [GroupKey(facet, f"{row} {column}") for column in columns]
-        cells = [
-            scores.point(Scorer(metrics[0]), key).shown() if key in keys else "–" for key in places
-        ]
-        rows.append([row, *cells])
-    return page_of(f"{metrics[0]} by {facet}", [facet, *columns], rows)
+        rows = [_group(scores, key, metrics) for key in keys]
+        columns = _columns("group", "answered", metrics)
+        return Table(f"by {facet}", rows, [replace(columns[0], heading=facet), *columns[1:]])
+    grid: dict[str, Row] = {}
+    for key in keys:
+        row, _, column = key.place.partition(" ")
+        value = scores.point(Scorer(metrics[0]), key).value
+        grid.setdefault(row, {"group": row})[f"in {column}"] = value
+    names = dict.fromkeys(key.place.partition(" ")[2] for key in keys)
+    for one in grid.values():
+        one |= {f"in {name}": one.get(f"in {name}") for name in names}
+    across = [Column(f"in {name}", name, ".3f") for name in names]
+    columns = [Column("group", facet), *across]
+    return Table(f"{metrics[0]} by {facet}", list(grid.values()), columns)
 
 
-def lacking(scores: ScoreTable, metrics: Sequence[str]) -> list[str]:
+def _group(scores: ScoreTable, key: GroupKey, metrics: Sequence[str]) -> Row:
+    estimates = scores.of_metrics(metrics, key)
+    coverage = next(iter(estimates.values())).coverage
+    answered = f"{coverage.answered}/{coverage.total}"
+    return {"group": key.place, "answered": answered} | estimates
+
+
+def _lacking(scores: ScoreTable, metrics: Sequence[str]) -> list[str]:
     """Why there is no total, in a sentence for all metrics that lack the same groups."""
     lacks: dict[tuple[str, ...], list[str]] = {}
     for metric in metrics:
@@ -132,7 +204,19 @@ def lacking(scores: ScoreTable, metrics: Sequence[str]) -> list[str]:
     ]
 
 
-def failure_lines(summaries: Sequence[RunSummary], metric: str) -> list[str]:
+def _panels(summaries: Sequence[RunSummary]) -> list[str]:
+    """How far the judges of each run agree, where there are several."""
+    lines = []
+    for one in summaries:
+        if one.panel is not None:
+            alpha = one.panel.alpha.get(OVERALL)
+            agreed = "" if alpha is None else f", Krippendorff's alpha {alpha:.2f}"
+            mean = shown(one.panel.estimates[OVERALL].value, f".{_JUDGE_DIGITS}f")
+            lines.append(f"{one.run.model}: the panel's mean is {mean}{agreed}")
+    return lines
+
+
+def _failures(summaries: Sequence[RunSummary], metric: str) -> list[str]:
     """What failures do to a number, a line for every run and judge that lacks scores of samples."""
     lines = []
     for one in summaries:
@@ -144,19 +228,19 @@ def failure_lines(summaries: Sequence[RunSummary], metric: str) -> list[str]:
             if estimate.lacks:
                 lines.append(f"{model}: {missing}.")
             else:
-                lines.append(_failures(model, missing, metric, estimate, 3))
+                lines.append(_failure(model, missing, metric, estimate, 3))
         for name, judge in one.judges.items():
-            if judge.judged < judge.total and "overall" in judge.overall:
-                estimate = judge.overall["overall"]
+            if judge.judged < judge.total and OVERALL in judge.overall:
+                estimate = judge.overall[OVERALL]
                 missing = f"{judge.total - judge.judged} of {judge.total} have no verdict of {name}"
                 missing += f" ({missing_words(estimate.missing)})"
-                lines.append(_failures(model, missing, "overall", estimate, _JUDGE_DIGITS))
+                lines.append(_failure(model, missing, OVERALL, estimate, _JUDGE_DIGITS))
             if judge.failure is not None:
                 lines.append(f"{model}: {judge.failure}")
     return lines
 
 
-def _failures(model: str, missing: str, name: str, estimate: Estimate, digits: int) -> str:
+def _failure(model: str, missing: str, name: str, estimate: Estimate, digits: int) -> str:
     if estimate.value is None or estimate.as_zero is None or estimate.bounds is None:
         return f"{model}: {missing}; there is nothing to score."
     left_out, zero, low, high = (
@@ -169,25 +253,3 @@ def _failures(model: str, missing: str, name: str, estimate: Estimate, digits: i
 def _ranked(summaries: Iterable[RunSummary], scorer: Scorer) -> list[RunSummary]:
     """Best first by one score; runs without it come last."""
     return sorted(summaries, key=lambda one: scorer.standing(one.table.point(scorer)))
-
-
-def _group(scores: ScoreTable, key: GroupKey, more: list[str], metrics: Sequence[str]) -> list[str]:
-    estimates = list(scores.of_metrics(metrics, key).values())
-    return [key.place, _answered(estimates[0]), *more, *map(_cell, estimates)]
-
-
-def _answered(estimate: Estimate) -> str:
-    return f"{estimate.coverage.answered}/{estimate.coverage.total}"
-
-
-def page_of(title: str, names: Sequence[str], rows: Iterable[Sequence[str]]) -> Page:
-    """A table whose first column holds names, and the others numbers."""
-    first, *others = names
-    headings = (Heading(first, "left"), *map(Heading, others))
-    return Page(title, headings, tuple(map(tuple, rows)))
-
-
-def _cell(estimate: Estimate | None, digits: int = 3) -> str:
-    if estimate is None:
-        return "–"
-    return Lines("\n".join(filter(None, [estimate.shown(digits), estimate.shown_interval(digits)])))

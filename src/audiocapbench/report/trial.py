@@ -4,19 +4,22 @@ The page is one self-contained file that asks for nothing over a network and run
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from audiocapbench.meta.measures import NAMES, ORDERS, Measures
+from audiocapbench.meta.measures import NAMES, ORDERS
 from audiocapbench.meta.pairs.pair import Agreement, PairSet
 from audiocapbench.meta.trial import ScorerTrial
-from audiocapbench.report.escape_controls import escape_controls
-from audiocapbench.report.exports import Page, number
 from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.drawing import Bar, draw_bars
 from audiocapbench.report.page_file import render, source_hash, template_text, write_page
-from audiocapbench.report.tables import page_of
+from audiocapbench.table import Column, Row, Table
+from audiocapbench.table.escape_controls import escape_controls
+from audiocapbench.table.table import shown, signature_notes
 from audiocapbench.version import VERSION
 
+_FORM = ".2f"
+"""A measure has two digits, as the papers print it."""
 _KINDS = ("metric", "judge", "clap", "model", "control")
 _TITLES = {
     "f1": "F1",
@@ -35,76 +38,100 @@ def _best_first(trials: Sequence[ScorerTrial]) -> list[ScorerTrial]:
     return sorted(trials, key=lambda one: -one.score)
 
 
-def trial_table(trials: Sequence[ScorerTrial]) -> Page:
+def trial_tables(
+    tried: Sequence[ScorerTrial],
+    controls: Sequence[ScorerTrial],
+    pairs: PairSet,
+    agreement: Agreement,
+) -> list[Table]:
+    """Measures of every scorer, in both orders where it was asked so, and by groups of pairs.
+
+    Notes below the last say how far people agree, and how the numbers were made.
+    """
+    trials = [*tried, *controls]
+    tables = [_whole_table(trials)]
+    if any(one.orders for one in tried):
+        tables.append(_order_table(tried))
+    for word, field, _ in _shown_groups(trials[0]):
+        title = f"by {'type of pair' if word == 'type' else word}"
+        tables.append(_group_table(trials, f"Accuracy {title}", field, "accuracy"))
+        if word == "type" and trials[0].headline == "f1":
+            tables.append(_group_table(trials, f"F1 {title}", field, "f1"))
+    # A scorer that has notes tells of its position bias itself.
+    silent = (one for one in trials if one.position and not one.diagnostics.notes)
+    lines = [f"{one.scorer}: {one.position}" for one in silent]
+    undecided = f"; {pairs.left_out:,} left out as undecided" if pairs.left_out else ""
+    lines.append(f"{trials[0].n:,} pairs, captions {pairs.text}{undecided}")
+    if agreement.before is not None and agreement.after is not None:
+        words = f"{agreement.before:.2f} over all votes, {agreement.after:.2f} over the pairs kept"
+        lines.append(f"Fleiss' kappa: {words}")
+    notes = [*lines, *signature_notes(one.signature for one in tried)]
+    return [*tables[:-1], replace(tables[-1], notes=notes)]
+
+
+def _whole_table(trials: Sequence[ScorerTrial]) -> Table:
     """Measures of every scorer with 95 % intervals, and how often it chose what."""
     headline = trials[0].headline
-    measures = _measures(headline)
-    titles = [_TITLES[name] for name in measures]
-    voted, reading = any(one.voted for one in trials), any(_reading(one) for one in trials)
-    if voted:
-        titles.insert(1, f"{_TITLES[headline]}, voted")
-    rows = []
+    measures = [Column(name, _TITLES[name], _FORM) for name in _measures(headline)]
+    measures.insert(1, Column("voted", f"{_TITLES[headline]}, voted", _FORM))
+    shares = ("first", "second", "tie", "unknown", "certain", "read")
+    rows: list[Row] = []
     for trial in _best_first(trials):
-        cells = [_cell(trial.whole, name) for name in measures]
-        if voted:
-            cells.insert(1, _cell(trial.voted or trial.whole, headline))
-        shares = [f"{100 * count / trial.n:.1f}" for count in trial.answers.values()]
-        rows.append(
-            [trial.scorer, *cells, *shares, *((_reading(trial) or "––") if reading else ())]
-        )
-    answers = ["first", "second", "tie", "unknown", *(("certain", "read") if reading else ())]
+        row: Row = {"scorer": trial.scorer, **trial.whole}
+        row["voted"] = (trial.voted or trial.whole)[headline]
+        row |= {name: count / trial.n for name, count in trial.answers.items()}
+        detail = trial.diagnostics.data or {}
+        for name, key in (("certain", "certain"), ("read", "read_decided")):
+            # How many of a model's answers the parser was certain of, and the reader read.
+            has_reader = "read_decided" in detail
+            row[name] = detail[key] / max(1, detail["asked"]) if has_reader else None
+        rows.append(row)
+    columns = [
+        Column("scorer"),
+        *measures,
+        *(Column(one, one, "%", importance=5) for one in shares),
+    ]
+    unused = set() if any(one.voted for one in trials) else {"voted"}
+    if all(row["read"] is None for row in rows):
+        unused |= {"certain", "read"}
     ends = any(one.interval for one in trials[0].whole.values())
     intervals = ", with 95 % intervals over clips" if ends else " (too few clips for intervals)"
-    return page_of(
+    return Table(
         f"Agreement with people in percent{intervals}",
-        ["scorer", *titles, *answers],
         rows,
+        [one for one in columns if one.name not in unused],
     )
 
 
-def _reading(trial: ScorerTrial) -> list[str]:
-    """How many of a model's answers the parser was certain of, and the reader read, in percent."""
-    detail = trial.diagnostics.data or {}
-    if "read_decided" not in detail:
-        return []
-    counts = (detail["certain"], detail["read_decided"])
-    return [f"{100 * one / max(1, detail['asked']):.1f}" for one in counts]
-
-
-def order_table(trials: Sequence[ScorerTrial]) -> Page:
+def _order_table(trials: Sequence[ScorerTrial]) -> Table:
     """The published measure, and accuracy, in each order, their mean, and where both agree."""
-    measures = list(dict.fromkeys([trials[0].headline, "accuracy"]))
-    rows = [
-        [one.scorer, _TITLES[name], *(_shown(one.orders[order][name]) for order in ORDERS)]
+    rows: list[Row] = [
+        {"scorer": one.scorer, "measure": _TITLES[name]}
+        | {order: one.orders[order][name] for order in ORDERS}
         for one in _best_first(trials)
         if one.orders is not None
-        for name in measures
+        for name in dict.fromkeys([trials[0].headline, "accuracy"])
     ]
-    return page_of("Both orders; the published one is as given", ["scorer", "", *ORDERS], rows)
+    columns = [Column("scorer"), Column("measure"), *(Column(one, one, _FORM) for one in ORDERS)]
+    return Table("Both orders; the published one is as given", rows, columns)
 
 
-def group_table(
-    trials: Sequence[ScorerTrial], title: str, groups: str, measure: str = "accuracy"
-) -> Page:
+def _group_table(trials: Sequence[ScorerTrial], title: str, field: str, measure: str) -> Table:
     """One measure by group, without intervals: accuracy, which means the same in every group."""
-    sizes = {name: one[measure].n for name, one in getattr(trials[0], groups).items()}
-    names = (f"{name} ({count:,})" for name, count in sizes.items())
-    rows = []
-    for trial in _best_first(trials):
-        cells = [_shown(getattr(trial, groups)[name][measure].value) for name in sizes]
-        rows.append([trial.scorer, *cells])
-    return page_of(title, ["scorer", *names], rows)
-
-
-def _cell(measures: Measures, name: str) -> str:
-    interval = measures[name].interval
-    ends = f" ({interval.low:.1f}–{interval.high:.1f})" if interval else ""
-    return f"{_shown(measures[name].value)}{ends}"
+    groups = getattr(trials[0], field)
+    rows: list[Row] = [
+        {"scorer": trial.scorer}
+        | {f"in {name}": getattr(trial, field)[name][measure].value for name in groups}
+        for trial in _best_first(trials)
+    ]
+    columns = [
+        Column(f"in {name}", f"{name} ({one[measure].n:,})", _FORM) for name, one in groups.items()
+    ]
+    return Table(title, rows, [Column("scorer"), *columns])
 
 
 def _shown(value: float | None) -> str:
-    """A measure with two digits, as the papers print it."""
-    return number(value, 2)
+    return shown(value, _FORM)
 
 
 def write_trials(

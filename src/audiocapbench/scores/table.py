@@ -23,6 +23,7 @@ from audiocapbench.scores.groups import (
     group_samples,
 )
 from audiocapbench.scores.scorer import Scorer
+from audiocapbench.table import Row
 
 Estimates = dict[str, Estimate]
 """By metric, or by a judge's dimension."""
@@ -177,7 +178,7 @@ def _documents(estimates: Estimates) -> dict[str, Any]:
     return {name: one.to_dict() for name, one in estimates.items()}
 
 
-def estimate_records(table: ScoreTable, scorers: Iterable[Scorer]) -> list[Mapping[str, Any]]:
+def estimate_records(table: ScoreTable, scorers: Iterable[Scorer]) -> list[Row]:
     """A row for each scorer and group."""
     # A list, because a category may be called as the whole is.
     keys = [("all", ALL), *((name, category(name)) for name in table.categories)]
@@ -188,7 +189,7 @@ def estimate_records(table: ScoreTable, scorers: Iterable[Scorer]) -> list[Mappi
     ]
 
 
-def _record(scorer: Scorer, group: str, one: Estimate) -> dict[str, Any]:
+def _record(scorer: Scorer, group: str, one: Estimate) -> Row:
     return {
         "scorer": scorer.label,
         "group": group,

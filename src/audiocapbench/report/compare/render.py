@@ -1,6 +1,5 @@
 """A comparison of two runs as tables for people, as records for programs, and as a gate for CI."""
 
-from collections.abc import Callable
 from typing import Any
 
 from audiocapbench.errors import ReportError, meant
@@ -12,32 +11,25 @@ from audiocapbench.report.compare.compute import (
     Difference,
     SampleChange,
 )
-from audiocapbench.report.exports import Align, Heading, Page, Record
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
 from audiocapbench.stats.power import ALPHA, POWER
+from audiocapbench.table import Column, Row, Table
+from audiocapbench.table.table import shown, signature_notes
 
 LONGEST, LONGEST_IN_A_FILE = 600, 200
 """Characters of an answer on a terminal, which wraps it, and in a table of a page."""
 
-_LEFT: Align = "left"
 _COLUMNS = (
     "benchmark run_a run_b model_a model_b scorer category n score_a score_b difference low high "
     "p p_adjusted effect detectable samples_needed needed_unit correction"
 ).split()
 
 
-def pages(comparison: Comparison, longest: int = LONGEST) -> list[Page]:
+def comparison_tables(comparison: Comparison, longest: int = LONGEST) -> list[Table]:
     """Differences on all samples and by category, and what moved; answers are cut at a length."""
-    whole = [one for one in comparison.differences if one.category == ALL]
-    parts = [one for one in comparison.differences if one.category != ALL]
-    title = f"{_named(comparison, 0)} to {_named(comparison, 1)}: B less A"
-    found = [_differences(title, whole, comparison)]
-    if parts:
-        found.append(_by_category(parts, comparison))
-    if comparison.moved:
-        found.append(_moved(comparison, longest))
-    return found
+    found = [_differences(comparison), _by_category(comparison), _moved(comparison, longest)]
+    return [one for one in found if one.rows]
 
 
 def notes(comparison: Comparison) -> tuple[str, ...]:
@@ -60,7 +52,7 @@ def notes(comparison: Comparison) -> tuple[str, ...]:
     if headline.detectable is not None:
         label, digits, needed = headline.scorer.label, headline.scorer.digits, ""
         if headline.needed is not None:
-            found = _signed(headline.difference, digits)
+            found = shown(headline.difference, f"+.{digits}f")
             needed = f"; to see one of {found} would take {headline.needed:,} {_unit(headline)}"
         said.append(
             f"These samples could show a difference of {headline.detectable:.{digits}f} in {label} "
@@ -75,8 +67,7 @@ def notes(comparison: Comparison) -> tuple[str, ...]:
             "visible: the smallest difference that so many samples could show."
         )
     said += comparison.notes
-    said += [f"Signature: {signature}" for signature in comparison.signatures.values()]
-    return tuple(said)
+    return (*said, *signature_notes(comparison.signatures.values()))
 
 
 def _verdict(comparison: Comparison) -> str:
@@ -87,11 +78,11 @@ def _verdict(comparison: Comparison) -> str:
         return f"{one.scorer.label}: {few}."
     better = f"{'AB'[one.difference > 0]} is better"
     found = better if one.adjusted < ALPHA else "A and B cannot be told apart"
-    by = f"{_signed(one.difference, one.scorer.digits)}, {_corrected(comparison)}"
-    return f"{one.scorer.label}: {found} ({by} {_probability(one.adjusted)})."
+    by = f"{one.difference:+.{one.scorer.digits}f}, {_corrected(comparison)}"
+    return f"{one.scorer.label}: {found} ({by} {shown(one.adjusted, 'p')})."
 
 
-def records(comparison: Comparison) -> list[Record]:
+def records(comparison: Comparison) -> list[Row]:
     """A row for each scorer on all samples and on each category; unrounded."""
     one, other = comparison.first, comparison.second
     runs = {
@@ -102,7 +93,7 @@ def records(comparison: Comparison) -> list[Record]:
         "model_b": other.model,
         "correction": str(comparison.correction),
     }
-    rows: list[Record] = []
+    rows: list[Row] = []
     for found in map(_document, comparison.differences):
         low, high = found.pop("ci") or (None, None)
         scores = {"score_a": found.pop("a"), "score_b": found.pop("b")}
@@ -170,81 +161,70 @@ def _corrected(comparison: Comparison) -> str:
     return f"p ({comparison.correction.words.partition(' ')[0]})"
 
 
-def _named(comparison: Comparison, side: int) -> str:
-    run = (comparison.first, comparison.second)[side]
-    return f"{'AB'[side]} = run {run.id} ({run.model})"
-
-
-def _differences(title: str, rows: list[Difference], comparison: Comparison) -> Page:
-    columns: list[tuple[Heading, Callable[[Difference], str]]] = [
-        (Heading("score", _LEFT), lambda one: one.scorer.label),
-        (Heading("n"), lambda one: f"{one.n:,}"),
-        (Heading("A"), lambda one: one.scorer.shown(one.first)),
-        (Heading("B"), lambda one: one.scorer.shown(one.second)),
-        (Heading("B − A"), lambda one: _signed(one.difference, one.scorer.digits)),
-        (Heading("95 %", folds=True), _interval),
-        (Heading("p"), lambda one: _probability(one.p_value)),
-        (Heading(_corrected(comparison)), lambda one: _probability(one.adjusted)),
-        (Heading("effect"), lambda one: _signed(one.effect, 2)),
-        (Heading("visible"), lambda one: one.scorer.shown(one.detectable)),
+def _differences(comparison: Comparison) -> Table:
+    number, signed = ":.{digits}f}", ":+.{digits}f}"
+    columns = [
+        Column("scorer", "score"),
+        Column("n", importance=3),
+        Column("a", "A", "{a" + number),
+        Column("b", "B", "{b" + number),
+        Column("difference", "B − A", "{difference" + signed),
+        Column("ci", "95 %", "{low" + signed + " to {high" + signed, folds=True),
+        Column("p", form="p", importance=4),
+        Column("p_adjusted", _corrected(comparison), "p"),
+        Column("effect", form="+.2f", importance=2),
+        Column("detectable", "visible", "{detectable" + number, importance=1),
     ]
-    cells = tuple(tuple(shown(one) for _, shown in columns) for one in rows)
-    return Page(title, tuple(heading for heading, _ in columns), cells, notes(comparison))
+    rows = []
+    for one in comparison.differences:
+        if one.category == ALL:
+            low, high = one.interval or (None, None)
+            rows.append(_document(one) | {"low": low, "high": high, "digits": one.scorer.digits})
+    first, second = comparison.first, comparison.second
+    sides = f"A = run {first.id} ({first.model}) to B = run {second.id} ({second.model})"
+    return Table(f"{sides}: B less A", rows, columns, notes(comparison))
 
 
-def _interval(one: Difference) -> str:
-    return " to ".join(_signed(end, one.scorer.digits) for end in one.interval or ())
-
-
-def _by_category(rows: list[Difference], comparison: Comparison) -> Page:
+def _by_category(comparison: Comparison) -> Table:
     """Scorers down, categories across: there are too many rows to read one below the other."""
+    parts = [one for one in comparison.differences if one.category != ALL]
     counts: dict[str, int] = {}
-    for one in rows:
+    rows: dict[str, Row] = {}
+    for one in parts:
         counts[one.category] = max(one.n, counts.get(one.category, 0))
-    by_scorer: dict[str, dict[str, Difference]] = {}
-    for one in rows:
-        by_scorer.setdefault(one.scorer.label, {})[one.category] = one
-    tested = sum(one.adjusted is not None for one in rows)
-    headings = (
-        Heading("score", _LEFT),
-        *(Heading(f"{name} ({count:,})") for name, count in counts.items()),
-    )
-    cells = tuple(
-        (label, *(_marked(found[name]) for name in counts)) for label, found in by_scorer.items()
-    )
+        row = rows.setdefault(one.scorer.label, {"score": one.scorer.label})
+        is_sure = one.adjusted is not None and one.adjusted < ALPHA
+        mark = "" if one.difference is None else "*" if is_sure else " "
+        row[f"in {one.category}"] = shown(one.difference, f"+.{one.scorer.digits}f") + mark
+    columns = [
+        Column("score"),
+        *(Column(f"in {one}", f"{one} ({n:,})", align="right") for one, n in counts.items()),
+    ]
+    tested = sum(one.adjusted is not None for one in parts)
     note = (
         f"*: p below {ALPHA:g}, corrected by {comparison.correction.words} over the {tested} "
         "tests of this table. Intervals and p-values of all are in --format csv and json."
     )
-    return Page("B less A by category (number of samples)", headings, cells, (note,) * (tested > 0))
+    title = "B less A by category (number of samples)"
+    return Table(title, list(rows.values()), columns, [note] * (tested > 0))
 
 
-def _marked(one: Difference) -> str:
-    if one.difference is None:
-        return "–"
-    mark = "*" if one.adjusted is not None and one.adjusted < ALPHA else " "
-    return f"{_signed(one.difference, one.scorer.digits)}{mark}"
-
-
-def _moved(comparison: Comparison, longest: int) -> Page:
-    digits = comparison.headline.digits
-    rows = []
+def _moved(comparison: Comparison, longest: int) -> Table:
+    form = f".{comparison.headline.digits}f"
+    rows: list[Row] = []
     for one in comparison.moved:
-        scores = f"{one.first.score:.{digits}f} to {one.second.score:.{digits}f}"
-        head = (one.sample.id, one.sample.category, f"{one.difference:+.{digits}f}", scores)
-        rows += [
-            (*head, f"A: {_said(one.first, longest)}"),
-            ("", "", "", "", f"B: {_said(one.second, longest)}"),
-        ]
-    headings = (
-        Heading("sample", _LEFT),
-        Heading("category", _LEFT),
-        Heading("B − A"),
-        Heading("score"),
-        Heading("answers", _LEFT),
+        row: Row = {"sample": one.sample.id, "category": one.sample.category}
+        row |= {"difference": one.difference, "a": one.first.score, "b": one.second.score}
+        rows.append(row | {"answers": f"A: {_said(one.first, longest)}"})
+        rows.append({"answers": f"B: {_said(one.second, longest)}"})
+    columns = (
+        "sample",
+        Column("category", importance=1),
+        Column("difference", "B − A", f"+{form}"),
+        Column("score", form=f"{{a:{form}}} to {{b:{form}}}", folds=True),
+        Column("answers", wraps=True),
     )
-    title = f"Moved most in {comparison.headline.label}"
-    return Page(title, headings, tuple(rows), wraps=True)
+    return Table(f"Moved most in {comparison.headline.label}", rows, columns)
 
 
 def _said(answer: AnswerScore, longest: int) -> str:
@@ -252,16 +232,6 @@ def _said(answer: AnswerScore, longest: int) -> str:
     if not line:
         return f"({answer.status})"
     return line if len(line) <= longest else f"{line[:longest]}…"
-
-
-def _signed(value: float | None, digits: int) -> str:
-    return "–" if value is None else f"{value:+.{digits}f}"
-
-
-def _probability(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:.4f}" if value < 0.01 else f"{value:.3f}"
 
 
 def worse(comparison: Comparison, name: str) -> tuple[bool, str]:

@@ -4,14 +4,12 @@ Table 1 has the judge's dimensions and the metrics, table 2 the overall score by
 what the data are made of. The best of a column is marked, and the second best, as in the paper.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from statistics import mean
-from typing import NamedTuple
 
 from audiocapbench.benchmarks.published_results import published_results
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
-from audiocapbench.report.exports import Heading, Mark, Page, Record, Value
 from audiocapbench.report.leaderboard.board import (
     LETTERS,
     Board,
@@ -19,40 +17,17 @@ from audiocapbench.report.leaderboard.board import (
     PublishedEntry,
     RunEntry,
 )
-from audiocapbench.report.leaderboard.pages import in_order, shown_name
+from audiocapbench.report.leaderboard.tables import in_order, shown_name
 from audiocapbench.scores.groups import category
 from audiocapbench.scores.scorer import Scorer
+from audiocapbench.table import Column, Row, Table
+from audiocapbench.table.table import signature_notes
 
 _METRICS = ("meteor", "bleu_4", "rouge_l")
 _Entry = RunEntry | PublishedEntry
-_Row = dict[str, Value]
 
 
-class _TableColumn(NamedTuple):
-    """A column.
-
-    Attributes:
-        digits: Places of its numbers; None for text and counts.
-        in_paper: Whether it is shown unless others are asked for.
-        is_score: Whether its best and second best are marked.
-    """
-
-    name: str
-    digits: int | None = None
-    in_paper: bool = True
-    is_score: bool = False
-
-
-class PaperTable(NamedTuple):
-    """A table for people, and its rows unrounded for programs."""
-
-    page: Page
-    records: list[Record]
-
-
-def paper_tables(
-    leaderboard: Leaderboard, number: int, columns: Sequence[str] = ()
-) -> list[PaperTable]:
+def paper_tables(leaderboard: Leaderboard, number: int, columns: Sequence[str] = ()) -> list[Table]:
     """One of the paper's tables for each board that it can be made of.
 
     Args:
@@ -67,21 +42,24 @@ def paper_tables(
     return [make(board, columns) for board in leaderboard.boards]
 
 
-def _results(board: Board, wanted: Sequence[str]) -> PaperTable:
-    digits, own = board.scorer.digits, bool(board.entries)
+def _results(board: Board, wanted: Sequence[str]) -> Table:
+    form, own = f".{board.scorer.digits}f", bool(board.entries)
     every: list[_Entry] = [*board.entries, *board.published]
     dimensions = dict.fromkeys(name for one in every for name in one.dimensions)
-    bounded = own and any(board.bounds(one) is not None for one in board.entries)
     metrics = _metrics(board)
     columns = [
-        *(_TableColumn("rank"), _TableColumn("model"), _TableColumn("run", in_paper=False)),
-        *(_TableColumn(name, 2, is_score=True) for name in dimensions),
-        _TableColumn(board.scorer.column, digits, is_score=True),
-        *(_TableColumn(name, digits, in_paper=own) for name in ("low", "high")),
-        *(_TableColumn(name, digits, in_paper=bounded) for name in ("worst", "best")),
-        *(_TableColumn(name, 3, name in _METRICS, True) for name in metrics),
-        _TableColumn("scored", in_paper=own),
+        *(Column("rank"), Column("model", align="left"), Column("run")),
+        *(Column(name, name, ".2f", importance=5, marks=True) for name in dimensions),
+        Column(board.scorer.column, board.scorer.column, form, marks=True),
+        *(Column(name, form=form, importance=3) for name in ("low", "high", "worst", "best")),
+        *(Column(name, name, ".3f", importance=4, marks=True) for name in metrics),
+        Column("scored", importance=2),
     ]
+    unasked = {"run", *metrics} - set(_METRICS)
+    if not own:
+        unasked |= {"low", "high", "scored"}
+    if all(board.bounds(one) is None for one in board.entries):
+        unasked |= {"worst", "best"}
     rows = []
     for one in in_order(board):
         row = _row(board, one) | {name: one.dimensions.get(name) for name in dimensions}
@@ -90,33 +68,33 @@ def _results(board: Board, wanted: Sequence[str]) -> PaperTable:
         else:
             row |= {name: one.table.point(Scorer(name)).value for name in metrics}
         rows.append(row)
-    return _of_board(board, "table 1", columns, rows, wanted)
+    return _of_board(board, "table 1", columns, rows, wanted or _but(columns, unasked))
 
 
-def _by_category(board: Board, wanted: Sequence[str]) -> PaperTable:
-    digits = board.scorer.digits
+def _by_category(board: Board, wanted: Sequence[str]) -> Table:
+    form, overall = f".{board.scorer.digits}f", board.scorer.column
     columns = [
-        _TableColumn("rank", in_paper=False),
-        *(_TableColumn("model"), _TableColumn("run", in_paper=False)),
-        *(_TableColumn(name, digits, is_score=True) for name in board.categories),
-        _TableColumn(board.scorer.column, digits, in_paper=False, is_score=True),
-        _TableColumn("scored", in_paper=bool(board.entries)),
+        *(Column("rank"), Column("model", align="left"), Column("run")),
+        *(Column(name, name, form, marks=True) for name in board.categories),
+        Column(overall, overall, form, marks=True),
+        Column("scored"),
     ]
+    unasked = {"rank", "run", overall, *([] if board.entries else ["scored"])}
     rows = []
     for one in in_order(board):
-        parts: _Row = dict.fromkeys(board.categories)
+        parts: Row = dict.fromkeys(board.categories)
         if isinstance(one, PublishedEntry):
             parts |= one.by_category
         else:
             for name in parts:
                 parts[name] = one.table.point(board.scorer, category(name)).value
         rows.append(_row(board, one) | parts)
-    return _of_board(board, "table 2", columns, rows, wanted)
+    return _of_board(board, "table 2", columns, rows, wanted or _but(columns, unasked))
 
 
-def _row(board: Board, one: _Entry) -> _Row:
+def _row(board: Board, one: _Entry) -> Row:
     """Who it is, and how it ranks; runs have no places among published rows, as no test says it."""
-    row: _Row = {"model": shown_name(one, board), "run": None}
+    row: Row = {"model": shown_name(one, board), "run": None}
     if isinstance(one, PublishedEntry):
         row |= dict.fromkeys(("low", "high", "worst", "best"))
         row |= {"rank": one.printed_rank, board.scorer.column: one.score}
@@ -132,26 +110,24 @@ def _row(board: Board, one: _Entry) -> _Row:
 def _of_board(
     board: Board,
     number: str,
-    columns: Sequence[_TableColumn],
-    rows: Sequence[_Row],
-    wanted: Sequence[str],
-) -> PaperTable:
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    names: Sequence[str],
+) -> Table:
     by = f"judged by {board.scorer.judge}" if board.scorer.judge else f"by {board.scorer.name}"
     title = f"{board.benchmark}, {number}, {by}, {board.samples:,} samples"
-    names = list(wanted) or [one.name for one in columns if one.in_paper]
-    signatures = sorted({str(one) for one in _signatures(board, names) if one})
-    said = [one for one in board.notes if not one.startswith(LETTERS)]
-    notes = (*said, *(f"Signature: {one}" for one in signatures))
-    return _table(title, columns, rows, notes, wanted)
+    notes = [one for one in board.notes if not one.startswith(LETTERS)]
+    notes += signature_notes(sorted(map(str, _signatures(board, names))))
+    return _table(title, columns, rows, notes, names)
 
 
-def _composition(board: Board, wanted: Sequence[str]) -> PaperTable:
+def _composition(board: Board, wanted: Sequence[str]) -> Table:
     """What the data are made of, source by source; without runs, as published."""
     groups: dict[tuple[str, str], list[Sample]] = {}
     for sample in board.entries[0].table.samples if board.entries else ():
         source = str(sample.details.get("source") or "–")
         groups.setdefault((sample.category, source), []).append(sample)
-    rows: list[_Row] = [
+    rows: list[Row] = [
         {
             "category": kind,
             "source": source,
@@ -166,11 +142,11 @@ def _composition(board: Board, wanted: Sequence[str]) -> PaperTable:
     rows += [{**row, "answer_chars": None} for row in printed]
     rows.append(dict.fromkeys(("category", "source", "samples", "caption_chars", "answer_chars")))
     rows[-1] |= {"category": "total", "source": "", "samples": board.samples}
-    columns = [_TableColumn(name) for name in ("category", "source", "samples")]
-    columns.append(_TableColumn("caption_chars", 0))
-    columns.append(_TableColumn("answer_chars", 0, in_paper=bool(board.entries)))
+    chars = [Column(name, name, ".0f") for name in ("caption_chars", "answer_chars")]
+    columns = [*map(Column, ("category", "source", "samples")), *chars]
     note = "caption_chars: mean length of first captions; answer_chars: of all models' answers."
-    return _table(f"{board.benchmark}, table 3", columns, rows, (note,), wanted)
+    names = wanted or _but(columns, () if board.entries else ("answer_chars",))
+    return _table(f"{board.benchmark}, table 3", columns, rows, [note], names)
 
 
 def _answer_length(board: Board, samples: Sequence[Sample]) -> float | None:
@@ -184,40 +160,24 @@ def _answer_length(board: Board, samples: Sequence[Sample]) -> float | None:
     return mean(lengths) if lengths else None
 
 
+def _but(columns: Sequence[Column], unasked: Collection[str]) -> list[str]:
+    """The columns that are shown unless others are asked for."""
+    return [one.name for one in columns if one.name not in unasked]
+
+
 def _table(
     title: str,
-    columns: Sequence[_TableColumn],
-    rows: Sequence[_Row],
-    notes: tuple[str, ...],
-    wanted: Sequence[str],
-) -> PaperTable:
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    notes: Sequence[str],
+    names: Sequence[str],
+) -> Table:
     known = {one.name: one for one in columns}
-    names = list(wanted) or [one.name for one in columns if one.in_paper]
     for name in names:
         if name not in known:
             raise ReportError(f"there is no column {name!r}; there are {', '.join(known)}")
-    marks: dict[tuple[int, int], Mark] = {}
-    for place, name in enumerate(names):
-        values = [row[name] for row in rows] if known[name].is_score and len(rows) > 1 else []
-        # Equal as printed is equal: digits that nobody sees make no winner.
-        shown = [_shown(value, known[name].digits) for value in values]
-        best = sorted({float(one) for one in shown if one != "–"}, reverse=True)[:2]
-        for line, text in enumerate(shown):
-            if text != "–" and float(text) in best:
-                marks[line, place] = "best" if float(text) == best[0] else "second"
-    cells = tuple(tuple(_shown(row[name], known[name].digits) for name in names) for row in rows)
-    left = {"model", "category", "source"}
-    headings = tuple(Heading(name, "left" if name in left else "right") for name in names)
-    records = [{"table": title, **{name: row[name] for name in names}} for row in rows]
-    return PaperTable(Page(title, headings, cells, notes, marks=marks), list(records))
-
-
-def _shown(value: Value, digits: int | None) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return f"{value:,}" if digits is None else f"{value:.{digits}f}"
-    return str(value)
+    chosen = [{"table": title, **{name: row[name] for name in names}} for row in rows]
+    return Table(title, chosen, [known[name] for name in names], notes)
 
 
 def _metrics(board: Board) -> list[str]:

@@ -5,13 +5,13 @@ from dataclasses import asdict
 from typing import Any
 
 from audiocapbench.judges.aggregation import OVERALL
-from audiocapbench.report.exports import Record, Value
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, RunEntry
 from audiocapbench.report.leaderboard.ranking import PairTest, Placement, Ranking
 from audiocapbench.scores.groups import ALL, GroupKey
 from audiocapbench.scores.groups import category as in_category
 from audiocapbench.stats import METHODS, ROUNDS, SEED
 from audiocapbench.stats.power import ALPHA
+from audiocapbench.table import Row
 
 PUBLISHED = "published, not run here"
 _COLUMNS = (
@@ -22,7 +22,7 @@ _COLUMNS = (
 _TEST = ("difference", "p", "p_adjusted", "p_common", "against_order")
 
 
-def records(leaderboard: Leaderboard) -> list[Record]:
+def records(leaderboard: Leaderboard) -> list[Row]:
     """A row for each model and each of its categories, with all dimensions and metrics; unrounded.
 
     ``source`` says whether a row is of a run or was published.
@@ -36,7 +36,7 @@ def records(leaderboard: Leaderboard) -> list[Record]:
     return [dict.fromkeys(names) | row for row in found]
 
 
-def pair_records(leaderboard: Leaderboard) -> list[Record]:
+def pair_records(leaderboard: Leaderboard) -> list[Row]:
     """A row for each test between two runs.
 
     ``difference`` is that of ``model`` less ``other_model`` on the samples that both have.
@@ -66,12 +66,12 @@ def document(leaderboard: Leaderboard) -> dict[str, Any]:
     }
 
 
-def _rows(board: Board) -> Iterator[dict[str, Value]]:
+def _rows(board: Board) -> Iterator[Row]:
     """What a board has to say, of each row only the columns that it has."""
     rankings = [("all", board.overall), *board.parts.items()]
     head = _head(board)
     for number, entry in enumerate(board.entries):
-        costs: dict[str, Value] = {
+        costs: Row = {
             "cost_usd": entry.table.cost_usd,
             "judge_cost_usd": entry.judge_cost_usd,
             "latency_s": entry.table.latency_s,
@@ -92,13 +92,13 @@ def _rows(board: Board) -> Iterator[dict[str, Value]]:
             yield {**own, "category": name, "score": score}
 
 
-def _metrics(entry: RunEntry, key: GroupKey) -> dict[str, Value]:
+def _metrics(entry: RunEntry, key: GroupKey) -> Row:
     """Every metric of a run, whatever it is ranked by."""
     own = (one for one in entry.table.scorers if one.judge is None)
     return {one.name: entry.table.point(one, key).value for one in own}
 
 
-def _head(board: Board) -> dict[str, Value]:
+def _head(board: Board) -> Row:
     return {
         "benchmark": board.benchmark,
         "dataset": board.dataset,
@@ -108,7 +108,7 @@ def _head(board: Board) -> dict[str, Value]:
     }
 
 
-def _run_row(entry: RunEntry, ranking: Ranking, place: Placement) -> dict[str, Value]:
+def _run_row(entry: RunEntry, ranking: Ranking, place: Placement) -> Row:
     estimate = place.estimate
     rank_best, rank_worst = place.ranks or (None, None)
     return {
@@ -127,7 +127,7 @@ def _run_row(entry: RunEntry, ranking: Ranking, place: Placement) -> dict[str, V
     }
 
 
-def _test_row(board: Board, ranking: Ranking, pair: PairTest) -> dict[str, Value]:
+def _test_row(board: Board, ranking: Ranking, pair: PairTest) -> Row:
     first, second = board.entries[pair.first].run, board.entries[pair.second].run
     test = _test(board, pair)
     return {

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from audiocapbench.benchmarks.mecat.traits import CAPTION
 from audiocapbench.errors import ReportError
 from audiocapbench.metrics.date import aggregate_date
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.report.exports import Findings, Heading, Page, Record, number
 from audiocapbench.report.mecat.rankings import (
     NOBODY,
     PUBLISHED,
@@ -23,14 +21,20 @@ from audiocapbench.report.mecat.rankings import (
 from audiocapbench.report.mecat.scored import GroupScore, ScoredAnswers
 from audiocapbench.scores.compute import corpus_means
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
+from audiocapbench.table import Column, Findings, Row, Table
 
 _MIXED = (
     "A mixed group also has clips without this kind of sound, whose references say None; "
     "'mixed without null' leaves them out, with ranks of its own."
 )
-_COLUMNS = ("pure", "mixed", "drop", "95 % interval", "of pure", "mixed without null", "scored")
-
-Row = dict[str, Any]
+_COLUMNS = (
+    *WHO,
+    *(Column("pure", form=".1f"), Column("mixed", form=".1f"), Column("drop", form="+.1f")),
+    Column("interval", "95 %", "{low:+.1f} to {high:+.1f}", folds=True),
+    Column("of pure", form="{relative:.0f} %", importance=5),
+    Column("mixed_without_null", form="{mixed_without_null:.1f}", importance=4),
+    Column("scored", form="{n:,}/{asked:,}", importance=2),
+)
 
 
 def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> Findings:
@@ -62,16 +66,16 @@ def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> F
     rows = [one for own in drops.values() for one in own]
     if not rows:
         raise ReportError(NOBODY)
-    pages = [
-        Page(
+    tables = [
+        Table(
             f"DATE (%) on pure and on mixed clips: {content}",
-            (*WHO, *map(Heading, _COLUMNS)),
-            tuple(map(_cells, own)),
-            tuple(notes) if content == CONTENTS[-1] else (),
+            list(map(_record, own)),
+            _COLUMNS,
+            notes if content == CONTENTS[-1] else (),
         )
         for content, own in drops.items()
     ]
-    return Findings({"drops": rows, "notes": notes}, pages, list(map(_record, rows)))
+    return Findings(tables, {"drops": rows, "notes": notes}, list(map(_record, rows)))
 
 
 def _drop(
@@ -85,7 +89,7 @@ def _drop(
     return {**who, **scores, "without_null": None, "n": n, "asked": asked}
 
 
-def _record(row: Row) -> Record:
+def _record(row: Row) -> Row:
     """The row with its interval in two columns."""
     low, high = row["interval"] or (None, None)
     in_place = {
@@ -94,21 +98,6 @@ def _record(row: Row) -> Record:
     }
     pairs = (in_place.get(name, {name: value}).items() for name, value in row.items())
     return dict(chain.from_iterable(pairs))
-
-
-def _cells(row: Row) -> tuple[str, ...]:
-    low, high = row["interval"] or (0.0, 0.0)
-    return (
-        row["model"],
-        row["origin"],
-        f"{row['pure']:.1f}",
-        f"{row['mixed']:.1f}",
-        f"{row['drop']:+.1f}",
-        f"{low:+.1f} to {high:+.1f}" if row["interval"] else "",
-        "–" if row["relative"] is None else f"{row['relative']:.0f} %",
-        number(row["without_null"], 1, none=""),
-        f"{row['n']:,}/{row['asked']:,}",
-    )
 
 
 def _interval(pure: GroupScore, mixed: GroupScore) -> Interval | None:

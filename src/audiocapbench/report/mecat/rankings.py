@@ -32,14 +32,15 @@ from audiocapbench.benchmarks.mecat.published import (
 )
 from audiocapbench.benchmarks.mecat.traits import CAPTION, QA
 from audiocapbench.errors import ReportError, meant
-from audiocapbench.report.exports import Findings, Heading, Page, number
 from audiocapbench.report.mecat.scored import METRIC, SIMILARITY, ScoredAnswers
 from audiocapbench.scores.scorer import FEWEST_SHARE, SLACK
 from audiocapbench.signature import Signature
 from audiocapbench.stats.correlation import kendall
+from audiocapbench.table import Column, Findings, Row, Table
+from audiocapbench.table.table import shown
 
 PUBLISHED = "published, not run here"
-WHO = (Heading("model", "left"), Heading("from", "left"))
+WHO = (Column("model"), Column("origin", "from", importance=3))
 NOBODY = "there is no model to show: name a run, or allow the published ones"
 _ENCODER = "tinybert"
 
@@ -72,11 +73,6 @@ class RankedModel(NamedTuple):
     def coverage(self) -> float:
         """The share of the samples that have a score; 0 where there are none."""
         return self.n / max(1, self.asked)
-
-    @property
-    def scored(self) -> str:
-        """How many samples have a score, for a table cell."""
-        return f"{self.n:,}/{self.asked:,}"
 
     def record(self) -> dict[str, Any]:
         """Who it is and what its figures are about, as columns of a row."""
@@ -152,21 +148,22 @@ def places(figures: Sequence[float | None]) -> list[int | None]:
     return [None if one is None else 1 + sum(other > one for other in known) for one in figures]
 
 
-def ranks_page(
+def ranks_table(
     title: str,
     models: Sequence[RankedModel],
     columns: Mapping[str, str],
     digits: int,
     notes: Sequence[str],
-) -> Page:
+) -> Table:
     """A table of figures with the rank beside each; ``columns`` has what stands above them."""
-    headings = [*WHO, Heading("scored")]
-    rows = [[one.name, one.origin, one.scored] for one in models]
-    for name, text in columns.items():
-        headings += [Heading(text), Heading("rank")]
-        for row, one in zip(rows, models, strict=True):
-            row += [number(one.figures[name], digits), number(one.ranks[name], 0)]
-    return Page(title, tuple(headings), tuple(map(tuple, rows)), tuple(notes))
+    looks = [*WHO, Column("scored", form="{n:,}/{asked:,}")]
+    for name, heading in columns.items():
+        looks += [Column(name, heading, f".{digits}f"), Column(f"rank by {name}", "rank")]
+    rows = [
+        one.record() | dict(one.figures) | {f"rank by {name}": one.ranks[name] for name in columns}
+        for one in models
+    ]
+    return Table(title, rows, looks, notes)
 
 
 def dates_of(one: ScoredAnswers) -> dict[str, float]:
@@ -264,47 +261,42 @@ def standings_report(
     The total of a published model is the printed one; where that is a misprint, its note says so.
     Where no model is given, ``benchmark`` says whose published models are shown.
     """
-    shown = one_benchmark(scored) or benchmark or CAPTION
-    if shown != (benchmark or shown):
-        raise ReportError(f"{scored[0].name} is scored on {shown}, not on {benchmark}")
-    add_up = score_cap if shown == CAPTION else score_qa
-    table_number = _TABLES[by][0 if shown == CAPTION else 1]
-    table = published_table(table_number)
+    asked, benchmark = benchmark, one_benchmark(scored) or benchmark or CAPTION
+    if benchmark != (asked or benchmark):
+        raise ReportError(f"{scored[0].name} is scored on {benchmark}, not on {asked}")
+    add_up = score_cap if benchmark == CAPTION else score_qa
+    table_number = _TABLES[by][0 if benchmark == CAPTION else 1]
+    printed_table = published_table(table_number)
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:
         dates = dates_of(one)
         total = add_up(dates)
-        groups = {group: dates.get(group) for group in table.columns if group != TOTAL}
+        groups = {group: dates.get(group) for group in printed_table.columns if group != TOTAL}
         return {**groups, TOTAL: total.score}, lacking(total)
 
-    parts = [group for group in table.columns if group != TOTAL]
-    printed = table.rows if published else {}
+    parts = [group for group in printed_table.columns if group != TOTAL]
+    printed = printed_table.rows if published else {}
     models = merge_published(scored, figures, printed, table_number, TOTAL, parts)
     notes = comparison_notes(scored) if published else []
-    columns = list(models[0].figures)
-    zero = any(one.coverage < 1 for one in models)
-    headings = (
-        *(Heading("#"), *WHO, *(Heading(name.replace("_", " ")) for name in columns)),
-        *(Heading("as zero"),) * zero,
-        Heading("scored"),
-    )
-    rows, standings, records = [], [], []
+    rows: list[Row] = []
+    standings = []
     for one in models:
-        rank, as_zero = one.ranks.get(TOTAL), one.as_zero.get(TOTAL)
-        shown_figures = [number(one.figures.get(name), 1) for name in columns]
-        shown_zero = [number(as_zero, 1)] * zero
-        who = [number(rank, 0), one.name, one.origin]
-        rows.append((*who, *shown_figures, *shown_zero, one.scored))
-        record = {**one.record(), "rank": rank, "as_zero": as_zero}
+        record = one.record() | {"rank": one.ranks.get(TOTAL), "as_zero": one.as_zero.get(TOTAL)}
         standings.append({**record, "figures": dict(one.figures), "note": one.note})
-        records.append({**record, **one.figures, "note": one.note})
+        rows.append({**record, **one.figures, "note": one.note})
+    columns = [
+        Column("rank", "#"),
+        *WHO,
+        *(Column(name, form=".1f", importance=5) for name in models[0].figures if name != TOTAL),
+        Column(TOTAL, form=".1f"),
+        *([Column("as_zero", form=".1f")] if any(one.coverage < 1 for one in models) else []),
+        Column("scored", form="{n:,}/{asked:,}", importance=4),
+    ]
     named = (f"{one.name}: {one.note}" for one in models if one.note)
-    title = f"{shown}: {_SIDES[by]} in percent"
-    return Findings(
-        {"benchmark": shown, "by": by, "standings": standings, "notes": notes},
-        [Page(title, headings, tuple(rows), (*notes, *named))],
-        records,
-    )
+    title = f"{benchmark}: {_SIDES[by]} in percent"
+    table = Table(title, rows, columns, [*notes, *named])
+    facts = {"benchmark": benchmark, "by": by, "standings": standings, "notes": notes}
+    return Findings([table], facts, rows)
 
 
 def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> Findings:
@@ -333,7 +325,7 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
     taus = _taus(models, published=published)
     said = [
         f"Kendall's tau, {one['first']} and {one['second']}, {one['of']}, {one['models']} models: "
-        f"{number(one['tau'], 4)}"
+        f"{shown(one['tau'], '.4f')}"
         for one in taus
     ]
     columns = {
@@ -344,8 +336,8 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
     rows = [{**one.record(), "scores": dict(one.figures), **_ranks(one)} for one in models]
     document = {"weightings": {name: list(shares) for name, shares in WEIGHTINGS.items()}}
     return Findings(
+        [ranks_table(title, models, columns, 2, (*said, *notes))],
         document | {"models": rows, "kendall_tau": taus, "notes": notes},
-        [ranks_page(title, models, columns, 2, (*said, *notes))],
         [
             {**one.record(), "weighting": own, "score": one.figures[own], "rank": one.ranks[own]}
             for one in models
@@ -382,8 +374,8 @@ def split_report(
     title = f"Similarity, discriminability and DATE (%) on {group}"
     rows = [{**one.record(), **one.figures, **_ranks(one)} for one in models]
     return Findings(
+        [ranks_table(title, models, _SIDES, 1, notes)],
         {"group": group, "models": rows, "notes": notes},
-        [ranks_page(title, models, _SIDES, 1, notes)],
         [{"group": group, **one.record(), **one.figures} for one in models],
     )
 

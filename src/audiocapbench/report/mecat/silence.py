@@ -1,15 +1,14 @@
 """The silence probe: how many answers about silent clips claim speech, music or sound events."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.traits import QA
 from audiocapbench.errors import ReportError
-from audiocapbench.report.exports import Findings, Heading, Page, Record
 from audiocapbench.report.mecat.claims import KINDS, claims, readable
 from audiocapbench.report.mecat.scored import QA_SUBTASK, AnswerSet
 from audiocapbench.stats.shares import clopper_pearson
+from audiocapbench.table import Column, Findings, Row, Table
 
 SILENCE = "000"
 ANY = "any"
@@ -20,16 +19,13 @@ _RULES = (
 )
 _UNREAD = "have too few Latin letters for the rules; they are in no share."
 _QUESTIONS = "A question may itself speak of speech or music, so read the answers that are listed."
-_OFFENDING = {
-    "sample": "id",
-    "asked for": "subtask",
-    "claims": "kinds",
-    "because of": "evidence",
-    "answer": "text",
-}
-_UNREADABLE = {"sample": "id", "asked for": "subtask", "answer": "text"}
-
-Row = dict[str, Any]
+_COLUMNS = (
+    Column("id", "sample"),
+    Column("subtask", "asked for"),
+    Column("kinds", "claims", align="left"),
+    Column("evidence", "because of", align="left"),
+    Column("text", "answer", wraps=True),
+)
 
 
 def silence_report(given: AnswerSet, shown: int | None = None) -> Findings:
@@ -57,12 +53,12 @@ def silence_report(given: AnswerSet, shown: int | None = None) -> Findings:
         notes.append(f"{len(unread):,} of {len(silent):,} answers {_UNREAD}")
     document: Row = {"model": given.name, "origin": given.origin, "subtasks": shares}
     document |= {"offending": offending, "unread": unread, "notes": notes}
-    pages = [
-        _shares_page(given, shares, notes),
-        *_listed("offending answers", _OFFENDING, offending, shown),
-        *_listed("answers that the rules cannot read", _UNREADABLE, unread, shown),
+    tables = [
+        _shares_table(given, shares, notes),
+        _listed("offending answers", _COLUMNS, offending, shown),
+        _listed("answers that the rules cannot read", (*_COLUMNS[:2], _COLUMNS[-1]), unread, shown),
     ]
-    return Findings(document, pages, [_record(given.name, one) for one in offending + unread])
+    return Findings(tables, document, [_record(given.name, one) for one in offending + unread])
 
 
 def _share(
@@ -83,7 +79,7 @@ def _share(
     }
 
 
-def _record(model: str, row: Row) -> Record:
+def _record(model: str, row: Row) -> Row:
     return {
         "model": model,
         "id": row["id"],
@@ -94,35 +90,32 @@ def _record(model: str, row: Row) -> Record:
     }
 
 
-def _shares_page(given: AnswerSet, shares: dict[str, Row], notes: Sequence[str]) -> Page:
-    names = ("answers", "unread", *KINDS, ANY, "95 % interval")
-    rows = []
+def _shares_table(given: AnswerSet, shares: dict[str, Row], notes: Sequence[str]) -> Table:
+    rows: list[Row] = []
     for subtask, one in shares.items():
         read = one["answers"] - one["unread"]
-        percents = (
-            f"{100 * hits / read:.1f} %" if read else "–" for hits in one["claimed"].values()
+        low, high = one["ci"] or (None, None)
+        row: Row = {"asked for": subtask, "low": low, "high": high, **one}
+        rows.append(
+            row | {name: hits / read if read else None for name, hits in one["claimed"].items()}
         )
-        low, high = one["ci"] or (0.0, 0.0)
-        interval = f"{100 * low:.1f}–{100 * high:.1f} %" if read else "–"
-        rows.append((subtask, f"{one['answers']:,}", f"{one['unread']:,}", *percents, interval))
+    columns = (
+        *(Column(name) for name in ("asked for", "answers", "unread")),
+        *(Column(name, form="%") for name in (*KINDS, ANY)),
+        Column("ci", "95 %", "{low:%}–{high:%}", folds=True),
+    )
     title = f"{given.name} ({given.origin}): answers about silence that claim …"
-    headings = (Heading("asked for", "left"), *map(Heading, names))
-    return Page(title, headings, tuple(rows), tuple(notes))
+    return Table(title, rows, columns, notes)
 
 
-def _listed(
-    what: str, columns: dict[str, str], rows: Sequence[Row], shown: int | None
-) -> list[Page]:
-    """A page with the first answers; none where there is none to show."""
-    listed = tuple(tuple(_cell(row[key]) for key in columns.values()) for row in rows[:shown])
-    if not listed:
-        return []
+def _listed(what: str, columns: Sequence[Column], rows: Sequence[Row], most: int | None) -> Table:
+    """The first answers, cut where they are long."""
+    listed = [row | {"text": _cut(row["text"])} for row in rows[:most]]
     left = len(rows) - len(listed)
-    more = (f"… and {left:,} more; --json lists them all",) if left else ()
-    heads = tuple(Heading(name, "left") for name in columns)
-    return [Page(f"{len(rows):,} {what}", heads, listed, more)]
+    more = [f"… and {left:,} more; --json lists them all"] * (left > 0)
+    return Table(f"{len(rows):,} {what}", listed, columns, more)
 
 
-def _cell(value: str | Sequence[str]) -> str:
-    line = " ".join(value.split()) if isinstance(value, str) else ", ".join(value)
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"

@@ -12,13 +12,22 @@ from audiocapbench.errors import MetricError, ReportError, meant
 from audiocapbench.metrics.date.metric import encode_corpus, resampled_date, whole_date
 from audiocapbench.metrics.date.pieces import piece_encoder
 from audiocapbench.metrics.names import parse_name
-from audiocapbench.report.exports import Findings, Heading, Page
 from audiocapbench.report.mecat.scored import AnswerSet, GivenAnswer
+from audiocapbench.table import Column, Findings, Table
 
 PERCENTS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 ROUNDS = 50
 _FEWEST = 2
-_COLUMNS = ("of the set", "samples", "mean", "sd", "95 % interval", "largest", "CV", "in the paper")
+_COLUMNS = (
+    Column("of the set", form="{percent:g} %"),
+    Column("size", "samples"),
+    Column("mean", form=".2f"),
+    Column("deviation", "sd", ".2f"),
+    Column("interval", "95 %", "{low:.2f}–{high:.2f}", folds=True),
+    Column("largest", form="±{largest_deviation:.2f}"),
+    Column("CV", form="{cv:.2f} %"),
+    Column("in the paper", form="{published_cv:.2f} %"),
+)
 _CALM = 3.0
 _WEIGHTS = (
     "Samples are drawn with replacement and ranked anew in each round. The weights of words are "
@@ -112,17 +121,17 @@ def stability_report(
         "origin": given.origin,
         "encoder": encoder.name,
     }
-    pages = [
-        Page(
+    tables = [
+        Table(
             f"{given.name}: DATE (%) of {group}, {date:.2f} on all {len(by_group[group]):,}",
-            tuple(map(Heading, _COLUMNS)),
-            tuple(map(_cells, own)),
+            [one._asdict() for one in own],
+            _COLUMNS,
             (*_printed(group), *(notes if group == list(found)[-1] else ())),
         )
         for group, (date, own) in found.items()
     ]
     document |= {"rounds": rounds, "groups": sizes_of, "notes": notes}
-    return Findings(document, pages, [{"model": given.name, **one._asdict()} for one in spreads])
+    return Findings(tables, document, [{"model": given.name, **one._asdict()} for one in spreads])
 
 
 def _by_group(given: AnswerSet, wanted: Sequence[str]) -> dict[str, list[GivenAnswer]]:
@@ -174,16 +183,3 @@ def _finding(spreads: Sequence[DateSpread]) -> str:
     ours = [one.cv for one in spreads if one.percent == 5 and one.cv is not None]
     here = f" Here: in {sum(cv < _CALM for cv in ours)} of {len(ours)}."
     return line + here * bool(ours)
-
-
-def _cells(one: DateSpread) -> tuple[str, ...]:
-    return (
-        f"{one.percent:g} %",
-        f"{one.size:,}",
-        f"{one.mean:.2f}",
-        f"{one.deviation:.2f}",
-        f"{one.low:.2f}–{one.high:.2f}",
-        f"±{one.largest_deviation:.2f}",
-        "–" if one.cv is None else f"{one.cv:.2f} %",
-        "" if one.published_cv is None else f"{one.published_cv:.2f} %",
-    )

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.page.document import Cell, Ends, Histogram
+from audiocapbench.table.escape_controls import escape_controls
 
 _GAP = 9.0
 

@@ -27,13 +27,13 @@ from audiocapbench.judges.aggregation import MAX_VALUE
 from audiocapbench.judges.executor import judge_run
 from audiocapbench.judges.registry import create_judge
 from audiocapbench.metrics import METRICS
-from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.page.report_data import ReportRun, gather, stored_summaries
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, RunSpec, Store
 from audiocapbench.store.judgements import Judgement
 from audiocapbench.store.unsaved import AnswerRecord, dump_record, parse_record
+from audiocapbench.table.escape_controls import escape_controls
 
 _FORMAT: Literal["audiocapbench-submission-1"] = "audiocapbench-submission-1"
 _LARGEST = 64_000_000

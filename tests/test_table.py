@@ -1,4 +1,4 @@
-"""Exports: every form shows a text as it is, and none of them runs it."""
+"""Tables: every form is made from the same values, shows a text as it is and runs none."""
 
 import csv
 import io
@@ -9,17 +9,19 @@ import pytest
 
 from audiocapbench.errors import ReportError
 from audiocapbench.files import write_file
-from audiocapbench.report.exports import (
-    Heading,
-    Page,
+from audiocapbench.stats import Interval
+from audiocapbench.table import Column, Findings, Table, ValueWithInterval
+from audiocapbench.table.forms import (
     csv_text,
-    fitted,
+    html_text,
     latex,
     latex_text,
     markdown,
     markdown_text,
     write_parquet,
 )
+from audiocapbench.table.terminal import fitted, text_of
+from cells import cells, headings
 from needs import needs
 
 HOSTILE = [
@@ -39,8 +41,8 @@ HOSTILE = [
 ]
 
 
-def page(text: str) -> Page:
-    return Page(text, (Heading(text, "left"), Heading("n")), ((text, "1"),), (text,))
+def page(text: str) -> Table:
+    return Table(text, [{"a": text, "n": 1}], [Column("a", text), Column("n")], [text])
 
 
 def test_csv_keeps_numbers_and_disarms_formulas() -> None:
@@ -54,12 +56,56 @@ def test_csv_keeps_numbers_and_disarms_formulas() -> None:
         assert not row[0].startswith(("=", "+", "-", "@", "\t", "\r"))
 
 
-def test_a_row_that_goes_on_in_another_part_leaves_no_gap() -> None:
-    heads = (Heading("sample", "left"), Heading("score"), Heading("answers", "left"))
-    rows = (("a", "1", "A: " + "x" * 40), ("", "", "B: y"), ("b", "2", "A: z"), ("", "", "B: z"))
-    first, second = fitted(Page("Moved", heads, rows), 50)
-    assert first.rows == (("a", "1"), ("b", "2"))
-    assert [row[1] for row in second.rows] == [row[2] for row in rows]
+ROWS = [
+    {"model": "provider/a-long-name@http://host/v1", "score": ValueWithInterval(0.5, (0.4, 0.6)),
+     "n": 1200, "cost": 0.0042, "p": 0.004},
+    {"model": "b", "score": ValueWithInterval(None), "n": 3, "p": None},
+]  # fmt: skip
+COLUMNS = [
+    Column("model"),
+    Column("score"),
+    Column("scored", form="{n:,}/{n:,}"),
+    Column("cost", form="$", importance=1),
+    Column("p", form="p"),
+]
+
+
+def test_one_table_has_cells_for_people_and_values_for_programs() -> None:
+    table = Table("T", ROWS, COLUMNS, name="models")
+    assert headings(table) == ["model", "score", "95 %", "scored", "cost", "p"]
+    first, second = cells(table)
+    assert first[1:] == ("0.500", "0.400–0.600", "1,200/1,200", "$0.0042", "0.0040")
+    assert second[1:] == ("–", "", "3/3", "", "–"), "None is a dash, and what is not there blank"
+    found = Findings([table, Table("Empty", [], name="others")], {"n": 2})
+    assert found.tables() == [table]
+    assert found.to_dict()["models"][0]["score"] == {"value": 0.5, "ci": (0.4, 0.6)}
+    assert (found.to_dict()["n"], found.to_dict()["others"]) == (2, [])
+    assert [found.records()[0][name] for name in ("score", "score_low", "score_high")] == [
+        *(0.5, 0.4, 0.6)
+    ]
+    assert "0.500" in html_text(table)
+
+
+def test_a_narrow_table_folds_then_breaks_names_and_then_leaves_out_what_matters_least() -> None:
+    table = Table("T", ROWS, COLUMNS)
+    assert fitted(table, 200) == (table.text_columns(), [])
+    folded, left_out = fitted(table, 80)
+    assert (folded[1].heading, folded[1].cells[0], left_out) == (
+        *(("score", "95 %"), ("0.500", "0.400–0.600"), []),
+    )
+    broken, left_out = fitted(table, 64)
+    assert (broken[0].cells[0][0], left_out) == ("provider/a-long-name", ["cost"])
+    text = text_of([table], 64)
+    assert "Not shown, for want of room: cost; JSON has them." in text
+    assert max(map(len, text.splitlines())) <= 64
+
+
+def test_the_sign_of_a_difference_is_shown_on_its_interval_too() -> None:
+    rows = [{"gain": ValueWithInterval(0.1, Interval(-0.25, 0.45)), "digits": 1, "low": 2.25}]
+    shown = cells(
+        Table("", rows, [Column("gain", form="+.2f"), Column("low", form="{low:.{digits}f}")])
+    )
+    assert shown == [("+0.10", "-0.25 to +0.45", "2.2")]
 
 
 def test_csv_without_rows_is_empty() -> None:

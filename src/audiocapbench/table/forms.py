@@ -1,0 +1,194 @@
+"""Tables for other programs: CSV, Markdown, LaTeX, HTML and Parquet, each escaped its way."""
+
+import html
+import io
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from audiocapbench.errors import ReportError
+from audiocapbench.files import csv_text as rows_as_csv
+from audiocapbench.files import encodable, write_file
+from audiocapbench.table.escape_controls import escape_controls, escape_line
+from audiocapbench.table.table import Mark, MultilineCell, Row, Table, TextColumn
+
+
+class Format(StrEnum):
+    """What a table can be written as."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+    MD = "md"
+    LATEX = "latex"
+    PARQUET = "parquet"
+
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~&$])")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': "''",
+    "−": "$-$",
+    "–": "--",
+    "—": "---",
+    "…": r"\ldots{}",
+}
+_Signs = Mapping[Mark | None, tuple[str, str]]
+_MARKDOWN_MARKS: _Signs = {"best": ("**", "**"), "second": ("<u>", "</u>"), None: ("", "")}
+_LATEX_MARKS: _Signs = {"best": (r"\textbf{", "}"), "second": (r"\underline{", "}"), None: ("", "")}
+
+
+def csv_text(records: Sequence[Row]) -> str:
+    """Records as CSV at full precision, a row each; a missing value is an empty field."""
+    if not records:
+        return ""
+    return rows_as_csv([tuple(records[0]), *(tuple(one.values()) for one in records)])
+
+
+def markdown_text(tables: Iterable[Table]) -> str:
+    """Tables as Markdown under headings."""
+    blocks = []
+    for table in tables:
+        notes = [f"- {markdown(note)}" for note in table.notes]
+        lines = [f"## {markdown(table.title)}", "", *markdown_rows(table), "", *notes]
+        blocks.append("\n".join(lines).rstrip())
+    return "\n\n".join(blocks) + "\n"
+
+
+def markdown_rows(table: Table) -> list[str]:
+    """The lines of a table alone."""
+    columns = table.text_columns()
+    rules = ("---" if one.look.align == "left" else "---:" for one in columns)
+    head, *rows = _lines(columns, markdown, _MARKDOWN_MARKS)
+    return [f"| {' | '.join(head)} |", f"|{'|'.join(rules)}|"] + [
+        f"| {' | '.join(row)} |" for row in rows
+    ]
+
+
+def latex_text(tables: Iterable[Table]) -> str:
+    """Tables as LaTeX in the manner of the booktabs package, which they need."""
+    blocks = ["% Needs \\usepackage{booktabs}; other scripts than Latin need XeLaTeX or LuaLaTeX"]
+    for table in tables:
+        columns = table.text_columns()
+        aligned = "".join("l" if one.look.align == "left" else "r" for one in columns)
+        # A cell that begins with a bracket would be read as the option of the line break before.
+        head, *rows = (
+            " & ".join("{}" + text for text in row) + r" \\"
+            for row in _lines(columns, latex, _LATEX_MARKS)
+        )
+        lines = [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{latex(table.title)}}}",
+            rf"\begin{{tabular}}{{{aligned}}}",
+            r"\toprule",
+            *(head, r"\midrule", *rows),
+            r"\bottomrule",
+            r"\end{tabular}",
+            *(rf"\par\footnotesize {latex(note)}" for note in table.notes),
+            r"\end{table}",
+        ]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks) + "\n"
+
+
+def html_text(table: Table) -> str:
+    """A table as HTML, every text escaped."""
+    columns = table.text_columns()
+
+    def row(cells: Iterable[MultilineCell], tag: str) -> str:
+        return "".join(
+            f'<{tag} style="text-align:{one.look.align or "right"}">'
+            f"{'<br>'.join(map(_html, cell))}</{tag}>"
+            for one, cell in zip(columns, cells, strict=True)
+        )
+
+    body = (
+        f"<tr>{row(cells, 'td')}</tr>"
+        for cells in zip(*(one.cells for one in columns), strict=True)
+    )
+    notes = (f"<p><small>{_html(note)}</small></p>" for note in table.notes)
+    return (
+        f"<table><caption>{_html(table.title)}</caption>"
+        f"<thead><tr>{row((one.heading for one in columns), 'th')}</tr></thead>"
+        f"<tbody>{''.join(body)}</tbody></table>{''.join(notes)}"
+    )
+
+
+def write_parquet(path: Path, records: Sequence[Row]) -> None:
+    """Write records as Parquet, a row each.
+
+    Raises:
+        ReportError: pyarrow is not installed, or the file cannot be written.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ModuleNotFoundError:
+        raise ReportError("Parquet needs: pip install 'audiocapbench[hub]'") from None
+    names = list(records[0]) if records else []
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    for record in records:
+        for name, value in record.items():
+            columns[name].append(encodable(value) if isinstance(value, str) else value)
+    arrays = {name: pa.array(values, type=_type(pa, values)) for name, values in columns.items()}
+    content = io.BytesIO()
+    pq.write_table(pa.table(arrays), content)
+    write_file(path, content.getvalue())
+
+
+def markdown(text: str) -> str:
+    """Text that Markdown shows as it is, on one line."""
+    return _MARKDOWN.sub(r"\\\1", _one_line(text))
+
+
+def latex(text: str) -> str:
+    """Text that LaTeX prints as it is, on one line."""
+    return "".join(_LATEX.get(character, character) for character in _one_line(text))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(escape_controls(text).split())
+
+
+def _html(text: str) -> str:
+    return html.escape(escape_line(text))
+
+
+def _lines(
+    columns: Sequence[TextColumn],
+    escaped: Callable[[str], str],
+    signs: _Signs,
+) -> list[tuple[str, ...]]:
+    """The headings and then each row, escaped, with the signs of what is marked around it."""
+    texts = []
+    for one in columns:
+        texts.append([escaped(" ".join(one.heading))])
+        for cell, mark in zip(one.cells, one.marks, strict=True):
+            before, after = signs[mark]
+            texts[-1].append(f"{before}{escaped(' '.join(cell))}{after}")
+    return list(zip(*texts, strict=True))
+
+
+def _type(pa: Any, values: Sequence[Any]) -> Any:
+    """One type for a column, also where every value is missing."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {int, float} and kinds != {int}:
+        return pa.float64()
+    if kinds == {bool}:
+        return pa.bool_()
+    return pa.int64() if kinds == {int} else pa.string()

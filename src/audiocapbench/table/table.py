@@ -1,0 +1,212 @@
+"""The table: rows of values, and columns that say how people see them.
+
+A row maps names to numbers, texts, values with an interval, or None. Programs get the rows as they
+are, people get cells of text; what is not in a row at all is a blank cell, None is a dash.
+"""
+
+import string
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import floor, log10
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+
+Align = Literal["left", "right"]
+Mark = Literal["best", "second"]
+Row = dict[str, Any]
+
+ALWAYS = 10
+"""The importance of columns that are left out last."""
+
+_CENT = 0.01
+
+
+@runtime_checkable
+class Measured(Protocol):
+    """A number with its 95 % interval, such as an estimate; None where there is none."""
+
+    @property
+    def value(self) -> float | None:
+        """The number."""
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Its two ends."""
+
+
+class ValueWithInterval(NamedTuple):
+    """A number with its 95 % interval; None where there is none."""
+
+    value: float | None
+    interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """How people see one value of each row.
+
+    Attributes:
+        name: Which value.
+        heading: What stands above it; by default the name, with spaces.
+        form: How a number is shown: a format such as ``.3f``, ``%`` for shares, ``$`` for costs,
+            ``p`` for p-values; or a text with several values in it, ``{n:,}/{samples:,}``.
+        align: By default words stand to the left.
+        folds: Whether its cells may stand below those of the column before it, in a narrow place.
+        importance: Where that is not enough, the least important columns are left out first, of
+            equal ones the last, and named below the table.
+        wraps: Whether it is running text, broken between words where there is no room.
+        marks: Whether its best and second best values are marked.
+    """
+
+    name: str
+    heading: str = ""
+    form: str = ""
+    align: Align | None = None
+    folds: bool = False
+    importance: int = ALWAYS
+    wraps: bool = False
+    marks: bool = False
+
+
+MultilineCell = tuple[str, ...]
+"""The lines of a cell."""
+
+
+class TextColumn(NamedTuple):
+    """A column as text, whatever it is shown on."""
+
+    heading: MultilineCell
+    cells: tuple[MultilineCell, ...]
+    marks: tuple[Mark | None, ...]
+    look: Column
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of values, and how they are shown.
+
+    Attributes:
+        columns: Names are enough where nothing else is to be said of a column; by default all
+            values of the first row.
+        name: What its rows are called in a JSON document.
+        stacks: Whether rows of running text are shown one below the other where they do not fit.
+    """
+
+    title: str
+    rows: Sequence[Row]
+    columns: Sequence[Column | str] = ()
+    notes: Sequence[str] = ()
+    name: str = ""
+    stacks: bool = False
+
+    def text_columns(self) -> list[TextColumn]:
+        """The table as text; an interval stands in a column of its own after its value."""
+        given = self.columns or (list(self.rows[0]) if self.rows else ())
+        return [
+            text
+            for one in given
+            for text in _text_columns(Column(one) if isinstance(one, str) else one, self.rows)
+        ]
+
+    def objects(self) -> list[dict[str, Any]]:
+        """Rows as JSON objects; a value with an interval is an object of both."""
+        return [
+            {
+                name: {"value": one.value, "ci": one.interval} if isinstance(one, Measured) else one
+                for name, one in row.items()
+            }
+            for row in self.rows
+        ]
+
+    def records(self) -> list[dict[str, Any]]:
+        """Rows for spreadsheets; the ends of an interval have columns of their own."""
+        found: list[dict[str, Any]] = []
+        for row in self.rows:
+            found.append({})
+            for name, one in row.items():
+                if isinstance(one, Measured):
+                    low, high = one.interval or (None, None)
+                    found[-1] |= {name: one.value, f"{name}_low": low, f"{name}_high": high}
+                else:
+                    found[-1][name] = one
+        return found
+
+
+def dollars(usd: float | None) -> str:
+    """A cost as tables have it; below a cent with three digits that are not zero."""
+    if usd is None or not 0 < usd < _CENT:
+        return "–" if usd is None else f"${usd:,.2f}"
+    return f"${usd:.{2 - floor(log10(usd))}f}".rstrip("0")
+
+
+def shown(value: Any, form: str = "") -> str:
+    """A value as text, in a form as columns have it."""
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Iterable):
+        return ", ".join(value)
+    match form:
+        case "$":
+            return dollars(value)
+        case "p":
+            return f"{value:.4f}" if value < 0.01 else f"{value:.3f}"
+        case "%":
+            return f"{100 * value:.1f}"
+        case "":
+            return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
+    return format(value, form)
+
+
+class _Template(string.Formatter):
+    """Several values of a row in one text."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        return shown(value, format_spec)
+
+    def fill(self, form: str, row: Row) -> str:
+        """The text; nothing where one of several values is missing."""
+        fields = [name for _, name, _, _ in self.parse(form) if name]
+        known = [row.get(name) for name in fields]
+        if len(fields) == 1 and fields[0] in row and known[0] is None:
+            return shown(None)
+        return "" if None in known else self.vformat(form, (), row)
+
+
+def _text_columns(column: Column, rows: Sequence[Row]) -> list[TextColumn]:
+    heading = column.heading or column.name.replace("_", " ") + " %" * (column.form == "%")
+    values = [row.get(column.name, "") for row in rows]
+    if "{" in column.form:
+        cells = [_Template().fill(column.form, row) for row in rows]
+        return [_text_column(heading, cells, column)]
+    measured = any(isinstance(one, Measured) for one in values)
+    form = column.form or (".3f" if measured else "")
+    points = [one.value if isinstance(one, Measured) else one for one in values]
+    if column.align is None and any(isinstance(one, str) and one for one in values):
+        column = replace(column, align="left")
+    found = [_text_column(heading, [shown(one, form) for one in points], column)]
+    spans = [one.interval if isinstance(one, Measured) else None for one in values]
+    if any(spans):
+        between = " to " if form.startswith("+") else "–"
+        ends = [between.join(shown(end, form) for end in span or ()) for span in spans]
+        look = replace(column, folds=True, marks=False)
+        found.append(_text_column("95 %", ends, look))
+    return found
+
+
+def _text_column(heading: str, cells: Sequence[str], look: Column) -> TextColumn:
+    marks = _marks(cells) if look.marks and len(cells) > 1 else [None] * len(cells)
+    return TextColumn((heading,), tuple((one,) for one in cells), tuple(marks), look)
+
+
+def _marks(cells: Sequence[str]) -> list[Mark | None]:
+    """The best and the second best; equal as printed is equal, unseen digits make no winner."""
+    numbers = [None if one in ("", "–") else float(one) for one in cells]
+    best = sorted({one for one in numbers if one is not None}, reverse=True)[:2]
+    names: dict[float | None, Mark] = dict(zip(best, ("best", "second"), strict=False))
+    return [names.get(one) for one in numbers]
+
+
+def signature_notes(signatures: Iterable[object]) -> list[str]:
+    """How the numbers of tables were made, a line for each way."""
+    return [f"Signature: {one}" for one in dict.fromkeys(map(str, signatures)) if one]

@@ -1,0 +1,175 @@
+"""Tables on a terminal: as many columns as there is room for, the most important ones."""
+
+import io
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from audiocapbench.table.escape_controls import escape_line
+from audiocapbench.table.table import MultilineCell, Table, TextColumn
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_BETWEEN, _EDGES, _LONGEST_NAME, _RUNNING_TEXT = 3, 2, 26, 30
+_NAME_PARTS = re.compile(r"(?<=/)(?!/)|(?=@)|(?=\[)|(?= \()")
+_STYLES = {"best": "bold", "second": "underline", None: ""}
+
+
+def print_table(console: "Console", table: Table) -> None:
+    """Print a table with its title and notes, in the console's width."""
+    from rich.text import Text
+
+    room = console.width
+    if table.stacks and table_width(table.text_columns()) > room:
+        for line in _stacked(table, room):
+            console.print(Text(escape_line(line)), soft_wrap=True)
+        return
+    columns, left_out = fitted(table, room)
+    # A title is as wide as the terminal, not as its table: no name in it is broken.
+    title = textwrap.wrap(
+        escape_line(table.title), room, break_long_words=False, break_on_hyphens=False
+    )
+    names = ", ".join(left_out)
+    unseen = [f"Not shown, for want of room: {names}; JSON has them."] if left_out else []
+    notes = [escape_line(one) for one in (*unseen, *table.notes)]
+    for line in title:
+        console.print(Text(line), soft_wrap=True)
+    # What is wider than the terminal is wrapped by it, and loses no digit.
+    console.width = max(room, table_width(columns))
+    console.print(_rich_table(columns), crop=False)
+    console.width = room
+    for line in (*notes, *([""] if notes else [])):
+        console.print(Text(line), soft_wrap=True)
+
+
+def text_of(tables: Iterable[Table], width: int) -> str:
+    """Tables as plain text of at most so many columns, where there is room for all names."""
+    from rich.console import Console
+
+    stream = io.StringIO()
+    console = Console(file=stream, width=width, color_system=None, legacy_windows=False)
+    for table in tables:
+        print_table(console, table)
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).strip("\n")
+
+
+def _stacked(table: Table, width: int) -> Iterator[str]:
+    """What no table of this width can show: a name, and below it what is known of it."""
+    names, *facts = table.text_columns()
+    for at, (name,) in enumerate(names.cells):
+        yield name
+        for one in facts:
+            (fact,), (heading,) = one.cells[at], one.heading
+            words = fact if heading == "description" else f"{heading}: {fact}"
+            lines = textwrap.wrap(words if fact else "", max(width, 40) - 4)
+            yield from (f"{'    ' if number else '  '}{line}" for number, line in enumerate(lines))
+
+
+def fitted(table: Table, width: int) -> tuple[list[TextColumn], list[str]]:
+    """The columns that fit into so many columns of text, and the headings of those that do not.
+
+    First cells are folded below one another, then names and headings are broken in lines, and
+    then the least important columns are left out; never those that say what a row is about.
+    """
+    columns = list(map(_escaped, table.text_columns()))
+    if table_width(columns) <= width:
+        return columns, []
+    folded = _folded(columns)
+    if table_width(folded) <= width:
+        return folded, []
+    keys = 1 + next((at for at, one in enumerate(folded) if one.look.align == "left"), 0)
+    narrow = [_broken(one, is_key=at == keys - 1) for at, one in enumerate(folded)]
+    kept = list(range(len(narrow)))
+    while table_width([narrow[at] for at in kept]) > width and len(kept) > keys:
+        least = min(narrow[at].look.importance for at in kept[keys:])
+        kept.remove(max(at for at in kept[keys:] if narrow[at].look.importance == least))
+    left_out = [", ".join(one.heading) for at, one in enumerate(folded) if at not in kept]
+    whole = [folded[at] for at in kept]
+    return whole if table_width(whole) <= width else [narrow[at] for at in kept], left_out
+
+
+def table_width(columns: Sequence[TextColumn]) -> int:
+    """Columns of text that a table takes: three between its own, and two edges."""
+    return sum(map(_width, columns)) + _BETWEEN * (len(columns) - 1) + _EDGES
+
+
+def _width(column: TextColumn) -> int:
+    from rich.cells import cell_len
+
+    widest = max(cell_len(line) for cell in (column.heading, *column.cells) for line in cell)
+    return min(widest, _RUNNING_TEXT) if column.look.wraps else widest
+
+
+def _escaped(column: TextColumn) -> TextColumn:
+    def escaped(cell: MultilineCell) -> MultilineCell:
+        return tuple(map(escape_line, cell))
+
+    return column._replace(heading=escaped(column.heading), cells=tuple(map(escaped, column.cells)))
+
+
+def _folded(columns: Sequence[TextColumn]) -> list[TextColumn]:
+    found: list[TextColumn] = []
+    for one in columns:
+        if not one.look.folds:
+            found.append(one)
+            continue
+        above = found[-1]
+        cells = tuple(
+            (*upper, *filter(None, lower))
+            for upper, lower in zip(above.cells, one.cells, strict=True)
+        )
+        found[-1] = above._replace(heading=(*above.heading, *one.heading), cells=cells)
+    return found
+
+
+def _broken(column: TextColumn, *, is_key: bool) -> TextColumn:
+    """A column whose heading is broken at spaces, and whose names are where their parts meet."""
+    if column.look.wraps:
+        return column
+    cells = column.cells
+    if is_key:
+        cells = tuple(tuple(part for line in cell for part in _name_lines(line)) for cell in cells)
+    widest = max((len(line) for cell in cells for line in cell), default=0)
+    heading = tuple(
+        part
+        for line in column.heading
+        for part in ([line] if len(line) <= widest else line.split() or [line])
+    )
+    return column._replace(heading=heading, cells=cells)
+
+
+def _name_lines(name: str) -> list[str]:
+    lines = [""]
+    for part in _NAME_PARTS.split(name):
+        if lines[-1] and len(lines[-1] + part.rstrip()) > _LONGEST_NAME:
+            lines.append("")
+        lines[-1] += part
+    return [one.strip() for one in lines]
+
+
+def _rich_table(columns: Sequence[TextColumn]) -> Any:
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    for one in columns:
+        table.add_column(
+            Text("\n".join(one.heading)),
+            justify=one.look.align or "right",
+            no_wrap=not one.look.wraps,
+        )
+
+    def cell(lines: MultilineCell, style: str) -> Text:
+        # What stands below the first line is dim.
+        text = Text(lines[0], style)
+        for line in lines[1:]:
+            text.append(f"\n{line}", "dim")
+        return text
+
+    marked = (zip(one.cells, one.marks, strict=True) for one in columns)
+    for row in zip(*marked, strict=True):
+        table.add_row(*(cell(lines, _STYLES[mark]) for lines, mark in row))
+    return table
