@@ -157,7 +157,8 @@ def test_windows_refuse_what_cannot_be_cut() -> None:
 
 def test_pcm_clips_and_rounds(tmp_path: Path) -> None:
     loud = Waveform(np.array([[2.0], [-2.0], [0.0], [0.5]], dtype=np.float32), 24_000)
-    assert np.frombuffer(audio.pcm16(loud), "<i2").tolist() == [32767, -32767, 0, 16384]
+    content, _ = audio.encode([loud.samples], loud.rate, 1, "pcm16")
+    assert np.frombuffer(content, "<i2").tolist() == [32767, -32767, 0, 16384]
 
 
 def test_wav_is_read_back_as_it_was(tmp_path: Path) -> None:

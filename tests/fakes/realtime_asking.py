@@ -39,7 +39,8 @@ def model(name: str = GA, **settings: Any) -> OpenAIRealtime:
 def sent(seconds: float = 0.5) -> SentAudio:
     """Noise as the contract asks for it."""
     values = np.random.default_rng(7).uniform(-0.5, 0.5, (round(24_000 * seconds), 1))
-    content = audio.pcm16(audio.Waveform(values.astype(np.float32), 24_000))
+    samples = values.astype(np.float32)
+    content, _ = audio.encode([samples], 24_000, 1, "pcm16")
     return SentAudio(content, "pcm16", 24_000, 1, seconds, audio.sha256(content))
 
 

@@ -18,7 +18,6 @@ from audiocapbench.audio.waveform import (
     Samples,
     Waveform,
     encode,
-    pcm16,
     wav,
     windows,
 )
@@ -26,5 +25,5 @@ from audiocapbench.audio.waveform import (
 EXTENSIONS = frozenset({".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff"})
 
 __all__ = ["EXTENSIONS", "MOST_BYTES", "AudioInfo", "AudioStream", "Samples", "Waveform", "decode"]
-__all__ += ["decoding", "encode", "open_stream", "pcm16", "probe", "probe_and_hash", "read_bytes"]
+__all__ += ["decoding", "encode", "open_stream", "probe", "probe_and_hash", "read_bytes"]
 __all__ += ["sha256", "wav", "windows"]

@@ -111,11 +111,6 @@ def windows(
     return cut
 
 
-def pcm16(waveform: Waveform) -> bytes:
-    """Encode as raw little-endian 16-bit PCM, channels interleaved."""
-    return encode([waveform.samples], waveform.rate, waveform.channels, "pcm16")[0]
-
-
 def wav(waveform: Waveform) -> bytes:
     """Encode as a 16-bit PCM WAV file."""
     return encode([waveform.samples], waveform.rate, waveform.channels, "wav")[0]

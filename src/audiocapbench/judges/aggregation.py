@@ -63,14 +63,14 @@ def aggregate(values: Sequence[float], how: How = "mean") -> float:
     return float(_WAYS[how](values)) if len(values) > 1 else float(values[0])
 
 
-def by_judge(judgements: Iterable[Judgement], how: How = "mean") -> ByJudge:
+def by_judge(judgements: Iterable[Judgement]) -> ByJudge:
     """Each judge's scores of each sample, its rounds put together; failures are left out."""
     rounds: dict[str, dict[str, list[Scores]]] = defaultdict(lambda: defaultdict(list))
     for one in judgements:
         if one.status is Status.OK:
             rounds[one.judge][one.sample_id].append(one.scores)
     return {
-        judge: {sample: together(given, how) for sample, given in samples.items()}
+        judge: {sample: together(given) for sample, given in samples.items()}
         for judge, samples in rounds.items()
     }
 

@@ -216,21 +216,7 @@ def common_length(first: list[int], second: list[int]) -> int:
 
 def count_bits(masks: MaskArray) -> CountArray:
     """Number of bits set in each mask."""
-    count = getattr(np, "bitwise_count", count_bits_by_halving)
-    counts: CountArray = count(masks)
-    return counts
-
-
-def count_bits_by_halving(masks: MaskArray) -> CountArray:
-    """Count bits as numpy before 2.0 can: sums of 2, 4, then 8 bits, added by a multiplication."""
-    one, two, four = (np.uint64(shift) for shift in (1, 2, 4))
-    pairs, quads, bytes_ = (
-        np.uint64(mask) for mask in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F)
-    )
-    counts: MaskArray = masks - ((masks >> one) & pairs)
-    counts = (counts & quads) + ((counts >> two) & quads)
-    counts = (counts + (counts >> four)) & bytes_
-    return ((counts * np.uint64(0x0101010101010101)) >> np.uint64(56)).astype(np.uint8)
+    return np.bitwise_count(masks)
 
 
 @lru_cache(maxsize=_CORPORA_KEPT)

@@ -33,20 +33,18 @@ def power_of(difference: float, sd: float, n: int, *, alpha: float = ALPHA) -> f
     return float(weights @ seen / 2)
 
 
-def minimum_detectable_difference(
-    sd: float, n: int, *, power: float = POWER, alpha: float = ALPHA
-) -> float | None:
-    """The smallest true difference that n samples show with this power; None below 2 samples."""
+def minimum_detectable_difference(sd: float, n: int) -> float | None:
+    """The smallest true difference that n samples show; None below 2 samples."""
     if n < 2:
         return None
     if sd <= 0:
         return 0.0
     low, high = 0.0, sd
-    while power_of(high, sd, n, alpha=alpha) < power:
+    while power_of(high, sd, n) < POWER:
         low, high = high, 2 * high
     for _ in range(50):
         middle = (low + high) / 2
-        seen = power_of(middle, sd, n, alpha=alpha) >= power
+        seen = power_of(middle, sd, n) >= POWER
         low, high = (low, middle) if seen else (middle, high)
     return high
 
@@ -63,20 +61,18 @@ def fewest_to_test(*, alpha: float = ALPHA, tests: int = 1) -> int:
     return count
 
 
-def samples_needed(
-    difference: float, sd: float, *, power: float = POWER, alpha: float = ALPHA
-) -> int | None:
-    """The fewest samples that show a true difference with this power; None above a billion.
+def samples_needed(difference: float, sd: float) -> int | None:
+    """The fewest samples that show a true difference; None above a billion.
 
     They are never fewer than a permutation test needs to show anything.
     """
-    fewest = fewest_to_test(alpha=alpha)
+    fewest = fewest_to_test()
     if sd <= 0:
         return fewest
     counts = range(fewest, _MOST + 1)
 
     def shows(count: int) -> bool:
-        return power_of(difference, sd, count, alpha=alpha) >= power
+        return power_of(difference, sd, count) >= POWER
 
     place = bisect_left(counts, True, key=shows)
     return counts[place] if place < len(counts) else None

@@ -32,11 +32,11 @@ def clopper_pearson(hits: float, total: float, level: float = LEVEL) -> Interval
     return Interval(low, high)
 
 
-def wilson(hits: int, total: int, level: float = LEVEL) -> Interval:
+def wilson(hits: int, total: int) -> Interval:
     """Wilson's interval of a share, which papers print for win rates; narrower than the exact."""
     from scipy.special import ndtri
 
-    z2, share = float(ndtri((1 + level) / 2)) ** 2, hits / total
+    z2, share = float(ndtri((1 + LEVEL) / 2)) ** 2, hits / total
     middle = (share + z2 / (2 * total)) / (1 + z2 / total)
     away = np.sqrt(z2 * (share * (1 - share) + z2 / (4 * total)) / total) / (1 + z2 / total)
     return Interval(max(0.0, float(middle - away)), min(1.0, float(middle + away)))

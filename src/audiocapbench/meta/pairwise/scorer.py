@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
@@ -87,7 +87,6 @@ def read_word(reply: str) -> Choice | None:
 
 
 AnswerForm = Literal["text", "schema", "logprobs"]
-ANSWER_FORMS: tuple[AnswerForm, ...] = get_args(AnswerForm)
 
 _TOP = 20
 

@@ -14,20 +14,18 @@ from audiocapbench.signature import sign
 
 _NAME = "meteor_1_5"
 _STATISTICS = 23
+_PATIENCE_S = 300.0  # for any one answer of the program
 # What the program uses for English: weights of precision, of fragmentation, of content words,
 # and of its matchers (exact, stem, synonym, paraphrase).
 _ALPHA, _BETA, _GAMMA, _DELTA = 0.85, 0.2, 0.6, 0.75
 _MATCHER_WEIGHTS = np.array([1.0, 0.6, 0.8, 0.6])
 
 
-def meteor_1_5(
-    predictions: Sequence[str], references: Sequence[Sequence[str]], patience: float = 300.0
-) -> MetricResult:
+def meteor_1_5(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> MetricResult:
     """Score with METEOR 1.5 for English, as the COCO caption evaluation runs it.
 
     Captions are tokenised first, which leaves nothing that could break the program's protocol.
-    The corpus score comes from the summed statistics of all samples; it is not the mean. Any one
-    answer of the program may take ``patience`` seconds.
+    The corpus score comes from the summed statistics of all samples; it is not the mean.
     """
     check_captions(predictions, references)
     signature = sign(_NAME, tok=TOKENIZER, lang="en", norm=True, jar="meteor-1.5", agg="corpus")
@@ -36,7 +34,7 @@ def meteor_1_5(
         return MetricResult(_NAME, signature, empty[:, 0], empty, corpus_meteor)
     java, jar = find_java(_NAME), _find_program()
     command = [java, "-Xmx2G", *LOCALE, "-jar", jar.name, "-", "-", "-stdio", "-l", "en", "-norm"]
-    with LineProcess("METEOR", command, jar.parent, patience) as process:
+    with LineProcess("METEOR", command, jar.parent, _PATIENCE_S) as process:
         lines = [
             " ||| ".join(["SCORE", *(" ".join(tokens_of(text)) for text in (*own, prediction))])
             for prediction, own in zip(predictions, references, strict=True)

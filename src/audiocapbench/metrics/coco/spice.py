@@ -135,21 +135,19 @@ def spider_fl(
     spidered: MetricResult,
     error_probabilities: FloatArray | Sequence[float],
     detector: str,
-    threshold: float = THRESHOLD,
-    penalty: float = PENALTY,
 ) -> MetricResult:
     """Punish the captions of a SPIDEr result that probably have a fluency error.
 
-    ``detector`` says who gave the probabilities; threshold and penalty are as for ``fense``.
+    ``detector`` says who gave the probabilities; threshold and penalty are those of ``fense``.
 
     Raises:
         MetricError: The result is of another metric, or the probabilities do not fit it.
     """
     if spidered.name != "spider":
         raise MetricError(f"spider_fl needs the result of spider, not of {spidered.name}.")
-    samples = penalise(spidered.samples, error_probabilities, threshold, penalty)
+    samples = penalise(spidered.samples, error_probabilities, THRESHOLD, PENALTY)
     how = {"tok": TOKENIZER, "of": "cider_d+spice", "idf": "corpus-refs", "detector": detector}
-    signature = sign("spider_fl", protocol=2, **how, threshold=threshold, penalty=penalty)
+    signature = sign("spider_fl", protocol=2, **how, threshold=THRESHOLD, penalty=PENALTY)
     return MetricResult.of_means("spider_fl", signature, samples)
 
 
