@@ -10,7 +10,7 @@ from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine import run_benchmark
 from audiocapbench.judges import JudgeError
-from audiocapbench.judges.aggregation import aggregate, by_judge, majority, panel
+from audiocapbench.judges.aggregation import by_judge, panel
 from audiocapbench.models import create_model
 from audiocapbench.scores.compute import point_estimate
 from audiocapbench.scores.groups import Group
@@ -61,18 +61,6 @@ def run(store: Store) -> Run:
 
 def table_of(store: Store, run: Run) -> RunTable:
     return TableReader(store).read(run)
-
-
-def test_scores_are_put_together_three_ways() -> None:
-    assert aggregate([1, 2, 9]) == 4
-    assert aggregate([1, 2, 9], "median") == 2
-    assert aggregate([9, 1, 9, 2], "majority") == 9
-    with pytest.raises(JudgeError, match="mean, median, majority"):
-        aggregate([1], "loudest")  # type: ignore[arg-type]
-
-
-def test_values_that_are_equally_frequent_share_the_majority() -> None:
-    assert majority([3, 3, 8, 8, 1]) == 5.5
 
 
 def test_rounds_come_before_judges() -> None:
@@ -162,11 +150,3 @@ def test_a_panel_shows_agreement_and_what_each_judge_does_to_it(store: Store, ru
     assert left["odd"].distance > left["a"].distance
     assert left["odd"].score == pytest.approx((2.5 + 4) / 2)
     assert left["odd"].change == pytest.approx(3.25 - ((2.5 + 2.5 + 7.5) / 3 + 4) / 2)
-
-
-def test_a_median_panel_outvotes_one_odd_judge(store: Store, run: Run) -> None:
-    store.add_judgements(
-        run.id, [judgement("a", 0, 8), judgement("b", 0, 8), judgement("odd", 0, 0)]
-    )
-    median = summarise_panel(table_of(store, run), ["a", "b", "odd"], "median")
-    assert median.estimates["accuracy"].value == 8

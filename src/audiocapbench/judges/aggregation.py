@@ -1,10 +1,9 @@
 """From many judgements of an answer to one: rounds of a judge first, then the judges of a panel."""
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import mean, median, stdev
-from typing import Literal
+from statistics import mean, stdev
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import JudgeError
@@ -14,7 +13,6 @@ OVERALL = "overall"
 MAX_VALUE = 10.0
 """Every dimension is scored from 0 to this."""
 
-How = Literal["mean", "median", "majority"]
 Scores = Mapping[str, float]
 ByJudge = dict[str, dict[str, Scores]]
 """Scores by judge and sample."""
@@ -42,27 +40,6 @@ def overall(scores: Scores) -> float:
     return sum(scores.values()) / len(scores)
 
 
-def majority(values: Sequence[float]) -> float:
-    """The most frequent value; the mean of those that are equally frequent."""
-    counted = Counter(values)
-    most = max(counted.values())
-    return mean(value for value, count in counted.items() if count == most)
-
-
-_WAYS: Mapping[How, Callable[[Sequence[float]], float]] = {
-    "mean": mean,
-    "median": median,
-    "majority": majority,
-}
-
-
-def aggregate(values: Sequence[float], how: How = "mean") -> float:
-    """One value for several; there is at least one."""
-    if how not in _WAYS:
-        raise JudgeError(f"scores are put together by {', '.join(_WAYS)}, not by {how!r}")
-    return float(_WAYS[how](values)) if len(values) > 1 else float(values[0])
-
-
 def by_judge(judgements: Iterable[Judgement]) -> ByJudge:
     """Each judge's scores of each sample, its rounds put together; failures are left out."""
     rounds: dict[str, dict[str, list[Scores]]] = defaultdict(lambda: defaultdict(list))
@@ -75,7 +52,7 @@ def by_judge(judgements: Iterable[Judgement]) -> ByJudge:
     }
 
 
-def panel(opinions: ByJudge, how: How = "mean") -> dict[str, PanelScore]:
+def panel(opinions: ByJudge) -> dict[str, PanelScore]:
     """The panel's score of each sample, from the judges that gave one.
 
     Raises:
@@ -90,7 +67,7 @@ def panel(opinions: ByJudge, how: How = "mean") -> dict[str, PanelScore]:
         raise JudgeError("judges of one panel must judge the same dimensions")
     return {
         sample: PanelScore(
-            together(scores, how),
+            together(scores),
             len(scores),
             stdev(map(overall, scores)) if len(scores) > 1 else None,
         )
@@ -98,6 +75,8 @@ def panel(opinions: ByJudge, how: How = "mean") -> dict[str, PanelScore]:
     }
 
 
-def together(given: Sequence[Scores], how: How = "mean") -> Scores:
-    """Scores of several rounds or judges as one."""
-    return {name: aggregate([one[name] for one in given], how) for name in given[0]}
+def together(given: Sequence[Scores]) -> Scores:
+    """The mean scores of several rounds or judges; there is at least one."""
+    if len(given) == 1:
+        return given[0]
+    return {name: float(mean(one[name] for one in given)) for name in given[0]}

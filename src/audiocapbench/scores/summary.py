@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from audiocapbench.data.outcome import Status, total_cost
 from audiocapbench.errors import meant
-from audiocapbench.judges.aggregation import OVERALL, ByJudge, How, Scores, overall, panel
+from audiocapbench.judges.aggregation import OVERALL, ByJudge, Scores, overall, panel
 from audiocapbench.judges.failures import failure_reasons, failure_words
 from audiocapbench.judges.registry import is_judge_name, is_listed
 from audiocapbench.scores.compute import point_estimate, with_interval
@@ -109,7 +109,6 @@ class PanelSummary:
     """
 
     judges: tuple[str, ...]
-    how: How
     estimates: Estimates
     spread: float | None
     alpha: Mapping[str, float | None]
@@ -124,7 +123,7 @@ class PanelSummary:
         }
         return {
             "judges": list(self.judges),
-            "how": self.how,
+            "how": "mean",
             "figures": figures,
             "spread": self.spread,
             "alpha": dict(self.alpha),
@@ -260,15 +259,14 @@ def summarise_judge(table: RunTable, judge: str) -> JudgeSummary:
     )
 
 
-def summarise_panel(table: RunTable, judges: Sequence[str], how: How = "mean") -> PanelSummary:
+def summarise_panel(table: RunTable, judges: Sequence[str]) -> PanelSummary:
     """Put several judges' judgements together; each has some."""
     opinions: ByJudge = {judge: table.verdicts(judge) for judge in judges}
-    together = panel(opinions, how)
+    together = panel(opinions)
     spreads = [one.spread for one in together.values() if one.spread is not None]
     ratings = _ratings(opinions)
     return PanelSummary(
         tuple(judges),
-        how,
         _panel_estimates(table, {key: one.scores for key, one in together.items()}),
         mean(spreads) if spreads else None,
         {name: krippendorff_alpha(given) for name, given in ratings.items()},
@@ -277,7 +275,7 @@ def summarise_panel(table: RunTable, judges: Sequence[str], how: How = "mean") -
             for name, given in ratings.items()
             if name != OVERALL
         },
-        {judge: one for judge in opinions if (one := _left_out(opinions, judge, how))},
+        {judge: one for judge in opinions if (one := _left_out(opinions, judge))},
     )
 
 
@@ -322,14 +320,14 @@ def _rating(scores: Scores | None, name: str) -> float:
     return overall(scores) if name == OVERALL else scores[name]
 
 
-def _left_out(opinions: ByJudge, judge: str, how: How) -> JudgeInfluence | None:
+def _left_out(opinions: ByJudge, judge: str) -> JudgeInfluence | None:
     """A judge's influence; None where it has judged no answer that the others have."""
     others = {name: given for name, given in opinions.items() if name != judge}
-    rest, own = panel(others, how), opinions[judge]
+    rest, own = panel(others), opinions[judge]
     both = rest.keys() & own.keys()
     if not both:
         return None
-    everybody = panel(opinions, how)
+    everybody = panel(opinions)
     score = mean(one.overall for one in rest.values())
     return JudgeInfluence(
         score,
