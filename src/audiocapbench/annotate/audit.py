@@ -15,13 +15,12 @@ from typing import Any, Literal, NamedTuple
 
 from audiocapbench.annotate.clips import ClipFolder
 from audiocapbench.annotate.contract import Annotation
-from audiocapbench.annotate.merge import merged_clips
+from audiocapbench.annotate.stage import StageContext, StageResult
 from audiocapbench.benchmarks.mecat.traits import CAPTION_CONTROLS
 from audiocapbench.data.problems import Problem
 from audiocapbench.errors import AnnotationError
 from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.pairs.pair import CaptionPair
-from audiocapbench.store import Store
 from audiocapbench.store.annotations import StageRecord
 
 Opponent = Literal["safe", "wrong", "human"]
@@ -36,13 +35,6 @@ _QUESTIONS = {
 }
 
 
-class Sheets(NamedTuple):
-    """The files that were written, and how many items each has."""
-
-    files: Mapping[str, int]
-    opponents: Counter[str]
-
-
 class Audit(NamedTuple):
     """What people said: votes as pairs, the annotation first; ratings by domain and item, in order.
 
@@ -55,15 +47,15 @@ class Audit(NamedTuple):
 
 
 def write_sheets(
+    context: StageContext,
     folder: ClipFolder,
-    store: Store,
     out: Path,
     *,
     pairs: int = 150,
     per_domain: int = 100,
     people: Sequence[str] = (),
     seed: int = 0,
-) -> Sheets:
+) -> StageResult:
     """Draw items, write the sheets and keep which is which.
 
     Args:
@@ -72,12 +64,7 @@ def write_sheets(
     Raises:
         AnnotationError: No annotation has passed the checks.
     """
-    checked = store.annotations.records(folder.project, "check")
-    merged, heard = (
-        merged_clips(store, folder.project),
-        store.annotations.records(folder.project, "hear"),
-    )
-    good = [clip for clip in merged if clip in checked and checked[clip].status == "ok"]
+    merged, heard, good = context.merged(), context.heard(), context.passed()
     if not good:
         raise AnnotationError(f"{folder.root}: no annotation has passed 'annotate check'")
     domains = {clip: str(heard[clip].document["domain"]) for clip in good}
@@ -95,7 +82,7 @@ def write_sheets(
         for clip in draw.sample(own, min(per_domain, len(own))):
             items[clip]["rel"] = _item("rel", clip, _views(merged[clip]))
     records = [StageRecord(clip, "audit", "ok", one) for clip, one in items.items()]
-    store.annotations.put_stage(folder.project, "audit", records)
+    context.kept.put_stage(context.project, "audit", records)
     return _write(folder, out, merged, items, people)
 
 
@@ -151,7 +138,7 @@ def _write(
     merged: Mapping[str, Annotation],
     items: Mapping[str, Mapping[str, Any]],
     people: Sequence[str],
-) -> Sheets:
+) -> StageResult:
     rows: dict[str, list[list[str]]] = {AB: [], REL: []}
     opponents: Counter[str] = Counter()
     for clip, one in items.items():
@@ -169,7 +156,8 @@ def _write(
         write_file(out / name, csv_text([heads[name], *sorted(own)]))
         if people and own:
             write_file(out / f"{Path(name).stem}.toml", _project(name, folder.root, people))
-    return Sheets({name: len(own) for name, own in rows.items()}, opponents)
+    files = {name: len(own) for name, own in rows.items()}
+    return StageResult({"files": files, "opponents": dict(opponents)})
 
 
 def _project(name: str, root: Path, people: Sequence[str]) -> str:
@@ -186,17 +174,18 @@ def _project(name: str, root: Path, people: Sequence[str]) -> str:
     return "".join(f"{key} = {json.dumps(value)}\n" for key, value in fields.items())
 
 
-def read_audit(store: Store, project: str, people: Sequence[str]) -> Audit:
+def read_audit(context: StageContext, people: Sequence[str]) -> Audit:
     """Read sheets that people filled in, or rating projects of them.
 
     Raises:
         AnnotationError: There are no sheets of this folder.
         InvalidDataError: A file names items that are on no sheet, or holds what is no rating.
     """
-    records = store.annotations.records(project, "audit")
+    records = context.kept.records(context.project, "audit")
     if not records:
-        raise AnnotationError(f"{project}: has no sheets; run 'annotate audit' with --out first")
-    merged = merged_clips(store, project)
+        how = "run 'annotate audit' with --out first"
+        raise AnnotationError(f"{context.project}: has no sheets; {how}")
+    merged = context.merged()
     pairs = {
         one["id"]: (clip, one) for clip, r in records.items() for one in r.document.get("ab", ())
     }
@@ -204,7 +193,7 @@ def read_audit(store: Store, project: str, people: Sequence[str]) -> Audit:
     votes: dict[str, list[str]] = defaultdict(list)
     ratings: dict[str, list[float]] = defaultdict(list)
     for name in people:
-        opinions = store.ratings.opinions(name)
+        opinions = context.store.ratings.opinions(name)
         problems = list(opinions.problems)
         for one in opinions.opinions:
             key, value = one.item, one.value.lower()

@@ -7,17 +7,14 @@ among those that remain. A check that cannot be made is not run, and that is sai
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 import numpy as np
 
-from audiocapbench.annotate.contract import Annotation
-from audiocapbench.annotate.merge import findings_of, merged_clips, stage_benchmark
 from audiocapbench.annotate.rules import RULES, ClipCase, plain_words
-from audiocapbench.annotate.stage_run import StageRun
+from audiocapbench.annotate.stage import StageContext, StageResult, StageRun
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES
 from audiocapbench.errors import AnnotationError, MetricError, meant
 from audiocapbench.metrics.clap import LAION, Slide, load_encoder
@@ -26,12 +23,16 @@ from audiocapbench.metrics.clap.packages import PACKAGES
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.plugins import plugins
-from audiocapbench.store import Store
-from audiocapbench.store.annotations import StageRecord
+from audiocapbench.store.annotations import STAGES, StageRecord
 
 MarginUnit = Literal["points", "sd"]
 _BLOCK, _COMPARED = 1024, 256
 _DUPLICATE, _SIMILARITY = "near-duplicate", "similarity"
+_ORDER = (*RULES, _DUPLICATE, _SIMILARITY)
+_KINDS = {
+    _DUPLICATE: "says nearly the same as another",
+    _SIMILARITY: "is not more like its clip than like others",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,70 +55,49 @@ class CheckSettings:
     seed: int = 0
 
 
-class SurvivalStep(NamedTuple):
-    """A step from the folder on: how many clips are left after it, and how many went."""
-
-    step: str
-    left: int
-    went: int
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """What the stage came to.
-
-    Attributes:
-        reasons: How often each reason was given, numbers of fields left out, by check.
-        not_run: Checks that could not be made, and why.
-        difficulties: Shares of questions by difficulty beside those that appendix D asks for.
-    """
-
-    records: Mapping[str, StageRecord]
-    survival: Sequence[SurvivalStep]
-    reasons: Mapping[str, Counter[str]]
-    not_run: Mapping[str, str]
-    difficulties: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-
-    @property
-    def kept(self) -> list[str]:
-        """The clips that passed every check."""
-        return [clip for clip, one in self.records.items() if one.status == "ok"]
-
-
-def check(
-    root: Path,
-    store: Store,
-    settings: CheckSettings,
-    progress: Callable[[str, int, int], None] = lambda _name, _done, _total: None,
-) -> CheckResult:
+def check(context: StageContext, settings: CheckSettings) -> StageResult:
     """Check what was merged.
 
     Raises:
-        AnnotationError: The folder has not been heard or merged.
+        AnnotationError: The folder has not been heard or merged, or there is no such encoder.
     """
-    project = str(root.resolve())
-    _refuse_unknown(settings.clap)
-    merged = merged_clips(store, project)
-    heard = store.annotations.records(project, "hear")
-    cases = _cases(store, project, merged, heard)
-    questions = stage_benchmark("check", dict.fromkeys(cases, project))
-    with StageRun(store, questions, settings.clap or "rules") as stage:
-        records, not_run = _checked(root, cases, store, settings, progress, stage)
-    store.annotations.put_stage(project, "check", list(records.values()))
-    told = asdict(settings) | {"not_run": not_run}
-    store.annotations.put_settings(project, "check", told)
-    kept = [merged[clip] for clip, one in records.items() if one.status == "ok"]
-    steps, shares = survival(store, project), difficulty_shares(kept)
-    failed = {clip: one.document["failed"] for clip, one in records.items()}
-    return CheckResult(records, steps, _reasons(failed), not_run, shares)
+    known = [*LAION, *PACKAGES, *sorted(plugins("audio_text_encoders"))]
+    name = known[0] if settings.clap is None else parse_name(settings.clap, "an encoder").name
+    if name not in known:  # one that is not on this disk is not run instead
+        near = meant(name, known, "there are")
+        raise AnnotationError(f"there is no audio-text encoder {name!r}{near}")
+    merged, heard = context.merged(), context.heard()
+    said = context.findings({clip: heard[clip] for clip in merged})
+    share = float(context.settings.get("hear", {}).get("thresholds", {}).get("speech_share", 0.0))
+    cases = {
+        clip: ClipCase(one, str(heard[clip].document["domain"]), said[clip], share)
+        for clip, one in merged.items()
+    }
+    questions = context.questions("check", dict.fromkeys(cases, context.project))
+    with StageRun(context.store, questions, settings.clap or "rules") as stage:
+        records, not_run = _checked(context, cases, settings, stage)
+    context.keep("check", list(records.values()), asdict(settings) | {"not_run": not_run})
+    kept = [clip for clip, one in records.items() if one.status == "ok"]
+    asked = Counter[str](one.difficulty for clip in kept for one in merged[clip].questions)
+    document = {
+        "kept": len(kept),
+        "survival": survival(context),
+        "reasons": _reasons([one.document["failed"] for one in records.values()]),
+        "rejected": {clip: one.error for clip, one in records.items() if one.error},
+        "not_run": not_run,
+        "difficulties": {
+            name: {"share": asked[name] / asked.total(), "wanted": wanted}
+            for name, wanted in DIFFICULTIES.items()
+            if asked
+        },
+    }
+    return StageResult(document, bool(kept))
 
 
 def _checked(
-    root: Path,
+    context: StageContext,
     cases: Mapping[str, ClipCase],
-    store: Store,
     settings: CheckSettings,
-    progress: Callable[[str, int, int], None],
     stage: StageRun,
 ) -> tuple[dict[str, StageRecord], dict[str, str]]:
     """How each clip stands, told as soon as it is known, and which check could not be made."""
@@ -125,8 +105,12 @@ def _checked(
     records: dict[str, StageRecord] = {}
 
     def settle(clip: str, failed: Mapping[str, Sequence[str]], margin: float | None = None) -> None:
-        records[clip] = _record(clip, failed, margin)
-        stage.tell(clip, captions[clip], records[clip].error)
+        document: dict[str, Any] = {"failed": {name: list(own) for name, own in failed.items()}}
+        document |= {} if margin is None else {"margin": margin}
+        words = "; ".join(f"{name}: {one}" for name, own in failed.items() for one in own)
+        status = "rejected" if failed else "ok"
+        records[clip] = StageRecord(clip, "check", status, document, words or None)
+        stage.tell(clip, captions[clip], words or None)
 
     for clip, case in cases.items():
         failed = {name: own for name, rule in RULES.items() if (own := list(rule(case)))}
@@ -138,7 +122,7 @@ def _checked(
     left = {clip: text for clip, text in left.items() if clip not in records}
     not_run: dict[str, str] = {}
     try:
-        for clip, margin in clap_margins(root, left, store, settings, progress):
+        for clip, margin in clap_margins(context, left, settings):
             words = f"{margin:.2f} {settings.unit} above other captions, not {settings.margin:g}"
             reasons = [f"clip and caption are alike by {words}"]
             settle(clip, {} if margin > settings.margin else {_SIMILARITY: reasons}, margin)
@@ -147,38 +131,6 @@ def _checked(
         for clip in left:  # also those that were compared before it could not be gone on with
             settle(clip, {})
     return {clip: records[clip] for clip in cases}, not_run
-
-
-def _refuse_unknown(encoder: str | None) -> None:
-    """An encoder that there is not was written wrongly; one that is not on this disk is not run."""
-    known = [*LAION, *PACKAGES, *sorted(plugins("audio_text_encoders"))]
-    name = parse_name(encoder, "an encoder").name if encoder is not None else known[0]
-    if name not in known:
-        near = meant(name, known, "there are")
-        raise AnnotationError(f"there is no audio-text encoder {name!r}{near}")
-
-
-def _cases(
-    store: Store,
-    project: str,
-    merged: Mapping[str, Annotation],
-    heard: Mapping[str, StageRecord],
-) -> dict[str, ClipCase]:
-    found = findings_of(store, {clip: heard[clip] for clip in merged})
-    told = store.annotations.settings(project).get("hear", {}).get("thresholds", {})
-    share = float(told.get("speech_share", 0.0))
-    return {
-        clip: ClipCase(one, str(heard[clip].document["domain"]), found[clip], share)
-        for clip, one in merged.items()
-    }
-
-
-def _record(clip: str, failed: Mapping[str, Sequence[str]], margin: float | None) -> StageRecord:
-    document: dict[str, Any] = {"failed": {name: list(own) for name, own in failed.items()}}
-    if margin is not None:
-        document["margin"] = margin
-    words = "; ".join(f"{name}: {one}" for name, own in failed.items() for one in own)
-    return StageRecord(clip, "check", "rejected" if failed else "ok", document, words or None)
 
 
 def near_duplicates(captions: Mapping[str, str], threshold: float) -> dict[str, str]:
@@ -202,11 +154,7 @@ def near_duplicates(captions: Mapping[str, str], threshold: float) -> dict[str, 
 
 
 def clap_margins(
-    root: Path,
-    captions: Mapping[str, str],
-    store: Store,
-    settings: CheckSettings,
-    progress: Callable[[str, int, int], None],
+    context: StageContext, captions: Mapping[str, str], settings: CheckSettings
 ) -> Iterator[tuple[str, float]]:
     """How far each clip is more like its caption than like those of some others, by lot.
 
@@ -221,11 +169,11 @@ def clap_margins(
         )
     name = parse_name(settings.clap)
     encoder = load_encoder(name.name, name.options)
-    start, clips = 0, list(captions)
+    start, clips, root, progress = 0, list(captions), context.root, context.progress
     embedder = Embedder(
         encoder,
         Slide(encoder.windows),
-        store=store,
+        store=context.store,
         progress=lambda done, _: progress("clips compared", start + done, len(clips)),
     )
     texts = dict(zip(clips, embedder.texts(list(captions.values())), strict=True))
@@ -247,58 +195,44 @@ def clap_margins(
     progress("clips compared", len(clips), len(clips))
 
 
-def survival(store: Store, project: str) -> list[SurvivalStep]:
+def survival(context: StageContext) -> list[dict[str, Any]]:
     """Each step from the folder on, how many clips are left after it, and how many went.
 
     A clip goes at the first step that it does not pass.
     """
-    heard = store.annotations.records(project, "hear")
-    merged = store.annotations.records(project, "merge").values()
-    checked = store.annotations.records(project, "check").values()
-    not_run = store.annotations.settings(project).get("check", {}).get("not_run", {})
-    statuses = Counter(one.status for one in heard.values())
-    steps = [("in the folder", 0)]
-    steps += [("can be read", statuses["unreadable"]), ("not there twice", statuses["duplicate"])]
-    steps += [("has a domain", statuses["no_domain"])]
-    steps += [("merged", sum(one.status != "ok" for one in merged))]
-    failed = (one.document["failed"] for one in checked if one.status != "ok")
-    firsts = Counter(_in_order(own)[0] for own in failed)
-    steps += [(name, firsts[name]) for name in (*RULES, _DUPLICATE, _SIMILARITY)]
+    heard, merged, checked = (
+        context.kept.records(context.project, stage).values() for stage in STAGES[:3]
+    )
+    not_run = context.settings.get("check", {}).get("not_run", {})
+    statuses = Counter(one.status for one in heard)
+    firsts = Counter(
+        min(one.document["failed"], key=_ORDER.index) for one in checked if one.status != "ok"
+    )
+    gone = {
+        "in the folder": 0,
+        "can be read": statuses["unreadable"],
+        "not there twice": statuses["duplicate"],
+        "has a domain": statuses["no_domain"],
+        "merged": sum(one.status != "ok" for one in merged),
+        **{name: firsts[name] for name in _ORDER},
+    }
     left, rows = len(heard), []
-    for name, gone in steps:
-        left -= gone
-        rows.append(SurvivalStep(f"{name} (not run)" if name in not_run else name, left, gone))
+    for name, went in gone.items():
+        left -= went
+        step = f"{name} (not run)" if name in not_run else name
+        rows.append({"step": step, "left": left, "went": went})
     return rows
 
 
-def _in_order(failed: Mapping[str, Sequence[str]]) -> list[str]:
-    order = [*RULES, _DUPLICATE, _SIMILARITY]
-    return sorted(failed, key=order.index)
-
-
-def _reasons(failed: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, Counter[str]]:
-    """Reasons of one kind together: without the numbers of fields and the names of clips."""
+def _reasons(failed: Sequence[Mapping[str, Sequence[str]]]) -> dict[str, dict[str, int]]:
+    """How often each reason was given, by check, without numbers of fields and names of clips."""
     found: dict[str, Counter[str]] = {}
-    for own in failed.values():
-        for name, reasons in own.items():
-            kinds = {_kind(name, one) for one in reasons}
+    for checks in failed:
+        for name, reasons in checks.items():
+            words = (
+                " ".join(word for word in one.split() if not (len(word) == 1 and word.isdigit()))
+                for one in reasons
+            )
+            kinds = {_KINDS.get(name, kind) for kind in words}
             found.setdefault(name, Counter()).update(kinds)
-    return {name: found[name] for name in _in_order(dict.fromkeys(found, ()))}
-
-
-def _kind(name: str, reason: str) -> str:
-    if name == _DUPLICATE:
-        return "says nearly the same as another"
-    if name == _SIMILARITY:
-        return "is not more like its clip than like others"
-    words = (one for one in reason.split() if not (len(one) == 1 and one.isdigit()))
-    return " ".join(words)
-
-
-def difficulty_shares(kept: Sequence[Annotation]) -> dict[str, tuple[float, float]]:
-    """The share of each difficulty among all questions, and the one that is asked for."""
-    asked = Counter[str](one.difficulty for annotation in kept for one in annotation.questions)
-    total = sum(asked.values())
-    if not total:
-        return {}
-    return {name: (asked[name] / total, wanted) for name, wanted in DIFFICULTIES.items()}
+    return {name: dict(found[name].most_common()) for name in _ORDER if name in found}

@@ -4,34 +4,45 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from audiocapbench.annotate.check import SurvivalStep
-from audiocapbench.annotate.split import KeptClip, SplitResult
+from audiocapbench.annotate.check import survival
+from audiocapbench.annotate.contract import Annotation
+from audiocapbench.annotate.stage import StageContext
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, DOMAINS, QA_CATEGORIES, SUBTASKS
-from audiocapbench.files import write_file
-from audiocapbench.store import Store
+from audiocapbench.store.annotations import StageRecord
 from audiocapbench.version import VERSION
 
 FILE_NAME = "DATASHEET.md"
 
 
-def write_datasheet(
-    result: SplitResult,
-    store: Store,
-    project: str,
-    survival: Sequence[SurvivalStep],
-    licence: str | None = None,
+class KeptClip(NamedTuple):
+    """A clip that passed every check: where it lies, what it is called, and what is said of it."""
+
+    id: str
+    key: str
+    heard: StageRecord
+    annotation: Annotation
+    split: str
+    why: Mapping[str, Any]
+
+    @property
+    def domain(self) -> str:
+        """Its domain."""
+        return str(self.heard.document["domain"])
+
+
+def datasheet(
+    context: StageContext, out: Path, clips: Sequence[KeptClip], licence: str | None = None
 ) -> str:
-    """Write the datasheet beside the splits; returns its text."""
-    told = store.annotations.settings(project)
-    clips = result.clips
+    """The datasheet of splits in a folder, as Markdown."""
     parts = [
-        f"# Datasheet of {_md(result.out.resolve().name)}",
+        f"# Datasheet of {_md(out.resolve().name)}",
         f"Made with `audiocapbench annotate` {VERSION}. Captions and questions were written by a "
         "language model from what other models heard; no person wrote them.",
         "## Clips by domain",
-        _domains(result),
+        _domains(clips),
         "## Texts",
         _texts(clips),
         "## Questions",
@@ -39,27 +50,25 @@ def write_datasheet(
         "## From the folder to here",
         _table(
             ["step", "left", "went"],
-            [[name, f"{left:,}", f"{gone:,}"] for name, left, gone in survival],
+            [[one["step"], f"{one['left']:,}", f"{one['went']:,}"] for one in survival(context)],
         ),
         "## How it was made",
-        _made(store, project, told),
+        _made(context),
         "## Licences",
         _licences(clips, licence),
     ]
-    text = "\n\n".join(parts) + "\n"
-    write_file(result.out / FILE_NAME, text)
-    return text
+    return "\n\n".join(parts) + "\n"
 
 
-def _domains(result: SplitResult) -> str:
-    splits = list(result.counts)
+def _domains(clips: Sequence[KeptClip]) -> str:
+    splits = list(dict.fromkeys(one.split for one in clips))
     rows = []
     for domain in [*DOMAINS, None]:
-        own = [one for one in result.clips if domain in (None, one.domain)]
+        own = [one for one in clips if domain in (None, one.domain)]
         seconds = sum(float(one.heard.document["duration_s"]) for one in own)
         counts = (sum(one.split == name for one in own) for name in splits)
         rows.append([domain or "all", *(f"{one:,}" for one in counts), f"{seconds / 60:.1f}"])
-    sources = len({one.heard.document["source"] for one in result.clips})
+    sources = len({one.heard.document["source"] for one in clips})
     note = f"{sources:,} sources; no source is in two splits."
     return f"{_table(['domain', *splits, 'minutes'], rows)}\n\n{note}"
 
@@ -94,7 +103,8 @@ def _questions(clips: Sequence[KeptClip]) -> str:
     return f"{first}\n\n{_table(['category', 'questions'], kinds)}"
 
 
-def _made(store: Store, project: str, told: Mapping[str, Mapping[str, Any]]) -> str:
+def _made(context: StageContext) -> str:
+    told = context.settings
     heard, merged = told.get("hear", {}), told.get("merge", {})
     lines = [f"- Expert {_md(name)}: {_md(one)}" for name, one in heard.get("experts", {}).items()]
     lines += [
@@ -112,9 +122,8 @@ def _made(store: Store, project: str, told: Mapping[str, Mapping[str, Any]]) -> 
         lines.append(f"- {stage.capitalize()}: {_md(json.dumps(told.get(stage, {})))}")
     costs = [float(one["cost_usd"]) for one in (heard, merged) if one.get("cost_usd") is not None]
     cost = f"{sum(costs):.4f} dollars" if costs else "not known"
-    rounds = Counter(
-        one.document["asked"] for one in store.annotations.records(project, "merge").values()
-    )
+    records = context.kept.records(context.project, "merge").values()
+    rounds = Counter(one.document["asked"] for one in records)
     asked = ", ".join(f"{count:,} after {turn}" for turn, count in sorted(rounds.items()))
     return "\n".join([*lines, f"- Replies asked for: {asked}", f"- Cost: {cost}"])
 

@@ -9,7 +9,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,14 +20,10 @@ from audiocapbench.annotate.domain import DomainRules, Said, decide
 from audiocapbench.annotate.expert import BatchExpert, ClipAudio, Expert, signature_of
 from audiocapbench.annotate.experts import ExpertPanel, set_up
 from audiocapbench.annotate.prompts import prompt
-from audiocapbench.annotate.stage_run import StageRun
-from audiocapbench.benchmarks import Benchmark
-from audiocapbench.benchmarks.benchmark import TRIAL
-from audiocapbench.data import Clip, Sample
+from audiocapbench.annotate.stage import StageContext, StageResult, StageRun, left_out
+from audiocapbench.data import Clip
 from audiocapbench.data.json_text import check_storable
 from audiocapbench.data.outcome import Status, total_cost
-from audiocapbench.engine import Preview
-from audiocapbench.engine.ask_context import AskContext
 from audiocapbench.errors import AnnotationError, AudioError
 from audiocapbench.metrics.read_ahead import read_ahead
 from audiocapbench.models import Model
@@ -42,54 +38,14 @@ _SHOWN = 80
 _LARGEST = 200_000
 
 
-@dataclass(frozen=True, slots=True)
-class HearingResult:
-    """What the stage came to.
-
-    Attributes:
-        records: Of every clip, in the order of the folder; those that cannot be read are there too.
-        experts: How often each expert ended how.
-        not_run: Why experts did not run, by name.
-        cost_usd: What descriptions cost, where known.
-    """
-
-    records: Mapping[str, StageRecord]
-    experts: Mapping[str, Counter[str]]
-    not_run: Mapping[str, str]
-    cost_usd: float | None = None
-    domains: Counter[str] = field(default_factory=Counter)
-
-
-def describe_questions(folder: ClipFolder) -> Benchmark:
-    """What a model that hears is asked of every clip, which are asked about once."""
-    own = prompt(DESCRIBE)
-    clips = {one.clip.sha256: (one.clip, DESCRIBE) for one in folder.clips}
-    return _benchmark(f"describe/{own.hash}", folder, own.text, clips)
-
-
-def _benchmark(
-    name: str, folder: ClipFolder, words: str, clips: Mapping[str, tuple[Clip, str]]
-) -> Benchmark:
-    samples = [
-        Sample(digest, clip, words, ("-",), category, place)
-        for place, (digest, (clip, category)) in enumerate(clips.items())
-    ]
-    return Benchmark(f"{TRIAL}annotate/{name}", folder.root, samples, kind="trial")
-
-
-def preview_describe(folder: ClipFolder, model: Model, settings: AskContext) -> Preview:
-    """What descriptions will likely cost."""
-    return settings.preview([describe_questions(folder)], model, model.name, "{} clips to describe")
-
-
 def hear(
+    context: StageContext,
     folder: ClipFolder,
     panel: ExpertPanel,
     rules: DomainRules,
-    settings: AskContext,
     describe: Model | None = None,
     engine: str = "local",
-) -> HearingResult:
+) -> StageResult:
     """Have all experts hear all clips, as far as they have not, and decide each clip's domain.
 
     Args:
@@ -98,9 +54,8 @@ def hear(
     Raises:
         AudioCapBenchError: As ``AskContext.ask`` does; what was found is kept.
     """
-    store = settings.store
-    found, cost = _described(folder, describe, settings) if describe else ({}, None)
-    hearing = _Hearing(folder, panel, rules, settings)
+    described, cost = _described(context, folder, describe) if describe else ({}, None)
+    hearing = _Hearing(context, folder, panel, rules)
     hearing.run(engine)
     records: dict[str, StageRecord] = {}
     counts = {
@@ -108,24 +63,41 @@ def hear(
     }
     first: dict[str, str] = {}
     for one in folder.clips:
-        same = first.setdefault(one.clip.sha256, one.id)
+        digest = one.clip.sha256
+        same = first.setdefault(digest, one.id)
         if same != one.id:
             reason = f"the same bytes as {same}"
             records[one.id] = StageRecord(one.id, "hear", "duplicate", {}, reason)
             continue
-        said = dict(hearing.said.get(one.clip.sha256, {}))
-        if one.clip.sha256 in found:
-            said[DESCRIBE] = found[one.clip.sha256]
+        said = dict(hearing.said.get(digest, {}))
+        if digest in described:
+            said[DESCRIBE] = described[digest]
         for name in panel.not_run:
             counts[name][NOT_RUN] += 1
         for name, finding in said.items():
             counts.setdefault(name, Counter())[finding.status] += 1
-        records[one.id] = _record(one, said, rules, hearing.undecoded.get(one.clip.sha256))
+        records[one.id] = _record(one, said, rules, hearing.undecoded.get(digest))
     for name, reason in folder.unreadable.items():
         records[name] = StageRecord(name, "hear", "unreadable", {}, reason)
-    store.annotations.put_stage(folder.project, "hear", list(records.values()))
+    told = {
+        "experts": {one.name: signature_of(one) for one in panel.experts},
+        "not_run": panel.not_run,
+        "describe": describe.name if describe else None,
+        "thresholds": rules._asdict(),
+        "cost_usd": cost,
+    }
+    context.keep("hear", list(records.values()), told)
     domains = Counter(str(one.document["domain"]) for one in records.values() if one.status == OK)
-    return HearingResult(records, counts, panel.not_run, cost, domains)
+    document = {
+        "clips": len(records),
+        "domains": dict(sorted(domains.items())),
+        "experts": {name: dict(one) for name, one in counts.items()},
+        "not_run": panel.not_run,
+        "cost_usd": cost,
+        "left_out": left_out(records),
+    }
+    lost = any(one.status not in (OK, "duplicate") for one in records.values())
+    return StageResult(document, not lost and not any(one[FAILED] for one in counts.values()))
 
 
 def _record(
@@ -222,84 +194,89 @@ class _RemoteListener:
 
     def __call__(self, tasks: Sequence[HearingTask]) -> BatchFindings:
         """Decode and hear a batch."""
-        heard = []
-        for one in tasks:
-            content = one.heard
-            found = _decoded(one.clip, content) if isinstance(content, bytes) else content
-            heard.append(one._replace(heard=found))
+        heard = [
+            one._replace(heard=_decoded(one.clip, one.heard))
+            if isinstance(one.heard, bytes)
+            else one
+            for one in tasks
+        ]
         return listen(self._experts, self._rules, heard)
 
 
 class _Hearing:
-    """One call of ``hear``: which clip still lacks whom, and who of several commands hears it."""
+    """One call of ``hear``: which clip still lacks whom, and which command hears it."""
 
     def __init__(
-        self, folder: ClipFolder, panel: ExpertPanel, rules: DomainRules, settings: AskContext
+        self, context: StageContext, folder: ClipFolder, panel: ExpertPanel, rules: DomainRules
     ) -> None:
-        self._folder, self._rules, self._panel, self._settings = folder, rules, panel, settings
+        self._context, self._rules, self._panel = context, rules, panel
         # The first of several that are the same is the one that counts.
-        self._clips = {one.clip.sha256: one for one in reversed(folder.clips)}
+        first = {one.clip.sha256: one for one in reversed(folder.clips)}
+        self._clips = dict(reversed(first.items()))
         self._signatures = {one.name: signature_of(one) for one in panel.experts}
         self.said: dict[str, dict[str, Finding]] = {}
         self.undecoded: dict[str, str] = {}
         self._left: list[str] = []
         self._elsewhere: list[str] = []
-        self._done = 0
 
     def run(self, engine: str) -> None:
         """Have all that is missing heard, here or on a cluster."""
         from audiocapbench.engine.ray_cluster import ActorPool, joined
 
-        clips = {
-            digest: (self._clips[digest].clip, self._clips[digest].about.get("domain") or "any")
-            for digest in reversed(self._clips)
-        }
-        questions = _benchmark("hear", self._folder, "-", clips)
-        how = self._rules._asdict() | self._signatures
-        store, experts = self._settings.store, self._panel.experts
-        with StageRun(store, questions, "experts", how, shared=True) as self._stage:
-            self._plan()
+        clips = (
+            (digest, one.clip, "-", one.about.get("domain") or "any")
+            for digest, one in self._clips.items()
+        )
+        questions = self._context.benchmark("hear", clips)
+        how, experts = self._rules._asdict() | self._signatures, self._panel.experts
+        with StageRun(self._context.store, questions, "experts", how, shared=True) as self._stage:
+            self.said |= self._context.kept.findings(self._signatures, list(self._clips))
+            for digest, one in self._clips.items():
+                said, domain = self.said.get(digest, {}), one.about.get("domain")
+                if any(_lacks(expert, said, self._rules, domain) for expert in experts):
+                    self._left.append(digest)
+                else:
+                    self._stage.tell(digest, self._words(digest))
+            self._tell_progress(len(self._clips) - len(self._left))
             if not self._left:
                 return
             with joined(engine) as cluster:
                 if cluster is None:
                     self._hear_all(
-                        self._read, lambda some: (listen(experts, self._rules, one) for one in some)
+                        lambda clip: _decoded(clip, clip.path),
+                        lambda some: (listen(experts, self._rules, one) for one in some),
                     )
                     return
                 work = _RemoteListener(self._panel.names, self._rules)
                 pool = ActorPool[list[HearingTask], BatchFindings](cluster, work, name="experts")
                 try:
-                    self._hear_all(self._bytes, pool.map)
+                    self._hear_all(_bytes, pool.map)
                 finally:
                     pool.close()
 
-    def _plan(self) -> None:
-        """Find out what is missing; of the rest, that it is done."""
-        self.said |= self._settings.store.annotations.findings(self._signatures, list(self._clips))
-        for digest in reversed(self._clips):
-            if self._is_wanted(digest):
-                self._left.append(digest)
-            else:
-                self._stage.tell(digest, self._words(digest))
-        self._done = len(self._clips) - len(self._left)
-        self._settings.progress("clips heard", self._done, len(self._clips))
+    def _tell_progress(self, done: int) -> None:
+        self._done = done
+        self._context.progress("clips heard", done, len(self._clips))
 
     def _hear_all(
         self,
-        read: Callable[[str], ClipAudio | bytes | str],
+        read: Callable[[Clip], ClipAudio | bytes | str],
         work: Callable[[Iterator[list[HearingTask]]], Iterable[BatchFindings]],
     ) -> None:
         """Hear what no other command hears; what others have is theirs until they are done."""
         while before := len(self._left):
-            tasks = (self._task(*one) for one in read_ahead(read, self._claimed()))
-            for found in work(_batches(tasks, _BATCH)):
+            clips = read_ahead(lambda digest: read(self._clips[digest].clip), self._claimed())
+            tasks = (
+                HearingTask(one.clip, heard, one.about.get("domain"), self.said.get(digest, {}))
+                for digest, heard in clips
+                for one in [self._clips[digest]]
+            )
+            for found in work(iter(partial(_batch, tasks), [])):
                 self._commit(found)
             if len(self._left) == before:
                 time.sleep(_LOOK_AGAIN_S)
-        store = self._settings.store
-        self.said |= store.annotations.findings(self._signatures, self._elsewhere)
-        known = store.outcomes(self._stage.run.id) if self._elsewhere else {}
+        self.said |= self._context.kept.findings(self._signatures, self._elsewhere)
+        known = self._context.store.outcomes(self._stage.run.id) if self._elsewhere else {}
         for digest in known.keys() & set(self._elsewhere):
             if known[digest].reply.status is Status.SKIPPED:
                 self.undecoded[digest] = known[digest].reply.error or ""
@@ -317,7 +294,7 @@ class _Hearing:
 
     def _commit(self, batch: BatchFindings) -> None:
         """Keep what was found."""
-        self._settings.store.annotations.add_findings(batch.findings)
+        self._context.kept.add_findings(batch.findings)
         for one in batch.findings:
             self.said.setdefault(one.clip, {})[one.expert] = one
         self.undecoded |= batch.undecoded
@@ -329,8 +306,7 @@ class _Hearing:
             else:
                 self._stage.tell(digest, self._words(digest), reason or None)
         self._stage.write()
-        self._done += len(batch.clips)
-        self._settings.progress("clips heard", self._done, len(self._clips))
+        self._tell_progress(self._done + len(batch.clips))
 
     def _words(self, digest: str) -> str:
         """What experts said of a clip, for whoever looks on."""
@@ -338,23 +314,16 @@ class _Hearing:
         said = [f"{name} {json.dumps(dict(one.document))[:_SHOWN]}" for name, one in own]
         return f"{self._clips[digest].id}: {'; '.join(sorted(said))}"
 
-    def _is_wanted(self, digest: str) -> bool:
-        said, given = self.said.get(digest, {}), self._clips[digest].about.get("domain")
-        return any(_lacks(one, said, self._rules, given) for one in self._panel.experts)
 
-    def _task(self, digest: str, heard: ClipAudio | bytes | str) -> HearingTask:
-        one = self._clips[digest]
-        return HearingTask(one.clip, heard, one.about.get("domain"), self.said.get(digest, {}))
+def _batch(tasks: Iterator[HearingTask]) -> list[HearingTask]:
+    return list(islice(tasks, _BATCH))
 
-    def _read(self, digest: str) -> ClipAudio | str:
-        clip = self._clips[digest].clip
-        return _decoded(clip, clip.path)
 
-    def _bytes(self, digest: str) -> bytes | str:
-        try:
-            return audio.read_bytes(self._clips[digest].clip.path, audio.MOST_BYTES)
-        except AudioError as error:
-            return str(error)
+def _bytes(clip: Clip) -> bytes | str:
+    try:
+        return audio.read_bytes(clip.path, audio.MOST_BYTES)
+    except AudioError as error:
+        return str(error)
 
 
 def analysed(expert: Expert, clips: Sequence[ClipAudio]) -> list[Finding]:
@@ -398,19 +367,18 @@ def _with_confidence(said: dict[str, Any]) -> dict[str, Any]:
     return said
 
 
-def _batches(given: Iterator[Any], size: int) -> Iterator[list[Any]]:
-    while batch := list(islice(given, size)):
-        yield batch
-
-
 def _described(
-    folder: ClipFolder, model: Model, settings: AskContext
+    context: StageContext, folder: ClipFolder, model: Model
 ) -> tuple[dict[str, Finding], float | None]:
     """What a model that hears says of each clip, by the hash of the clip, and what it cost."""
-    questions = describe_questions(folder)
+    words, clips = prompt(DESCRIBE), {one.clip.sha256: one.clip for one in folder.clips}
+    asked = ((digest, clip, words.text, DESCRIBE) for digest, clip in clips.items())
+    questions = context.benchmark(f"describe/{words.hash}", asked)
     if not questions.samples:
         return {}, None
-    outcomes = settings.ask(questions, model, f"{model.name}: describe")
+    what = "{} clips to describe"
+    context.agree(context.asking.preview([questions], model, model.name, what))
+    outcomes = context.asking.ask(questions, model, f"{model.name}: describe")
     signature = f"{DESCRIBE}|{model.name}, {json.dumps(dict(model.parameters), sort_keys=True)}"
     found = {}
     for digest, outcome in outcomes.items():
@@ -421,5 +389,5 @@ def _described(
         status = OK if good else FAILED
         own = (digest, DESCRIBE, signature, status, document, error, outcome.latency_s)
         found[digest] = Finding(*own)
-    settings.store.annotations.add_findings(found.values())
+    context.kept.add_findings(found.values())
     return found, total_cost(one.reply.cost_usd for one in outcomes.values())

@@ -6,24 +6,17 @@ status with its reason; nothing is mended here.
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
-from audiocapbench.annotate.contract import Annotation, field_names, read_annotation
+from audiocapbench.annotate.contract import field_names, read_annotation
 from audiocapbench.annotate.prompts import prompt
-from audiocapbench.benchmarks import Benchmark
-from audiocapbench.benchmarks.benchmark import TRIAL
-from audiocapbench.data import Clip, Sample
+from audiocapbench.annotate.stage import StageContext, StageResult, left_out
 from audiocapbench.data.outcome import Outcome, Status, total_cost
-from audiocapbench.engine import Preview
-from audiocapbench.engine.ask_context import AskContext
-from audiocapbench.errors import AnnotationError, ReplyError
+from audiocapbench.errors import ReplyError
 from audiocapbench.judges.quoting import as_data, fill
 from audiocapbench.models import Model
 from audiocapbench.models.model import without_audio
-from audiocapbench.store import Store
 from audiocapbench.store.annotations import Finding, StageRecord
 
 REPAIRS = 2
@@ -35,46 +28,9 @@ _FIELDS = {
     "sound": ("tags",),
     "environment": ("signal", "quality"),
 }
+_PROMPTS = ("mecat_merge", "input", "repair")
 _AGAIN = frozenset({Status.OK, Status.EMPTY, Status.TRUNCATED})
 _LONGEST_TEXT, _MOST_ITEMS, _LONGEST_REPLY = 2_000, 50, 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class MergeResult:
-    """What the stage came to: every clip that was heard, how often was asked, and for how much."""
-
-    records: Mapping[str, StageRecord]
-    rounds: tuple[int, ...] = ()
-    cost_usd: float | None = None
-
-
-def heard_clips(store: Store, project: str) -> dict[str, StageRecord]:
-    """Clips with a domain.
-
-    Raises:
-        AnnotationError: The folder has not been heard yet, or no clip has a domain.
-    """
-    records = store.annotations.records(project, "hear")
-    if not records:
-        raise AnnotationError(
-            f"{project}: has not been heard; run 'audiocapbench annotate hear' on it first"
-        )
-    return {clip: one for clip, one in sorted(records.items()) if one.status == "ok"}
-
-
-def findings_of(store: Store, heard: Mapping[str, StageRecord]) -> dict[str, dict[str, Finding]]:
-    """What experts said of clips, by the clips' names, as the stage before recorded it."""
-    found: dict[str, dict[str, Finding]] = {clip: {} for clip in heard}
-    wanted: dict[tuple[str, str], list[str]] = {}
-    for clip, one in heard.items():
-        for expert, own in one.document["experts"].items():
-            wanted.setdefault((expert, own["signature"]), []).append(clip)
-    for (expert, signature), clips in wanted.items():
-        hashes = {heard[clip].document["sha256"]: clip for clip in clips}
-        known = store.annotations.findings({expert: signature}, list(hashes))
-        for digest, said in known.items():
-            found[hashes[digest]][expert] = said[expert]
-    return found
 
 
 def clip_input(record: StageRecord, said: Mapping[str, Finding]) -> dict[str, Any]:
@@ -101,67 +57,57 @@ def _harmless(value: Any) -> Any:
     return as_data(value[:_LONGEST_TEXT]) if isinstance(value, str) else value
 
 
-def merge_questions(
-    heard: Mapping[str, StageRecord], found: Mapping[str, Mapping[str, Finding]]
-) -> Benchmark:
-    """What the model is asked first, of every clip."""
-    own = prompt("mecat_merge").text, prompt("input").text
-    fields = ", ".join(field_names())
-    texts = {}
-    for clip, record in heard.items():
-        told = json.dumps(clip_input(record, found[clip]), ensure_ascii=False, indent=1)
-        texts[clip] = f"{own[0]}\n\n{fill(own[1], input=told, fields=fields)}"
-    return stage_benchmark("merge", texts)
-
-
-def stage_benchmark(name: str, texts: Mapping[str, str]) -> Benchmark:
-    """What is asked or looked at, clip by clip, without its sound."""
-    samples = [
-        Sample(clip, Clip.absent(clip), text, ("-",), "merge", place)
-        for place, (clip, text) in enumerate(texts.items())
-    ]
-    return Benchmark(f"{TRIAL}annotate/{name}", Path(), samples, kind="trial")
-
-
-def preview_merge(
-    project: str, model: Model, settings: AskContext, repairs: int = REPAIRS
-) -> Preview:
-    """What the first round will likely cost; how often is asked again is not known before."""
-    heard = heard_clips(settings.store, project)
-    questions = merge_questions(heard, findings_of(settings.store, heard))
-    again = f", each again up to {repairs} times where its reply cannot be used" if repairs else ""
-    what = f"{{}} clips to merge{again}"
-    return settings.preview([questions], without_audio(model), model.name, what)
-
-
-def merge(project: str, model: Model, settings: AskContext, repairs: int = REPAIRS) -> MergeResult:
+def merge(context: StageContext, model: Model, repairs: int = REPAIRS) -> StageResult:
     """Have what experts said merged, clip by clip, as far as it has not been.
 
     Raises:
         AudioCapBenchError: As ``AskContext.ask`` does; answers are kept.
         AnnotationError: The folder has not been heard.
     """
-    store = settings.store
-    heard = heard_clips(store, project)
-    first = merge_questions(heard, findings_of(store, heard))
-    asked = {one.id: one.instruction for one in first.samples}
-    silent, records, costs, rounds = without_audio(model), dict[str, StageRecord](), [], []
-    questions = first
+    heard = context.heard()
+    found, fields = context.findings(heard), ", ".join(field_names())
+    rules, frame = prompt("mecat_merge").text, prompt("input").text
+    asked = {}
+    for clip, record in heard.items():
+        told = json.dumps(clip_input(record, found[clip]), ensure_ascii=False, indent=1)
+        asked[clip] = f"{rules}\n\n{fill(frame, input=told, fields=fields)}"
+    questions, silent = context.questions("merge", asked), without_audio(model)
+    # How often is asked again is not known before.
+    again = f", each again up to {repairs} times where its reply cannot be used" if repairs else ""
+    what = f"{{}} clips to merge{again}"
+    context.agree(context.asking.preview([questions], silent, model.name, what))
+    records: dict[str, StageRecord] = {}
+    costs, rounds = list[float | None](), list[int]()
     for turn in range(repairs + 1):
         if not questions.samples:
             break
         name = f"{model.name}: {f'repair {turn}' if turn else 'merge'}"
-        outcomes = settings.ask(questions, silent, name)
+        outcomes = context.asking.ask(questions, silent, name)
         rounds.append(len(outcomes))
         costs += [one.reply.cost_usd for one in outcomes.values()]
-        again = {}
+        repeated = {}
         for clip, outcome in outcomes.items():
             records[clip] = record = _record(clip, outcome, model, turn)
             if record.status != "ok" and outcome.reply.status in _AGAIN:
-                again[clip] = _repair(asked[clip], outcome, str(record.error))
-        questions = stage_benchmark(f"repair-{turn + 1}", again)
-    store.annotations.put_stage(project, "merge", [records[clip] for clip in heard])
-    return MergeResult(records, tuple(rounds), total_cost(costs))
+                repeated[clip] = _repair(asked[clip], outcome, str(record.error))
+        questions = context.questions(f"repair-{turn + 1}", repeated)
+    settings = {
+        "llm": model.name,
+        "parameters": dict(model.parameters),
+        "repairs": repairs,
+        "prompts": {name: prompt(name).hash for name in _PROMPTS},
+        "cost_usd": total_cost(costs),
+    }
+    context.keep("merge", [records[clip] for clip in asked], settings)
+    good = sum(one.status == "ok" for one in records.values())
+    document = {
+        "clips": len(records),
+        "merged": good,
+        "asked": rounds,
+        "cost_usd": settings["cost_usd"],
+        "left_out": left_out(records),
+    }
+    return StageResult(document, good == len(records))
 
 
 def _repair(question: str, outcome: Outcome, problems: str) -> str:
@@ -175,7 +121,7 @@ def _record(clip: str, outcome: Outcome, model: Model, turn: int) -> StageRecord
     reply = outcome.reply
     document: dict[str, Any] = {
         "llm": model.name,
-        "prompts": {name: prompt(name).hash for name in ("mecat_merge", "input", "repair")},
+        "prompts": {name: prompt(name).hash for name in _PROMPTS},
         "asked": turn + 1,
     }
     if reply.status is not Status.OK:
@@ -194,23 +140,3 @@ def written_caption(reply: str) -> str | None:
         return read_annotation(reply).captions["long"][0]
     except ReplyError:
         return None
-
-
-def annotation_of(record: StageRecord) -> Annotation:
-    """The annotation of a clip that was merged."""
-    return Annotation.model_validate(record.document["annotation"])
-
-
-def merged_clips(store: Store, project: str) -> dict[str, Annotation]:
-    """Annotations by clip.
-
-    Raises:
-        AnnotationError: The folder has not been merged yet.
-    """
-    records = store.annotations.records(project, "merge")
-    if "merge" not in store.annotations.settings(project):
-        raise AnnotationError(
-            f"{project}: has not been merged; run 'audiocapbench annotate merge' on it first"
-        )
-    good: Sequence[StageRecord] = [records[clip] for clip in sorted(records)]
-    return {one.clip: annotation_of(one) for one in good if one.status == "ok"}

@@ -4,31 +4,35 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from audiocapbench.annotate.merge import annotation_of, findings_of
+from audiocapbench.annotate.contract import Annotation
 from audiocapbench.annotate.split import key_of, provenance
+from audiocapbench.annotate.stage import StageContext
 from audiocapbench.errors import AnnotationError, meant
-from audiocapbench.store import Store
-from audiocapbench.store.annotations import STAGES, StageRecord
+from audiocapbench.store.annotations import STAGES
 
 
-def clip_history(store: Store, project: str, name: str) -> dict[str, Any]:
+def clip_history(context: StageContext, name: str) -> dict[str, Any]:
     """The history of a clip, by its file's name or its key, as JSON.
 
     Raises:
         AnnotationError: The folder was not heard, or has no such clip.
     """
-    stages = {stage: store.annotations.records(project, stage) for stage in STAGES}
+    context.heard()
+    stages = {stage: context.kept.records(context.project, stage) for stage in STAGES}
     known = stages["hear"]
-    if not known:
-        raise AnnotationError(f"{project}: has not been heard; run 'annotate hear' first")
     clip = next((one for one in known if name in (one, key_of(one))), None)
     if clip is None:
         raise AnnotationError(f"there is no clip {name!r}{meant(name, known)}")
     heard, merged = known[clip], stages["merge"].get(clip)
-    said = findings_of(store, {clip: heard})[clip] if heard.document else {}
+    said = context.findings({clip: heard})[clip] if heard.document else {}
     found: dict[str, Any] = {
         "clip": clip,
-        "stages": {stage: _stage(own[clip]) for stage, own in stages.items() if clip in own},
+        "stages": {
+            stage: {"status": own[clip].status, "reason": own[clip].error}
+            | (dict(own[clip].document) if stage in ("check", "split") else {})
+            for stage, own in stages.items()
+            if clip in own
+        },
         "domain": heard.document.get("domain"),
         "evidence": heard.document.get("evidence"),
         "experts": {
@@ -38,7 +42,7 @@ def clip_history(store: Store, project: str, name: str) -> dict[str, Any]:
         },
     }
     if merged is not None and merged.status == "ok":
-        annotation = annotation_of(merged)
+        annotation = Annotation.model_validate(merged.document["annotation"])
         found["annotation"] = annotation.model_dump()
         found["provenance"] = provenance(annotation, said)
     return found
@@ -65,10 +69,3 @@ def history_lines(found: Mapping[str, Any]) -> Iterator[str]:
             yield f"  the model's own words: {', '.join(alone)}"
     for one in found["annotation"]["questions"]:
         yield f"{one['category']}, {one['difficulty']}: {one['question']} {one['answer']}"
-
-
-def _stage(record: StageRecord) -> dict[str, Any]:
-    shown: dict[str, Any] = {"status": record.status, "reason": record.error}
-    if record.stage in ("check", "split"):
-        shown |= dict(record.document)
-    return shown

@@ -9,23 +9,23 @@ import hashlib
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 from audiocapbench import audio
 from audiocapbench.annotate.contract import NONE, Annotation
-from audiocapbench.annotate.merge import findings_of, merged_clips, stage_benchmark
+from audiocapbench.annotate.datasheet import FILE_NAME, KeptClip, datasheet
 from audiocapbench.annotate.rules import plain_words
-from audiocapbench.annotate.stage_run import StageRun
+from audiocapbench.annotate.stage import StageContext, StageResult, StageRun
+from audiocapbench.benchmarks.mecat.build import MecatPart, row_of
 from audiocapbench.benchmarks.mecat.groups import DOMAINS
 from audiocapbench.data.build.ledger import Ledger
 from audiocapbench.errors import AnnotationError
 from audiocapbench.files import write_file
 from audiocapbench.metrics.elements.words import words_that_are
 from audiocapbench.metrics.porter import stem
-from audiocapbench.store import Store
 from audiocapbench.store.annotations import Finding, StageRecord
 
 
@@ -74,41 +74,7 @@ def _texts(value: Any) -> Iterator[str]:
 Shares = Mapping[str, float]
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,30}")
 _SOURCE = "audiocapbench annotate"
-
-
-class NothingPassedError(AnnotationError):
-    """There is nothing to split."""
-
-
-class KeptClip(NamedTuple):
-    """A clip that passed every check: where it lies, what it is called, and what is said of it."""
-
-    id: str
-    key: str
-    heard: StageRecord
-    annotation: Annotation
-    split: str
-    why: Mapping[str, Any]
-
-    @property
-    def domain(self) -> str:
-        """Its domain."""
-        return str(self.heard.document["domain"])
-
-
-class SplitResult(NamedTuple):
-    """What was written where: clips by split."""
-
-    out: Path
-    clips: tuple[KeptClip, ...]
-
-    @property
-    def counts(self) -> dict[str, Counter[str]]:
-        """How many clips of each domain every split has."""
-        found: dict[str, Counter[str]] = {}
-        for one in self.clips:
-            found.setdefault(one.split, Counter())[one.domain] += 1
-        return found
+_KINDS: tuple[MecatPart, ...] = ("caption", "qa")
 
 
 def read_shares(text: str) -> dict[str, float]:
@@ -161,23 +127,17 @@ def assign(clips: Mapping[str, tuple[str, str]], shares: Shares, seed: int = 0) 
     return found
 
 
-def kept_clips(store: Store, project: str, shares: Shares, seed: int = 0) -> list[KeptClip]:
+def kept_clips(context: StageContext, shares: Shares, seed: int = 0) -> list[KeptClip]:
     """The clips that passed, each with its split.
 
     Raises:
-        AnnotationError: Nothing was checked yet, or nothing passed.
+        AnnotationError: Nothing was checked yet.
     """
-    records = store.annotations.records(project, "check")
-    good = sorted(clip for clip, one in records.items() if one.status == "ok")
-    if not good:
-        if "check" in store.annotations.settings(project):
-            raise NothingPassedError("No annotation passed the checks")
-        raise AnnotationError(f"{project}: has not been checked; run 'annotate check' first")
-    merged, heard = merged_clips(store, project), store.annotations.records(project, "hear")
-    said = findings_of(store, {clip: heard[clip] for clip in good})
+    passed, heard = context.passed(), context.heard()
+    merged, said = context.merged(), context.findings({clip: heard[clip] for clip in passed})
     places = {
         clip: (str(heard[clip].document["source"]), str(heard[clip].document["domain"]))
-        for clip in good
+        for clip in passed
     }
     splits = assign(places, shares, seed)
     return [
@@ -189,7 +149,7 @@ def kept_clips(store: Store, project: str, shares: Shares, seed: int = 0) -> lis
             splits[clip],
             provenance(merged[clip], said[clip]),
         )
-        for clip in good
+        for clip in passed
     ]
 
 
@@ -200,38 +160,47 @@ def key_of(clip: str) -> str:
 
 
 def split(
-    root: Path,
+    context: StageContext,
     out: Path,
-    store: Store,
     shares: Shares,
     *,
     name: str | None = None,
+    licence: str | None = None,
     seed: int = 0,
-    progress: Callable[[str, int, int], None] = lambda _name, _done, _total: None,
-) -> SplitResult:
+) -> StageResult:
     """Write the datasets; what is there already is kept, and the same command goes on.
 
     Args:
         name: What the benchmark is called; the folder's name by default.
+        licence: Of the whole folder, for the datasheet.
 
     Raises:
-        AnnotationError: Nothing passed, or the clips are another folder's.
+        AnnotationError: Nothing was checked, or the output folder lies in the other or has splits
+            of an earlier command.
         DatasetError: The output folder holds something else.
     """
-    project = str(root.resolve())
+    root = context.root
     if out.resolve().is_relative_to(root.resolve()):
         raise AnnotationError(f"{out}: lies in the folder that is annotated; choose another")
-    clips = kept_clips(store, project, shares, seed)
-    _refuse_other_splits(out, {one.split for one in clips})
+    clips = kept_clips(context, shares, seed)
+    if not clips:
+        return StageResult({"out": None, "clips": 0}, False)
+    parts = list(dict.fromkeys(one.split for one in clips))
+    for manifest in sorted(out.glob("*/caption/manifest.json")):
+        # A clip that is now in one split must not also lie in another, of earlier shares.
+        if (other := manifest.parents[1]).name not in parts:
+            raise AnnotationError(
+                f"{out}: has a split {other.name!r} of an earlier command; remove it, or choose "
+                "another folder"
+            )
     label = re.sub(r"[^A-Za-z0-9_.-]+", "-", name or root.resolve().name) or "own"
-    done, questions = 0, stage_benchmark("split", {one.id: project for one in clips})
-    parts = [(part, kind) for part in dict.fromkeys(one.split for one in clips) for kind in _ROWS]
-    with StageRun(store, questions, label) as stage:
-        for part, kind in parts:
+    done, questions = 0, context.questions("split", {one.id: context.project for one in clips})
+    with StageRun(context.store, questions, label) as stage:
+        for part, kind in product(parts, _KINDS):
             own = [one for one in clips if one.split == part]
             reuse = out / part / "caption" if kind == "qa" else None
             ledger = Ledger(out / part / kind, f"mecat-{kind}", reuse=reuse)
-            wanted = [(one, row) for one in own for row in _ROWS[kind](one, f"{label}-{part}")]
+            wanted = [(one, row) for one in own for row in _rows(one, kind, f"{label}-{part}")]
             _forget(ledger, {row["id"]: row for _, row in wanted})
             with ledger.building(f"mecat-{kind}", lambda: ()):
                 for position, (one, row) in enumerate(wanted):
@@ -240,24 +209,19 @@ def split(
                     if kind == "qa":
                         stage.tell(one.id, one.annotation.captions["long"][0])
             done += len(own)
-            progress("clips written", done, 2 * len(clips))
+            context.progress("clips written", done, 2 * len(clips))
             if kind == "qa":
                 _write_lines(out / part / "mecat", own)
     records = [
         StageRecord(one.id, "split", "ok", {"split": one.split, "key": one.key}) for one in clips
     ]
-    store.annotations.put_stage(project, "split", records)
-    return SplitResult(out, tuple(clips))
-
-
-def _refuse_other_splits(out: Path, splits: set[str]) -> None:
-    """A clip that is now in one split must not also lie in another, of earlier shares."""
-    for manifest in sorted(out.glob("*/caption/manifest.json")):
-        if (other := manifest.parents[1]).name not in splits:
-            raise AnnotationError(
-                f"{out}: has a split {other.name!r} of an earlier command; remove it, or choose "
-                "another folder"
-            )
+    context.keep("split", records, {"shares": dict(shares), "seed": seed, "name": name})
+    write_file(out / FILE_NAME, datasheet(context, out, clips, licence))
+    splits = {
+        part: dict(sorted(Counter(one.domain for one in clips if one.split == part).items()))
+        for part in parts
+    }
+    return StageResult({"out": str(out), "clips": len(clips), "splits": splits})
 
 
 def _forget(ledger: Ledger, wanted: Mapping[str, Mapping[str, Any]]) -> None:
@@ -278,68 +242,40 @@ def _content(root: Path, one: KeptClip) -> bytes:
     return content
 
 
-def _caption_row(one: KeptClip, split: str) -> Iterator[dict[str, Any]]:
-    captions = {view: list(texts) for view, texts in one.annotation.captions.items()}
-    yield _row(one, split) | {
-        "id": one.key,
-        "references": captions["long"],
-        "captions": captions,
-        "confidence": one.annotation.confidence,
-        "provenance": dict(one.why),
-    }
-
-
-def _question_rows(one: KeptClip, split: str) -> Iterator[dict[str, Any]]:
-    for key, asked in _questions(one):
-        yield _row(one, split) | {
-            "id": key,
-            "references": [asked["answer"]],
-            "instruction": asked["question"],
-            "question": asked["question"],
-            "clip": one.key,
-            "qa_category": asked["category"],
-            "difficulty": asked["difficulty"],
-        }
-
-
-def _row(one: KeptClip, split: str) -> dict[str, Any]:
-    suffix = PurePosixPath(one.id).suffix.lower()
-    about = one.heard.document["about"]
+def _rows(one: KeptClip, kind: MecatPart, split: str) -> Iterator[dict[str, Any]]:
+    """Rows of MECAT's folder of captions, or of questions."""
+    about, suffix = one.heard.document["about"], PurePosixPath(one.id).suffix.lower()
     licence = about.get("licence") or about.get("license")
-    return {
-        "file_name": f"{one.domain}/{one.key}{suffix}",
-        "category": one.domain,
-        "source": _SOURCE,
-        "domain": one.domain,
-        # Never to be taken for the published test set.
-        "split": split,
-        "original": one.id,
-    } | ({"licence": licence} if licence else {})
+    # Never to be taken for the published test set.
+    added: dict[str, Any] = {"source": _SOURCE, "split": split, "original": one.id}
+    added |= {"licence": licence} if licence else {}
+    if kind == "caption":
+        added |= {"confidence": one.annotation.confidence, "provenance": dict(one.why)}
+    published = {one.key: dict(one.annotation.captions)} if kind == "caption" else _questions(one)
+    for key, fields in published.items():
+        yield row_of(kind, key, {**fields, "domain": one.domain}, suffix) | added
 
 
-_ROWS = {"caption": _caption_row, "qa": _question_rows}
-
-
-def _questions(one: KeptClip) -> Iterator[tuple[str, dict[str, str]]]:
+def _questions(one: KeptClip) -> dict[str, dict[str, Any]]:
+    found = {}
     for number, asked in enumerate(one.annotation.questions):
         digest = hashlib.sha256(f"{one.key}\0{number}\0{asked.question}".encode()).hexdigest()
-        yield f"{one.key}_{digest[:8]}", asked.model_dump()
+        found[f"{one.key}_{digest[:8]}"] = asked.model_dump()
+    return found
 
 
 def _write_lines(place: Path, clips: Sequence[KeptClip]) -> None:
     """The references alone, as MECAT publishes them: a file a domain, an object a line."""
     lines: dict[tuple[str, str], list[str]] = defaultdict(list)
     for one in clips:
-        captions = dict(one.annotation.captions) | {"domain": one.domain}
-        lines["caption_test", one.domain].append(
-            json.dumps({one.key: captions}, ensure_ascii=False)
-        )
-        for key, asked in _questions(one):
-            fields = asked | {"domain": one.domain}
-            lines["qa_test", one.domain].append(json.dumps({key: fields}, ensure_ascii=False))
+        captions = {one.key: dict(one.annotation.captions)}
+        for kind, published in (("caption_test", captions), ("qa_test", _questions(one))):
+            for key, fields in published.items():
+                line = json.dumps({key: {**fields, "domain": one.domain}}, ensure_ascii=False)
+                lines[kind, one.domain].append(f"{line}\n")
     for kind, domain in product(("caption_test", "qa_test"), DOMAINS):
         (place / kind).mkdir(parents=True, exist_ok=True)
         if own := lines[kind, domain]:
-            write_file(place / kind / f"{domain}.jsonl", "".join(f"{line}\n" for line in own))
+            write_file(place / kind / f"{domain}.jsonl", "".join(own))
         else:
             (place / kind / f"{domain}.jsonl").unlink(missing_ok=True)

@@ -7,7 +7,7 @@ every other one is an option in brackets after the benchmark's name.
 
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -131,8 +131,9 @@ def _open_table(name: str) -> Benchmark | None:
     from audiocapbench.benchmarks import audio_tables
 
     target = name if Path(name).exists() else mecat.base_name(name)
-    takes = dict.fromkeys(audio_tables.OPTIONS)
-    return audio_tables.open_table(target, _options(f"dataset{name[len(target) :]}", takes))
+    return audio_tables.open_table(
+        target, _options(f"dataset{name[len(target) :]}", audio_tables.OPTIONS)
+    )
 
 
 def list_benchmarks() -> list[BenchmarkEntry]:
@@ -204,16 +205,16 @@ def _parameters(factory: Callable[..., object]) -> dict[str, inspect.Parameter]:
 
 def options_of(name: str) -> dict[str, str]:
     """The options in the name of one of our own benchmarks."""
-    return _options(name, _parameters(_BUILT_IN[mecat.base_name(name)]))
+    takes = _parameters(_BUILT_IN[mecat.base_name(name)])
+    return _options(name, [one for one in takes if one not in _SAID])
 
 
-def _options(name: str, takes: Mapping[str, object]) -> dict[str, str]:
+def _options(name: str, known: Sequence[str]) -> dict[str, str]:
     try:
         options = parse_name(name).options
     except MetricError:
         what = "is no benchmark; write name or name[option=value]"
         raise BenchmarkError(f"{name!r} {what}") from None
-    known = [one for one in takes if one not in _SAID]
     for option in options:
         if option not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
@@ -233,7 +234,7 @@ def _given(
 ) -> dict[str, object]:
     """What the user says, as arguments that the function takes."""
     takes, plain = _parameters(factory), mecat.base_name(name)
-    given: dict[str, object] = dict(_options(name, takes))
+    given: dict[str, object] = dict(_options(name, [one for one in takes if one not in _SAID]))
     for argument, value in said.items():
         if value is not None and argument not in takes:
             raise BenchmarkError(f"{plain} {_NOT_TAKEN[argument]}")

@@ -1,9 +1,9 @@
 """``audiocapbench annotate``: a benchmark from a folder of audio, stage by stage or all the way."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer import Option
@@ -14,13 +14,10 @@ from audiocapbench.cli.console import print_json, say, show, some
 from audiocapbench.cli.examples import ExampleGroup
 
 if TYPE_CHECKING:
-    from audiocapbench.engine import Preview
-    from audiocapbench.engine.ask_context import AskContext
+    from audiocapbench.annotate.stage import StageContext, StageResult
     from audiocapbench.models import Model
-    from audiocapbench.store.annotations import StageRecord
 
 _WHOLE = "all"
-_PROMPTS = ("mecat_merge", "input", "repair")
 
 
 class _Stages(ExampleGroup):
@@ -46,27 +43,6 @@ annotate_app = typer.Typer(
 app.add_typer(annotate_app, name="annotate")
 
 
-class StageReport(NamedTuple):
-    """What a stage says: to programs, to people, and whether every clip got through."""
-
-    document: dict[str, Any]
-    show: Callable[[], None]
-    whole: bool = True
-
-
-class _Way(NamedTuple):
-    """What all stages of a command share."""
-
-    settings: "AskContext"
-    yes: bool
-
-    def confirm(self, *previews: "Preview") -> None:
-        """Nothing is spent unseen."""
-        from audiocapbench.cli.preview import confirm
-
-        confirm(previews, budget_usd=self.settings.budget.limit_usd, yes=self.yes)
-
-
 def _shared(
     *,
     budget: options.Budget = None,
@@ -80,7 +56,7 @@ def _shared(
     """Options of every stage that may ask a model."""
 
 
-Stage = Callable[..., StageReport]
+Stage = Callable[..., "StageResult"]
 _UNPAID = ("store", "json")
 
 
@@ -93,13 +69,13 @@ def _add(name: str, stages: Sequence[Stage], text: str, *, paid: bool = True) ->
 
     def command(**given: Any) -> None:
         reports = _run(stages, taken, given)
+        documents = {one.__name__[1:]: result.document for one, result in reports.items()}
         if given["json"]:
-            documents = {one.__name__[1:]: report.document for one, report in reports.items()}
             print_json(documents if len(stages) > 1 else next(iter(documents.values())))
         else:
-            for report in reports.values():
-                report.show()
-        if not all(report.whole for report in reports.values()):
+            for stage, document in documents.items():
+                _SHOWN[stage](document)
+        if not all(result.whole for result in reports.values()):
             raise typer.Exit(SOME_FAILED)
 
     helps = [(getdoc(one) or "").partition("\nArgs:\n")[2] for one in stages]
@@ -110,9 +86,11 @@ def _add(name: str, stages: Sequence[Stage], text: str, *, paid: bool = True) ->
 
 def _run(
     stages: Sequence[Stage], taken: Sequence[Any], given: dict[str, Any]
-) -> dict[Stage, StageReport]:
+) -> "dict[Stage, StageResult]":
     """Go through stages; what is written wrongly is refused before the first."""
     from audiocapbench.annotate.split import read_shares
+    from audiocapbench.annotate.stage import StageContext
+    from audiocapbench.cli.preview import confirm
     from audiocapbench.cli.progress import TrialBars, explain_spending
     from audiocapbench.engine import Budget, RateLimits
     from audiocapbench.engine.ask_context import AskContext
@@ -121,7 +99,7 @@ def _run(
         read_shares(given["shares"])
     if "llm" in given:
         _merging_model(given)
-    reports: dict[Stage, StageReport] = {}
+    reports: dict[Stage, StageResult] = {}
     with TrialBars() as bars:
         settings = AskContext(
             store_url=given["store"],
@@ -130,10 +108,12 @@ def _run(
             rate_limits=RateLimits(given.get("concurrency")),
             progress=bars.advance,
         )
-        way = _Way(settings, given.get("yes", False))
+        budget, yes = settings.budget.limit_usd, given.get("yes", False)
+        agree = lambda preview: confirm([preview], budget_usd=budget, yes=yes)  # noqa: E731
+        context = StageContext(given["folder"], settings, agree)
         try:
             for stage, own in zip(stages, taken, strict=True):
-                reports[stage] = stage(way, **{key: given[key] for key in list(own)[1:]})
+                reports[stage] = stage(context, **{key: given[key] for key in list(own)[1:]})
         except KeyboardInterrupt:
             say(f"What was done is kept in {settings.store.name}; the same command goes on.")
             raise
@@ -142,7 +122,7 @@ def _run(
 
 
 def _hear(
-    way: _Way,
+    context: "StageContext",
     folder: Path,
     *,
     expert: list[str] | None = None,
@@ -152,7 +132,7 @@ def _hear(
     seed: int = 0,
     follow_links: options.FollowLinks = False,
     engine: options.Engine = "local",
-) -> StageReport:
+) -> "StageResult":
     """Hear a folder.
 
     Args:
@@ -168,45 +148,19 @@ def _hear(
     """
     from audiocapbench.annotate.clips import open_clips
     from audiocapbench.annotate.domain import DomainRules
-    from audiocapbench.annotate.expert import signature_of
     from audiocapbench.annotate.experts import BUILT_IN, set_up
-    from audiocapbench.annotate.hear import hear, preview_describe
-
-    settings, rules = way.settings, DomainRules.of(threshold or ())
-    panel, model = set_up(expert or BUILT_IN), _hearing_model(describe)
-    watch = lambda done, total: settings.progress("clips found", done, total)  # noqa: E731
-    clips = open_clips(folder, sample=sample, seed=seed, follow_links=follow_links, progress=watch)
-    way.confirm(*([preview_describe(clips, model, settings)] if model else []))
-    result = hear(clips, panel, rules, settings, model, engine)
-    told = {
-        "experts": {one.name: signature_of(one) for one in panel.experts},
-        "not_run": panel.not_run,
-        "describe": describe,
-        "thresholds": rules._asdict(),
-        "cost_usd": result.cost_usd,
-    }
-    settings.store.annotations.put_settings(clips.project, "hear", told)
-    document = {
-        "clips": len(result.records),
-        "domains": dict(sorted(result.domains.items())),
-        "experts": {name: dict(one) for name, one in result.experts.items()},
-        "not_run": panel.not_run,
-        "cost_usd": result.cost_usd,
-        "left_out": _reasons(result.records.values()),
-    }
-    lost = [one for one in result.records.values() if one.status not in ("ok", "duplicate")]
-    whole = not lost and not any(one["failed"] for one in result.experts.values())
-    return StageReport(document, lambda: _show_hearing(document), whole)
-
-
-def _hearing_model(name: str | None) -> "Model | None":
+    from audiocapbench.annotate.hear import hear
     from audiocapbench.errors import ModelError
     from audiocapbench.models import create_model
 
-    model = None if name is None else create_model(name)
-    if model is not None and model.contract.container == "none":
-        raise ModelError(f"{name} does not hear, so it cannot describe clips")
-    return model
+    rules, panel, model = DomainRules.of(threshold or ()), set_up(expert or BUILT_IN), None
+    if describe is not None:
+        model = create_model(describe)
+        if model.contract.container == "none":
+            raise ModelError(f"{describe} does not hear, so it cannot describe clips")
+    watch = lambda done, total: context.progress("clips found", done, total)  # noqa: E731
+    clips = open_clips(folder, sample=sample, seed=seed, follow_links=follow_links, progress=watch)
+    return hear(context, clips, panel, rules, model, engine)
 
 
 def _show_hearing(document: dict[str, Any]) -> None:
@@ -225,16 +179,6 @@ def _show_hearing(document: dict[str, Any]) -> None:
     _say_reasons(document)
 
 
-def _reasons(records: "Iterable[StageRecord]") -> dict[str, dict[str, list[str]]]:
-    """Clips that a stage did not let through, by status and reason."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for one in records:
-        if one.status != "ok":
-            own = found.setdefault(one.status, {})
-            own.setdefault(one.error or "no reason given", []).append(one.clip)
-    return found
-
-
 def _say_reasons(document: dict[str, Any]) -> None:
     for status, reasons in document["left_out"].items():
         for reason, clips in sorted(reasons.items(), key=lambda one: -len(one[1])):
@@ -242,7 +186,7 @@ def _say_reasons(document: dict[str, Any]) -> None:
 
 
 def _merge(
-    way: _Way,
+    context: "StageContext",
     folder: Path,
     *,
     llm: str,
@@ -250,7 +194,7 @@ def _merge(
     max_tokens: Annotated[int | None, Option(min=1)] = None,
     temperature: Annotated[float | None, Option(min=0)] = None,
     timeout: options.Timeout = None,
-) -> StageReport:
+) -> "StageResult":
     """Merge what was heard.
 
     Args:
@@ -259,37 +203,18 @@ def _merge(
         max_tokens (N): Most tokens of a reply.
         temperature (T): How freely it writes.
     """
-    from audiocapbench.annotate.merge import merge, preview_merge
-    from audiocapbench.annotate.prompts import prompt
+    from audiocapbench.annotate.merge import merge
 
     how = {"temperature": temperature, "max_tokens": max_tokens, "timeout": timeout}
     model = _merging_model({"llm": llm, **how})
-    project, settings = str(folder.resolve()), way.settings
-    way.confirm(preview_merge(project, model, settings, repairs))
-    result = merge(project, model, settings, repairs)
-    told = {
-        "llm": model.name,
-        "parameters": dict(model.parameters),
-        "repairs": repairs,
-        "prompts": {one: prompt(one).hash for one in _PROMPTS},
-        "cost_usd": result.cost_usd,
-    }
-    settings.store.annotations.put_settings(project, "merge", told)
-    good = sum(one.status == "ok" for one in result.records.values())
-    document = {
-        "clips": len(result.records),
-        "merged": good,
-        "asked": list(result.rounds),
-        "cost_usd": result.cost_usd,
-        "left_out": _reasons(result.records.values()),
-    }
+    return merge(context, model, repairs)
 
-    def shown() -> None:
-        again = ", then again ".join(f"{count:,}" for count in result.rounds)
-        say(f"{good:,} of {len(result.records):,} clips merged; asked about {again or 'none'}.")
-        _say_reasons(document)
 
-    return StageReport(document, shown, good == len(result.records))
+def _show_merge(document: dict[str, Any]) -> None:
+    again = ", then again ".join(f"{count:,}" for count in document["asked"])
+    merged, clips = document["merged"], document["clips"]
+    say(f"{merged:,} of {clips:,} clips merged; asked about {again or 'none'}.")
+    _say_reasons(document)
 
 
 def _merging_model(given: dict[str, Any]) -> "Model":
@@ -300,7 +225,7 @@ def _merging_model(given: dict[str, Any]) -> "Model":
 
 
 def _check(
-    way: _Way,
+    context: "StageContext",
     folder: Path,
     *,
     clap: str = "laion",
@@ -308,7 +233,7 @@ def _check(
     margin_unit: Literal["points", "sd"] = "points",
     duplicate: Annotated[float, Option(min=0, max=1)] = 0.98,
     seed: int = 0,
-) -> StageReport:
+) -> "StageResult":
     """Check what was merged.
 
     Args:
@@ -323,19 +248,7 @@ def _check(
 
     encoder = None if clap == "none" else clap
     how = CheckSettings(encoder, margin, margin_unit, duplicate=duplicate, seed=seed)
-    result = check(folder, way.settings.store, how, way.settings.progress)
-    document = {
-        "kept": len(result.kept),
-        "survival": [one._asdict() for one in result.survival],
-        "reasons": {name: dict(own.most_common()) for name, own in result.reasons.items()},
-        "rejected": {clip: one.error for clip, one in result.records.items() if one.error},
-        "not_run": dict(result.not_run),
-        "difficulties": {
-            name: {"share": share, "wanted": wanted}
-            for name, (share, wanted) in result.difficulties.items()
-        },
-    }
-    return StageReport(document, lambda: _show_check(document), bool(result.kept))
+    return check(context, how)
 
 
 def _show_check(document: dict[str, Any]) -> None:
@@ -356,7 +269,7 @@ def _show_check(document: dict[str, Any]) -> None:
 
 
 def _split(
-    way: _Way,
+    context: "StageContext",
     folder: Path,
     *,
     out: Path,
@@ -364,7 +277,7 @@ def _split(
     name: str | None = None,
     licence: str | None = None,
     seed: int = 0,
-) -> StageReport:
+) -> "StageResult":
     """Split what passed.
 
     Args:
@@ -374,38 +287,36 @@ def _split(
         licence (TEXT): Licence of the clips, for the datasheet.
         seed (N): Decides what is drawn by lot.
     """
-    from audiocapbench.annotate.check import survival
-    from audiocapbench.annotate.datasheet import write_datasheet
-    from audiocapbench.annotate.split import NothingPassedError, read_shares, split
+    from audiocapbench.annotate.split import read_shares, split
+
+    return split(context, out, read_shares(shares), name=name, licence=licence, seed=seed)
+
+
+def _show_split(document: dict[str, Any]) -> None:
     from audiocapbench.table import Table
 
-    store, project, parts = way.settings.store, str(folder.resolve()), read_shares(shares)
-    try:
-        made = split(
-            folder, out, store, parts, name=name, seed=seed, progress=way.settings.progress
-        )
-    except NothingPassedError as error:
-        words = f"{error}; nothing was written."
-        return StageReport({"out": None, "clips": 0}, lambda: say(words), False)
-    store.annotations.put_settings(project, "split", {"shares": parts, "seed": seed, "name": name})
-    write_datasheet(made, store, project, survival(store, project), licence)
-    counts = {part: dict(sorted(own.items())) for part, own in made.counts.items()}
-    document = {"out": str(out), "clips": len(made.clips), "splits": counts}
+    if document["out"] is None:
+        say("No annotation passed the checks; nothing was written.")
+        return
+    counts, out = document["splits"], Path(document["out"])
+    domains = sorted({domain for own in counts.values() for domain in own})
+    rows = [
+        {"domain": one} | {part: own.get(one, 0) for part, own in counts.items()} for one in domains
+    ]
+    show(Table("", rows))
+    test = out / ("test" if "test" in counts else next(iter(counts)))
+    say(
+        f"{document['clips']:,} clips and a datasheet are in {out}. Then: "
+        f"audiocapbench run mecat-caption --data {test} --model MODEL"
+    )
 
-    def shown() -> None:
-        domains = sorted({domain for own in counts.values() for domain in own})
-        rows = [
-            {"domain": one} | {part: own.get(one, 0) for part, own in counts.items()}
-            for one in domains
-        ]
-        show(Table("", rows))
-        test = out / ("test" if "test" in counts else next(iter(counts)))
-        say(
-            f"{len(made.clips):,} clips and a datasheet are in {out}. Then: "
-            f"audiocapbench run mecat-caption --data {test} --model MODEL"
-        )
 
-    return StageReport(document, shown)
+_SHOWN = {
+    "hear": _show_hearing,
+    "merge": _show_merge,
+    "check": _show_check,
+    "split": _show_split,
+}
 
 
 _add(

@@ -40,6 +40,7 @@ def audit(
     """
     from audiocapbench.annotate.audit import write_sheets
     from audiocapbench.annotate.clips import open_clips
+    from audiocapbench.annotate.stage import StageContext
     from audiocapbench.report.ratings import audit_report
     from audiocapbench.store import Store
 
@@ -47,18 +48,18 @@ def audit(
         clips = open_clips(folder, follow_links=True)
         with Store.open(store, create=False) as kept:
             how = {"pairs": pairs, "per_domain": per_domain, "seed": seed}
-            made = write_sheets(clips, kept, out, **how, people=person or ())
-        document = {"files": dict(made.files), "opponents": dict(made.opponents)}
+            made = write_sheets(StageContext(folder, kept), clips, out, **how, people=person or ())
+        document = made.document
         if json:
             print_json(document)
             return
-        for name, items in made.files.items():
+        for name, items in document["files"].items():
             say(f"{out / name}: {items:,} items.")
         for name in ("ab", "rel") if person else ():
             say(f"In browsers: audiocapbench view --rate {out / f'{name}.toml'}")
     elif ratings and out is None:
         with Store.open(store, create=False) as kept:
-            show_result(audit_report(kept, str(folder.resolve()), ratings), json=json)
+            show_result(audit_report(StageContext(folder, kept), ratings), json=json)
     else:
         raise AudioCapBenchError("give --out DIR for sheets, or --ratings FILE, not both")
 
@@ -78,10 +79,11 @@ def show_clip(
         clip: The file's name in the folder, or its key in a split.
     """
     from audiocapbench.annotate.show import clip_history, history_lines
+    from audiocapbench.annotate.stage import StageContext
     from audiocapbench.store import Store
 
     with Store.open(store, create=False) as kept:
-        found = clip_history(kept, str(folder.resolve()), clip)
+        found = clip_history(StageContext(folder, kept), clip)
     if json:
         print_json(found)
     else:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.annotate.audit import read_audit
+from audiocapbench.annotate.stage import StageContext
 from audiocapbench.data.opinions import Opinions
 from audiocapbench.errors import ReportError, meant
 from audiocapbench.meta.pairs.pair import CaptionPair
@@ -25,7 +26,6 @@ from audiocapbench.stats.effects import (
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.paired import difference_interval
 from audiocapbench.stats.shares import wilson
-from audiocapbench.store import Store
 from audiocapbench.table import Column, Findings, Row, Table, ValueWithInterval
 from audiocapbench.table.table import signature_notes
 
@@ -202,9 +202,9 @@ _BASIC = 3.0
 """A basic match on the scale; what lies below it is rejected."""
 
 
-def audit_report(store: Store, project: str, people: Sequence[str]) -> Findings:
+def audit_report(context: StageContext, people: Sequence[str]) -> Findings:
     """Win rates by opponent, REL by domain, and the share of annotations that people reject."""
-    found = read_audit(store, project, people)
+    found = read_audit(context, people)
     tables: list[Table] = []
     facts: dict[str, Any] = {"unrated": found.unrated}
     if any(one.answer is not None for one in found.pairs):
