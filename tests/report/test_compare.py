@@ -84,8 +84,7 @@ def test_only_common_samples_that_mean_the_same_count(store: Store) -> None:
     given = {key: value for key, value in better(0.1).items() if key not in failed}
     put_run(store, MadeRun("b", {"rouge_l": given}, statuses=failed), changed)
     found = compare_runs(store, 1, 2)
-    common = found.common
-    assert (len(common.samples), common.only_first, common.only_second, common.changed) == (
+    assert (found.common, *found.left_out.values()) == (
         59,
         0,
         20,
@@ -131,12 +130,12 @@ def test_the_clips_that_moved_most_come_first_with_both_answers(store: Store) ->
     put_run(store, MadeRun("a", {"rouge_l": BASE}, texts={IDS[7]: "a dog barks"}), SAMPLES)
     put_run(store, MadeRun("b", {"rouge_l": moved}, texts={IDS[7]: "a cat"}), SAMPLES)
     found = compare_runs(store, 1, 2, clips=10)
-    assert {one.sample.id for one in found.moved} == {IDS[7], IDS[9]}, "the others did not move"
-    sizes = [abs(one.difference) for one in found.moved]
+    assert {one["id"] for one in found.moved} == {IDS[7], IDS[9]}, "the others did not move"
+    sizes = [abs(one["difference"]) for one in found.moved]
     assert sizes == sorted(sizes, reverse=True)
-    (one,) = [one for one in found.moved if one.sample.id == IDS[7]]
-    assert (one.first.text, one.second.text) == ("a dog barks", "a cat")
-    assert one.difference == pytest.approx(-BASE[IDS[7]])
+    (one,) = [one for one in found.moved if one["id"] == IDS[7]]
+    assert (one["a"]["text"], one["b"]["text"]) == ("a dog barks", "a cat")
+    assert one["difference"] == pytest.approx(-BASE[IDS[7]])
     shown = comparison_tables(found)[-1]
     assert any("A: a dog barks" in row["answers"] for row in shown.rows)
     assert len(compare_runs(store, 1, 2, clips=1).moved) == 1

@@ -154,7 +154,7 @@ def test_bars_stand_in_proportion_to_their_scores() -> None:
         Bar("half", "b", span(2.0, 1.5, 2.5)),
         Bar("none", "b", None),
     ]
-    drawn = draw_bars(bars, OVERALL.shown, 4.5, ["a", "b"], "name").html()
+    drawn = draw_bars(bars, "{:.2f}".format, 4.5, ["a", "b"], "name").html()
     widths = [
         float(one) for one in re.findall(r'<rect class="c\d" x="0" y="\d+" width="(.+?)%"', drawn)
     ]

@@ -209,9 +209,9 @@ def _panels(summaries: Sequence[RunSummary]) -> list[str]:
     lines = []
     for one in summaries:
         if one.panel is not None:
-            alpha = one.panel.alpha.get(OVERALL)
+            alpha = one.panel["alpha"][OVERALL]
             agreed = "" if alpha is None else f", Krippendorff's alpha {alpha:.2f}"
-            mean = shown(one.panel.estimates[OVERALL].value, f".{_JUDGE_DIGITS}f")
+            mean = shown(one.panel["figures"][OVERALL]["score"], f".{_JUDGE_DIGITS}f")
             lines.append(f"{one.run.model}: the panel's mean is {mean}{agreed}")
     return lines
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from audiocapbench.data.outcome import Status
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, Interval
+from audiocapbench.table.table import shown
 
 
 class Missing(StrEnum):
@@ -92,15 +93,7 @@ class Estimate:
 
     def __str__(self) -> str:
         span = f" [{self.interval.low:.3f}, {self.interval.high:.3f}]" if self.interval else ""
-        return f"{self.shown()}{span}, n={self.n:,}/{self.coverage.total:,}"
-
-    def shown(self, digits: int = 3) -> str:
-        """The value for a table cell; a dash where nothing was scored."""
-        return "–" if self.value is None else f"{self.value:.{digits}f}"
-
-    def shown_interval(self, digits: int = 3) -> str:
-        """The interval for a table cell; nothing where there is none."""
-        return spanned(self.interval, digits)
+        return f"{shown(self.value, '.3f')}{span}, n={self.n:,}/{self.coverage.total:,}"
 
     def scores(self) -> dict[str, Any]:
         """The numbers alone, as a JSON object."""
@@ -110,10 +103,6 @@ class Estimate:
             "as_zero": self.as_zero,
             "bounds": list(self.bounds) if self.bounds else None,
         }
-
-    def about(self) -> dict[str, Any]:
-        """The numbers, and how many of the samples they are about."""
-        return {**self.scores(), "scored": self.n, "n": self.coverage.total}
 
     def flat(self) -> dict[str, float | None]:
         """The numbers alone, as columns of a row."""
@@ -133,6 +122,7 @@ class Estimate:
             "signature": str(self.signature),
             "coverage": coverage.replied / coverage.total if coverage.total else 0.0,
             "n": coverage.total,
+            "scored": self.n,
             "answered": coverage.answered,
             "empty": coverage.empty,
             "failed": coverage.failed,
@@ -143,11 +133,6 @@ class Estimate:
 def missing_words(missing: Mapping[Missing, int]) -> str:
     """What has no score and why: ``3 failed, 2 not asked``."""
     return ", ".join(f"{count:,} {reason}" for reason, count in missing.items())
-
-
-def spanned(span: Interval | None, digits: int) -> str:
-    """Two ends for a table cell; nothing where there are none."""
-    return f"{span.low:.{digits}f}–{span.high:.{digits}f}" if span else ""
 
 
 def interval_words(estimates: Iterable[Estimate]) -> str:

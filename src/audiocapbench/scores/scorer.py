@@ -87,10 +87,6 @@ class Scorer:
             zero -= SLACK * (estimate.bounds.high - estimate.bounds.low)
         return (estimate.value is None, -zero, -value)
 
-    def shown(self, value: float | None) -> str:
-        """A value as text; a dash where there is none."""
-        return "–" if value is None else f"{value:.{self.digits}f}"
-
 
 def is_known(metric: str) -> bool:
     """Whether a metric can be found here, and its plug-in works."""

@@ -1,31 +1,28 @@
 """What a run amounts to: the part of its score table that some metrics and judges make up."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from shlex import quote
-from statistics import mean, stdev
+from statistics import mean
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from audiocapbench.data.outcome import Status, total_cost
+from audiocapbench.data.outcome import total_cost
 from audiocapbench.errors import meant
 from audiocapbench.judges.aggregation import OVERALL, ByJudge, Scores, overall, panel
 from audiocapbench.judges.failures import failure_reasons, failure_words
 from audiocapbench.judges.registry import is_judge_name, is_listed
 from audiocapbench.scores.compute import point_estimate, with_interval
-from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.groups import ALL, Group, GroupKey, SampleScores, category
 from audiocapbench.scores.run_table import RunTable, TableReader
 from audiocapbench.scores.scorer import Scorer
-from audiocapbench.scores.table import Estimates
+from audiocapbench.scores.table import Estimates, documents
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats.agreement import category_counts, fleiss_kappa, krippendorff_alpha
 from audiocapbench.store import Run, Store
-from audiocapbench.store.judgements import Judgement
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +35,6 @@ class JudgeSummary:
         statuses: Judgements by status, all rounds together.
         stale: Judgements that were made in another way and are left out.
         overall: Estimates by dimension, and ``overall``.
-        round_spread: Mean standard deviation over rounds; None for a single round.
         reasons: Why judgements have no scores and how many it kept from them, most of them first.
     """
 
@@ -51,7 +47,6 @@ class JudgeSummary:
     stale: int
     overall: Estimates
     by_category: dict[str, Estimates]
-    round_spread: float | None
     cost_usd: float | None
     reasons: Mapping[str, int]
 
@@ -76,59 +71,8 @@ class JudgeSummary:
             "statuses": dict(self.statuses),
             "stale": self.stale,
             "cost_usd": self.cost_usd,
-            "scores": {name: one.about() for name, one in self.overall.items()},
-            "by_group": {
-                group: {name: one.about() for name, one in given.items()}
-                for group, given in self.by_category.items()
-            },
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeInfluence:
-    """The panel's overall score without one judge, and what leaving it out changes.
-
-    ``distance`` is the mean distance between its overall scores and those of the rest.
-    """
-
-    score: float
-    change: float
-    distance: float
-
-
-@dataclass(frozen=True, slots=True)
-class PanelSummary:
-    """Several judges on one run.
-
-    Attributes:
-        estimates: By dimension, and ``overall``; means over all samples, also of a total.
-        spread: Mean standard deviation between judges of one answer.
-        alpha: Krippendorff's alpha (interval) by dimension, and ``overall``.
-        kappa: Fleiss' kappa by dimension, over answers that all have judged.
-        without: The panel without each of its judges.
-    """
-
-    judges: tuple[str, ...]
-    estimates: Estimates
-    spread: float | None
-    alpha: Mapping[str, float | None]
-    kappa: Mapping[str, float | None]
-    without: Mapping[str, JudgeInfluence]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The summary as a JSON object."""
-        figures = {
-            name: {"interval" if key == "ci" else key: value for key, value in one.scores().items()}
-            for name, one in self.estimates.items()
-        }
-        return {
-            "judges": list(self.judges),
-            "how": "mean",
-            "figures": figures,
-            "spread": self.spread,
-            "alpha": dict(self.alpha),
-            "kappa": dict(self.kappa),
-            "without": {judge: asdict(one) for judge, one in self.without.items()},
+            "scores": documents(self.overall),
+            "by_group": {group: documents(one) for group, one in self.by_category.items()},
         }
 
 
@@ -151,8 +95,8 @@ class RunSummary:
         return {name: summarise_judge(self.table, name) for name in self.judge_names}
 
     @cached_property
-    def panel(self) -> PanelSummary | None:
-        """The judges together, where there are several that gave a verdict."""
+    def panel(self) -> dict[str, Any] | None:
+        """The judges together as a JSON object, where several gave a verdict."""
         judges = [name for name, one in self.judges.items() if one.judged]
         return summarise_panel(self.table, judges) if len(judges) > 1 else None
 
@@ -183,7 +127,7 @@ class RunSummary:
             "metrics": scores["metrics"],
             "by_group": scores["by_group"],
             "judges": {name: one.to_dict() for name, one in self.judges.items()},
-            "panel": self.panel.to_dict() if self.panel else None,
+            "panel": self.panel,
         } | scores
 
 
@@ -236,7 +180,7 @@ def summarise_judge(table: RunTable, judge: str) -> JudgeSummary:
     """Put one judge's judgements together; without any answer to judge there are none."""
     total = len(table.run.sample_ids)
     if judge not in table.judgements and table.has_no_answers:
-        return JudgeSummary(judge, UNSIGNED, total, 0, 0, {}, 0, {}, {}, None, None, {})
+        return JudgeSummary(judge, UNSIGNED, total, 0, 0, {}, 0, {}, {}, None, {})
     current, made = table.current_judgements(judge), table.judge_signature(judge)
     scorers = [*table.dimensions(judge), Scorer(judge, OVERALL)]
 
@@ -253,65 +197,50 @@ def summarise_judge(table: RunTable, judge: str) -> JudgeSummary:
         sum(one.signature != made for one in table.judgements[judge]),
         estimates(ALL),
         {name: estimates(category(name)) for name in table.categories},
-        _round_spread(current),
         total_cost(one.cost_usd for one in current),
         failure_reasons(current),
     )
 
 
-def summarise_panel(table: RunTable, judges: Sequence[str]) -> PanelSummary:
-    """Put several judges' judgements together; each has some."""
+def summarise_panel(table: RunTable, judges: Sequence[str]) -> dict[str, Any]:
+    """Several judges' judgements together, as a JSON object; each has some.
+
+    ``figures`` are means over all samples, also of a total; ``spread`` is the mean standard
+    deviation between judges of one answer, ``alpha`` Krippendorff's, ``kappa`` Fleiss' over answers
+    that all have judged; ``without`` has the panel without each of its judges.
+    """
     opinions: ByJudge = {judge: table.verdicts(judge) for judge in judges}
     together = panel(opinions)
     spreads = [one.spread for one in together.values() if one.spread is not None]
-    ratings = _ratings(opinions)
-    return PanelSummary(
-        tuple(judges),
-        _panel_estimates(table, {key: one.scores for key, one in together.items()}),
-        mean(spreads) if spreads else None,
-        {name: krippendorff_alpha(given) for name, given in ratings.items()},
-        {
+    names = [*next(iter(together.values())).scores, OVERALL]
+    # Of shape (judges, samples); NaN where a judge gave none.
+    ratings = {
+        name: np.array(
+            [[_rating(given.get(key), name) for key in together] for given in opinions.values()]
+        )
+        for name in names
+    }
+    group = Group(table.samples, tuple(one.clip.sha256 for one in table.samples))
+    figures = {}
+    for name in names:
+        values = {key: _rating(one.scores, name) for key, one in together.items()}
+        scorer, scores = Scorer("panel", name), SampleScores.of_values(values, UNSIGNED)
+        point = point_estimate(scorer, group, scores, table.replies)
+        numbers = with_interval(point, scorer, group, scores).scores()
+        figures[name] = {"interval": numbers.pop("ci"), **numbers}
+    return {
+        "judges": list(judges),
+        "how": "mean",
+        "figures": figures,
+        "spread": mean(spreads) if spreads else None,
+        "alpha": {name: krippendorff_alpha(given) for name, given in ratings.items()},
+        "kappa": {
             name: fleiss_kappa(category_counts(given)) if len(given) > 1 else None
             for name, given in ratings.items()
             if name != OVERALL
         },
-        {judge: one for judge in opinions if (one := _left_out(opinions, judge))},
-    )
-
-
-def _panel_estimates(table: RunTable, samples: Mapping[str, Scores]) -> Estimates:
-    group = Group(table.samples, tuple(one.clip.sha256 for one in table.samples))
-    found: dict[str, Estimate] = {}
-    for name in [*next(iter(samples.values()), {}), OVERALL]:
-        scorer = Scorer("panel", name)
-        values = {key: _rating(one, name) for key, one in samples.items()}
-        scores = SampleScores.of_values(values, UNSIGNED)
-        point = point_estimate(scorer, group, scores, table.replies)
-        found[name] = with_interval(point, scorer, group, scores)
-    return found
-
-
-def _round_spread(judgements: Sequence[Judgement]) -> float | None:
-    rounds: dict[str, list[float]] = {}
-    for one in judgements:
-        if one.status is Status.OK:
-            rounds.setdefault(one.sample_id, []).append(overall(one.scores))
-    spreads = [stdev(given) for given in rounds.values() if len(given) > 1]
-    return mean(spreads) if spreads else None
-
-
-def _ratings(opinions: ByJudge) -> dict[str, NDArray[np.float64]]:
-    """Ratings of shape (judges, samples) by dimension; NaN where a judge gave none."""
-    samples = sorted({sample for given in opinions.values() for sample in given})
-    names = list(next((one for given in opinions.values() for one in given.values()), {}))
-
-    def table(name: str) -> NDArray[np.float64]:
-        rows = [
-            [_rating(given.get(sample), name) for sample in samples] for given in opinions.values()
-        ]
-        return np.array(rows, dtype=np.float64)
-
-    return {name: table(name) for name in [*names, OVERALL]}
+        "without": dict(_without(opinions, mean(one.overall for one in together.values()))),
+    }
 
 
 def _rating(scores: Scores | None, name: str) -> float:
@@ -320,17 +249,14 @@ def _rating(scores: Scores | None, name: str) -> float:
     return overall(scores) if name == OVERALL else scores[name]
 
 
-def _left_out(opinions: ByJudge, judge: str) -> JudgeInfluence | None:
-    """A judge's influence; None where it has judged no answer that the others have."""
-    others = {name: given for name, given in opinions.items() if name != judge}
-    rest, own = panel(others), opinions[judge]
-    both = rest.keys() & own.keys()
-    if not both:
-        return None
-    everybody = panel(opinions)
-    score = mean(one.overall for one in rest.values())
-    return JudgeInfluence(
-        score,
-        score - mean(one.overall for one in everybody.values()),
-        mean(abs(overall(own[sample]) - rest[sample].overall) for sample in both),
-    )
+def _without(opinions: ByJudge, whole: float) -> Iterator[tuple[str, dict[str, float]]]:
+    """The panel's overall score without each judge that has judged an answer which others have.
+
+    ``distance`` is the mean distance between its overall scores and those of the rest.
+    """
+    for judge, own in opinions.items():
+        rest = panel({name: given for name, given in opinions.items() if name != judge})
+        if both := rest.keys() & own.keys():
+            score = mean(one.overall for one in rest.values())
+            distance = mean(abs(overall(own[key]) - rest[key].overall) for key in both)
+            yield judge, {"score": score, "change": score - whole, "distance": distance}

@@ -154,27 +154,28 @@ class ScoreTable:
     ) -> dict[str, Any]:
         """Metrics as a JSON object; where corpora make a total, with other views of them."""
         document = {
-            "metrics": _documents(self.of_metrics(metrics)),
+            "metrics": documents(self.of_metrics(metrics)),
             "by_group": {
-                name: _documents(self.of_metrics(metrics, category(name)))
+                name: documents(self.of_metrics(metrics, category(name)))
                 for name in self.categories
             },
         }
         if self.aggregation is None:
             return document
         facets = {
-            f"by_{facet}": {key.place: _documents(self.of_metrics(metrics, key)) for key in keys}
+            f"by_{facet}": {key.place: documents(self.of_metrics(metrics, key)) for key in keys}
             for facet, keys in self.facets.items()
         }
         nulls = {
-            name: {"n": one.total, "null": one.null, "without": _documents(one.without)}
+            name: {"n": one.total, "null": one.null, "without": documents(one.without)}
             for name, one in self.null_references(metrics).items()
         }
         told = [one._asdict() for one in unscored]
         return {**document, **facets, "null_references": nulls, "unscored": told}
 
 
-def _documents(estimates: Estimates) -> dict[str, Any]:
+def documents(estimates: Estimates) -> dict[str, Any]:
+    """Estimates as JSON objects."""
     return {name: one.to_dict() for name, one in estimates.items()}
 
 
@@ -183,18 +184,15 @@ def estimate_records(table: ScoreTable, scorers: Iterable[Scorer]) -> list[Row]:
     # A list, because a category may be called as the whole is.
     keys = [("all", ALL), *((name, category(name)) for name in table.categories)]
     return [
-        _record(scorer, group, table.estimate(scorer, key))
+        {
+            "scorer": scorer.label,
+            "group": group,
+            **one.flat(),
+            "n": one.n,
+            "samples": one.coverage.total,
+            "signature": str(one.signature),
+        }
         for scorer in scorers
         for group, key in keys
+        for one in [table.estimate(scorer, key)]
     ]
-
-
-def _record(scorer: Scorer, group: str, one: Estimate) -> Row:
-    return {
-        "scorer": scorer.label,
-        "group": group,
-        **one.flat(),
-        "n": one.n,
-        "samples": one.coverage.total,
-        "signature": str(one.signature),
-    }

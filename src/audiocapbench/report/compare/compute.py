@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +29,7 @@ from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.paired import difference_interval, paired_spread, permutation_tests
 from audiocapbench.stats.units import Aggregate
 from audiocapbench.store import Run, Store
+from audiocapbench.table import Row
 
 ALL = "all"
 
@@ -69,58 +69,26 @@ class Difference:
     gained: int = 0
 
 
-class AnswerScore(NamedTuple):
-    """What a run said of a sample, and how it scored."""
-
-    score: float
-    status: str
-    text: str
-
-
-class SampleChange(NamedTuple):
-    """A sample whose score is not the same in both runs."""
-
-    sample: Sample
-    first: AnswerScore
-    second: AnswerScore
-
-    @property
-    def difference(self) -> float:
-        """Second less first."""
-        return self.second.score - self.first.score
-
-
-class CommonSamples(NamedTuple):
-    """Which samples two runs share.
-
-    Attributes:
-        samples: Those that both were asked, and that mean the same in both.
-        changed: Samples of the same id whose clip, references or category were changed.
-    """
-
-    samples: tuple[Sample, ...]
-    only_first: int
-    only_second: int
-    changed: int
-
-
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Two runs side by side.
 
     Attributes:
+        common: How many samples both were asked, and mean the same in both.
+        left_out: How many were asked in one alone, or changed in clip, references or category.
         headline: The scorer that says which samples moved.
         differences: All scorers on all samples, then by category.
-        moved: The samples that moved most, furthest first.
+        moved: The samples that moved most, furthest first, with both answers, as JSON objects.
         signatures: How each scorer's numbers were made.
     """
 
     first: Run
     second: Run
-    common: CommonSamples
+    common: int
+    left_out: dict[str, int]
     headline: Scorer
     differences: tuple[Difference, ...]
-    moved: tuple[SampleChange, ...]
+    moved: tuple[Row, ...]
     signatures: dict[str, Signature]
     correction: Correction
     notes: tuple[str, ...]
@@ -157,8 +125,8 @@ def compare_runs(
             "they answered different questions and cannot be compared"
         )
     one, other = (reader.read(run) for run in runs)
-    common = _common(one, other)
-    if not common.samples:
+    samples, left_out = _common(one, other)
+    if not samples:
         raise ReportError(f"runs {first} and {second} have no sample in common")
     notes: list[str] = []
     scorers = _scorers(one, other, metrics, judges, notes)
@@ -167,16 +135,17 @@ def compare_runs(
             f"runs {first} and {second} have no score in common. {' '.join(notes)}".rstrip()
         )
     scored = [(one.sample_scores(scorer), other.sample_scores(scorer)) for scorer in scorers]
-    differences = _differences(scorers, scored, common.samples, one.aggregation, correction)
+    differences = _differences(scorers, scored, samples, one.aggregation, correction)
     shown = list(dict.fromkeys(found.scorer for found in differences))
     headline = scorers.index(shown[0])
     return Comparison(
         one.run,
         other.run,
-        common,
+        len(samples),
+        left_out,
         shown[0],
         tuple(differences),
-        tuple(_moved(one, other, scored[headline], common.samples, clips)),
+        tuple(_moved(one, other, scored[headline], samples, clips)),
         {
             scorer.label: one.signature(scorer)
             for scorer in scorers
@@ -187,7 +156,7 @@ def compare_runs(
     )
 
 
-def _common(one: RunTable, other: RunTable) -> CommonSamples:
+def _common(one: RunTable, other: RunTable) -> tuple[list[Sample], dict[str, int]]:
     left = {sample.id: sample for sample in one.samples}
     right = {sample.id: sample for sample in other.samples}
     both = [sample for key, sample in left.items() if key in right]
@@ -198,9 +167,8 @@ def _common(one: RunTable, other: RunTable) -> CommonSamples:
             f"runs {one.run.id} and {other.run.id} were asked about {asked:,} of their "
             f"{len(same):,} common samples in different words, and cannot be compared"
         )
-    return CommonSamples(
-        tuple(same), len(left) - len(both), len(right) - len(both), len(both) - len(same)
-    )
+    only = {"only_a": len(left) - len(both), "only_b": len(right) - len(both)}
+    return same, only | {"changed": len(both) - len(same)}
 
 
 def _meaning(sample: Sample) -> tuple[object, ...]:
@@ -384,16 +352,21 @@ def _moved(
     scored: tuple[SampleScores, SampleScores],
     samples: Sequence[Sample],
     clips: int,
-) -> list[SampleChange]:
-    def answer(run: RunTable, sample: Sample, side: int) -> AnswerScore:
-        reply = run.outcomes[sample.id].reply
-        return AnswerScore(scored[side].values[sample.id], str(reply.status), reply.text)
-
-    found = [
-        SampleChange(sample, answer(one, sample, 0), answer(other, sample, 1))
-        for sample in samples
-        if all(sample.id in side.values for side in scored)
-    ]
-    moved = [one for one in found if one.difference]
-    moved.sort(key=lambda one: (-abs(one.difference), one.sample.position))
-    return moved[:clips]
+) -> list[Row]:
+    found = []
+    for sample in samples:
+        scores = [side.values.get(sample.id) for side in scored]
+        if None in scores or scores[0] == scores[1]:
+            continue
+        row: Row = {
+            "id": sample.id,
+            "category": sample.category,
+            "file_name": sample.clip.file_name,
+            "references": list(sample.references),
+            "difference": scored[1].values[sample.id] - scored[0].values[sample.id],
+        }
+        for side, run, score in zip("ab", (one, other), scores, strict=True):
+            reply = run.outcomes[sample.id].reply
+            row[side] = {"score": score, "status": str(reply.status), "text": reply.text}
+        found.append((-abs(row["difference"]), sample.position, row))
+    return [row for *_, row in sorted(found, key=lambda one: one[:2])[:clips]]

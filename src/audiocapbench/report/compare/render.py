@@ -6,10 +6,8 @@ from audiocapbench.errors import ReportError, meant
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.compare.compute import (
     ALL,
-    AnswerScore,
     Comparison,
     Difference,
-    SampleChange,
 )
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
@@ -34,19 +32,12 @@ def comparison_tables(comparison: Comparison, longest: int = LONGEST) -> list[Ta
 
 def notes(comparison: Comparison) -> tuple[str, ...]:
     """What a reader must know: what the test found, the samples, and what they could show."""
-    common, total = comparison.common, len(comparison.common.samples)
     headline = comparison.differences[0]
     scored = f"{headline.n:,} of them with {headline.scorer.label}"
-    said = [_verdict(comparison), f"{counted(total, 'sample')} in common; {scored}."]
-    left_out = [
-        f"{count:,} {words}"
-        for count, words in (
-            (common.only_first, "were asked in A only"),
-            (common.only_second, "were asked in B only"),
-            (common.changed, "are not the same in A and B"),
-        )
-        if count
-    ]
+    said = [_verdict(comparison), f"{counted(comparison.common, 'sample')} in common; {scored}."]
+    words = ("were asked in A only", "were asked in B only", "are not the same in A and B")
+    counts = zip(comparison.left_out.values(), words, strict=True)
+    left_out = [f"{count:,} {what}" for count, what in counts if count]
     if left_out:
         said.append(f"Left out: {', '.join(left_out)}.")
     if headline.detectable is not None:
@@ -104,18 +95,15 @@ def records(comparison: Comparison) -> list[Row]:
 
 def document(comparison: Comparison) -> dict[str, Any]:
     """The comparison as a JSON object."""
-    common = comparison.common
     return {
         "benchmark": comparison.first.benchmark,
         "a": {"run": comparison.first.id, "model": comparison.first.model},
         "b": {"run": comparison.second.id, "model": comparison.second.model},
-        "common": len(common.samples),
-        "only_a": common.only_first,
-        "only_b": common.only_second,
-        "changed": common.changed,
+        "common": comparison.common,
+        **comparison.left_out,
         "headline": comparison.headline.label,
         "differences": [_document(one) for one in comparison.differences],
-        "moved": [_moved_document(one) for one in comparison.moved],
+        "moved": list(comparison.moved),
         "signatures": {name: str(one) for name, one in comparison.signatures.items()},
         "correction": str(comparison.correction),
         "notes": list(comparison.notes),
@@ -137,18 +125,6 @@ def _document(one: Difference) -> dict[str, Any]:
         "detectable": one.detectable,
         "samples_needed": one.needed,
         "needed_unit": _unit(one),
-    }
-
-
-def _moved_document(one: SampleChange) -> dict[str, Any]:
-    return {
-        "id": one.sample.id,
-        "category": one.sample.category,
-        "file_name": one.sample.clip.file_name,
-        "references": list(one.sample.references),
-        "difference": one.difference,
-        "a": one.first._asdict(),
-        "b": one.second._asdict(),
     }
 
 
@@ -213,25 +189,21 @@ def _moved(comparison: Comparison, longest: int) -> Table:
     form = f".{comparison.headline.digits}f"
     rows: list[Row] = []
     for one in comparison.moved:
-        row: Row = {"sample": one.sample.id, "category": one.sample.category}
-        row |= {"difference": one.difference, "a": one.first.score, "b": one.second.score}
-        rows.append(row | {"answers": f"A: {_said(one.first, longest)}"})
-        rows.append({"answers": f"B: {_said(one.second, longest)}"})
+        answers = []
+        for side in "ab":
+            text = " ".join(one[side]["text"].split())
+            cut = text if len(text) <= longest else f"{text[:longest]}…"
+            answers.append(f"{side.upper()}: {cut or '(' + one[side]['status'] + ')'}")
+        scores = {"from": one["a"]["score"], "to": one["b"]["score"]}
+        rows += [one | scores | {"answers": answers[0]}, {"answers": answers[1]}]
     columns = (
-        "sample",
+        Column("id", "sample"),
         Column("category", importance=1),
         Column("difference", "B − A", f"+{form}"),
-        Column("score", form=f"{{a:{form}}} to {{b:{form}}}", folds=True),
+        Column("score", form=f"{{from:{form}}} to {{to:{form}}}", folds=True),
         Column("answers", wraps=True),
     )
     return Table(f"Moved most in {comparison.headline.label}", rows, columns)
-
-
-def _said(answer: AnswerScore, longest: int) -> str:
-    line = " ".join(answer.text.split())
-    if not line:
-        return f"({answer.status})"
-    return line if len(line) <= longest else f"{line[:longest]}…"
 
 
 def worse(comparison: Comparison, name: str) -> tuple[bool, str]:
