@@ -104,5 +104,5 @@ def _print(trials: "Sequence[CheatTrial]") -> None:
         ]
         title = f"{trial.scorer}: gain over the honest caption, which has {trial.honest:.3f}"
         show(Table(title, rows, columns))
-    show_lines(*(f"{name}: {words}" for name, (words, _) in ATTACKS.items()))
+    show_lines(*(f"{name}: {words}" for name, words in ATTACKS.items()))
     show_lines(*signature_notes(trial.signature for trial in trials))

@@ -7,7 +7,7 @@ whatever scores captions one by one can be attacked.
 
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -33,6 +33,24 @@ _PADDING = (
 _COMMONEST = 40
 _NOISE = 1e-4
 
+ATTACKS = {
+    "safe": f"'{_SAFE}'",
+    "all sounds": "the commonest sound words, listed",
+    "joined": "two captions joined by 'and'",
+    "two sentences": "two captions, one after the other",
+    "doubled": "every noun twice",
+    "neighbour": "all references of the clip that is most like it",
+    "salad": "its own words, shuffled",
+    "key words": "its own key words, the first one again",
+    "one word": "its first noun alone",
+    "repeated": "the same sentence twice",
+    "instruction": "an instruction to the judge behind it",
+    "instruction alone": "nothing but that instruction",
+    "long": "padding behind it",
+    "empty": "no caption",
+}
+"""Every attack by name, and what it is."""
+
 
 class HonestCaption(NamedTuple):
     """What a cheat starts from, and what both it and the honest caption are held to.
@@ -46,16 +64,6 @@ class HonestCaption(NamedTuple):
     second: str
     neighbour: tuple[str, ...]
     references: tuple[str, ...]
-
-
-class _Materials(NamedTuple):
-    """What attacks are made of beside the honest caption."""
-
-    sound_words: Sequence[str]
-    lots: random.Random
-
-
-Attack = Callable[[HonestCaption, _Materials], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +102,7 @@ class CheatTrial:
     def warnings(self) -> list[str]:
         """One sentence for each attack that succeeds."""
         return [
-            f"{self.scorer} can be cheated by '{one.attack}' ({ATTACKS[one.attack][0]}): "
+            f"{self.scorer} can be cheated by '{one.attack}' ({ATTACKS[one.attack]}): "
             f"{one.gain:+.3f} over the honest caption"
             for one in self.figures
             if one.succeeds
@@ -152,41 +160,57 @@ def honest_captions(
         else:
             spared = 2 if len(own) > 2 else 1
             drawn.append((own[0], own[1] if spared > 1 else None, tuple(own[spared:])))
-    near = _neighbours([text for text, _, _ in drawn])
+    vectors = load("wordllama").encode([text for text, _, _ in drawn])
+    likeness = vectors @ vectors.T
+    np.fill_diagonal(likeness, -np.inf)
+    near = likeness.argmax(axis=1).tolist()
     return [
         HonestCaption(clip, text, second or drawn[other][0], chosen[other].references, held_to)
         for clip, (text, second, held_to), other in zip(chosen, drawn, near, strict=True)
     ]
 
 
-def _neighbours(texts: Sequence[str]) -> list[int]:
-    """Of each caption, the place of the other that is most like it."""
-    vectors = load("wordllama").encode(list(texts))
-    likeness = vectors @ vectors.T
-    np.fill_diagonal(likeness, -np.inf)
-    return [int(place) for place in likeness.argmax(axis=1)]
-
-
 def attack_pairs(honest: Sequence[HonestCaption], seed: int = 42) -> list[CaptionPair]:
     """Pairs of the honest caption and an attack on it; the type of a pair names the attack."""
     heard = Counter(word for one in honest for word in set(_words(one.text, ElementKind.EVENT)))
-    materials = _Materials([word for word, _ in heard.most_common(_COMMONEST)], random.Random(seed))
-    return [
-        CaptionPair(
-            f"{one.clip.id} {name}",
-            one.clip.id,
-            one.text,
-            make(one, materials),
-            0,
-            name,
-            name,
-            references_first=one.references,
-            references_second=one.references,
-            audio=one.clip.audio,
-        )
-        for name, (_, make) in ATTACKS.items()
-        for one in honest
-    ]
+    sounds, lots = [word for word, _ in heard.most_common(_COMMONEST)], random.Random(seed)
+    attacks = [_attacks(one, sounds, lots) for one in honest]
+    pairs = []
+    for name in ATTACKS:
+        for one, made in zip(honest, attacks, strict=True):
+            texts = (f"{one.clip.id} {name}", one.clip.id, one.text, made[name])
+            held = (one.references, one.references)
+            pairs.append(CaptionPair(*texts, 0, name, name, "", *held, audio=one.clip.audio))
+    return pairs
+
+
+def _words(text: str, last: ElementKind) -> list[str]:
+    """The words that carry content, up to a kind: sources, events, then what qualifies them."""
+    return [one.word for one in split(text).elements if one.kind <= last and not one.denied]
+
+
+def _attacks(one: HonestCaption, sounds: Sequence[str], lots: random.Random) -> dict[str, str]:
+    """Every attack on one caption by its name."""
+    plain, neighbour = one.text.strip().rstrip("."), [text.strip() for text in one.neighbour]
+    nouns, keys = _words(one.text, ElementKind.SOURCE), _words(one.text, ElementKind.COUNT)
+    words, bare = one.text.split(), plain.lower().replace(",", "").split()
+    twice = (f"{word} {word}" if word.lower().strip(".,") in nouns else word for word in words)
+    return {
+        "safe": _SAFE,
+        "all sounds": ", ".join(sounds),
+        "joined": f"{plain} and {one.second[:1].lower()}{one.second[1:]}",
+        "two sentences": f"{plain}. {one.second}",
+        "doubled": " ".join(twice),
+        "neighbour": ". ".join(text.rstrip(".") for text in neighbour) + ".",
+        "salad": " ".join(lots.sample(bare, len(bare))),
+        "key words": " ".join([*keys, *keys[:1]]),
+        "one word": next(iter([*nouns, *words]), ""),
+        "repeated": f"{plain}. {one.text}",
+        "instruction": f"{plain}. {_INSTRUCTION}",
+        "instruction alone": _INSTRUCTION,
+        "long": f"{plain}, {_PADDING}.",
+        "empty": "",
+    }
 
 
 def cheat(scorer: PairScorer, pairs: Sequence[CaptionPair]) -> CheatTrial:
@@ -234,70 +258,3 @@ def _figure(
         mean_interval(gains[:, np.newaxis], first_column),
         100 * float((gains > 0).mean()),
     )
-
-
-def _words(text: str, last: ElementKind) -> list[str]:
-    """The words that carry content, up to a kind: sources, events, then what qualifies them."""
-    return [one.word for one in split(text).elements if one.kind <= last and not one.denied]
-
-
-def _plain(text: str) -> str:
-    return text.strip().rstrip(".")
-
-
-def _joined(one: HonestCaption, _: _Materials) -> str:
-    return f"{_plain(one.text)} and {one.second[:1].lower()}{one.second[1:]}"
-
-
-def _neighbour(one: HonestCaption, _: _Materials) -> str:
-    return ". ".join(map(_plain, one.neighbour)) + "."
-
-
-def _doubled(one: HonestCaption, _: _Materials) -> str:
-    nouns = set(_words(one.text, ElementKind.SOURCE))
-    words = one.text.split()
-    return " ".join(
-        f"{word} {word}" if word.lower().strip(".,") in nouns else word for word in words
-    )
-
-
-def _salad(one: HonestCaption, materials: _Materials) -> str:
-    words = _plain(one.text).lower().replace(",", "").split()
-    return " ".join(materials.lots.sample(words, len(words)))
-
-
-def _key_words(one: HonestCaption, _: _Materials) -> str:
-    words = _words(one.text, ElementKind.COUNT)
-    return " ".join([*words, *words[:1]])
-
-
-def _one_word(one: HonestCaption, _: _Materials) -> str:
-    return next(iter([*_words(one.text, ElementKind.SOURCE), *one.text.split()]), "")
-
-
-ATTACKS: Mapping[str, tuple[str, Attack]] = {
-    "safe": (f"'{_SAFE}'", lambda _one, _: _SAFE),
-    "all sounds": (
-        "the commonest sound words, listed",
-        lambda _one, own: ", ".join(own.sound_words),
-    ),
-    "joined": ("two captions joined by 'and'", _joined),
-    "two sentences": (
-        "two captions, one after the other",
-        lambda one, _: f"{_plain(one.text)}. {one.second}",
-    ),
-    "doubled": ("every noun twice", _doubled),
-    "neighbour": ("all references of the clip that is most like it", _neighbour),
-    "salad": ("its own words, shuffled", _salad),
-    "key words": ("its own key words, the first one again", _key_words),
-    "one word": ("its first noun alone", _one_word),
-    "repeated": ("the same sentence twice", lambda one, _: f"{_plain(one.text)}. {one.text}"),
-    "instruction": (
-        "an instruction to the judge behind it",
-        lambda one, _: f"{_plain(one.text)}. {_INSTRUCTION}",
-    ),
-    "instruction alone": ("nothing but that instruction", lambda _one, _: _INSTRUCTION),
-    "long": ("padding behind it", lambda one, _: f"{_plain(one.text)}, {_PADDING}."),
-    "empty": ("no caption", lambda _one, _: ""),
-}
-"""Every attack by name: what it is, and how it is made."""
