@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.meta.corrupt.captions import Corruption
-from audiocapbench.meta.pairs.files import read_brace_hallucination, read_csv_pairs
+from audiocapbench.meta.pairs.files import read_csv_pairs, read_pairs
 from command import COMMAND, run_command
 from folders import write_lines, write_tone
 
@@ -93,7 +93,7 @@ def test_json_holds_counts_controls_and_the_trained_check(tmp_path: Path, refere
     assert {"accuracy", "ci", "ties", "within_3_points"} == set(
         document["controls"]["all"]["always-0"]
     )
-    pairs = read_brace_hallucination(tmp_path / "pairs.json")
+    pairs = read_pairs("brace-hallucination", [tmp_path / "pairs.json"])
     assert len(pairs) == document["n"]
     assert {pair.type for pair in pairs} == {"noun"}
 

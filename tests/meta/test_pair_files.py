@@ -121,15 +121,20 @@ def test_every_problem_of_a_file_is_listed(tmp_path: Path) -> None:
     words = str(caught.value)
     for expected in (
         "clip 0: is not a JSON object",
-        "clip 1: file_name: is missing",
-        "clip 2: Human-Human: has votes other than",
-        "clip 3: Human-Human: has a caption that is blank",
-        "clip 4: Dog-Cat: is no kind of pair",
-        "clip 5: Human-Human: is not [caption",
+        "clip 1: file_name: is missing or not text",
+        "clip 2: Human-Human: item 5: item 1: Input should be 1, 0 or -1",
+        "clip 3: Human-Human: item 2: is blank",
+        "clip 4: Dog-Cat: item 1: is missing",
+        "clip 5: Human-Human: is not a list",
         "clip 6: references: is not a list",
-        "'m/1.wav/HM_1' names 5 pairs",
     ):
         assert expected in words
+    odd = {"Dog-Cat": main_clip()["Human-Human"]}
+    twice = [main_clip(), main_clip(), main_clip("2.wav", **odd)]
+    with pytest.raises(InvalidDataError) as caught:
+        read_pairs("brace-main", [write(tmp_path / "m.json", twice)])
+    assert "'m/1.wav/HM_1' names 2 pairs" in str(caught.value)
+    assert "clip 2: Dog-Cat: is no kind of pair; there are Human-Human" in str(caught.value)
 
 
 @pytest.mark.parametrize("kind", [name for name in KINDS if name != "csv"])

@@ -15,11 +15,20 @@ both captions are held to those that are neither of them.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from audiocapbench.data.json_text import read_json
 from audiocapbench.data.problems import InvalidDataError, Problem
@@ -48,8 +57,7 @@ BRACE_MAIN = {
 }
 _HUMAN_PAIRS = ("HC", "HI", "HM", "MM_1", "MM_2", "MM_3", "MM_4", "MM_5")
 _FEWEST_REFERENCES = 4
-_HUMAN, _WRONG = "human", "hallucination"
-_COLUMNS = ("audio", "caption_a", "caption_b", "preferred")
+_COLUMNS = ("audio", "caption_a", "caption_b")
 _PREFERRED: dict[str, Preference | None] = {
     **dict.fromkeys(("a", "caption_a", "0", "first"), 0),
     **dict.fromkeys(("b", "caption_b", "1", "second"), 1),
@@ -62,31 +70,143 @@ _VOTES = {
 }
 
 
-def read_brace_hallucination(path: Path) -> list[CaptionPair]:
-    """Read pairs of BRACE-Hallucination."""
-    return _read_clips(path, _hallucination_pair, references=None)
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("is blank")
+    return text
 
 
-def read_human_pairs(path: Path) -> list[CaptionPair]:
-    """Read human pairs."""
-    names = ("audio_id", "raw_name")
-    pairs = _read_clips(path, _human_pair, names, audio="raw_name", keys=_HUMAN_PAIRS)
-    if not pairs:
-        raise DatasetError(f"{path}: has no pair; pairs are {', '.join(_HUMAN_PAIRS)}")
-    return pairs
+_Text = Annotated[str, AfterValidator(_not_blank)]
+_Texts = Annotated[tuple[_Text, ...], Field(min_length=1)]
+_Votes = Annotated[tuple[Literal[1, 0, -1], ...], Field(min_length=1)]
+_Writer = Literal["human", "hallucination"]
+
+
+class _MainClip(BaseModel):
+    """A clip of BRACE-Main; its other fields are pairs: captions, who wrote them, and votes."""
+
+    model_config = ConfigDict(extra="allow")
+
+    file_name: _Text
+    references: _Texts
+    __pydantic_extra__: dict[str, tuple[_Text, _Text, Any, Any, _Votes]]
+
+    def pairs(self) -> Iterator[CaptionPair]:
+        for key, (first, second, _, _, votes) in self.__pydantic_extra__.items():
+            if key not in BRACE_MAIN:
+                raise ValueError(f"{key}: is no kind of pair; there are {', '.join(BRACE_MAIN)}")
+            kind, held = BRACE_MAIN[key], _without(self.references, first, second)
+            # One caption of these was broken on purpose, and the answer was set.
+            was_set = kind in ("HM_2", "MM_2")
+            about = (preferred(votes, AGREED), kind[:2], kind, "", held, held, votes)
+            yield CaptionPair(kind, self.file_name, first, second, *about, self.file_name, was_set)
+
+
+class _MadeWrong(BaseModel):
+    """What BRACE-Hallucination says of a pair; ``kind`` is what was made wrong."""
+
+    references: _Texts
+    kind: _Text = "noun"
+
+
+class _HallucinationClip(BaseModel):
+    """A clip of BRACE-Hallucination; its other fields are pairs, and who wrote each caption."""
+
+    model_config = ConfigDict(extra="allow")
+
+    file_name: _Text
+    __pydantic_extra__: dict[str, tuple[_Text, _Text, _Writer, _Writer, _MadeWrong]]
+
+    def pairs(self) -> Iterator[CaptionPair]:
+        for key, (first, second, one, other, more) in self.__pydantic_extra__.items():
+            if one == other:
+                raise ValueError(f"{key}: both captions are of type {one!r}")
+            answer: Preference = 0 if one == "human" else 1
+            about = (answer, more.kind, more.kind, "", more.references, more.references, ())
+            yield CaptionPair(key, self.file_name, first, second, *about, self.file_name)
+
+
+class _HumanClip(BaseModel):
+    """A clip of FENSE; a pair has its captions first and its votes last."""
+
+    name: _Text
+    raw_name: str | None = None
+    references: _Texts
+    voted: dict[str, tuple[_Text, _Text, _Votes]]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather(cls, fields: Any) -> Any:
+        if not isinstance(fields, dict):
+            return fields
+        there = {key: fields[key] for key in _HUMAN_PAIRS if fields.get(key) is not None}
+        voted = {
+            key: [*value[:2], value[-1]] if isinstance(value, list) and value[3:] else value
+            for key, value in there.items()
+        }
+        return fields | {"name": fields.get("audio_id") or fields.get("raw_name"), "voted": voted}
+
+    def pairs(self) -> Iterator[CaptionPair]:
+        for key, (first, second, votes) in self.voted.items():
+            left = right = self.references
+            if not key.startswith("MM"):
+                left = right = _filled(_without(self.references, first))
+            if key == "HC":
+                right = _filled(_without(self.references, second))
+            about = (preferred(votes), key[:2], key, "", left, right, votes, self.raw_name)
+            yield CaptionPair(key, self.name, first, second, *about)
+
+
+def _read_clips(
+    path: Path, form: type[_MainClip | _HallucinationClip | _HumanClip]
+) -> list[CaptionPair]:
+    """The pairs of every clip of a JSON file."""
+    clips = read_json(path)
+    if isinstance(clips, Problem):
+        raise DatasetError(f"{path}: {clips.what}")
+    if not isinstance(clips, list) or not clips:
+        raise DatasetError(f"{path}: is not a list of clips, or an empty one")
+    dataset = next((name for name in _DATASETS if name.lower() in path.stem.lower()), path.stem)
+    pairs: list[CaptionPair] = []
+    problems: list[Problem] = []
+    for number, fields in enumerate(clips):
+        where = f"{path.name} clip {number}"
+        try:
+            for pair in form.model_validate(fields).pairs():
+                place = f"{dataset}/{pair.clip}"
+                pairs.append(replace(pair, id=f"{place}/{pair.id}", clip=place, dataset=dataset))
+        except ValidationError as error:
+            problems += [_problem(where, one) for one in error.errors(include_url=False)]
+        except ValueError as error:
+            problems.append(Problem(where, "", str(error)))
+    if not pairs and not problems:
+        raise DatasetError(f"{path}: has no pair")
+    return _checked(path, pairs, problems)
+
+
+def _problem(where: str, error: Any) -> Problem:
+    """What pydantic says is wrong, in our words where they are plainer."""
+    words = {
+        "missing": "is missing",
+        "model_type": "is not a JSON object",
+        "string_type": "is missing or not text",
+        "tuple_type": "is not a list",
+    }
+    what = words.get(error["type"], error["msg"].removeprefix("Value error, "))
+    names = [one for one in error["loc"] if one != "voted"]
+    place = ": ".join(f"item {one + 1}" if isinstance(one, int) else one for one in names)
+    return Problem(where, place, what)
 
 
 def read_csv_pairs(path: Path) -> list[CaptionPair]:
     """Read a table of pairs, or one in JSON lines."""
     pairs: list[CaptionPair] = []
     problems: list[Problem] = []
-    for number, (where, fields) in enumerate(read_records(path, problems, _COLUMNS[:3]), 1):
-        row = _as_row(fields)
-        made = row if isinstance(row, Problem) else _row_pair(row, f"row {number}", path.stem)
-        if isinstance(made, CaptionPair):
-            pairs.append(made)
-        else:
-            problems.append(made._replace(where=where))
+    for number, (where, fields) in enumerate(read_records(path, problems, _COLUMNS), 1):
+        try:
+            pairs.append(_row_pair(_as_row(fields), f"row {number}", path.stem))
+        except ValueError as error:
+            problems.append(Problem(where, "", str(error)))
     if not pairs and not problems:
         raise DatasetError(f"{path}: holds no pairs")
     return _checked(path, pairs, problems)
@@ -133,55 +253,6 @@ def kind_of(path: Path) -> str | None:
     return "brace-hallucination" if "caption_1" in clip else None
 
 
-def _read_clips(
-    path: Path,
-    pair_of: Callable[[str, Any, tuple[str, ...]], CaptionPair | str],
-    names: tuple[str, ...] = ("file_name",),
-    *,
-    audio: str = "file_name",
-    references: str | None = "references",
-    keys: Iterable[str] | None = None,
-) -> list[CaptionPair]:
-    """The pairs of every clip of a JSON file.
-
-    ``pair_of`` makes a pair of a field of a clip, or says what is wrong with it. The first of
-    ``names`` that is there names the clip, ``audio`` its file. Pairs stand in ``keys``, else in all
-    other fields.
-    """
-    clips = read_json(path)
-    if isinstance(clips, Problem):
-        raise DatasetError(f"{path}: {clips.what}")
-    if not isinstance(clips, list) or not clips:
-        raise DatasetError(f"{path}: is not a list of clips, or an empty one")
-    dataset = next((name for name in _DATASETS if name.lower() in path.stem.lower()), path.stem)
-    pairs: list[CaptionPair] = []
-    problems: list[Problem] = []
-    for number, clip in enumerate(clips):
-        where = f"{path.name} clip {number}"
-        if not isinstance(clip, dict):
-            problems.append(Problem(where, "", "is not a JSON object"))
-            continue
-        name = next(filter(None, (_text(clip.get(one)) for one in names)), None)
-        if name is None:
-            problems.append(Problem(where, names[0], "is missing or not text"))
-        texts = _texts(clip.get(references)) if references else ()
-        if texts is None:
-            problems.append(Problem(where, "references", "is not a list of texts"))
-        others = [key for key in clip if key not in (*names, references)]
-        own = others if keys is None else [key for key in keys if clip.get(key) is not None]
-        for key in own:
-            made = pair_of(key, clip[key], texts or ())
-            if isinstance(made, str):
-                problems.append(Problem(where, key, made))
-            elif name is not None:
-                place = f"{dataset}/{name}"
-                file = _text(clip.get(audio))
-                pairs.append(
-                    replace(made, id=f"{place}/{made.id}", clip=place, dataset=dataset, audio=file)
-                )
-    return _checked(path, pairs, problems)
-
-
 def _checked(path: Path, pairs: list[CaptionPair], problems: list[Problem]) -> list[CaptionPair]:
     """The pairs of a file that has no problem."""
     for key, count in Counter(pair.id for pair in pairs).items():
@@ -192,113 +263,40 @@ def _checked(path: Path, pairs: list[CaptionPair], problems: list[Problem]) -> l
     return pairs
 
 
-def _brace_main_pair(key: str, value: Any, references: tuple[str, ...]) -> CaptionPair | str:
-    if key not in BRACE_MAIN:
-        return f"is no kind of pair; there are {', '.join(BRACE_MAIN)}"
-    if not isinstance(value, list) or len(value) != 5:
-        return "is not [caption, caption, source, source, votes]"
-    made = _pair(BRACE_MAIN[key], value, votes=value[4], least=AGREED)
-    if isinstance(made, str):
-        return made
-    held_to = _without(references, made.first, made.second)
-    # One caption of these was broken on purpose, and the answer was set.
-    was_set = made.subtype in ("HM_2", "MM_2")
-    return replace(made, references_first=held_to, references_second=held_to, answer_set=was_set)
-
-
-def _hallucination_pair(key: str, value: Any, _references: tuple[str, ...]) -> CaptionPair | str:
-    if not isinstance(value, list) or len(value) != 5 or not isinstance(value[4], dict):
-        return "is not [caption, caption, type, type, {references}]"
-    made = _pair(key, value)
-    if isinstance(made, str):
-        return made
-    if sorted(map(str, value[2:4])) != [_WRONG, _HUMAN]:
-        return f"has types {value[2]!r} and {value[3]!r}, not {_HUMAN} and {_WRONG}"
-    references = _texts(value[4].get("references"))
-    if references is None:
-        return "has no list of references"
-    kind = _text(value[4].get("kind")) or "noun"
-    made = replace(made, answer=0 if value[2] == _HUMAN else 1, type=kind, subtype=kind)
-    return replace(made, references_first=references, references_second=references)
-
-
-def _human_pair(key: str, value: Any, references: tuple[str, ...]) -> CaptionPair | str:
-    if not isinstance(value, list) or len(value) < 3:
-        return "is not [caption, caption, …, votes]"
-    made = _pair(key, value, votes=value[-1])
-    if isinstance(made, str):
-        return made
-    left = right = references
-    if not key.startswith("MM"):
-        left = right = _filled(_without(references, made.first))
-    if key == "HC":
-        right = _filled(_without(references, made.second))
-    return replace(made, references_first=left, references_second=right)
-
-
-def _pair(key: str, value: list[Any], *, votes: Any = (), least: int = 1) -> CaptionPair | str:
-    """A pair of the first two values whose clip is not filled in, or what is wrong with it."""
-    first, second = _text(value[0]), _text(value[1])
-    if first is None or second is None:
-        return "has a caption that is blank or not text"
-    cast = _votes(votes) if votes != () else ()
-    if cast is None:
-        return "has votes other than 1, 0 and -1"
-    answer = preferred(cast, least)
-    return CaptionPair(key, "", first, second, answer, type=key[:2], subtype=key, votes=cast)
-
-
-def _as_row(fields: dict[str, Any]) -> dict[str, str] | Problem:
+def _as_row(fields: dict[str, Any]) -> dict[str, str]:
     """The fields of a JSON object as a row has them; a list of references is as many columns."""
     lists = {name: own for name, own in fields.items() if isinstance(own, list)}
     columns = {f"{name}_{n}": text for name, own in lists.items() for n, text in enumerate(own, 1)}
     row = {name: own for name, own in fields.items() if name not in lists} | columns
     for name, value in row.items():
         if not isinstance(value, str | int | None):
-            return Problem("", name, "is neither text nor a whole number")
+            raise ValueError(f"{name}: is neither text nor a whole number")
     return {name: "" if value is None else str(value) for name, value in row.items()}
 
 
-def _row_pair(row: dict[str, str], number: str, dataset: str) -> CaptionPair | Problem:
-    audio, first, second = (_text(row.get(name)) or "" for name in _COLUMNS[:3])
-    for name, value in zip(_COLUMNS, (audio, first, second), strict=False):
-        if not value:
-            return Problem("", name, "is missing or blank")
-    voted = [name for name, text in row.items() if name.startswith("vote") and text.strip()]
-    cast = [_VOTES.get(row[name].strip().lower()) for name in voted]
-    if None in cast:
-        name = voted[cast.index(None)]
-        return Problem("", name, f"is {row[name][:40]!r}, not a, b or tie")
-    votes = tuple(one for one in cast if one is not None)
+def _row_pair(row: dict[str, str], number: str, dataset: str) -> CaptionPair:
+    for name in _COLUMNS:
+        if not row.get(name, "").strip():
+            raise ValueError(f"{name}: is missing or blank")
+    audio, first, second = (row[name] for name in _COLUMNS)
+    cast: list[int] = []
+    for name, text in row.items():
+        if name.startswith("vote") and (vote := text.strip().lower()):
+            if vote not in _VOTES:
+                raise ValueError(f"{name}: is {text[:40]!r}, not a, b or tie")
+            cast.append(_VOTES[vote])
     said = (row.get("preferred") or "").strip().lower()
-    if said not in _PREFERRED or ("preferred" not in row and not votes):
-        return Problem("", "preferred", f"is {said[:40]!r}, not a, b or tie")
-    answer = _PREFERRED[said] if said else preferred(votes)
-    texts = [text for name, text in row.items() if name.startswith("reference")]
-    held_to = _without(filter(_text, texts), first, second)
-    kind = _text(row.get("type")) or "all"
-    name, dataset = _text(row.get("id")) or number, _text(row.get("dataset")) or dataset
-    about = (answer, kind, kind, dataset, held_to, held_to)
-    return CaptionPair(name, audio, first, second, *about, votes, audio)
-
-
-def _text(value: Any) -> str | None:
-    """The value, if it is a text that is not blank."""
-    return value if isinstance(value, str) and value.strip() else None
-
-
-def _texts(value: Any) -> tuple[str, ...] | None:
-    """The value, if it is a list of texts and none of them is blank."""
-    if not isinstance(value, list) or not value:
-        return None
-    return tuple(value) if all(_text(one) is not None for one in value) else None
-
-
-def _votes(value: Any) -> tuple[int, ...] | None:
-    """The value, if it is a list of votes, each 1, 0 or -1."""
-    if not isinstance(value, list) or not value:
-        return None
-    return tuple(value) if all(type(one) is int and abs(one) <= 1 for one in value) else None
+    if said not in _PREFERRED or ("preferred" not in row and not cast):
+        raise ValueError(f"preferred: is {said[:40]!r}, not a, b or tie")
+    answer = _PREFERRED[said] if said else preferred(cast)
+    texts = [text for name, text in row.items() if name.startswith("reference") and text.strip()]
+    held = _without(texts, first, second)
+    kind, key, data = (
+        row[name] if row.get(name, "").strip() else other
+        for name, other in (("type", "all"), ("id", number), ("dataset", dataset))
+    )
+    about = (answer, kind, kind, data, held, held, tuple(cast), audio)
+    return CaptionPair(key, audio, first, second, *about)
 
 
 def _without(references: Iterable[str], *given: str) -> tuple[str, ...]:
@@ -333,9 +331,9 @@ class PairFileKind(NamedTuple):
 
 
 KINDS: Mapping[str, PairFileKind] = {
-    "human": PairFileKind(read_human_pairs, True, False, "fense", "accuracy"),
-    "brace-main": PairFileKind(partial(_read_clips, pair_of=_brace_main_pair), True, least=AGREED),
-    "brace-hallucination": PairFileKind(read_brace_hallucination, False),
+    "human": PairFileKind(partial(_read_clips, form=_HumanClip), True, False, "fense", "accuracy"),
+    "brace-main": PairFileKind(partial(_read_clips, form=_MainClip), True, least=AGREED),
+    "brace-hallucination": PairFileKind(partial(_read_clips, form=_HallucinationClip), False),
     "csv": PairFileKind(read_csv_pairs, False),
 }
 
