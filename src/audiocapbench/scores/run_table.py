@@ -24,7 +24,7 @@ from audiocapbench.scores.scorer import Scorer, is_known, judge_order, metrics_i
 from audiocapbench.scores.table import KeptEstimates, ScoreTable
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
-from audiocapbench.store import Dataset, Run, Store, StoredEstimate, StoredScore
+from audiocapbench.store import Dataset, Run, RunLine, Store, StoredEstimate, StoredScore
 from audiocapbench.store.judgements import Judgement, overall_of
 
 
@@ -192,13 +192,10 @@ def keep_estimates(store: Store, tables: Iterable[RunTable]) -> None:
                 store.put_estimates(table.run.id, table.state, new)
 
 
-def labels(tables: Sequence[RunTable]) -> list[str]:
+def labels(runs: Sequence[Run | RunLine]) -> list[str]:
     """The model of each, with the run's number where two share it."""
-    names = Counter(one.run.model for one in tables)
-    return [
-        f"{one.run.model} (run {one.run.id})" if names[one.run.model] > 1 else one.run.model
-        for one in tables
-    ]
+    names = Counter(one.model for one in runs)
+    return [f"{one.model} (run {one.id})" if names[one.model] > 1 else one.model for one in runs]
 
 
 class TableReader:

@@ -79,8 +79,10 @@ class Scorer:
         """How many places it is shown with."""
         return 3 if self.dimension is None else 2
 
-    def standing(self, estimate: Estimate) -> tuple[bool, float, float]:
+    def standing(self, estimate: Estimate | None) -> tuple[bool, float, float]:
         """What sorts the best first: failures count as zero, and who has no value comes last."""
+        if estimate is None:
+            return (True, 0.0, 0.0)
         value = estimate.value or 0.0
         zero = value if estimate.as_zero is None else estimate.as_zero
         if estimate.bounds and self.dimension is None and find_metric(self.name)[0].of_corpus:

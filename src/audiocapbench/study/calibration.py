@@ -141,7 +141,7 @@ def calibrate_runs(
     if unrated:
         notes.append(f"Nobody rated {', '.join(f'{one.model} (run {one.id})' for one in unrated)}.")
     runs_found, influences, pairs = [], [], list[_RatedSample]()
-    for name, table in zip(labels(tables), tables, strict=True):
+    for name, table in zip(labels([one.run for one in tables]), tables, strict=True):
         given = _ratings_of(table, tables, ratings)
         found, influence, rated = _calibrated(name, table, scorer, given, width, category, notes)
         runs_found.append(found)

@@ -150,7 +150,7 @@ def choose_subset(
     ids, weights = zip(*((samples[place].id, weight) for place, weight in clips), strict=True)
     run, signature = tables[0].run, str(tables[0].signature(scorer))
     made = (run.benchmark, run.dataset, scorer.label, signature, len(samples), method, held_out)
-    return Subset(*made, tuple(labels(tables)), ids, weights)
+    return Subset(*made, tuple(labels([one.run for one in tables])), ids, weights)
 
 
 def measure(
@@ -289,7 +289,7 @@ def estimate_by(subset: Subset, tables: Sequence[RunTable]) -> list[SubsetEstima
         ReportError: A run is of other data, or was not scored in the same way.
     """
     found = []
-    for label, table in zip(labels(tables), tables, strict=True):
+    for label, table in zip(labels([one.run for one in tables]), tables, strict=True):
         scorer = next((one for one in table.scores if one.label == subset.scorer), None)
         if table.run.dataset != subset.dataset:
             raise ReportError(f"run {table.run.id} is of other data than the subset")

@@ -177,7 +177,7 @@ def make_board(
     correction: Correction = Correction.HOLM,
 ) -> Board:
     """Rank runs on the same samples, whose scores were made in one way."""
-    first, shown = group[0], labels(group)
+    first, shown = group[0], labels([one.run for one in group])
     (overall,) = rank_runs(scorer, [ALL], group, correction)
 
     def best_first(place: int) -> tuple[float, bool, float, float]:

@@ -74,14 +74,9 @@ class ReportRun:
     @property
     def entry(self) -> BoardModel:
         """The model, how it was asked, how that ended and what it cost."""
-        table, order = self.table, [str(status) for status in Status]
-        statuses = sorted(table.statuses.items(), key=lambda one: order.index(one[0]))
+        table = self.table
         return BoardModel(
-            **_head(self.run, self.label),
-            asked=table.statuses.total(),
-            answered=table.coverage.answered,
-            total=table.coverage.total,
-            statuses=dict(statuses),
+            **_asked(self.run, self.label, table.statuses, table.coverage.total),
             cost=table.cost_usd,
             cost_estimated=table.cost_estimated > 0,
             judging=total_cost(one.cost_usd for one in self.summary.judges.values()),
@@ -96,8 +91,9 @@ class ReportRun:
         return found
 
 
-def _head(run: Any, label: str) -> dict[str, Any]:
-    """A model, and how it was asked; the run may be its row of the store alone."""
+def _asked(run: Any, label: str, statuses: Mapping[str, int], total: int) -> dict[str, Any]:
+    """A model, how it was asked and how that ended; the run may be its row of the store alone."""
+    known = [str(status) for status in Status]
     return {
         "label": label,
         "provider": provider_of(run.model),
@@ -107,6 +103,10 @@ def _head(run: Any, label: str) -> dict[str, Any]:
         "parameters": ", ".join(f"{key} {value}" for key, value in run.parameters.items()),
         "audio": run.contract,
         "made": run.made_by,
+        "asked": sum(statuses.values()),
+        "answered": statuses.get(Status.OK, 0),
+        "total": total,
+        "statuses": {name: statuses[name] for name in sorted(statuses, key=known.index)},
     }
 
 
@@ -212,7 +212,7 @@ class KeptRun:
     def covered(self, scorer: Scorer) -> int | None:
         """How many samples a metric or a judge has scored, as far as that was kept."""
         if scorer.judge is None:
-            return self.line.statuses.get("ok", 0)
+            return self.line.statuses.get(Status.OK, 0)
         estimate = self.estimate(scorer)
         return None if estimate is None else estimate.n
 
@@ -220,11 +220,7 @@ class KeptRun:
     def entry(self) -> BoardModel:
         """The model, how it was asked, how that ended and what it cost."""
         return BoardModel(
-            **_head(self.run, self.label),
-            asked=self.line.asked,
-            answered=self.line.statuses.get("ok", 0),
-            total=self.line.sample_count,
-            statuses=dict(self.line.statuses),
+            **_asked(self.run, self.label, self.line.statuses, self.line.sample_count),
             cost=self.line.cost_usd,
             cost_estimated=False,
             judging=None,
@@ -266,15 +262,14 @@ def kept_data(
 ) -> KeptData | None:
     """What the store has kept of runs of one benchmark; None where nothing was scored yet."""
     rows = {row.id: row for row in store.browse.run_heads([one.id for one in lines])}
-    names = Counter(one.model for one in lines)
     runs = [
         KeptRun(
-            f"{one.model} (run {one.id})" if names[one.model] > 1 else one.model,
+            label,
             rows[one.id],
             one,
             {(each.scorer, each.group): kept_estimate(each) for each in store.estimates(one.id)},
         )
-        for one in lines
+        for one, label in zip(lines, labels(lines), strict=True)
     ]
     scorers = _kept_scorers(store, runs)
     if not scorers:
@@ -284,7 +279,7 @@ def kept_data(
     headline = headline_of(scorers, by, traits.headline)
     return KeptData(
         lines[0].benchmark,
-        tuple(sorted(runs, key=lambda one: _kept_standing(one.estimate(headline)))),
+        tuple(sorted(runs, key=lambda one: headline.standing(one.estimate(headline)))),
         tuple(scorers),
         headline,
         dict(Counter(one.category for one in samples)),
@@ -296,21 +291,16 @@ def kept_data(
 def _kept_scorers(store: Store, runs: Sequence[KeptRun]) -> list[Scorer]:
     """What the store has scores of: judges with their dimensions, then metrics."""
     numbers = [one.line.id for one in runs]
-    labels = {label for one in runs for label, _ in one.estimates}
+    known = {label for one in runs for label, _ in one.estimates}
     judges, metrics = {}, []
     for name in store.browse.scored_by(numbers):
-        is_judge = any(label.startswith(f"{name}: ") for label in labels)
-        if (is_judge or name not in labels) and (found := store.browse.dimensions(numbers, name)):
+        is_judge = any(label.startswith(f"{name}: ") for label in known)
+        if (is_judge or name not in known) and (found := store.browse.dimensions(numbers, name)):
             judges[name] = [*found, OVERALL]
-        if name in labels or name not in judges:
+        if name in known or name not in judges:
             metrics.append(name)
     own = [Scorer(name, one) for name in sorted(judges, key=judge_order) for one in judges[name]]
     return [*own, *map(Scorer, metrics_in_order(metrics))]
-
-
-def _kept_standing(one: Estimate | None) -> tuple[bool, float]:
-    value = None if one is None else one.value if one.as_zero is None else one.as_zero
-    return (value is None, -(value or 0.0))
 
 
 def stored_summaries(
@@ -348,7 +338,8 @@ def gather(
     if not scorers:
         raise ReportError(" ".join(why_unscored(one, None) for one in tables))
     headline = headline_of(scorers, by, tables[0].traits.headline)
-    runs = [ReportRun(label, one) for label, one in zip(labels(tables), summaries, strict=True)]
+    names = labels([one.run for one in summaries])
+    runs = [ReportRun(label, one) for label, one in zip(names, summaries, strict=True)]
     runs.sort(key=lambda one: headline.standing(one.table.point(headline)))
     unknown = sorted({name for one in tables for name in one.unknown_metrics})
     rows, notes = _published(summaries[0].run.benchmark, headline, len(samples))

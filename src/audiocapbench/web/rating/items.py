@@ -12,6 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pydantic import TypeAdapter
+
 from audiocapbench import audio
 from audiocapbench.data.columns import FILES, PREDICTIONS, SYSTEMS, renamed
 from audiocapbench.data.json_text import check_storable
@@ -55,18 +57,16 @@ class RatingItem:
 
     def content(self) -> dict[str, Any]:
         """As the store keeps it."""
-        lists = ("captions", "systems", "runs", "references")
-        found: dict[str, Any] = {name: list(getattr(self, name)) for name in lists}
-        texts = ("audio", "sample", "group", "right", "gold")
-        return found | {name: getattr(self, name) for name in texts}
+        found: dict[str, Any] = _ITEM.dump_python(self, mode="json", exclude={"id"})
+        return found
 
     @classmethod
     def of(cls, key: str, content: Mapping[str, Any]) -> "RatingItem":
         """As the store gives it."""
-        known: dict[str, Any] = {
-            name: tuple(one) if isinstance(one, list) else one for name, one in content.items()
-        }
-        return cls(key, **known)
+        return _ITEM.validate_python({"id": key, **content})
+
+
+_ITEM = TypeAdapter(RatingItem)
 
 
 class HeardClip(NamedTuple):

@@ -10,6 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
+from pydantic import TypeAdapter
+
 from audiocapbench.errors import AudioCapBenchError
 
 KindName = Literal["pairs", "judge", "rel", "pick"]
@@ -53,16 +55,8 @@ class Kind(NamedTuple):
         return (self.field,) if self.field else tuple(one.name for one in self.scales)
 
 
-def _read_kinds() -> dict[str, Kind]:
-    text = files("audiocapbench.web.rating").joinpath("kinds.toml").read_text("utf-8")
-    found = tomllib.loads(text).items()
-    scales = {
-        name: tuple(Scale(**one) for one in fields.get("scales", ())) for name, fields in found
-    }
-    return {name: Kind(**(fields | {"scales": scales[name]})) for name, fields in found}
-
-
-KINDS = _read_kinds()
+_FILE = files("audiocapbench.web.rating").joinpath("kinds.toml")
+KINDS = TypeAdapter(dict[str, Kind]).validate_python(tomllib.loads(_FILE.read_text("utf-8")))
 
 
 def read_answer(name: str, given: Mapping[str, Any], order: Sequence[int]) -> Answer:
