@@ -8,8 +8,10 @@ import pytest
 
 from audiocapbench.benchmarks import Selection, open_benchmark
 from audiocapbench.engine import run_benchmark, score_run
+from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import create_model
-from audiocapbench.report.leaderboard.board import Board
+from audiocapbench.report.leaderboard.board import Board, LeaderboardQuery
+from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.page.board import (
     BINS,
     board_document,
@@ -29,7 +31,7 @@ from audiocapbench.report.page.drawing import (
 )
 from audiocapbench.report.page.plots import overall_bars, tradeoff_points
 from audiocapbench.report.page.providers import provider_of
-from audiocapbench.report.page.report_data import headline_of
+from audiocapbench.report.page.report_data import gather, kept_data, stored_summaries
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.store import Run
 from folders import write_folder
@@ -88,10 +90,26 @@ def test_without_a_judge_there_is_no_fourth_figure_and_a_metric_ranks(runs: Path
 
 
 def test_a_chosen_score_ranks(runs: Path) -> None:
-    gathered = gathered_runs(*scored_runs(runs, "control/right", judged=True))
-    assert headline_of(gathered.scorers, "rouge_l").name == "rouge_l"
-    assert headline_of(gathered.scorers, "elements").label == "elements: overall"
-    assert headline_of(gathered.scorers, "elements: accuracy").column == "accuracy"
+    store, made = scored_runs(runs, "control/right", judged=True)
+    summaries = stored_summaries(store, [one.id for one in made])
+    assert gather(summaries, "rouge_l").headline.name == "rouge_l"
+    assert gather(summaries, "elements").headline.label == "elements: overall"
+    assert gather(summaries, "elements: accuracy").headline.column == "accuracy"
+
+
+def test_the_page_ranks_by_what_the_leaderboard_ranks_by(tmp_path: Path) -> None:
+    root = write_folder(tmp_path, 12)
+    store, made = scored_runs(root, "control/right", "control/safe", "control/wrong")
+    judge_run(store, made[0], [create_judge("elements")])
+    for count in (1, 2):
+        data = gathered_runs(store, made)
+        lines = [store.runs(only=[one.id])[0] for one in made]
+        kept = kept_data(store, lines, store.browse.sample_heads([one.id for one in made]))
+        (board,) = build_leaderboard(store, LeaderboardQuery(runs=tuple(o.id for o in made))).boards
+        assert kept is not None
+        assert {data.headline, kept.headline} == {board.scorer}
+        assert (data.headline.judge is not None) == (count > 1), "most runs were judged"
+        judge_run(store, made[1], [create_judge("elements")])
 
 
 def test_metrics_that_rank_as_the_judge_does_correlate_fully(runs: Path) -> None:

@@ -4,9 +4,10 @@ Runs on different samples, or with scores made in different ways, stand on diffe
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from audiocapbench.benchmarks.captioning import AUDIOCAPBENCH
+from audiocapbench.benchmarks.corpora import leaves_null_out
 from audiocapbench.benchmarks.published_results import published_results
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
@@ -124,11 +125,11 @@ def _boards(group: Sequence[RunTable], query: LeaderboardQuery, notes: list[str]
     A run without any answer stands on all of them, unranked: there is nothing to score.
     """
     hopeless = [one for one in group if one.has_no_answers]
-    scorer = query.scorer or _default(group)
+    scored = [one for one in group if not one.has_no_answers]
+    found = Counter(one for table in scored for one in table.scorers if table.signature(one))
+    scorer = query.scorer or default_scorer(found, len(scored), group[0].traits.headline)
     by_signature: dict[Signature, list[RunTable]] = {}
-    for one in group:
-        if one.has_no_answers:
-            continue
+    for one in scored:
         signature = one.signature(scorer) if scorer else UNSIGNED
         if signature:
             by_signature.setdefault(signature, []).append(one)
@@ -153,18 +154,20 @@ def _boards(group: Sequence[RunTable], query: LeaderboardQuery, notes: list[str]
     ]
 
 
-def _default(group: Sequence[RunTable]) -> Scorer | None:
-    """A judge that most runs have; else the benchmark's metric; else what most runs have."""
-    scored = [one for one in group if not one.has_no_answers]
-    found = [scorer for one in scored for scorer in one.scorers if one.signature(scorer)]
-    counts, order = Counter(found), list(dict.fromkeys(found))
-    order.sort(key=lambda one: -counts[one])
-    judges = [one for one in order if one.dimension is not None and 2 * counts[one] > len(scored)]
-    headline = group[0].traits.headline
-    metrics = [one for one in order if one.dimension is None]
-    own = [one for one in metrics if one.name == headline] or [
-        one for one in metrics if parse_name(one.name).name == headline
-    ]
+def default_scorer(counts: Mapping[Scorer, int], runs: int, headline: str) -> Scorer | None:
+    """What runs are ranked by unless somebody says otherwise.
+
+    A judge that most runs have; else the benchmark's headline, whatever its options; else what most
+    runs have.
+
+    Args:
+        counts: How many of so many runs have each score.
+    """
+    order = sorted(counts, key=lambda one: -counts[one])
+    judges = [one for one in order if one.is_overall and 2 * counts[one] > runs]
+    metrics = [one for one in order if one.judge is None and not leaves_null_out(one.name)]
+    own = [one for one in metrics if one.name == headline]
+    own += [one for one in metrics if parse_name(one.name).name == headline]
     return next(iter([*judges, *own, *order]), None)
 
 

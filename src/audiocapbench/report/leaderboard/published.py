@@ -32,7 +32,7 @@ def with_published(
     for board in boards:
         results = published_results(board.benchmark)
         # Published scores stand among a board's where they are of the same kind.
-        alike = results is not None and is_published(board.scorer, results)
+        alike = results is not None and _is_published(board.scorer, results)
         if results is not None and alike and _of_all(board, results):
             found.append(_among(board, results, by_category=query.by_category))
             mixed = True
@@ -69,10 +69,29 @@ def has_published(query: LeaderboardQuery) -> bool:
     results = published_results(query.benchmark or AUDIOCAPBENCH)
     if results is None:
         return False
-    return query.scorer is None or is_published(query.scorer, results)
+    return query.scorer is None or _is_published(query.scorer, results)
 
 
-def is_published(scorer: Scorer, results: PublishedResults) -> bool:
+def published_beside(
+    benchmark: str, headline: Scorer, samples: int
+) -> tuple[tuple[PublishedRow, ...], list[str]]:
+    """The paper's models where a page may show them beside runs, and what to know of them."""
+    results = published_results(benchmark)
+    if results is None:
+        return (), [f"There are no published results of {benchmark} in this package."]
+    if not _is_published(headline, results):
+        return (), [f"The published models are not shown: they have no score of {headline.label}."]
+    judged = f"were judged by {results.judge}, " if headline.judge is not None else ""
+    notes = [f"Models marked 'published' {judged}were not run here. Source: {results.source}."]
+    if samples != results.total:
+        notes.append(
+            f"The published scores are about {results.total:,} samples, the runs about "
+            f"{samples:,}: compare them with care."
+        )
+    return results.rows, notes
+
+
+def _is_published(scorer: Scorer, results: PublishedResults) -> bool:
     """Whether a score is of a kind that the paper prints: its judge's, or one of its metrics."""
     return _is_judge(scorer, results) or _has_metric(scorer, results)
 

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from audiocapbench.benchmarks import stored_traits
 from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.benchmarks.corpora import leaves_null_out
-from audiocapbench.benchmarks.published_results import PublishedRow, published_results
+from audiocapbench.benchmarks.published_results import PublishedRow
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status, total_cost
 from audiocapbench.errors import ReportError, meant
 from audiocapbench.judges.aggregation import OVERALL
-from audiocapbench.metrics.names import parse_name
-from audiocapbench.report.leaderboard.published import is_published
+from audiocapbench.report.leaderboard.build import default_scorer
+from audiocapbench.report.leaderboard.published import published_beside
 from audiocapbench.report.page.document import BoardModel
 from audiocapbench.report.page.providers import provider_of
 from audiocapbench.scores.estimate import Estimate
@@ -276,7 +276,7 @@ def kept_data(
         return None
     dataset = store.browse.dataset_head(rows[lines[0].id].dataset, lines[0].benchmark)
     traits = stored_traits(dataset)
-    headline = headline_of(scorers, by, traits.headline)
+    headline = _headline(scorers, len(runs), traits.headline, by)
     return KeptData(
         lines[0].benchmark,
         tuple(sorted(runs, key=lambda one: headline.standing(one.estimate(headline)))),
@@ -288,19 +288,22 @@ def kept_data(
     )
 
 
-def _kept_scorers(store: Store, runs: Sequence[KeptRun]) -> list[Scorer]:
-    """What the store has scores of: judges with their dimensions, then metrics."""
+def _kept_scorers(store: Store, runs: Sequence[KeptRun]) -> Counter[Scorer]:
+    """What how many runs have scores of: judges with their dimensions, then metrics."""
     numbers = [one.line.id for one in runs]
+    counts = Counter(name for number in numbers for name in store.browse.scored_by([number]))
     known = {label for one in runs for label, _ in one.estimates}
-    judges, metrics = {}, []
-    for name in store.browse.scored_by(numbers):
+    judges, metrics = dict[str, list[str]](), []
+    for name in counts:
         is_judge = any(label.startswith(f"{name}: ") for label in known)
         if (is_judge or name not in known) and (found := store.browse.dimensions(numbers, name)):
             judges[name] = [*found, OVERALL]
         if name in known or name not in judges:
             metrics.append(name)
-    own = [Scorer(name, one) for name in sorted(judges, key=judge_order) for one in judges[name]]
-    return [*own, *map(Scorer, metrics_in_order(metrics))]
+    order = sorted(judges, key=lambda name: (-counts[name], judge_order(name)))
+    scorers = [Scorer(name, one) for name in order for one in judges[name]]
+    scorers += map(Scorer, metrics_in_order(metrics))
+    return Counter({one: counts[one.name] for one in scorers})
 
 
 def stored_summaries(
@@ -324,7 +327,7 @@ def stored_summaries(
 def gather(
     summaries: Sequence[RunSummary], by: str | None = None, *, published: bool = False
 ) -> ReportData:
-    """What a page shows of summarised runs, ranked as ``headline_of`` says.
+    """What a page shows of summarised runs, ranked by a score or as ``default_scorer`` says.
 
     Published models stand beside them where they were scored in the same way.
 
@@ -337,12 +340,13 @@ def gather(
     scorers = tuple(_scorers_of(summaries))
     if not scorers:
         raise ReportError(" ".join(why_unscored(one, None) for one in tables))
-    headline = headline_of(scorers, by, tables[0].traits.headline)
+    counts = {one: sum(bool(table.signature(one)) for table in tables) for one in scorers}
+    headline = _headline(counts, len(tables), tables[0].traits.headline, by)
     names = labels([one.run for one in summaries])
     runs = [ReportRun(label, one) for label, one in zip(names, summaries, strict=True)]
     runs.sort(key=lambda one: headline.standing(one.table.point(headline)))
     unknown = sorted({name for one in tables for name in one.unknown_metrics})
-    rows, notes = _published(summaries[0].run.benchmark, headline, len(samples))
+    rows, notes = published_beside(summaries[0].run.benchmark, headline, len(samples))
     return ReportData(
         summaries[0].run.benchmark,
         tuple(samples),
@@ -353,25 +357,6 @@ def gather(
         (*map(without_plugin, unknown), *(notes if published else ())),
         rows if published else (),
     )
-
-
-def _published(
-    benchmark: str, headline: Scorer, samples: int
-) -> tuple[tuple[PublishedRow, ...], list[str]]:
-    """The paper's models where they may stand beside the runs, and what to know of them."""
-    results = published_results(benchmark)
-    if results is None:
-        return (), [f"There are no published results of {benchmark} in this package."]
-    if not is_published(headline, results):
-        return (), [f"The published models are not shown: they have no score of {headline.label}."]
-    judged = f"were judged by {results.judge}, " if headline.judge is not None else ""
-    notes = [f"Models marked 'published' {judged}were not run here. Source: {results.source}."]
-    if samples != results.total:
-        notes.append(
-            f"The published scores are about {results.total:,} samples, the runs about "
-            f"{samples:,}: compare them with care."
-        )
-    return results.rows, notes
 
 
 def check_benchmark(runs: Sequence[Run]) -> None:
@@ -438,33 +423,20 @@ def _scorers_of(summaries: Sequence[RunSummary]) -> list[Scorer]:
     return [one for one in found if any(_has_any(one, table) for table in tables)]
 
 
-def headline_of(
-    scorers: Sequence[Scorer], wanted: str | None = None, metric: str | None = None
-) -> Scorer:
-    """What models are ranked by: a judge's overall score, else the benchmark's metric.
-
-    The user may have chosen one: a metric, a judge, or ``JUDGE: DIMENSION``.
+def _headline(scorers: Mapping[Scorer, int], runs: int, metric: str, wanted: str | None) -> Scorer:
+    """What the models are ranked by: a metric, a judge, or ``JUDGE: DIMENSION``; or the default.
 
     Raises:
-        ReportError: There is none of that name.
+        ReportError: There is none of the name that is wanted.
     """
-    totals = [one for one in scorers if one.is_overall]
+    whole = {one: count for one, count in scorers.items() if one.is_overall or one.judge is None}
     if wanted is None:
-        own = [one for one in scorers if _is_of(one, metric)]
-        return [*totals, *own, *scorers][0]
+        return default_scorer(whole, runs, metric) or next(iter(scorers))
     for one in scorers:
-        if wanted == one.label or (one in totals and wanted == one.judge):
+        if wanted == one.label or (one.is_overall and wanted == one.judge):
             return one
-    labels = [one.label for one in scorers]
-    near = meant(wanted, labels, "these runs have")
+    near = meant(wanted, [one.label for one in scorers], "these runs have")
     raise ReportError(f"there is no score {wanted!r} to rank by{near}")
-
-
-def _is_of(scorer: Scorer, metric: str | None) -> bool:
-    """Whether it is a metric, whatever its options, but for scores of a part of the samples."""
-    if scorer.judge is not None or leaves_null_out(scorer.name):
-        return False
-    return metric in (scorer.name, parse_name(scorer.name).name)
 
 
 def _has_any(scorer: Scorer, table: RunTable) -> bool:
