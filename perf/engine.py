@@ -200,6 +200,7 @@ def child(scheme: str, address: str, folder: Path) -> None:
     """Ask everything and print how it went."""
     name, _, number = scheme.partition(":")
     # What is imported once is not a question's cost.
+    import httpx  # noqa: F401
     import openai.resources.chat  # noqa: F401
 
     import audiocapbench.engine  # noqa: F401

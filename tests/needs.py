@@ -25,7 +25,7 @@ ROOT = TESTS.parent
 
 # Names by which packages are imported, where it is not what they are installed by.
 _DISTRIBUTIONS = {
-    "google": "google-genai",
+    "google": "google-auth",
     "material": "mkdocs-material",
     "ppi_py": "ppi-python",
     "sklearn": "scikit-learn",
@@ -34,10 +34,8 @@ _DISTRIBUTIONS = {
 # What a dependency of an extra brings with it.
 _BROUGHT_BY = {
     "cryptography": "gemini",
-    "httpx": "dashscope",
     "nbformat": "test-all",
     "starlette": "web",
-    "websockets": "openai",
     "yaml": "docs",
 }
 # What pyproject.toml keeps out of every extra, because only its data are wanted.

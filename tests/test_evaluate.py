@@ -381,8 +381,6 @@ def test_all_models_are_one_a_provider_with_a_key_and_one_that_is_gone_stops_no_
 def test_what_is_missing_is_said_in_one_sentence(
     place: Path, words: list[str], reason: str
 ) -> None:
-    if "gemini" in words:
-        needs("google.genai")
     done = call(place, *words, "--data-dir", "data", "--output", "out.json")
     assert done.returncode == 2
     [line] = done.stderr.splitlines()

@@ -22,7 +22,6 @@ def reason_of(need: object) -> str:
 
 def test_a_missing_package_is_named_with_what_brings_it() -> None:
     assert command_for("sklearn") == "pip install -e '.[plots]'"
-    assert command_for("openai") == "pip install -e '.[openai]'"
     assert command_for("websockets") == "pip install -e '.[openai]'"
     assert command_for("statsmodels") == "make test-all"
     assert reason_of(lambda: needs("json", "no_such_package.inner")) == (

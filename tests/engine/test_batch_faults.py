@@ -395,7 +395,6 @@ def test_a_batch_with_errors_alone_fails_its_samples_which_can_be_asked_again(
 class TestGemini:
     @pytest.fixture
     def google(self) -> Iterator[GeminiBatchServer]:
-        needs("google.genai")
         with GeminiBatchServer() as running:
             yield running
 

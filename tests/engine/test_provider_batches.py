@@ -402,7 +402,6 @@ def test_the_library_asks_in_batches_too(
 class TestGemini:
     @pytest.fixture
     def google(self) -> Iterator[GeminiBatchServer]:
-        needs("google.genai")
         with GeminiBatchServer() as running:
             yield running
 

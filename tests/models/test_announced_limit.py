@@ -10,7 +10,6 @@ from audiocapbench.models.model import ModelSettings
 from fakes.http_server import HttpServer, json_response
 from fakes.openai_server import completion
 from fakes.questions import ask, question
-from needs import needs
 
 
 def headers(limit: str, remaining: str, reset: str) -> dict[str, str]:
@@ -62,7 +61,6 @@ def test_what_cannot_be_true_is_not(said: tuple[str, str, str]) -> None:
 
 
 def test_a_model_knows_what_its_last_answer_told(tmp_path: Path) -> None:
-    needs("openai")
     told = headers("500", "499", "120ms")
     with HttpServer(lambda _request: json_response(completion(), headers=told)) as server:
         model = create(f"endpoint/m@{server.url}/v1", ModelSettings())

@@ -10,10 +10,6 @@ from typing import Any
 
 import pytest
 
-from needs import needs
-
-needs("httpx", "openai")
-
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import (
     AudioError,

@@ -5,10 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from needs import needs
-
-needs("openai")
-
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError
 from audiocapbench.models import Question, create_model

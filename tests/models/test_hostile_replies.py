@@ -1,6 +1,6 @@
 """Replies that are meant to hurt: bombs, floods, redirects, bytes that are no text, deep nests.
 
-Every provider is asked through its own SDK; whatever comes, memory stays bounded, the time-out
+Whatever comes, memory stays bounded, the time-out
 holds and the key goes nowhere but to the address that was named.
 """
 
@@ -19,7 +19,7 @@ import pytest
 
 from needs import needs
 
-needs("openai", "google.genai")
+needs("websockets")
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, RefusedQuestionError, TransientError

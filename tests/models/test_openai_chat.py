@@ -13,10 +13,6 @@ from typing import Any
 import anyio
 import pytest
 
-from needs import needs
-
-needs("openai")
-
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError
 from audiocapbench.models import Question, create_model
@@ -505,27 +501,6 @@ def test_an_address_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, url
 def test_a_name_without_a_model_is_refused() -> None:
     with pytest.raises(ModelError, match="names no model"):
         create_model("openai/")
-
-
-def test_a_missing_sdk_is_one_sentence_and_loading_the_module_needs_none() -> None:
-    program = """
-import sys
-sys.modules["openai"] = None
-from audiocapbench.errors import ModelError
-from audiocapbench.models import create_model
-try:
-    create_model("openai/gpt-audio")
-except ModelError as error:
-    print(error)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={"OPENAI_API_KEY": KEY, "PYTHONPATH": ":".join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == "openai/… needs: pip install 'audiocapbench[openai]'\n"
 
 
 def choice(**changes: Any) -> dict[str, Any]:

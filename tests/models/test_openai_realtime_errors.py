@@ -8,7 +8,7 @@ import pytest
 
 from needs import needs
 
-needs("openai", "websockets")
+needs("websockets")
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError

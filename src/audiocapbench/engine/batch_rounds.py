@@ -25,8 +25,7 @@ from audiocapbench.engine.store_access import Note, StoreAccess, StoreReader
 from audiocapbench.engine.worker_pool import Stop, WorkerPool
 from audiocapbench.errors import AwaitedError, FatalError, ModelError, TransientError
 from audiocapbench.models.access import Exchange, SentBody
-from audiocapbench.models.gemini_batches import GeminiBatches
-from audiocapbench.models.openai_batches import OpenAIBatches
+from audiocapbench.models.openai_batches import ProviderBatches
 from audiocapbench.models.price import Price
 from audiocapbench.store import Run, Store
 from audiocapbench.store.batches import OWN
@@ -51,7 +50,7 @@ class _RequestFile:
 class BatchRounds:
     """The batches of one run, for its model or for a judge."""
 
-    service: OpenAIBatches | GeminiBatches
+    service: ProviderBatches
     store: Store
     run: Run
     judge: str

@@ -12,7 +12,7 @@ from audiocapbench.errors import FatalError, JudgeError, RefusedQuestionError
 from audiocapbench.judges.contract import MAX_SCORE, Contract, JudgeInput, Verdict
 from audiocapbench.judges.quoting import RULES
 from audiocapbench.models import Model, Question
-from audiocapbench.models.model import CompletionModel, SchemaModel, VariedModel
+from audiocapbench.models.model import CompletionModel, ModelVariant, SchemaModel
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.signature import Signature, sign
 
@@ -81,7 +81,7 @@ class ModelJudge:
 
     def asked(self, repeat: int) -> Model:
         """The model for one round: each round has its own place in the cache."""
-        return self.model if repeat == 0 else VariedModel(self.model, {"repeat": repeat})
+        return self.model if repeat == 0 else ModelVariant(self.model, {"repeat": repeat})
 
 
 Judge = ModelJudge | TextJudge
@@ -135,7 +135,7 @@ def held_to_schema(model: Model, contract: Contract, *, hears: bool) -> Model | 
     return None
 
 
-class _SchemaCompletion(VariedModel):
+class _SchemaCompletion(ModelVariant):
     """A chat model whose completions are held to a schema; for questions without audio."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""How providers are reached: addresses and keys, checked beforehand, connections and bodies."""
+"""How providers are reached: addresses and keys, checked beforehand, and bodies of requests."""
 
 import base64
 import itertools
@@ -6,14 +6,11 @@ import json
 import os
 import re
 import secrets
-from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
-
-from anyio.lowlevel import RunVar
 
 from audiocapbench.credentials import credential, without_query
 from audiocapbench.errors import ModelError
@@ -61,10 +58,10 @@ class RemoteModel:
         return (self.key,) if self.key else ()
 
 
-class ConnectedModel(ABC):
-    """A model over connections, which live and die with the event loop that opened them.
+class RemoteModelBase:
+    """A model at a provider; its options go with every question.
 
-    Its options go with every question; its time-out is from the first byte sent to the last read.
+    Its time-out is from the first byte sent to the last read.
     """
 
     cacheable = True
@@ -77,29 +74,6 @@ class ConnectedModel(ABC):
         self.contract = contract
         self.parameters: Parameters = {"host": remote.host, **options}
         self._remote, self._options, self._timeout_s = remote, options, timeout_s
-        # Up to anyio 4.9 variables of one name are one variable, whoever made them.
-        self._opened: RunVar[Any] = RunVar(f"client {next(_numbers)}")
-
-    @abstractmethod
-    def _connect(self) -> Any:
-        """A new client."""
-
-    async def _close(self, client: Any) -> None:
-        await client.aclose()
-
-    def _client(self) -> Any:
-        client = self._opened.get(None)
-        if client is None:
-            client = self._connect()
-            self._opened.set(client)
-        return client
-
-    async def aclose(self) -> None:
-        """Close the connections of this event loop."""
-        client = self._opened.get(None)
-        if client is not None:
-            self._opened.set(None)
-            await self._close(client)
 
 
 def remote_model(provider: Provider, name: str, standard_url: str, *url_names: str) -> RemoteModel:

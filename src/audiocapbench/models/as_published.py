@@ -5,7 +5,7 @@ from dataclasses import replace
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.models.controls import RuleFollower
 from audiocapbench.models.gemini import thinks
-from audiocapbench.models.model import Model, ModelSettings, Question, VariedModel
+from audiocapbench.models.model import Model, ModelSettings, ModelVariant, Question
 from audiocapbench.models.openai_realtime import LOWEST_TEMPERATURE, PROVIDER, dialect_of
 
 PUBLISHED_NAMES = {"openai-realtime": "openai_realtime", "dashscope": "qwen_audio"}
@@ -16,7 +16,7 @@ MAX_TOKENS = 256
 """Longest answer that the published tool asks for, but of models that think."""
 
 
-class PublishedModel(VariedModel):
+class PublishedModel(ModelVariant):
     """A model whose answer is taken as it is, though it was cut at the longest that is allowed.
 
     Attributes:

@@ -7,9 +7,9 @@ from typing import Any
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
-from audiocapbench.models.access import Address, ConnectedModel, RemoteModel, SentBody, remote_model
-from audiocapbench.models.http_client import connected_client
-from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
+from audiocapbench.models.access import Address, RemoteModel, SentBody, remote_model
+from audiocapbench.models.http_client import HttpModel
+from audiocapbench.models.http_errors import no_answer, time_to_answer
 from audiocapbench.models.model import AudioContract, Model, ModelSettings, Question
 from audiocapbench.models.openai_chat import CHAT_SETTINGS, ChatDialect, ChatModel, request_options
 from audiocapbench.models.provider import TOOL, KnownModel, Provider
@@ -17,12 +17,9 @@ from audiocapbench.models.replies import (
     choice_ending,
     cleaned,
     count,
-    filtered_reply,
+    failed_reply,
     json_object,
     metered,
-    paid_for,
-    parsed_json,
-    parsed_object,
     used_by,
 )
 
@@ -37,7 +34,7 @@ _NATIVE = re.compile(r"qwen\d*-audio\b.*", re.IGNORECASE)
 _GENERATION = "/services/aigc/multimodal-generation/generation"
 
 
-class QwenAudioModel(ConnectedModel):
+class QwenAudioModel(HttpModel):
     """A Qwen-Audio model over DashScope's own API, whose address goes up to and with /api/v1."""
 
     async def answer(self, question: Question) -> Reply:
@@ -53,30 +50,11 @@ class QwenAudioModel(ConnectedModel):
                 "parameters": {"result_format": "message", **self._options},
             }
 
-        body = SentBody(request, question.audio)
         with time_to_answer(self._remote, self._timeout_s):
-            response = await self._client().post(self._url, content=body, headers=body.headers)
-            if response.status_code != 200:
-                return self._failure(response)
-            return cleaned(_generation_reply(parsed_json(response.content), self._remote))
-
-    def _connect(self) -> Any:
-        import httpx
-
-        self._url = httpx.URL(self._remote.address.url + _GENERATION)
-        return connected_client(httpx, self._remote, self._timeout_s, {})
-
-    def _failure(self, response: Any) -> Reply:
-        """The reply that an HTTP error is, or the error that it stands for."""
-        body = parsed_object(response.text)
-        said, code = body.get("message") or response.text, str(body.get("code") or "")
-        filtered = filtered_reply(code, body, str(said), self._remote)
-        if filtered is not None:
-            # An error in place of an answer: nothing was written.
-            return replace(filtered, output_tokens=0)
-        message = f"{code}: {said}" if code else str(said)
-        failure = status_error(self._remote, response.status_code, response.headers, message, code)
-        raise paid_for(failure, body)
+            reply = await self.post(_GENERATION, SentBody(request, question.audio))
+            if not reply.is_success:
+                return failed_reply(reply, self._remote)
+            return cleaned(_generation_reply(reply.json(), self._remote))
 
 
 def create(name: str, settings: ModelSettings) -> Model:
@@ -124,7 +102,5 @@ PROVIDER = Provider(
     contract=QWEN_OMNI,
     settings=CHAT_SETTINGS,
     key_names=("DASHSCOPE_API_KEY",),
-    extra="dashscope",
-    packages=("httpx", "openai"),
     models=(KnownModel("dashscope/qwen-audio-turbo", TOOL, contract=QWEN_AUDIO),),
 )

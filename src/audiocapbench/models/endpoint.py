@@ -38,6 +38,4 @@ PROVIDER = Provider(
     settings=CHAT_SETTINGS,
     key_names=("ENDPOINT_API_KEY",),
     key_optional=True,
-    extra="openai",
-    packages=("openai",),
 )

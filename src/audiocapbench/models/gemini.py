@@ -1,4 +1,4 @@
-"""``gemini/…``: Google's Gemini through its official SDK, with an API key or through Vertex AI.
+"""``gemini/…``: Google's Gemini, with an API key or through Vertex AI.
 
 Audio travels inside the request while that is small enough, and past it as an uploaded file.
 """
@@ -6,44 +6,45 @@ Audio travels inside the request while that is small enough, and past it as an u
 import io
 import os
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+import threading
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import Any, NamedTuple
+from typing import IO, Any
+from urllib.parse import quote
 
 import anyio
 from anyio import to_thread
 
-from audiocapbench.credentials import short
 from audiocapbench.data.outcome import Reply, Status
-from audiocapbench.errors import FatalError, ModelError, TransientError
+from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models.access import (
     BATCH_TRANSPORT,
     Address,
-    ConnectedModel,
     RemoteModel,
     SentBody,
     checked_url,
     key_of,
 )
 from audiocapbench.models.gemini_batches import GeminiBatches
-from audiocapbench.models.http_client import client_options, http_library
-from audiocapbench.models.http_errors import no_answer, span_s, status_error, time_to_answer
+from audiocapbench.models.http_client import HttpModel
+from audiocapbench.models.http_errors import no_answer, time_to_answer
 from audiocapbench.models.model import AudioContract, ModelSettings, Parameters, Question, SentAudio
 from audiocapbench.models.openai_chat import request_options
 from audiocapbench.models.price import Price
-from audiocapbench.models.provider import PAPER, KnownModel, Provider
+from audiocapbench.models.provider import PAPER, KnownModel, Provider, require_packages
 from audiocapbench.models.replies import (
     Ending,
+    HttpReply,
+    Json,
     clean,
     count,
     ending_as,
+    failed_reply,
     first_choice,
     json_object,
     json_objects,
     metered,
-    paid_for,
-    parsed_json,
     used_by,
 )
 
@@ -60,12 +61,9 @@ THINKING_BUDGET, THINKING_MAX_TOKENS = 1_024, 8_192
 FIRST_POLL_S, SLOWEST_POLL_S, DELETING_S = 0.2, 4.0, 10.0
 
 _LARGEST_INLINE = (LARGEST_REQUEST - 8_192) // 4 * 3  # leaves room for what is beside the audio
-_MIME = "audio/wav"
-
-
-class _Clients(NamedTuple):
-    sdk: Any
-    http: Any
+_MIME, _PIECE = "audio/wav", 1 << 18
+_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+_NAMES = {"max_output_tokens": "maxOutputTokens", "thinking_budget": "thinkingBudget"}
 
 
 def create(name: str, settings: ModelSettings) -> "Gemini":
@@ -76,165 +74,172 @@ def create(name: str, settings: ModelSettings) -> "Gemini":
         hint, key_name = "GOOGLE_GEMINI_BASE_URL", " or ".join(PROVIDER.key_names)
         address = _address(hint, "generativelanguage.googleapis.com")
         remote = RemoteModel(name, model_id, address, key_name, hint, key_of(PROVIDER))
-        return Gemini(remote, {}, options, settings.timeout_s)
+        return Gemini(remote, AUDIO, options, settings.timeout_s)
+    require_packages("gemini/… through Vertex AI", "gemini", "google.auth")
     location = os.environ.get("VERTEX_LOCATION", "").strip() or "global"
-    region = "" if location == "global" else f"{location}-"
-    address = _address("GOOGLE_VERTEX_BASE_URL", f"{region}aiplatform.googleapis.com")
+    host = {"global": "aiplatform"}.get(location, f"{location}-aiplatform")
+    if location in ("us", "eu"):
+        host = f"aiplatform.{location}.rep"
+    address = _address("GOOGLE_VERTEX_BASE_URL", f"{host}.googleapis.com")
     key_name = "VERTEX_PROJECT and its credentials"
     remote = RemoteModel(name, model_id, address, key_name, "VERTEX_LOCATION")
-    vertex = {"project": project, "location": location}
-    return Gemini(remote, vertex, options, settings.timeout_s)
+    place = f"projects/{project}/locations/{location}"
+    return VertexGemini(remote, AUDIO_ON_VERTEX, options, settings.timeout_s, place)
 
 
-class Gemini(ConnectedModel):
-    """A Gemini model, asked with a key or through a project of Vertex AI.
+class Gemini(HttpModel):
+    """A Gemini model, asked with a key.
 
-    The URL of its address is empty where the SDK is to find it.
+    Attributes:
+        version: What the paths of its API begin with; preview models are only in a beta.
+        path: Where it is below its address.
     """
 
+    version = "/v1beta"
+
     def __init__(
-        self, remote: RemoteModel, vertex: Mapping[str, str], options: Parameters, timeout_s: float
+        self, remote: RemoteModel, contract: AudioContract, options: Parameters, timeout_s: float
     ) -> None:
-        super().__init__(remote, AUDIO_ON_VERTEX if vertex else AUDIO, options, timeout_s)
-        self._vertex = vertex
-        # Batches of Vertex AI are of files in a project's own storage.
-        self.batches = None if vertex else self._batches
+        super().__init__(remote, contract, options, timeout_s)
+        if chosen := os.environ.get("GOOGLE_GENAI_API_VERSION"):
+            self.version = f"/{chosen}"
+        model = quote(remote.model_id, safe="/")
+        self.path = f"{self.version}/{model if '/' in model else f'models/{model}'}"
+        self.batches: Callable[[], GeminiBatches] | None = partial(GeminiBatches, self, remote)
+
+    async def access_headers(self) -> dict[str, str]:
+        """The key."""
+        return {"x-goog-api-key": self._remote.key or ""}
 
     async def answer(self, question: Question) -> Reply:
         """Answer one question, cleaned as published."""
-        with self._errors(self._timeout_s):
-            return _content_reply(await self._ask(self._client().sdk, question), self._remote)
-
-    @contextmanager
-    def _errors(self, seconds: float) -> Iterator[None]:
-        from google.auth import exceptions as auth
-        from google.genai import errors
-
-        with time_to_answer(self._remote, seconds):
-            try:
-                yield
-            except errors.APIError as error:
-                raise paid_for(_api_failure(self._remote, error), error.details) from None
-            except auth.TransportError:
-                raise no_answer(self._remote, "could not be signed in to", billed=False) from None
-            except auth.GoogleAuthError as error:
-                raise FatalError(
-                    f"{self.name}: Google does not know who asks ({type(error).__name__}); run "
-                    "'gcloud auth application-default login', or set GOOGLE_APPLICATION_CREDENTIALS"
-                ) from None
-
-    def _batches(self) -> GeminiBatches:
-        errors = partial(self._errors, 3_600.0)
-        return GeminiBatches(self._client().sdk, self._remote.model_id, errors)
-
-    async def _ask(self, client: Any, question: Question) -> Any:
         audio, instruction = question.audio, question.instruction
-        if audio is None:
-            return await self._generate(client, instruction, None)
-        if len(audio.content) + len(instruction.encode()) <= _LARGEST_INLINE:
-            return await self._generate(client, instruction, audio)
-        async with self._uploaded(client, audio) as uri:
-            return await self._generate(client, instruction, uri)
+        with time_to_answer(self._remote, self._timeout_s):
+            if audio is None or len(audio.content) + len(instruction.encode()) <= _LARGEST_INLINE:
+                return await self._generate(instruction, audio)
+            async with self._uploaded(audio) as uri:
+                return await self._generate(instruction, uri)
 
-    async def _generate(self, client: Any, instruction: str, sound: SentAudio | str | None) -> Any:
-        """The body that comes back for an instruction and audio, or the address of some."""
-        from google.genai import errors, types
+    async def _generate(self, instruction: str, sound: SentAudio | str | None) -> Reply:
+        """The reply to an instruction and audio, or the address of some."""
 
-        options: dict[str, Any] = dict(self._options)
-        budget = options.pop("thinking_budget", None)
-        if (exchange := BATCH_TRANSPORT.get()) is not None:
-            made = partial(_document, options, budget, instruction, sound)
-            status, body = await exchange(SentBody(made, None if isinstance(sound, str) else sound))
-            if status != 200:
-                raise errors.APIError(status, body)
-            return body
-        contents: list[Any] = [instruction]
-        if isinstance(sound, str):
-            contents.append(types.Part.from_uri(file_uri=sound, mime_type=_MIME))
-        elif sound is not None:
-            contents.append(types.Part.from_bytes(data=sound.content, mime_type=_MIME))
-        thinking = None if budget is None else types.ThinkingConfig(thinking_budget=int(budget))
-        # The body is read here and not by the SDK, which would drop what it does not know.
-        config = types.GenerateContentConfig(
-            **options, thinking_config=thinking, should_return_http_response=True
-        )
-        response = await client.aio.models.generate_content(
-            model=self._remote.model_id, contents=contents, config=config
-        )
-        return parsed_json(response.sdk_http_response.body or "")
+        def request(data: str) -> Mapping[str, Any]:
+            parts: list[Any] = [{"text": instruction}]
+            if isinstance(sound, str):
+                parts.append({"fileData": {"mimeType": _MIME, "fileUri": sound}})
+            elif sound is not None:
+                parts.append({"inlineData": {"mimeType": _MIME, "data": data}})
+            return {"contents": [{"role": "user", "parts": parts}], "generationConfig": config}
+
+        options = self._options.items()
+        config: dict[str, Any] = {_NAMES.get(name, name): value for name, value in options}
+        if "thinkingBudget" in config:
+            config["thinkingConfig"] = {"thinkingBudget": config.pop("thinkingBudget")}
+        body = SentBody(request, None if isinstance(sound, str) else sound)
+        reply = await self.post(f"{self.path}:generateContent", body)
+        if not reply.is_success:
+            return failed_reply(reply, self._remote)
+        return _content_reply(reply.json(), self._remote)
 
     @asynccontextmanager
-    async def _uploaded(self, client: Any, audio: SentAudio) -> AsyncIterator[str]:
+    async def _uploaded(self, audio: SentAudio) -> AsyncIterator[str]:
         """The address of the audio as a file of Google's, which is deleted afterwards."""
-        content, config = io.BytesIO(audio.content), {"mime_type": _MIME}
-        upload = partial(client.files.upload, file=content, config=config)
-        # In a thread, because the SDK sleeps without yielding when an upload falters.
-        file = await to_thread.run_sync(upload, abandon_on_cancel=True)
+        file = await self.upload(io.BytesIO(audio.content), len(audio.content), _MIME)
+        path = f"{self.version}/{file.get('name')}"
         try:
-            yield await self._when_active(client, file)
+            pause = FIRST_POLL_S
+            while (state := file.get("state")) != "ACTIVE":
+                if state == "FAILED":
+                    raise ModelError(f"{self.name}: Google could not read the uploaded audio")
+                await anyio.sleep(pause)
+                pause = min(2 * pause, SLOWEST_POLL_S)
+                file = self._file(await self.fetch("GET", path))
+            yield str(file.get("uri"))
         finally:
             # What is not deleted, Google forgets after two days; a batch may still need it.
             if BATCH_TRANSPORT.get() is None:
                 with anyio.move_on_after(DELETING_S, shield=True), suppress(Exception):
-                    await client.aio.files.delete(name=file.name)
+                    await self.fetch("DELETE", path)
 
-    async def _when_active(self, client: Any, file: Any) -> str:
-        pause = FIRST_POLL_S
-        while (state := _state(file)) != "ACTIVE":
-            if state == "FAILED":
-                raise ModelError(f"{self.name}: Google could not read the uploaded audio")
-            await anyio.sleep(pause)
-            pause = min(2 * pause, SLOWEST_POLL_S)
-            file = await client.aio.files.get(name=file.name)
-        return str(file.uri)
+    async def upload(self, file: IO[bytes], size: int, mime_type: str) -> Json:
+        """Store a file at Google's, and say what is known of it."""
 
-    def _connect(self) -> _Clients:
-        from google import genai
-        from google.genai import types
+        async def pieces() -> AsyncIterator[bytes]:
+            while piece := file.read(_PIECE):
+                yield piece
 
-        library = http_library("google-genai")
-        # Handed to the SDK, which else takes aiohttp where that happens to be installed; how many
-        # questions are asked at once is decided elsewhere.
-        options = client_options(library, self._remote)
-        limits = library.Limits(max_connections=None)
-        http = library.AsyncClient(timeout=None, limits=limits, **options)
-        # Preview models are only in v1beta; which one the SDK would choose has changed over time.
-        chosen = self._vertex or os.environ.get("GOOGLE_GENAI_API_VERSION")
-        http_options = types.HttpOptions(
-            base_url=self._remote.address.url or None,
-            api_version=None if chosen else "v1beta",
-            timeout=round(self._timeout_s * 1000),
-            retry_options=types.HttpRetryOptions(attempts=1),
-            httpx_async_client=http,
-            client_args=client_options(library, self._remote, blocking=True),
-        )
-        access: Mapping[str, Any] = self._vertex or {"api_key": self._remote.key}
-        sdk = genai.Client(vertexai=bool(self._vertex), http_options=http_options, **access)
-        return _Clients(sdk, http)
+        described = {"Protocol": "resumable", "Command": "start"}
+        described |= {"Header-Content-Length": str(size), "Header-Content-Type": mime_type}
+        begin = {f"X-Goog-Upload-{name}": value for name, value in described.items()}
+        begun = await self.fetch("POST", f"/upload{self.version}/files", headers=begin, json={})
+        if not begun.is_success:
+            failed_reply(begun, self._remote)
+        # This address carries its own right; no key goes there.
+        url = begun.headers["X-Goog-Upload-URL"]
+        rest = {"X-Goog-Upload-Command": "upload, finalize", "X-Goog-Upload-Offset": "0"}
+        rest |= {"Content-Length": str(size)}
+        sent: dict[str, Any] = {
+            "headers": rest,
+            "content": pieces(),
+            "signed": False,
+            "timeout": None,
+        }
+        return self._file(await self.fetch("POST", url, **sent))
 
-    async def _close(self, client: _Clients) -> None:
-        await client.sdk.aio.aclose()
-        client.sdk.close()
-        # The SDK leaves a client that was handed to it open.
-        await client.http.aclose()
+    def _file(self, reply: HttpReply) -> Json:
+        if not reply.is_success:
+            failed_reply(reply, self._remote)
+        body = json_object(reply.json())
+        return json_object(body.get("file")) or body
 
 
-def _document(
-    options: Mapping[str, Any],
-    budget: Any,
-    instruction: str,
-    sound: SentAudio | str | None,
-    data: str,
-) -> Mapping[str, Any]:
-    """The request that the SDK makes of the same, for a line of a batch."""
-    config = {re.sub(r"_(\w)", lambda one: one[1].upper(), key): options[key] for key in options}
-    config |= {} if budget is None else {"thinkingConfig": {"thinkingBudget": int(budget)}}
-    parts: list[Any] = [{"text": instruction}]
-    if isinstance(sound, str):
-        parts.append({"fileData": {"mimeType": _MIME, "fileUri": sound}})
-    elif sound is not None:
-        parts.append({"inlineData": {"mimeType": _MIME, "data": data}})
-    return {"contents": [{"role": "user", "parts": parts}], "generationConfig": config}
+class VertexGemini(Gemini):
+    """A Gemini model, asked through a project of Vertex AI as whoever is signed in there."""
+
+    version = "/v1beta1"
+
+    def __init__(
+        self,
+        remote: RemoteModel,
+        contract: AudioContract,
+        options: Parameters,
+        timeout_s: float,
+        place: str,
+    ) -> None:
+        super().__init__(remote, contract, options, timeout_s)
+        model = quote(remote.model_id, safe="/")
+        below = model if "/" in model else f"publishers/google/models/{model}"
+        self.path = f"{self.version}/{place}/{below}"
+        self.batches = None  # these are of files in a project's own storage
+        self._credentials: Any = None
+        self._signing_in = threading.Lock()
+
+    async def access_headers(self) -> dict[str, str]:
+        """A token of Google's, which is fetched when it is needed."""
+        headers: dict[str, str] = await to_thread.run_sync(self._signed_in)
+        return headers
+
+    def _signed_in(self) -> dict[str, str]:
+        import google.auth
+        from google.auth import exceptions as auth
+        from google.auth.transport.requests import Request
+
+        try:
+            with self._signing_in:
+                if self._credentials is None:
+                    self._credentials, _ = google.auth.default(scopes=[_SCOPE])
+                if not self._credentials.valid:
+                    self._credentials.refresh(Request())
+        except auth.TransportError:
+            raise no_answer(self._remote, "could not be signed in to", billed=False) from None
+        except auth.GoogleAuthError as error:
+            raise FatalError(
+                f"{self.name}: Google does not know who asks ({type(error).__name__}); run "
+                "'gcloud auth application-default login', or set GOOGLE_APPLICATION_CREDENTIALS"
+            ) from None
+        payer = self._credentials.quota_project_id
+        headers = {"Authorization": f"Bearer {self._credentials.token}"}
+        return headers | ({"x-goog-user-project": payer} if payer else {})
 
 
 def _content_reply(body: Any, remote: RemoteModel) -> Reply:
@@ -265,29 +270,6 @@ def _ending(body: Mapping[str, Any], remote: RemoteModel) -> Ending:
     return ending_as(candidate.get("finishReason"), text, remote)
 
 
-def _api_failure(remote: RemoteModel, error: Any) -> ModelError:
-    """The error that the SDK's APIError stands for."""
-    details = json_object(error.details)
-    inner = json_object(details.get("error")) or details
-    notes = json_objects(inner.get("details"))
-    message, status = str(error.message or error), str(error.status or "")
-    headers = getattr(error.response, "headers", None) or {}
-    said = short(message, remote.secrets)
-    text = f"{remote.name}: {remote.host} answered {error.code} ({said})"
-    if any(note.get("reason") == "API_KEY_INVALID" for note in notes):
-        status = "invalid_api_key"
-    if error.code == 429 and re.search(r"\blimit: 0\b", message):
-        return FatalError(f"{text}; this account has no quota for {remote.model_id}", certain=False)
-    if error.code == 400 and "payload size exceeds" in message:
-        return ModelError(f"{text}; this sample is too large for the model")
-    failure = status_error(remote, int(error.code), headers, message, status)
-    if isinstance(failure, TransientError) and failure.retry_after_s is None:
-        # Google's RetryInfo, which is written as "36.4s".
-        spans = (span_s(str(note.get("retryDelay") or "")) for note in notes)
-        failure.retry_after_s = next((one for one in spans if one is not None), None)
-    return failure
-
-
 def _options(name: str, settings: ModelSettings) -> Parameters:
     """The user's settings, else the paper's, else what the paper gave to models of this age."""
     known = PROVIDER.known(name) or _of_this_age(name)
@@ -308,15 +290,9 @@ def thinks(name: str) -> bool:
     return found is not None and (int(found["major"] or 99), int(found["minor"] or 0)) >= (2, 5)
 
 
-def _address(variable: str, standard: str) -> Address:
-    """The address that a variable of the SDK's own names, or else the SDK's."""
-    url = os.environ.get(variable, "").strip()
-    return checked_url(url, variable) if url else Address("", standard)
-
-
-def _state(file: Any) -> str:
-    """A file's state; the SDK gives an enumeration, or nothing."""
-    return str(getattr(file.state, "name", file.state) or "")
+def _address(variable: str, host: str) -> Address:
+    """The address that a variable of Google's own SDK names, or else Google's."""
+    return checked_url(os.environ.get(variable, "").strip() or f"https://{host}", variable)
 
 
 _PRICING = "https://ai.google.dev/gemini-api/docs/pricing"
@@ -339,8 +315,6 @@ PROVIDER = Provider(
     settings=("temperature", "max_tokens", "timeout"),
     key_names=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     other_access=("VERTEX_PROJECT",),
-    extra="gemini",
-    packages=("google.genai",),
     models=tuple(
         _of_this_age(f"gemini/{model_id}", PAPER, price)
         for model_id, price in (

@@ -1,7 +1,6 @@
 """What an error of a provider means: ask again later, mend something, or drop one sample."""
 
 import re
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -54,6 +53,9 @@ _ONE_SAMPLE_CODES = frozenset(
 )
 # llama.cpp answers 500 to audio that its model cannot take; no later attempt will do better.
 _NO_AUDIO = re.compile(r"audio input is not supported", re.IGNORECASE)
+# Google says so of accounts that may not use a model at all, and of requests that are too large.
+_NO_QUOTA = re.compile(r"\blimit: 0\b")
+_TOO_LARGE = re.compile(r"payload size exceeds")
 CONNECT_S = 10.0
 """Seconds after which a connection will not be made any more."""
 
@@ -61,7 +63,6 @@ CONNECT_S = 10.0
 _UNCONNECTED = {
     "ConnectError": "no connection",
     "ConnectTimeout": "no connection in time",
-    "ClientConnectorError": "no connection",
     "ConnectionRefusedError": "connection refused",
     "gaierror": "no such host",
 }
@@ -96,13 +97,15 @@ def error_of(
     known = (code or "").lower()
     if _NO_AUDIO.search(message):
         return FatalError(f"{text}; choose a model that takes audio", certain=False)
+    if status == 429 and _NO_QUOTA.search(message):
+        return FatalError(f"{text}; this account has no quota for {remote.model_id}", certain=False)
     to_mend = _to_mend(status, known, message)
     if to_mend is not None:
         certain = status == 401 or to_mend == _KEY
         return FatalError(f"{text}; {to_mend.format(remote)}", certain=certain)
     if status in _AGAIN or status >= 500:
         return TransientError(text, throttled=status == 429)
-    if status == 413 or known in _ONE_SAMPLE_CODES:
+    if status == 413 or known in _ONE_SAMPLE_CODES or _TOO_LARGE.search(message):
         return ModelError(f"{text}; this sample is too large for the model")
     hint = _SETTINGS.format(remote)
     return RefusedQuestionError(f"{text}; {hint}", kind=f"{status} {known}".strip())
@@ -125,9 +128,9 @@ def _to_mend(status: int, code: str, message: str) -> str | None:
     return None if of_one else _FATAL_STATUSES.get(status)
 
 
-def too_large(remote: RemoteModel) -> RefusedQuestionError:
+def too_large(remote: RemoteModel, largest: int = LARGEST_REPLY) -> RefusedQuestionError:
     """The error for a reply that is larger than any answer."""
-    text = f"{remote.name}: {remote.host} answered with more than {LARGEST_REPLY >> 20} MiB"
+    text = f"{remote.name}: {remote.host} answered with more than {largest >> 20} MiB"
     words = f"{text}, which is too large to be read as an answer"
     return RefusedQuestionError(words, kind="too large a reply", billed=True)
 
@@ -155,26 +158,25 @@ def broken_connection(remote: RemoteModel, error: BaseException) -> TransientErr
         failure = no_answer(remote, f"could not be reached ({why})", billed=False)
         failure.unreachable = True
         return failure
-    what = next((name for name in names if not name.startswith("API")), names[0])
-    reason = f"could not be reached or broke off ({what})"
-    return no_answer(remote, reason, billed="PoolTimeout" not in names)
+    return no_answer(remote, f"could not be reached or broke off ({names[0]})")
 
 
 @contextmanager
 def time_to_answer(remote: RemoteModel, seconds: float) -> Iterator[None]:
     """Give a question so much time; whatever breaks meanwhile is an error to ask again after."""
+    import httpx
+
     try:
         with anyio.fail_after(seconds):
             yield
-    except _also_of_httpx("ConnectTimeout") as error:
+    except httpx.ConnectTimeout as error:
         raise broken_connection(remote, error) from None
-    except _also_of_httpx("TimeoutException", TimeoutError) as error:
-        pooled = type(error).__name__ == "PoolTimeout"
-        raise no_answer(remote, f"did not answer within {seconds:g} s", billed=not pooled) from None
-    except _also_of_httpx("HTTPError", OSError, anyio.BrokenResourceError) as error:
+    except (httpx.TimeoutException, TimeoutError):
+        raise no_answer(remote, f"did not answer within {seconds:g} s") from None
+    except (httpx.HTTPError, OSError, anyio.BrokenResourceError) as error:
         raise broken_connection(remote, error) from None
     except (ValueError, KeyError, RecursionError):
-        # An SDK's own words may quote the whole body.
+        # The error's own words may quote the whole body.
         raise no_answer(remote, "answered with something unreadable") from None
 
 
@@ -193,12 +195,6 @@ def span_s(text: str) -> float | None:
     """Seconds of a span of time as providers write it, such as "1m30s"; None where it is none."""
     parts = list(_SPAN.finditer(text))
     return sum(float(one["count"]) * _SECONDS[one["unit"]] for one in parts) if parts else None
-
-
-def _also_of_httpx(name: str, *errors: type[Exception]) -> tuple[type[Exception], ...]:
-    """Errors, and the one of this name of whichever HTTP libraries the SDKs stand on."""
-    libraries = [sys.modules[one] for one in ("httpx", "httpx2") if one in sys.modules]
-    return (*errors, *(getattr(one, name) for one in libraries))
 
 
 def _number(text: str | None) -> float | None:

@@ -214,7 +214,7 @@ class SimpleModel:
         self.given = settings or ModelSettings()
 
 
-class VariedModel:
+class ModelVariant:
     """A model under its own name with more parameters, which are part of its cache key.
 
     Another contract may take the place of its own.
@@ -256,6 +256,6 @@ def gpus_of(model: Model) -> float:
     return float(getattr(model, "num_gpus", 0))
 
 
-def without_audio(model: Model) -> VariedModel:
+def without_audio(model: Model) -> ModelVariant:
     """The model asked without the clip: to read answers, or to see what words alone give away."""
-    return VariedModel(model, {"audio": False}, AudioContract("none"))
+    return ModelVariant(model, {"audio": False}, AudioContract("none"))

@@ -1,26 +1,31 @@
-"""OpenAI's batches of chat completions: half the price, and answers within a day.
+"""Batches of questions: half the price, and answers within a day; OpenAI's, and what others share.
 
 A file with a request a line becomes a batch; the answers come back in files, in any order. What is
 asked, and what an answer means, is the model's own matter, as it is without batches.
 """
 
-from collections.abc import Iterable, Iterator, Set
-from contextlib import AbstractAsyncContextManager, aclosing, contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Set
+from contextlib import AbstractAsyncContextManager, aclosing
 from typing import IO, Any, NamedTuple
 
 from audiocapbench.errors import ModelError
 from audiocapbench.models.access import RemoteModel
-from audiocapbench.models.http_errors import (
-    broken_connection,
-    no_answer,
-    retry_after_s,
-    status_error,
-    time_to_answer,
-)
+from audiocapbench.models.http_client import HttpModel
+from audiocapbench.models.http_errors import no_answer, retry_after_s, time_to_answer
 from audiocapbench.models.model import REMOTE_EXECUTION, Model
-from audiocapbench.models.replies import Json, count, json_object, json_objects, parsed_object
+from audiocapbench.models.replies import (
+    HttpReply,
+    Json,
+    count,
+    failed_reply,
+    json_object,
+    json_objects,
+    parsed_object,
+)
 
-_UPLOAD_S, _MARK = 3_600.0, "audiocapbench"
+UPLOAD_S, _MARK = 3_600.0, "audiocapbench"
+_LARGEST_FILE = 1 << 30
 OVER = ("completed", "succeeded", "partially_succeeded", "failed", "expired", "cancelled")
 
 
@@ -41,98 +46,149 @@ class BatchState(NamedTuple):
     answered: int = 0
 
 
-class OpenAIBatches:
-    """Batches of one model, through the official SDK; a batch's mark is in its metadata.
+class ProviderBatches(ABC):
+    """Batches of one model, over the model's own connections.
 
     Attributes:
         line: A request with its key, under which its answer comes back.
         most_lines, most_bytes: What a file may hold.
     """
 
-    line = b'{"custom_id": "%b", "method": "POST", "url": "/v1/chat/completions", "body": %b}\n'
-    most_lines, most_bytes = 50_000, 190_000_000
+    line: bytes
+    most_lines: int
+    most_bytes: int
 
-    def __init__(self, remote: RemoteModel) -> None:
-        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
-
-        # A key goes to the address that the user named and nowhere else.
-        http = DefaultAsyncHttpxClient(follow_redirects=False)
-        access = {"api_key": remote.key, "base_url": remote.address.url, "http_client": http}
-        self._remote, self._sdk = remote, AsyncOpenAI(max_retries=0, **access)
+    def __init__(self, model: HttpModel, remote: RemoteModel) -> None:
+        self._model, self._remote = model, remote
 
     async def aclose(self) -> None:
         """Give the connections back."""
-        await self._sdk.close()
+        await self._model.aclose()
 
+    @abstractmethod
     async def submit(self, mark: str, file: IO[bytes]) -> str:
         """Make a batch of a file, and return its id; after a TransientError, see ``find``."""
-        how: Any = {"endpoint": "/v1/chat/completions", "completion_window": "24h"}
-        how |= {"metadata": {_MARK: mark}}
-        with self._errors():
-            named = (f"{_MARK}-{mark}.jsonl", file)
-            sent = await self._sdk.files.create(file=named, purpose="batch")
-            made = await self._sdk.batches.create(input_file_id=sent.id, **how)
-            if isinstance(name := getattr(made, "id", None), str):
-                return name
-        raise no_answer(self._remote, "answered without the id of what was made")
 
+    @abstractmethod
     async def find(self, mark: str) -> str | None:
         """The batch that was made with a mark, if any was."""
-        with self._errors():
-            async for one in self._sdk.batches.list(limit=100):
-                if (one.metadata or {}).get(_MARK) == mark:
-                    return str(one.id)
-        return None
 
+    @abstractmethod
     async def state(self, batch: str) -> BatchState:
         """How a batch stands now."""
-        with self._errors():
-            response = await self._sdk.batches.with_raw_response.retrieve(batch)
-        body, wait_s = parsed_object(response.text), retry_after_s(response.headers)
-        status, counts = str(body.get("status")), json_object(body.get("request_counts"))
-        done = sum(count(counts.get(name)) or 0 for name in ("completed", "failed"))
-        errors = json_objects(json_object(body.get("errors")).get("data"))
-        said = "; ".join(str(one.get("message")) for one in errors[:3])
-        is_full = any(one.get("code") == "token_limit_exceeded" for one in errors)
-        refusal = {"failed": f"was not accepted ({said})", "cancelled": "was cancelled there"}
-        files = tuple(filter(None, map(body.get, ("output_file_id", "error_file_id"))))
-        over, why = status in OVER, refusal.get(status)
-        answered = count(counts.get("completed")) or 0
-        return BatchState(status, done, over, is_full, why, files, wait_s, answered)
+
+    @abstractmethod
+    async def _lines(self, file: str) -> bytes:
+        """The content of a file of answers."""
+
+    @abstractmethod
+    def _answer(self, told: Json) -> tuple[str, int, Any]:
+        """The key of an answer, and what its status and its body would be outside of a batch."""
 
     async def results(self, batch: str, keys: Set[str]) -> tuple[BatchState, Json, int, bool]:
         """How it ended, statuses and bodies by key, lines of no use, and if all answers came."""
         state = await self.state(batch)
         found: dict[str, tuple[int, Any]] = {}
         extra = answers = 0
+        is_torn = not state.files
         for file in state.files:
-            with self._errors():
-                content = (await self._sdk.files.content(file)).content
-            for line in filter(bytes.strip, content.split(b"\n")):
+            for line in filter(bytes.strip, (await self._lines(file)).split(b"\n")):
                 told = parsed_object(line.decode("utf-8", "replace"))
-                key, response = str(told.get("custom_id")), json_object(told.get("response"))
+                key, status, body = self._answer(told)
+                is_torn |= not told
                 extra += key in found or key not in keys
-                answers += response.get("status_code") == 200
+                answers += status == 200
                 if key in keys and found.get(key, (0,))[0] != 200:
-                    # A status of 0 is that of a request which was never made.
-                    status = count(response.get("status_code")) or 503
-                    found[key] = status, response.get("body") or {"error": told.get("error")}
-        return state, found, extra, answers >= state.answered
+                    found[key] = status, body
+        lost = len(keys - found.keys())
+        state, is_whole = self._checked(state, answers, lost, is_torn=is_torn)
+        return state, found, extra, is_whole
 
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        import openai
+    def _checked(
+        self, state: BatchState, answers: int, lost: int, *, is_torn: bool
+    ) -> tuple[BatchState, bool]:
+        """The state, and whether all came that was answered; so many keys have no line."""
+        return state, answers >= state.answered
 
-        try:
-            with time_to_answer(self._remote, _UPLOAD_S):
-                yield
-        except openai.APIStatusError as error:
-            told = (error.status_code, error.response.headers, error.message, error.code or "")
-            raise status_error(self._remote, *told) from None
-        except openai.APIError as error:
-            raise broken_connection(self._remote, error) from None
-        except (AttributeError, TypeError):  # of the SDK's, where a page for people came
-            raise no_answer(self._remote, "answered with something unreadable") from None
+    async def _call(self, method: str, path: str, **request: Any) -> HttpReply:
+        """A reply that is a success; any other is raised as the error that it stands for."""
+        with time_to_answer(self._remote, UPLOAD_S):
+            reply = await self._model.fetch(method, path, timeout=UPLOAD_S, **request)
+        if not reply.is_success:
+            stopped = failed_reply(reply, self._remote)
+            raise ModelError(f"{self._remote.name}: {stopped.error}")
+        return reply
+
+    async def _told(self, method: str, path: str, **request: Any) -> tuple[Json, HttpReply]:
+        """The object that a reply holds, and the reply."""
+        reply = await self._call(method, path, **request)
+        with time_to_answer(self._remote, UPLOAD_S):
+            body = reply.json()
+        if not isinstance(body, dict):
+            raise no_answer(self._remote, "answered with something unreadable")
+        return body, reply
+
+
+class OpenAIBatches(ProviderBatches):
+    """Batches of chat completions; a batch's mark is in its metadata."""
+
+    line = b'{"custom_id": "%b", "method": "POST", "url": "/v1/chat/completions", "body": %b}\n'
+    most_lines, most_bytes = 50_000, 190_000_000
+
+    async def submit(self, mark: str, file: IO[bytes]) -> str:
+        """Make a batch of a file, and return its id; after a TransientError, see ``find``."""
+        named = (f"{_MARK}-{mark}.jsonl", file, "application/jsonl")
+        purpose = {"purpose": "batch"}
+        sent, _ = await self._told("POST", "/files", data=purpose, files={"file": named})
+        asked = {"input_file_id": sent.get("id"), "endpoint": "/v1/chat/completions"}
+        asked |= {"completion_window": "24h", "metadata": {_MARK: mark}}
+        made, _ = await self._told("POST", "/batches", json=asked)
+        if isinstance(name := made.get("id"), str):
+            return name
+        raise no_answer(self._remote, "answered without the id of what was made")
+
+    async def find(self, mark: str) -> str | None:
+        """The batch that was made with a mark, if any was."""
+        query: dict[str, Any] = {"limit": 100}
+        while True:
+            body, _ = await self._told("GET", "/batches", params=query)
+            listed = json_objects(body.get("data"))
+            for batch in listed:
+                if json_object(batch.get("metadata")).get(_MARK) == mark:
+                    return str(batch.get("id"))
+            if not body.get("has_more") or not listed:
+                return None
+            query["after"] = listed[-1].get("id")
+
+    async def state(self, batch: str) -> BatchState:
+        """How a batch stands now."""
+        body, reply = await self._told("GET", f"/batches/{batch}")
+        status, counts = str(body.get("status")), json_object(body.get("request_counts"))
+        answered = count(counts.get("completed")) or 0
+        errors = json_objects(json_object(body.get("errors")).get("data"))
+        said = "; ".join(str(error.get("message")) for error in errors[:3])
+        refusal = {"failed": f"was not accepted ({said})", "cancelled": "was cancelled there"}
+        return BatchState(
+            status,
+            done=answered + (count(counts.get("failed")) or 0),
+            is_over=status in OVER,
+            is_full=any(error.get("code") == "token_limit_exceeded" for error in errors),
+            refusal=refusal.get(status),
+            files=tuple(filter(None, map(body.get, ("output_file_id", "error_file_id")))),
+            retry_after_s=retry_after_s(reply.headers),
+            answered=answered,
+        )
+
+    async def _lines(self, file: str) -> bytes:
+        how: dict[str, Any] = {"largest": _LARGEST_FILE, "mended": True}
+        return (await self._call("GET", f"/files/{file}/content", **how)).content
+
+    def _answer(self, told: Json) -> tuple[str, int, Any]:
+        response = json_object(told.get("response"))
+        # A status of 0 is that of a request which was never made.
+        status = count(response.get("status_code")) or 503
+        body = response.get("body") or {"error": told.get("error")}
+        return str(told.get("custom_id")), status, body
 
 
 def batches_of(model: Model) -> AbstractAsyncContextManager[Any]:

@@ -1,29 +1,21 @@
 """``openai/…``: chat completions with audio in and text out.
 
-The same class serves every provider that speaks this protocol, and text without audio. The official
-SDK is left out: loading it takes longer than all else before the first question.
+The same class serves every provider that speaks this protocol, and text without audio.
 """
 
 import json
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from audiocapbench.data.outcome import Reply
-from audiocapbench.errors import TransientError
-from audiocapbench.models.access import (
-    BATCH_TRANSPORT,
-    ConnectedModel,
-    RemoteModel,
-    SentBody,
-    remote_model,
-)
+from audiocapbench.models.access import RemoteModel, SentBody, remote_model
 from audiocapbench.models.announced_limit import AnnouncedLimit, announced_limit
-from audiocapbench.models.http_client import connected_client, http_library
-from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
+from audiocapbench.models.http_client import HttpModel
+from audiocapbench.models.http_errors import time_to_answer
 from audiocapbench.models.model import AudioContract, ModelSettings, Parameters, Question
 from audiocapbench.models.openai_batches import OpenAIBatches
 from audiocapbench.models.price import Price
@@ -31,13 +23,8 @@ from audiocapbench.models.provider import PAPER, KnownModel, Provider
 from audiocapbench.models.replies import (
     cleaned,
     completion_reply,
-    filtered_reply,
-    joined_chunks,
-    json_object,
-    paid_for,
-    parsed_json,
-    parsed_object,
-    told_error,
+    failed_reply,
+    streamed_reply,
 )
 
 Message = Mapping[str, Any]
@@ -74,7 +61,7 @@ class ChatDialect:
     openai: bool = False
 
 
-class ChatModel(ConnectedModel):
+class ChatModel(HttpModel):
     """A model behind a chat completions endpoint, which is below its address.
 
     Attributes:
@@ -91,8 +78,7 @@ class ChatModel(ConnectedModel):
     ) -> None:
         super().__init__(remote, contract, options, settings.timeout_s)
         self._dialect = dialect
-        self.batches = partial(OpenAIBatches, remote) if dialect.openai else None
-        self._url: Any = None
+        self.batches = partial(OpenAIBatches, self, remote) if dialect.openai else None
         self.announced: AnnouncedLimit | None = None
         system = {} if settings.system is None else {"system": settings.system}
         self._system = [{"role": role, "content": text} for role, text in system.items()]
@@ -136,63 +122,29 @@ class ChatModel(ConnectedModel):
             **options,
         }
 
+    async def access_headers(self) -> dict[str, str]:
+        """The key, and for OpenAI the account that the environment names."""
+        account = account_headers() if self._dialect.openai else {}
+        return {**await super().access_headers(), **account}
+
     async def _send(self, body: SentBody) -> Reply:
         with time_to_answer(self._remote, self._timeout_s):
-            if (exchange := BATCH_TRANSPORT.get()) is not None:
-                status, content = await exchange(body)
-                response = http_library("openai").Response(status, json=content)
-                if response.is_success:
-                    return completion_reply(content, self._remote)
-                return self._failure(_told(response.text), response)
-            client, given = self._client(), {"content": body, "headers": body.headers}
-            async with client.stream("POST", self._url, **given) as response:
-                if self._dialect.streamed and response.is_success:
-                    return await self._streamed(response)
-                await response.aread()
-            if not response.is_success:
-                return self._failure(_told(response.text), response)
-            self.announced = announced_limit(response.headers)
-            return completion_reply(parsed_json(response.content), self._remote)
+            reply = await self.post("/chat/completions", body)
+            if not reply.is_success:
+                return failed_reply(reply, self._remote)
+            self.announced = announced_limit(reply.headers)
+            if self._dialect.streamed:
+                return streamed_reply(reply.content, self._remote)
+            return completion_reply(reply.json(), self._remote)
 
-    async def _streamed(self, response: Any) -> Reply:
-        chunks = []
-        async for chunk in _events(response):
-            if isinstance(chunk, dict) and chunk.get("error"):
-                return self._failure(chunk["error"])
-            chunks.append(chunk)
-        return completion_reply(joined_chunks(chunks, self._remote), self._remote)
 
-    def _connect(self) -> Any:
-        library = http_library("openai")
-        headers = {"Accept": "application/json"}
-        if self._dialect.openai:
-            own = {name: os.environ.get(variable) for name, variable in _ACCOUNT.items()}
-            headers |= {name: value for name, value in own.items() if value is not None}
-            more = (line.split(":", 1) for line in os.environ.get(_MORE_HEADERS, "").splitlines())
-            headers |= {pair[0].strip(): pair[1].strip() for pair in more if len(pair) == 2}
-        self._url = library.URL(f"{self._remote.address.url}/chat/completions")
-        return connected_client(library, self._remote, self._timeout_s, headers)
-
-    def _failure(self, told: Any, response: Any = None) -> Reply:
-        """The reply that an error is, be it a response or within a stream; else it is raised."""
-        error = json_object(told)
-        said = _said(told) or (response.text.strip() if response is not None else str(told))
-        code, kind = (str(error.get(name) or "") for name in ("code", "type"))
-        if code.isdigit():
-            # llama.cpp repeats the status as its code and says what happened in the type.
-            code = kind
-        filtered = filtered_reply(code, told, said, self._remote)
-        if filtered is not None:
-            # An error in place of an answer: nothing was written.
-            return replace(filtered, output_tokens=0) if response is not None else filtered
-        if response is not None:
-            status, headers = response.status_code, response.headers
-            failure = status_error(self._remote, status, headers, said, code)
-            raise paid_for(failure, parsed_object(response.text))
-        failure = told_error({"code": code, "type": kind, "message": said}, self._remote)
-        if isinstance(failure, TransientError) and not failure.throttled:
-            failure = no_answer(self._remote, f"broke off ({said})")
-        raise failure
+def account_headers() -> dict[str, str]:
+    """What the environment says about an account at OpenAI, as the official SDK reads it."""
+    named = {name: os.environ.get(variable) for name, variable in _ACCOUNT.items()}
+    more = (line.split(":", 1) for line in os.environ.get(_MORE_HEADERS, "").splitlines())
+    return {name: value for name, value in named.items() if value is not None} | {
+        pair[0].strip(): pair[1].strip() for pair in more if len(pair) == 2
+    }
 
 
 def create(name: str, settings: ModelSettings) -> ChatModel:
@@ -220,40 +172,6 @@ def request_options(
     return {key: value for key, value in options.items() if value is not None}
 
 
-async def _events(response: Any) -> AsyncIterator[Any]:
-    """What the events of a stream say, up to the one that is its end."""
-    rest, data = b"", list[bytes]()
-    async for piece in response.aiter_bytes():
-        # Of other characters that may end a line, JSON may hold some.
-        lines = (rest + piece).splitlines(keepends=True)
-        rest = b"" if not lines or lines[-1].endswith(b"\n") else lines.pop()
-        for line in (one.rstrip(b"\r\n") for one in lines):
-            if line.startswith(b"data:"):
-                data.append(line[5:].removeprefix(b" "))
-            elif not line and data:
-                if data[0].startswith(b"[DONE]"):
-                    return
-                yield parsed_json(b"\n".join(data))
-                data.clear()
-
-
-def _told(text: str) -> Any:
-    """What the body of an error says: of an object its error, of anything else all of it."""
-    try:
-        body = parsed_json(text)
-    except (ValueError, RecursionError):
-        return text.strip()
-    return body.get("error", body) if isinstance(body, dict) else body
-
-
-def _said(body: Any) -> str:
-    """The message in an error's body, wherever this server puts it."""
-    if isinstance(body, dict):
-        body = body.get("message") or body.get("detail") or ""
-        return body if isinstance(body, str) else json.dumps(body)
-    return body if isinstance(body, str) else ""
-
-
 DOCS = "https://developers.openai.com/api/docs"
 PRICING = f"{DOCS}/pricing (as transcribed by litellm 1.108.4 and genai-prices 0.2.1)"
 _TEXT_ALONE = PRICING.removesuffix(")") + "; the model's own page gives text prices only)"
@@ -276,8 +194,6 @@ PROVIDER = Provider(
     contract=_AUDIO,
     settings=CHAT_SETTINGS,
     key_names=("OPENAI_API_KEY",),
-    extra="openai",
-    packages=("openai",),
     models=(
         _published("gpt-4o-audio-preview", 2.5, 40, 10),
         _published("gpt-4o-mini-audio-preview", 0.15, 10, 0.6),

@@ -6,19 +6,21 @@ It speaks two dialects: ``ga``, the current one, and ``beta``, which OpenAI itse
 
 import base64
 import contextlib
+import json
 import logging
 import os
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 import anyio
 
 from audiocapbench.credentials import short
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError, TransientError
-from audiocapbench.models.access import Address, ConnectedModel, RemoteModel, remote_model
+from audiocapbench.models.access import Address, RemoteModel, RemoteModelBase, remote_model
 from audiocapbench.models.http_errors import (
     FATAL_CODES,
     LARGEST_REPLY,
@@ -31,7 +33,7 @@ from audiocapbench.models.http_errors import (
     too_large,
 )
 from audiocapbench.models.model import AudioContract, ModelSettings, Parameters, Question, SentAudio
-from audiocapbench.models.openai_chat import DOCS, PRICING
+from audiocapbench.models.openai_chat import DOCS, PRICING, account_headers
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, KnownModel, Provider
 from audiocapbench.models.replies import (
@@ -46,6 +48,7 @@ from audiocapbench.models.replies import (
     parsed_json,
     parsed_object,
 )
+from audiocapbench.version import VERSION
 
 Dialect = Literal["ga", "beta"]
 
@@ -97,7 +100,7 @@ def create(name: str, settings: ModelSettings) -> "OpenAIRealtime":
     return OpenAIRealtime(remote, dialect, options, settings.timeout_s)
 
 
-class OpenAIRealtime(ConnectedModel):
+class OpenAIRealtime(RemoteModelBase):
     """Asks one question a connection, so that no clip is heard in the light of another."""
 
     def __init__(
@@ -105,15 +108,6 @@ class OpenAIRealtime(ConnectedModel):
     ) -> None:
         super().__init__(remote, _AUDIO, {**options, "dialect": dialect}, timeout_s)
         self._dialect = dialect
-
-    def _connect(self) -> Any:
-        import openai
-
-        key, url = self._remote.key, self._remote.address.url
-        return openai.AsyncOpenAI(api_key=key, websocket_base_url=url, max_retries=0)
-
-    async def _close(self, client: Any) -> None:
-        await client.close()
 
     async def answer(self, question: Question) -> Reply:
         """Ask over a connection of its own."""
@@ -161,18 +155,24 @@ class OpenAIRealtime(ConnectedModel):
             raise no_answer(self._remote, why, billed=turn.asked) from None
 
     async def _connected(self) -> Any:
+        from websockets.asyncio.client import connect
+
         # At its most talkative the WebSocket library's log would write the key down.
         logger = logging.getLogger(f"{__name__}.connection")
         logger.setLevel(logging.WARNING)
-        options: dict[str, Any] = {"max_size": LARGEST_REPLY, "compression": None}
-        options |= {"logger": logger, "close_timeout": CLOSING_S}
-        options["create_connection"] = _connection_type()
-        connecting = self._client().realtime.connect(
-            model=self._remote.model_id,
-            extra_headers={"OpenAI-Beta": "realtime=v1"} if self._dialect == "beta" else {},
-            websocket_connection_options=options,
+        beta = {"OpenAI-Beta": "realtime=v1"} if self._dialect == "beta" else {}
+        access = {"Authorization": f"Bearer {self._remote.key}", **account_headers(), **beta}
+        query = urlencode({"model": self._remote.model_id})
+        return await connect(
+            f"{self._remote.address.url}/realtime?{query}",
+            additional_headers=access,
+            user_agent_header=f"audiocapbench/{VERSION}",
+            create_connection=_connection_type(),
+            max_size=LARGEST_REPLY,
+            compression=None,
+            close_timeout=CLOSING_S,
+            logger=logger,
         )
-        return await connecting.enter()
 
     async def _converse(
         self, connection: Any, turn: "_Turn", audio: SentAudio, instruction: str
@@ -182,7 +182,7 @@ class OpenAIRealtime(ConnectedModel):
         # Where the server hangs up while it is being told, what it said before says why.
         with contextlib.suppress(ConnectionClosed):
             session = self._session(instruction)
-            await connection.send({"type": "session.update", "session": session})
+            await connection.send(json.dumps({"type": "session.update", "session": session}))
         await turn.until("session.updated", connection)
         turn.asked = True
         with contextlib.suppress(ConnectionClosed):
@@ -237,7 +237,7 @@ class _Turn:
     async def until(self, wanted: str, connection: Any) -> Json:
         """The next event of this type; events in between are taken note of."""
         while True:
-            message = await connection.recv_bytes()
+            message = await connection.recv(decode=False)
             self._count += len(message)
             if self._count > LARGEST_REPLY:
                 raise too_large(self._remote)
@@ -301,12 +301,15 @@ def _connection_type() -> Any:
 async def _tell(connection: Any, pcm: bytes, instruction: str) -> None:
     for start in range(0, len(pcm), CHUNK_BYTES):
         chunk = base64.b64encode(pcm[start : start + CHUNK_BYTES]).decode("ascii")
-        await connection.send({"type": "input_audio_buffer.append", "audio": chunk})
-    await connection.send({"type": "input_audio_buffer.commit"})
+        await connection.send(json.dumps({"type": "input_audio_buffer.append", "audio": chunk}))
     content = [{"type": "input_text", "text": instruction}]
     item = {"type": "message", "role": "user", "content": content}
-    await connection.send({"type": "conversation.item.create", "item": item})
-    await connection.send({"type": "response.create"})
+    for event in (
+        {"type": "input_audio_buffer.commit"},
+        {"type": "conversation.item.create", "item": item},
+        {"type": "response.create"},
+    ):
+        await connection.send(json.dumps(event))
 
 
 def _written(response: Json, kinds: Collection[str] = _TEXT_PARTS) -> str:
@@ -403,7 +406,7 @@ PROVIDER = Provider(
     settings=("temperature", "max_tokens", "timeout"),
     key_names=("OPENAI_API_KEY",),
     extra="openai",
-    packages=("openai", "websockets"),  # the SDK needs the latter, and fails late without it
+    packages=("websockets",),
     models=tuple(
         KnownModel(f"openai-realtime/{model_id}", PAPER, LOWEST_TEMPERATURE, price=price)
         for model_id, price in (

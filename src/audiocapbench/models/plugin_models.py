@@ -14,7 +14,13 @@ from typing import Any
 
 from audiocapbench.data.sample import Sample
 from audiocapbench.errors import AudioCapBenchError, ModelError
-from audiocapbench.models.model import AudioContract, CorpusModel, Model, ModelSettings, VariedModel
+from audiocapbench.models.model import (
+    AudioContract,
+    CorpusModel,
+    Model,
+    ModelSettings,
+    ModelVariant,
+)
 from audiocapbench.models.provider import KnownModel, Provider
 from audiocapbench.plugins import failure_place, failure_words
 
@@ -168,5 +174,5 @@ def _with_parameters(model: Model, more: Mapping[str, Any]) -> Model:
     try:
         model.parameters = {**model.parameters, **new}  # type: ignore[misc]
     except AttributeError:  # it computes them
-        return VariedModel(model, new)
+        return ModelVariant(model, new)
     return model

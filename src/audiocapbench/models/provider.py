@@ -120,7 +120,7 @@ class Provider:
         given = settings or ModelSettings()
         self._check_name(name)
         self._check_settings(name, given)
-        self._check_packages()
+        require_packages(f"{self.name}/…", self.extra, *self.packages)
         optional = self.key_optional or any(map(os.environ.get, self.other_access))
         if self.key_names and not optional:
             credential(*self.key_names)
@@ -157,11 +157,12 @@ class Provider:
             taken = ", ".join(_IN_WORDS.get(one, one) for one in self.settings) or "no settings"
             raise ModelError(f"{name} takes no {' and no '.join(refused)}; it takes {taken}")
 
-    def _check_packages(self) -> None:
-        try:
-            missing = [one for one in self.packages if find_spec(one) is None]
-        except ImportError:
-            missing = [*self.packages]
-        if missing:
-            to_do = f"pip install 'audiocapbench[{self.extra}]'"
-            raise ModelError(f"{self.name}/… needs: {to_do}")
+
+def require_packages(what: str, extra: str, *packages: str) -> None:
+    """Refuse to go on where packages are missing that an extra of this package brings."""
+    try:
+        missing = any(find_spec(package) is None for package in packages)
+    except ImportError:
+        missing = True
+    if missing:
+        raise ModelError(f"{what} needs: pip install 'audiocapbench[{extra}]'")

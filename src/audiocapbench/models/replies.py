@@ -7,7 +7,7 @@ their text; so do bare addresses.
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from audiocapbench.credentials import raw_json, short
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import ModelError, TransientError
 from audiocapbench.models.access import RemoteModel
-from audiocapbench.models.http_errors import no_answer, status_error
+from audiocapbench.models.http_errors import no_answer, span_s, status_error
 
 Json = Mapping[str, Any]
 
@@ -54,6 +54,28 @@ _FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 _THROTTLED = re.compile(
     r"rate[ _-]?limit|too[ _-]?many[ _-]?requests|throttl|resource[ _-]?exhausted", re.IGNORECASE
 )
+
+
+class HttpReply(NamedTuple):
+    """A whole response, which came over a connection or in a batch."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    @property
+    def is_success(self) -> bool:
+        """Whether its status says so."""
+        return 200 <= self.status < 300
+
+    @property
+    def text(self) -> str:
+        """Its body, for people."""
+        return self.content.decode("utf-8", "replace").strip()
+
+    def json(self) -> Any:
+        """What its body says; ValueError where that is no JSON."""
+        return parsed_json(self.content)
 
 
 class Ending(NamedTuple):
@@ -145,18 +167,89 @@ def told_error(told: Json, remote: RemoteModel) -> ModelError:
     return status_error(remote, status, {}, said, "" if code.isdigit() else code)
 
 
+def failed_reply(reply: HttpReply, remote: RemoteModel) -> Reply:
+    """What an error by HTTP is: a reply where a content filter stopped the answer, else raised."""
+    try:
+        body = reply.json()
+    except (ValueError, RecursionError):
+        body = reply.text
+    told = body.get("error", body) if isinstance(body, dict) else body
+    said, code, _ = _told_words(told)
+    filtered = filtered_reply(code, told, said, remote)
+    if filtered is not None:
+        # An error in place of an answer: nothing was written.
+        return replace(filtered, output_tokens=0)
+    if told is body and code:
+        said = f"{code}: {said}"
+    failure = status_error(remote, reply.status, reply.headers, said or reply.text, code)
+    if isinstance(failure, TransientError) and failure.retry_after_s is None:
+        # Google's RetryInfo, which is written as "36.4s".
+        notes = json_objects(json_object(told).get("details"))
+        spans = (span_s(str(note.get("retryDelay") or "")) for note in notes)
+        failure.retry_after_s = next((span for span in spans if span is not None), None)
+    raise paid_for(failure, body)
+
+
+def _told_words(told: Any) -> tuple[str, str, str]:
+    """The message, code and type of an error, wherever this server puts them."""
+    if not isinstance(told, dict):
+        return (told if isinstance(told, str) else ""), "", ""
+    said = told.get("message") or told.get("detail") or ""
+    code, kind = (str(told.get(name) or "") for name in ("code", "type"))
+    if code.isdigit():
+        # llama.cpp and Google repeat the status as code, and say what happened elsewhere.
+        code = kind or str(told.get("status") or "")
+    return (said if isinstance(said, str) else json.dumps(said)), code, kind
+
+
+def streamed_reply(content: bytes, remote: RemoteModel) -> Reply:
+    """Read a chat completion that came as a stream of events."""
+    chunks = []
+    for chunk in _events(content):
+        if isinstance(chunk, dict) and chunk.get("error"):
+            return _broken_stream(chunk["error"], remote)
+        chunks.append(chunk)
+    return completion_reply(joined_chunks(chunks, remote), remote)
+
+
+def _broken_stream(told: Any, remote: RemoteModel) -> Reply:
+    """What an error within a stream is, as ``failed_reply``."""
+    words, code, kind = _told_words(told)
+    said = words or str(told)
+    filtered = filtered_reply(code, told, said, remote)
+    if filtered is not None:
+        return filtered
+    failure = told_error({"code": code, "type": kind, "message": said}, remote)
+    if isinstance(failure, TransientError) and not failure.throttled:
+        failure = no_answer(remote, f"broke off ({said})")
+    raise failure
+
+
+def _events(content: bytes) -> Iterator[Any]:
+    """What the events of a stream say, up to the one that is its end."""
+    data = list[bytes]()
+    # Of other characters that may end a line, JSON may hold some.
+    for line in content.splitlines():
+        if line.startswith(b"data:"):
+            data.append(line[5:].removeprefix(b" "))
+        elif not line and data:
+            if data[0].startswith(b"[DONE]"):
+                return
+            yield parsed_json(b"\n".join(data))
+            data.clear()
+
+
 def joined_chunks(chunks: Sequence[Any], remote: RemoteModel) -> Json:
     """The completion that the chunks of a stream are, as a server without streams would send it."""
-    bodies = [one.to_dict(warnings=False) if hasattr(one, "to_dict") else one for one in chunks]
-    if not all(isinstance(body, dict) for body in bodies):
+    if not all(isinstance(chunk, dict) for chunk in chunks):
         raise no_answer(remote, "sent a piece that is not part of a completion")
-    top = {key: body[key] for body in bodies for key in _TOP if body.get(key) is not None}
-    choices = [one for body in bodies if (one := first_choice(body.get("choices"))) is not None]
+    top = {key: chunk[key] for chunk in chunks for key in _TOP if chunk.get(key) is not None}
+    choices = [one for chunk in chunks if (one := first_choice(chunk.get("choices"))) is not None]
     reasons = dict.fromkeys(str(why) for one in choices if (why := one.get("finish_reason")))
     deltas = [json_object(choice.get("delta")) for choice in choices]
     text, refusal = ("".join(_text(one.get(key)) for one in deltas) for key in _SPOKEN)
     # The piece with the usage, which comes last, has no choices.
-    if not reasons and not any(one.get("usage") and not one.get("choices") for one in bodies):
+    if not reasons and not any(one.get("usage") and not one.get("choices") for one in chunks):
         heard = Reply(text) if text else used_by(top)
         raise no_answer(remote, "broke off in the middle of its answer", reply=heard)
     message: dict[str, Any] = {"content": text, "refusal": refusal or None}
