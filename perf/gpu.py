@@ -15,7 +15,7 @@ import os
 import struct
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +23,8 @@ import numpy as np
 
 from audiocapbench.metrics.clap import Slide, load_encoder
 from audiocapbench.metrics.clap.batch_encoder import BatchEncoder
-from audiocapbench.metrics.clap.embedding import Embedder, reading_processes
+from audiocapbench.metrics.clap.embedding import Embedder
+from audiocapbench.metrics.clap.reading import ClipFile, read_by_processes, read_hash
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.encoders.device import computing
 from audiocapbench.metrics.encoders.encoder import Vectors
@@ -119,9 +120,8 @@ def embed(encoder: Any, paths: Sequence[Path]) -> tuple[Vectors, float]:
 
 def memory_rate(encoder: Any, paths: Sequence[Path], rounds: int = 6) -> float:
     """Windows a second where all samples are at hand: what is left is copying and computing."""
-    processes: Any = reading_processes()
-    rate, room = encoder.windows.rate, encoder.room
-    sounds = [sound for path in paths for sound in processes.sounds([path], rate, room)]
+    rate = encoder.windows.rate
+    sounds: list[Any] = [sound for _, sound in read_by_processes(hashed(paths), rate)]
     views = [next(Slide(encoder.windows).views(one, "", ["x"])).cuts for one in sounds]
     cuts = [cut for _ in range(rounds) for some in views for cut in some]
     return len(cuts) / seconds_of(lambda: list(BatchEncoder(encoder).cuts(cuts)))
@@ -129,15 +129,13 @@ def memory_rate(encoder: Any, paths: Sequence[Path], rounds: int = 6) -> float:
 
 def reading_rate(encoder: Any, paths: Sequence[Path]) -> float:
     """Clips a second that the processor alone hashes, decodes and holds ready."""
-    processes: Any = reading_processes()
     rate = encoder.windows.rate
+    return len(paths) / seconds_of(lambda: list(map(len, read_by_processes(hashed(paths), rate))))
 
-    def read(group: Sequence[Path]) -> object:
-        processes.hashes(group)
-        return processes.sounds(group, rate, encoder.room)
 
-    groups = [paths[start : start + 8] for start in range(0, len(paths), 8)]
-    return len(paths) / seconds_of(lambda: [None for _ in read_ahead(read, groups)])
+def hashed(paths: Sequence[Path]) -> Iterator[ClipFile]:
+    """Clips as they are handed to the processes that read them."""
+    return (one for _, one in read_ahead(read_hash, paths, ahead=512) if isinstance(one, ClipFile))
 
 
 def moved(exact: Vectors, other: Vectors) -> str:

@@ -1,7 +1,7 @@
 """How exactly torch computes, batches that are halved, and clips that are read ahead."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -10,15 +10,22 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import AudioError, MetricError
-from audiocapbench.metrics.clap import AudioTextEncoder, clap_scores, identity, load_encoder
-from audiocapbench.metrics.clap.embedding import (
-    Embedder,
-    ReadingProcesses,
+from audiocapbench.metrics.clap import (
+    AudioTextEncoder,
+    clap_scores,
+    identity,
+    load_encoder,
+    reading,
+)
+from audiocapbench.metrics.clap.embedding import Embedder
+from audiocapbench.metrics.clap.laion import Computing, LaionEncoder, LogMel
+from audiocapbench.metrics.clap.reading import (
+    ClipFile,
+    read_by_processes,
     read_hash,
     read_samples,
     read_sound,
 )
-from audiocapbench.metrics.clap.laion import Computing, LaionEncoder, LogMel
 from audiocapbench.metrics.clap.windows import Cut, Slide, loop_into
 from audiocapbench.metrics.encoders.device import check_precision, computing, in_parts
 from audiocapbench.metrics.read_ahead import read_ahead
@@ -63,7 +70,7 @@ class SmallDevice:
     def __init__(self, encoder: Any, room: int) -> None:
         self._encoder, self._room, self.tried = encoder, room, list[int]()
         self.in_flight, self.batch = 1, 16
-        for name in ("name", "fingerprint", "dimensions", "windows", "room"):
+        for name in ("name", "fingerprint", "dimensions", "windows"):
             setattr(self, name, getattr(encoder, name))
 
     def begin(self, cuts: Sequence[Cut]) -> Callable[[], np.ndarray]:
@@ -228,50 +235,80 @@ def test_pictures_in_single_precision_are_near(folder: Path) -> None:
     torch.testing.assert_close(single, double, atol=1e-2, rtol=0)
 
 
-@pytest.fixture
-def processes() -> Iterator[ReadingProcesses]:
-    started = ReadingProcesses(2)
-    yield started
-    started.close()
+def hashed(paths: Sequence[Path]) -> list[ClipFile]:
+    """Clips as they are handed to processes."""
+    found = [read_hash(path) for path in paths]
+    return [
+        ClipFile(path, "", 0) if isinstance(one, AudioError) else one
+        for path, one in zip(paths, found, strict=True)
+    ]
 
 
-def test_a_process_reads_as_we_do(processes: ReadingProcesses, tmp_path: Path) -> None:
+def test_processes_read_as_we_do_and_in_order(tmp_path: Path) -> None:
     names = ("ä\n1.wav", "broken.wav", "nowhere.wav", "2.wav", "3.flac")
     paths = [tmp_path / name for name in names]
     for path in (paths[0], paths[3], paths[4]):
         write_tone(path, 300, 1)
     paths[1].write_bytes(b"RIFF")
+    clips = hashed(paths) * 5
     for rate in (16_000, RATE, 44_100):
-        theirs = processes.sounds(paths, rate, _room)
-        for path, found in zip(paths, theirs, strict=True):
-            ours = read_sound(path, rate)
+        theirs = list(read_by_processes(clips, rate))
+        assert [clip for clip, _ in theirs] == clips
+        for clip, found in theirs:
+            ours = read_sound(clip.path, rate)
             if isinstance(ours, AudioError):
                 assert str(ours) == str(found)
             else:
                 np.testing.assert_array_equal(found, ours)
-    assert [*map(str, processes.hashes(paths))] == [str(read_hash(path)) for path in paths]
+
+
+def test_a_clip_that_is_too_long_for_processes_is_read_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.wav"
+    write_tone(path, 300, 1)
+    monkeypatch.setattr(reading, "_LONGEST_SENT", 100)
+    [(_, found)] = read_by_processes(hashed([path]), RATE)
+    np.testing.assert_array_equal(found, read_sound(path, RATE))
 
 
 def test_a_process_that_dies_costs_its_clip_alone(
-    processes: ReadingProcesses, tmp_path: Path
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    paths = [tmp_path / "a.wav", tmp_path / "b.wav"]
-    for path in paths:
-        write_tone(path, 300, 1)
-    kills = [True, True, False]  # with both clips, with the first again, and then no more
+    paths = [tmp_path / f"{number}.wav" for number in range(30)]
+    for number, path in enumerate(paths):
+        write_tone(path, 100 + 10 * number, 0.1)
+    ours, here = [read_sound(path, RATE) for path in paths], os.getpid()
 
-    def kill(count: int) -> np.ndarray:
-        if not kills.pop(0):
-            return np.empty(count, np.float32)
-        for process in processes.running:
-            os.kill(process.pid, 9)
-            process.wait()
-        return np.empty(100 * count, np.float32)  # more than it has sent
+    def deadly(path: Path, rate: int) -> Any:
+        if path == paths[11]:
+            assert os.getpid() != here
+            os._exit(9)
+        return read_sound(path, rate)
 
-    died, found = processes.sounds(paths, 16_000, kill)
+    monkeypatch.setattr(reading, "read_sound", deadly)
+    theirs = [found for _, found in read_by_processes(hashed(paths), RATE)]
+    died = theirs.pop(11)
     assert isinstance(died, AudioError)
-    assert f"{paths[0]}: the process that decoded it died" in str(died)
-    assert isinstance(found, np.ndarray)
+    assert f"{paths[11]}: the process that decoded it died" in str(died)
+    for found, expected in zip(theirs, ours[:11] + ours[12:], strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_many_clips_for_a_device_are_read_by_processes(
+    encoder: Any, clips: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = embedded(encoder, clips)
+    used: list[int] = []
+
+    def noted(some: Any, rate: int) -> Any:
+        used.append(rate)
+        return read_by_processes(some, rate)
+
+    monkeypatch.setattr("audiocapbench.metrics.clap.embedding._MANY", 2)
+    monkeypatch.setattr("audiocapbench.metrics.clap.embedding.read_by_processes", noted)
+    np.testing.assert_allclose(embedded(SmallDevice(encoder, 1_000), clips), plain, atol=1e-6)
+    assert used == [RATE]
 
 
 @pytest.mark.parametrize("subtype", ["PCM_16", "PCM_24", "FLOAT"])
@@ -320,10 +357,6 @@ def test_windows_that_overlap_share_their_frames(encoder: Any) -> None:
     for some in (cuts, odd):
         alone = np.concatenate([encoder._log_mel(*encoder._sent([cut])) for cut in some])
         np.testing.assert_array_equal(encoder._log_mel(*encoder._sent(some)), alone)
-
-
-def _room(count: int) -> np.ndarray:
-    return np.empty(count, np.float32)
 
 
 def test_no_more_is_read_ahead_than_the_bound_and_the_order_stays() -> None:

@@ -20,7 +20,7 @@ class AudioTextEncoder(Protocol):
 
     Embeddings are kept under its name and its fingerprint, which stands for weights and settings:
     another one, another model. One that cuts windows on its device, and computes while clips are
-    read, has more, as ``LaionEncoder`` has: ``begin``, ``batch``, ``in_flight`` and ``room``.
+    read, has more, as ``LaionEncoder`` has: ``begin``, ``batch`` and ``in_flight``.
     """
 
     @property

@@ -23,7 +23,6 @@ from audiocapbench.metrics.encoders.hub import label_of, loading, require, snaps
 _DEFINING = ("config.json", "preprocessor_config.json", "processor_config.json", "tokenizer.json")
 _TRIED, _LARGEST = 64, 512
 _FRAMES = 1 << 15
-_LONGEST_HELD = 1 << 24
 _FLOOR = 1e-10
 _YES_NO = {"yes": True, "no": False}
 
@@ -168,14 +167,6 @@ class LaionEncoder:
             self._begin(silence, self._pooled)()
 
         return count_that_fits(embed_silence, _TRIED, _LARGEST)
-
-    def room(self, count: int) -> Samples:
-        """Memory from which a GPU fetches while it computes; plain where it would be too much."""
-        import torch
-
-        held = self._device == "cuda" and count <= _LONGEST_HELD
-        room: Samples = torch.empty(count, pin_memory=held).numpy()
-        return room
 
     def encode_audio(self, windows: Samples) -> Vectors:
         """Embed windows of shape (n, samples), at unit length."""
