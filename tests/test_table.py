@@ -18,7 +18,7 @@ from audiocapbench.table.forms import (
     latex_text,
     markdown,
     markdown_text,
-    write_parquet,
+    parquet_content,
 )
 from audiocapbench.table.terminal import fitted, text_of
 from cells import cells, headings
@@ -151,7 +151,7 @@ def test_parquet_holds_texts_as_they_are_and_types_for_all_columns(tmp_path: Pat
         {"model": text, "run": place, "score": 0.5, "low": None, "mixed": 1 if place else 0.5}
         for place, text in enumerate(texts)
     ]
-    write_parquet(tmp_path / "x.parquet", rows)
+    write_file(tmp_path / "x.parquet", parquet_content(rows))
     table = parquet.read_table(tmp_path / "x.parquet")
     assert table["model"].to_pylist() == texts
     assert [str(field.type) for field in table.schema] == [
@@ -162,7 +162,7 @@ def test_parquet_holds_texts_as_they_are_and_types_for_all_columns(tmp_path: Pat
         "double",
     ]
     with pytest.raises(ReportError, match="cannot be written"):
-        write_parquet(tmp_path / "no" / "x.parquet", rows)
+        write_file(tmp_path / "no" / "x.parquet", parquet_content(rows))
 
 
 def test_parquet_without_its_library_says_what_to_install(
@@ -170,7 +170,7 @@ def test_parquet_without_its_library_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ReportError, match=r"pip install 'audiocapbench\[hub\]'"):
-        write_parquet(tmp_path / "x.parquet", [{"a": 1}])
+        write_file(tmp_path / "x.parquet", parquet_content([{"a": 1}]))
 
 
 def test_a_lone_surrogate_can_be_written(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from audiocapbench.cli.outputs import Outputs, reference_files, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, ReportError
 from audiocapbench.files import write_file
-from audiocapbench.table.forms import write_parquet
+from audiocapbench.table.forms import parquet_content
 from command import run_command
 from needs import needs
 
@@ -115,7 +115,7 @@ def test_a_full_disk_leaves_no_parquet_file(tmp_path: Path) -> None:
     needs("pyarrow")
     rows = [{"id": f"{number}" * 40} for number in range(1_000)]
     with small_disk(100), pytest.raises(ReportError, match="cannot be written"):
-        write_parquet(tmp_path / "new.parquet", rows)
+        write_file(tmp_path / "new.parquet", parquet_content(rows))
     assert not list(tmp_path.iterdir())
 
 

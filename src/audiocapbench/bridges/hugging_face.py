@@ -16,7 +16,7 @@ from audiocapbench.report.samples import sample_rows
 from audiocapbench.scores.run_table import RunTable
 from audiocapbench.scores.table import estimate_records
 from audiocapbench.table import Column, Table
-from audiocapbench.table.forms import markdown, markdown_rows, write_parquet
+from audiocapbench.table.forms import markdown, markdown_rows, parquet_content
 from audiocapbench.version import VERSION
 
 FILES = _ANSWERS, _SCORES, _CARD = (
@@ -43,7 +43,7 @@ def write_dataset(table: RunTable, out: Path) -> int:
         lost = _write_answers(table, out / _ANSWERS)
     judged = [one for judge in table.judgements for one in table.dimensions(judge)]
     records = estimate_records(table, [*table.scorers, *judged])
-    write_parquet(out / _SCORES, records)
+    write_file(out / _SCORES, parquet_content(records))
     write_file(out / _CARD, _card(table, records, lost))
     return lost
 

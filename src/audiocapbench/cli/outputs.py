@@ -1,6 +1,6 @@
 """Where results go besides the terminal: files, never one that is also read, and trackers."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from audiocapbench.table.forms import Format
 
 if TYPE_CHECKING:
     from audiocapbench.scores.table import ScoreTable
-    from audiocapbench.table import Result, Row
+    from audiocapbench.table import Result
 
 
 @dataclass(frozen=True)
@@ -59,42 +59,32 @@ def write(result: "Result", form: Format, file: Path | None) -> None:
         ReportError: The file cannot be written.
     """
     from audiocapbench.files import write_file
-    from audiocapbench.table.forms import csv_text, latex_text, markdown_text, write_parquet
+    from audiocapbench.table.forms import csv_text, latex_text, markdown_text, parquet_content
 
+    if form is Format.TABLE and file is not None:
+        raise AudioCapBenchError("--out needs a --format: csv, json, md, latex or parquet")
+    if form is Format.PARQUET and file is None:
+        raise AudioCapBenchError("--format parquet needs --out FILE; it is not text")
     if form is Format.TABLE:
-        if file is not None:
-            raise AudioCapBenchError("--out needs a --format: csv, json, md, latex or parquet")
         show(*result.tables())
-    elif form is Format.PARQUET:
-        if file is None:
-            raise AudioCapBenchError("--format parquet needs --out FILE; it is not text")
-        for path, rows in _files_of_rows(result, file):
-            write_parquet(path, rows)
-            say(f"Written: {path}")
-    elif form is Format.CSV and file is not None:
-        for path, rows in _files_of_rows(result, file):
-            write_file(path, csv_text(rows))
-            say(f"Written: {path}")
-    else:
-        texts = {
-            Format.JSON: lambda: f"{json_text(result.to_dict())}\n",
-            Format.CSV: lambda: csv_text(result.records()),
-            Format.MD: lambda: markdown_text(result.tables()),
-            Format.LATEX: lambda: latex_text(result.tables()),
-        }
-        text = texts[form]()
-        if file is None:
-            show_text(text)
-        else:
-            write_file(file, text)
-            say(f"Written: {file}")
-
-
-def _files_of_rows(result: "Result", file: Path) -> "Iterator[tuple[Path, Sequence[Row]]]":
-    """A file of rows, and where there were tests, one of them beside it."""
-    yield file, result.records()
-    if tests := result.tests():
-        yield file.with_name(f"{file.stem}_tests{file.suffix}"), tests
+        return
+    ways: dict[Format, Callable[[], str | bytes]] = {
+        Format.JSON: lambda: f"{json_text(result.to_dict())}\n",
+        Format.CSV: lambda: csv_text(result.records()),
+        Format.PARQUET: lambda: parquet_content(result.records()),
+        Format.MD: lambda: markdown_text(result.tables()),
+        Format.LATEX: lambda: latex_text(result.tables()),
+    }
+    content = ways[form]()
+    if file is None:
+        show_text(str(content))
+        return
+    write_file(file, content)
+    say(f"Written: {file}")
+    if form in (Format.CSV, Format.PARQUET) and (tests := result.tests()):
+        beside = file.with_name(f"{file.stem}_tests{file.suffix}")
+        write_file(beside, csv_text(tests) if form is Format.CSV else parquet_content(tests))
+        say(f"Written: {beside}")
 
 
 def refuse_overwriting(out: Path | None, inputs: Iterable[Path]) -> None:

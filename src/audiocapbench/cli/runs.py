@@ -218,7 +218,7 @@ def _print_run(document: dict[str, Any]) -> None:
     from audiocapbench.table import Column, Table, dollars
     from audiocapbench.table.table import signature_notes
 
-    lines = {
+    facts = {
         "run": document["id"],
         "name": document["name"],
         "tags": ", ".join(document["tags"]),
@@ -233,13 +233,12 @@ def _print_run(document: dict[str, Any]) -> None:
         "cost": None if document["cost_usd"] is None else dollars(document["cost_usd"]),
         "by batch": ", ".join(map(_batch_words, document["batches"])),
     }
-    show_lines(*(f"{name:<11}{value}" for name, value in lines.items() if value not in (None, "")))
+    show_lines(*(f"{name:<11}{value}" for name, value in facts.items() if value not in (None, "")))
     for reason, count in list(document["failures"].items())[:SHOWN]:
         show_lines(f"{count:>6,} × {reason}")
     for key, text in document["answers"].items():
         show_lines(f"{key}: {textwrap.shorten(text, 200, placeholder=' …') or '(nothing)'}")
-    scorers = document["scorers"]
-    if scorers:
+    if scorers := document["scorers"]:
         columns = (
             "scorer",
             Column("count", "scores"),

@@ -8,7 +8,7 @@ from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.scores.estimate import Estimate, interval_words, missing_words
 from audiocapbench.scores.groups import ALL, GroupKey, category
 from audiocapbench.scores.scorer import Scorer
-from audiocapbench.scores.summary import JudgeSummary, RunSummary
+from audiocapbench.scores.summary import RunSummary
 from audiocapbench.scores.table import ScoreTable
 from audiocapbench.table import Column, Row, Table
 from audiocapbench.table.table import shown, signature_notes
@@ -26,15 +26,18 @@ def run_tables(
     found = []
     grouped = len({name for one in summaries for name in one.table.categories}) > 1
     for judge in dict.fromkeys(name for one in summaries for name in one.judges):
-        found.append(_judge_table(summaries, judge))
-        scored = [one for one in summaries if judge in one.judges and one.judges[judge].overall]
+        judged, overall = [one for one in summaries if judge in one.judges], Scorer(judge, OVERALL)
+        names = dict.fromkeys(name for one in judged for name in one.judges[judge].overall)
+        found.append(_side_by_side(judged, [Scorer(judge, name) for name in names], overall))
+        scored = [one for one in judged if one.judges[judge].overall]
         if grouped and scored:
-            found.append(_by_category(scored, Scorer(judge, OVERALL)))
+            found.append(_by_category(scored, overall))
     ranked_by = headline if headline in metrics else next(iter(metrics), headline)
     if metrics:
-        found.append(_leaderboard(summaries, metrics, ranked_by))
+        headline_scorer = Scorer(ranked_by)
+        found.append(_side_by_side(summaries, [*map(Scorer, metrics)], headline_scorer))
         if grouped:
-            found.append(_by_category(summaries, Scorer(ranked_by)))
+            found.append(_by_category(summaries, headline_scorer))
         for one in summaries:
             if one.table.aggregation is not None:
                 title = f"{one.run.model}: the groups of {one.table.aggregation.total}"
@@ -73,15 +76,27 @@ def estimate_table(
     return Table(f"{title}{words}", rows, columns, notes)
 
 
-def _leaderboard(summaries: Sequence[RunSummary], metrics: Sequence[str], headline: str) -> Table:
-    """Metrics of every run with their 95 % intervals, best first by the headline."""
+def _side_by_side(
+    summaries: Sequence[RunSummary], scorers: Sequence[Scorer], ranked_by: Scorer
+) -> Table:
+    """Metrics of every run, or a judge's dimensions, with 95 % intervals, best first."""
+    judge = ranked_by.judge
+    counts, title = "answered" if judge is None else "judged", "Leaderboard"
     rows: list[Row] = []
-    for one in _ranked(summaries, Scorer(headline)):
+    for one in _ranked(summaries, ranked_by):
         coverage = one.table.coverage
-        row = {"model": one.run.model, "answered": f"{coverage.answered}/{coverage.total}"}
-        rows.append(row | one.table.of_metrics(metrics))
-    words = interval_words(row[name] for row in rows for name in metrics)
-    return Table(f"Leaderboard{words}", rows, _columns("model", "answered", metrics))
+        count = f"{coverage.answered}/{coverage.total}"
+        if judge is not None:
+            title = f"Judge {judge}, 0 to 10"
+            count = f"{one.judges[judge].judged}/{one.judges[judge].total}"
+        known = [scorer for scorer in scorers if judge is None or one.judges[judge].overall]
+        row: Row = {"model": one.run.model, counts: count} | {one.column: None for one in scorers}
+        rows.append(row | {scorer.column: one.table.estimate(scorer) for scorer in known})
+    words = interval_words(row[one.column] for row in rows for one in scorers if row[one.column])
+    form = f".{ranked_by.digits}f"
+    return Table(
+        f"{title}{words}", rows, _columns("model", counts, [one.column for one in scorers], form)
+    )
 
 
 def _columns(key: str, counts: str, names: Iterable[str], form: str = ".3f") -> list[Column]:
@@ -105,25 +120,6 @@ def _by_category(summaries: Sequence[RunSummary], scorer: Scorer) -> Table:
     columns = [Column(f"in {name}", f"{name} ({count})", form) for name, count in counts.items()]
     title = f"{scorer.label} by category (number of clips)"
     return Table(title, rows, [Column("model"), *columns])
-
-
-def _judge_table(summaries: Sequence[RunSummary], judge: str) -> Table:
-    """One judge's dimensions with their 95 % intervals, best overall first."""
-    judged = [(one.run.model, one.judges[judge]) for one in summaries if judge in one.judges]
-    names = list(dict.fromkeys(name for _, one in judged for name in one.overall))
-
-    def best_first(judge: JudgeSummary) -> tuple[bool, float, float]:
-        whole = judge.overall.get(OVERALL)
-        return (True, 0, 0) if whole is None else Scorer(judge.judge, OVERALL).standing(whole)
-
-    rows = [
-        {"model": model, "judged": f"{one.judged}/{one.total}"}
-        | {name: one.overall.get(name) for name in names}
-        for model, one in sorted(judged, key=lambda pair: best_first(pair[1]))
-    ]
-    words = interval_words(made for _, one in judged for made in one.overall.values())
-    columns = _columns("model", "judged", names, f".{_JUDGE_DIGITS}f")
-    return Table(f"Judge {judge}, 0 to 10{words}", rows, columns)
 
 
 def group_tables(

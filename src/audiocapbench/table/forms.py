@@ -5,12 +5,10 @@ import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
-from pathlib import Path
-from typing import Any
 
 from audiocapbench.errors import ReportError
 from audiocapbench.files import csv_text as rows_as_csv
-from audiocapbench.files import encodable, write_file
+from audiocapbench.files import encodable
 from audiocapbench.table.escape_controls import escape_controls, escape_line
 from audiocapbench.table.table import Mark, MultilineCell, Row, Table, TextColumn
 
@@ -129,26 +127,28 @@ def html_text(table: Table) -> str:
     )
 
 
-def write_parquet(path: Path, records: Sequence[Row]) -> None:
-    """Write records as Parquet, a row each.
+def parquet_content(records: Sequence[Row]) -> bytes:
+    """Records as a Parquet file, a row each; a column has one type, also where all is missing.
 
     Raises:
-        ReportError: pyarrow is not installed, or the file cannot be written.
+        ReportError: pyarrow is not installed.
     """
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ModuleNotFoundError:
         raise ReportError("Parquet needs: pip install 'audiocapbench[hub]'") from None
-    names = list(records[0]) if records else []
-    columns: dict[str, list[Any]] = {name: [] for name in names}
-    for record in records:
-        for name, value in record.items():
-            columns[name].append(encodable(value) if isinstance(value, str) else value)
-    arrays = {name: pa.array(values, type=_type(pa, values)) for name, values in columns.items()}
+    types = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
+    arrays = {}
+    for name in records[0] if records else ():
+        values = [record[name] for record in records]
+        values = [encodable(one) if isinstance(one, str) else one for one in values]
+        kinds = {type(one) for one in values if one is not None}
+        kind = kinds.pop() if len(kinds) == 1 else float if kinds <= {int, float} else str
+        arrays[name] = pa.array(values, type=types[kind])
     content = io.BytesIO()
     pq.write_table(pa.table(arrays), content)
-    write_file(path, content.getvalue())
+    return content.getvalue()
 
 
 def markdown(text: str) -> str:
@@ -182,13 +182,3 @@ def _lines(
             before, after = signs[mark]
             texts[-1].append(f"{before}{escaped(' '.join(cell))}{after}")
     return list(zip(*texts, strict=True))
-
-
-def _type(pa: Any, values: Sequence[Any]) -> Any:
-    """One type for a column, also where every value is missing."""
-    kinds = {type(value) for value in values if value is not None}
-    if kinds <= {int, float} and kinds != {int}:
-        return pa.float64()
-    if kinds == {bool}:
-        return pa.bool_()
-    return pa.int64() if kinds == {int} else pa.string()

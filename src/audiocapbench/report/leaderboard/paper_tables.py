@@ -68,7 +68,7 @@ def _results(board: Board, wanted: Sequence[str]) -> Table:
         else:
             row |= {name: one.table.point(Scorer(name)).value for name in metrics}
         rows.append(row)
-    return _of_board(board, "table 1", columns, rows, wanted or _but(columns, unasked))
+    return _table(board, 1, columns, rows, wanted or _but(columns, unasked))
 
 
 def _by_category(board: Board, wanted: Sequence[str]) -> Table:
@@ -89,7 +89,7 @@ def _by_category(board: Board, wanted: Sequence[str]) -> Table:
             for name in parts:
                 parts[name] = one.table.point(board.scorer, category(name)).value
         rows.append(_row(board, one) | parts)
-    return _of_board(board, "table 2", columns, rows, wanted or _but(columns, unasked))
+    return _table(board, 2, columns, rows, wanted or _but(columns, unasked))
 
 
 def _row(board: Board, one: _Entry) -> Row:
@@ -105,20 +105,6 @@ def _row(board: Board, one: _Entry) -> Row:
     row |= {"rank": None if board.published else one.overall.rank, "run": one.run.id}
     row |= {"low": low, "high": high, "worst": worst, "best": best, "scored": estimate.n}
     return row | {board.scorer.column: estimate.value}
-
-
-def _of_board(
-    board: Board,
-    number: str,
-    columns: Sequence[Column],
-    rows: Sequence[Row],
-    names: Sequence[str],
-) -> Table:
-    by = f"judged by {board.scorer.judge}" if board.scorer.judge else f"by {board.scorer.name}"
-    title = f"{board.benchmark}, {number}, {by}, {board.samples:,} samples"
-    notes = [one for one in board.notes if not one.startswith(LETTERS)]
-    notes += signature_notes(sorted(map(str, _signatures(board, names))))
-    return _table(title, columns, rows, notes, names)
 
 
 def _composition(board: Board, wanted: Sequence[str]) -> Table:
@@ -144,9 +130,8 @@ def _composition(board: Board, wanted: Sequence[str]) -> Table:
     rows[-1] |= {"category": "total", "source": "", "samples": board.samples}
     chars = [Column(name, name, ".0f") for name in ("caption_chars", "answer_chars")]
     columns = [*map(Column, ("category", "source", "samples")), *chars]
-    note = "caption_chars: mean length of first captions; answer_chars: of all models' answers."
     names = wanted or _but(columns, () if board.entries else ("answer_chars",))
-    return _table(f"{board.benchmark}, table 3", columns, rows, [note], names)
+    return _table(board, 3, columns, rows, names)
 
 
 def _answer_length(board: Board, samples: Sequence[Sample]) -> float | None:
@@ -166,16 +151,23 @@ def _but(columns: Sequence[Column], unasked: Collection[str]) -> list[str]:
 
 
 def _table(
-    title: str,
+    board: Board,
+    number: int,
     columns: Sequence[Column],
     rows: Sequence[Row],
-    notes: Sequence[str],
     names: Sequence[str],
 ) -> Table:
     known = {one.name: one for one in columns}
     for name in names:
         if name not in known:
             raise ReportError(f"there is no column {name!r}; there are {', '.join(known)}")
+    title = f"{board.benchmark}, table {number}"
+    notes = ["caption_chars: mean length of first captions; answer_chars: of all models' answers."]
+    if number != 3:
+        by = f"judged by {board.scorer.judge}" if board.scorer.judge else f"by {board.scorer.name}"
+        title += f", {by}, {board.samples:,} samples"
+        notes = [one for one in board.notes if not one.startswith(LETTERS)]
+        notes += signature_notes(sorted(map(str, _signatures(board, names))))
     chosen = [{"table": title, **{name: row[name] for name in names}} for row in rows]
     return Table(title, chosen, [known[name] for name in names], notes)
 

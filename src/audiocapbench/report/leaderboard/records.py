@@ -1,13 +1,13 @@
 """A leaderboard as records for programs: rows of CSV and Parquet, and one JSON object."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, RunEntry
 from audiocapbench.report.leaderboard.ranking import PairTest, Placement, Ranking
-from audiocapbench.scores.groups import ALL, GroupKey
+from audiocapbench.scores.groups import ALL
 from audiocapbench.scores.groups import category as in_category
 from audiocapbench.stats import METHODS, ROUNDS, SEED
 from audiocapbench.stats.power import ALPHA
@@ -41,12 +41,19 @@ def pair_records(leaderboard: Leaderboard) -> list[Row]:
 
     ``difference`` is that of ``model`` less ``other_model`` on the samples that both have.
     """
-    return [
-        {"board": number, **_head(board), "category": name, **_test_row(board, ranking, pair)}
-        for number, board in enumerate(leaderboard.boards, 1)
-        for name, ranking in [("all", board.overall), *board.parts.items()]
-        for pair in ranking.pairs
-    ]
+    rows: list[Row] = []
+    for number, board in enumerate(leaderboard.boards, 1):
+        for name, ranking in [("all", board.overall), *board.parts.items()]:
+            for pair in ranking.pairs:
+                first, second = (board.entries[place].run for place in (pair.first, pair.second))
+                test = _test(board, pair)
+                rows.append(
+                    {"board": number, **_head(board), "category": name}
+                    | {"model": first.model, "run": first.id, "ranked_by": _ranked_by(ranking)}
+                    | {"scored": pair.n, "other_model": second.model, "other_run": second.id}
+                    | {name: test[name] for name in _TEST}
+                )
+    return rows
 
 
 def document(leaderboard: Leaderboard) -> dict[str, Any]:
@@ -68,34 +75,44 @@ def document(leaderboard: Leaderboard) -> dict[str, Any]:
 
 def _rows(board: Board) -> Iterator[Row]:
     """What a board has to say, of each row only the columns that it has."""
-    rankings = [("all", board.overall), *board.parts.items()]
     head = _head(board)
     for number, entry in enumerate(board.entries):
-        costs: Row = {
-            "cost_usd": entry.table.cost_usd,
-            "judge_cost_usd": entry.judge_cost_usd,
-            "latency_s": entry.table.latency_s,
-        }
-        for name, ranking in rankings:
-            own = _run_row(entry, ranking, ranking.runs[number])
-            more = costs if ranking is board.overall else {}
-            key = ALL if ranking is board.overall else in_category(name)
-            beside = {**entry.dimensions_of(key), **_metrics(entry, key)}
-            yield {**beside, **head, "category": name, **own, **more}
+        table, run = entry.table, entry.run
+        who = {"model": run.model, "run": run.id, "begun": run.created_at, "source": "run"}
+        for name, ranking in [("all", board.overall), *board.parts.items()]:
+            place, key = ranking.runs[number], in_category(name)
+            costs: Row = {}
+            if ranking is board.overall:
+                key = ALL
+                costs = {"cost_usd": table.cost_usd, "judge_cost_usd": entry.judge_cost_usd}
+                costs |= {"latency_s": table.latency_s}
+            metrics = {
+                one.name: table.point(one, key).value for one in table.scorers if not one.judge
+            }
+            rank_best, rank_worst = place.ranks or (None, None)
+            yield {
+                **entry.dimensions_of(key),
+                **metrics,
+                **head,
+                "category": name,
+                **who,
+                "ranked_by": _ranked_by(ranking),
+                "rank": place.rank,
+                "rank_best": rank_best,
+                "rank_worst": rank_worst,
+                "tied": place.tied,
+                "scored": place.estimate.n,
+                "samples": place.estimate.coverage.total,
+                **place.estimate.flat(),
+                **costs,
+            }
     for one in board.published:
         scorer = board.scorer.name if board.scorer.judge is None else f"{one.judge}: {OVERALL}"
-        unsigned = {"dataset": "", "signature": "", "scorer": scorer, "judge": one.judge}
-        about = {"model": one.model, "source": PUBLISHED, "paper": one.source}
-        own = {**head, **unsigned, **about}
+        own = head | {"dataset": "", "signature": "", "scorer": scorer, "judge": one.judge}
+        own |= {"model": one.model, "source": PUBLISHED, "paper": one.source}
         yield {**one.dimensions, **one.metrics, **own, "category": "all", "score": one.score}
         for name, score in one.by_category.items():
             yield {**own, "category": name, "score": score}
-
-
-def _metrics(entry: RunEntry, key: GroupKey) -> Row:
-    """Every metric of a run, whatever it is ranked by."""
-    own = (one for one in entry.table.scorers if one.judge is None)
-    return {one.name: entry.table.point(one, key).value for one in own}
 
 
 def _head(board: Board) -> Row:
@@ -105,39 +122,6 @@ def _head(board: Board) -> Row:
         "scorer": board.scorer.label,
         "judge": board.scorer.judge or "",
         "signature": str(board.signature),
-    }
-
-
-def _run_row(entry: RunEntry, ranking: Ranking, place: Placement) -> Row:
-    estimate = place.estimate
-    rank_best, rank_worst = place.ranks or (None, None)
-    return {
-        "model": entry.run.model,
-        "run": entry.run.id,
-        "begun": entry.run.created_at,
-        "source": "run",
-        "ranked_by": _ranked_by(ranking),
-        "rank": place.rank,
-        "rank_best": rank_best,
-        "rank_worst": rank_worst,
-        "tied": place.tied,
-        "scored": estimate.n,
-        "samples": estimate.coverage.total,
-        **estimate.flat(),
-    }
-
-
-def _test_row(board: Board, ranking: Ranking, pair: PairTest) -> Row:
-    first, second = board.entries[pair.first].run, board.entries[pair.second].run
-    test = _test(board, pair)
-    return {
-        "model": first.model,
-        "run": first.id,
-        "ranked_by": _ranked_by(ranking),
-        "scored": pair.n,
-        "other_model": second.model,
-        "other_run": second.id,
-        **{name: test[name] for name in _TEST},
     }
 
 
@@ -169,6 +153,7 @@ def _board_document(board: Board) -> dict[str, Any]:
 
 
 def _run_document(entry: RunEntry) -> dict[str, Any]:
+    table = entry.table
     return {
         "run": entry.run.id,
         "model": entry.run.model,
@@ -176,13 +161,13 @@ def _run_document(entry: RunEntry) -> dict[str, Any]:
         "created_at": entry.run.created_at,
         **_place_document(entry.overall),
         "dimensions": entry.dimensions,
-        "statuses": dict(entry.table.statuses),
-        "unasked": len(entry.table.samples) - len(entry.table.outcomes),
+        "statuses": dict(table.statuses),
+        "unasked": len(table.samples) - len(table.outcomes),
         "unscored": dict(entry.overall.estimate.missing),
-        "cost_usd": entry.table.cost_usd,
-        "cost_estimated": entry.table.cost_estimated,
+        "cost_usd": table.cost_usd,
+        "cost_estimated": table.cost_estimated,
         "judge_cost_usd": entry.judge_cost_usd,
-        "latency_s": entry.table.latency_s,
+        "latency_s": table.latency_s,
         "by_category": {name: _place_document(place) for name, place in entry.by_category.items()},
     }
 
@@ -201,9 +186,9 @@ def _place_document(place: Placement) -> dict[str, Any]:
     }
 
 
-def _test(board: Board, pair: PairTest) -> Mapping[str, Any]:
+def _test(board: Board, pair: PairTest) -> Row:
     return {
-        "runs": [board.entries[pair.first].run.id, board.entries[pair.second].run.id],
+        "runs": [board.entries[place].run.id for place in (pair.first, pair.second)],
         "n": pair.n,
         "difference": pair.difference,
         "p": pair.p_value,
