@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from audiocapbench.meta.measures import CHOSEN, agreeing
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.scorer import Choice
-from audiocapbench.stats import Interval, mean_interval
+from audiocapbench.scores.estimate import Coverage, Estimate
+from audiocapbench.stats import mean_interval
 
 FloatArray = NDArray[np.float64]
+_COUNTED = ("certain", "read", "read_decided", "read_unusable")
 
 
 class OrderChoices(NamedTuple):
@@ -35,27 +37,6 @@ class OrderChoices(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ShareEstimate:
-    """A share, from 0 to 1, of so many; None where there is nothing to take a share of.
-
-    The interval is 95 %, by resampling clips where there are enough of them.
-    """
-
-    value: float | None
-    count: int
-    interval: Interval | None
-
-    def __str__(self) -> str:
-        """In percent, with its interval and its count."""
-        if self.value is None:
-            return "– (nothing to count)"
-        text = f"{100 * self.value:.1f} %"
-        if self.interval is not None:
-            text += f" ({100 * self.interval.low:.1f}–{100 * self.interval.high:.1f})"
-        return f"{text} of {self.count:,}"
-
-
-@dataclass(frozen=True, slots=True)
 class PairwiseDiagnostics:
     """How a model behaved as a judge of pairs.
 
@@ -74,9 +55,9 @@ class PairwiseDiagnostics:
     prompt: str
     orders: int
     asked: int
-    first_position: ShareEstimate
-    consistency: ShareEstimate | None
-    unknown: ShareEstimate
+    first_position: Estimate
+    consistency: Estimate | None
+    unknown: Estimate
     positions: Mapping[str, int]
     failures: Mapping[str, int]
     certain: int = 0
@@ -87,10 +68,10 @@ class PairwiseDiagnostics:
     def lines(self) -> list[str]:
         """The same in words, a line each."""
         bias = "position bias: " if self.orders > 1 else ""
-        found = [f"{bias}the caption shown first is chosen {self.first_position}"]
+        found = [f"{bias}the caption shown first is chosen {_shown(self.first_position)}"]
         if self.consistency is not None:
-            found.append(f"the same answer in both orders: {self.consistency}")
-        found.append(f"no readable choice: {self.unknown}")
+            found.append(f"the same answer in both orders: {_shown(self.consistency)}")
+        found.append(f"no readable choice: {_shown(self.unknown)}")
         read = f"{self.read_decided:,} read by the reader, " if self.read else ""
         unknown = self.positions["unknown"]
         found.append(f"answers: {self.certain:,} certain, {read}{unknown:,} unknown")
@@ -104,24 +85,42 @@ class PairwiseDiagnostics:
             )
         return found
 
+    def document(self) -> dict[str, Any]:
+        """The same as plain data."""
+        shares = (("first_position", self.first_position), ("unknown", self.unknown))
+        return asdict(self) | {
+            name: one and {"value": one.value, "count": one.n, "interval": one.interval}
+            for name, one in (*shares, ("consistency", self.consistency))
+        }
+
+
+def _shown(share: Estimate) -> str:
+    """A share in percent, with its interval and its count."""
+    if share.value is None:
+        return "– (nothing to count)"
+    text = f"{100 * share.value:.1f} %"
+    if share.interval is not None:
+        text += f" ({100 * share.interval.low:.1f}–{100 * share.interval.high:.1f})"
+    return f"{text} of {share.n:,}"
+
 
 def diagnose(
-    pairs: Sequence[CaptionPair], orders: Sequence[OrderChoices], *, prompt: str, seed: int
+    pairs: Sequence[CaptionPair], orders: Sequence[OrderChoices], *, prompt: str
 ) -> PairwiseDiagnostics:
     """See how a model behaved, from what it said of the pairs in each order."""
     clips = [pair.clip for pair in pairs]
     choices = [order.choices for order in orders]
 
-    def share(hits: Sequence[Choice], among: Sequence[Choice]) -> ShareEstimate:
+    def share(hits: Sequence[Choice], among: Sequence[Choice]) -> Estimate:
         """Of all answers that are among these, those that are hits."""
         both = [[[one in wanted for one in order] for order in choices] for wanted in (hits, among)]
-        return _share(np.array(both, dtype=np.float64).sum(axis=1).T, clips, seed)
+        return _share(np.array(both, dtype=np.float64).sum(axis=1).T, clips)
 
     consistency = None
     if len(orders) > 1:
         same = agreeing(choices[0], [choice.swapped for choice in choices[1]])
         table = np.stack([np.array(same, dtype=np.float64), np.ones(len(pairs))], axis=1)
-        consistency = _share(table, clips, seed)
+        consistency = _share(table, clips)
     counted = Counter(choice for order in choices for choice in order)
     return PairwiseDiagnostics(
         prompt=prompt,
@@ -132,18 +131,15 @@ def diagnose(
         unknown=share([Choice.UNKNOWN], tuple(Choice)),
         positions={choice.name.lower(): counted[choice] for choice in Choice},
         failures=dict(sum((order.failures for order in orders), Counter())),
-        certain=sum(order.certain for order in orders),
-        read=sum(order.read for order in orders),
-        read_decided=sum(order.read_decided for order in orders),
-        read_unusable=sum(order.read_unusable for order in orders),
+        **{name: sum(getattr(order, name) for order in orders) for name in _COUNTED},
     )
 
 
-def _share(statistics: FloatArray, clips: Sequence[str], seed: int) -> ShareEstimate:
+def _share(statistics: FloatArray, clips: Sequence[str]) -> Estimate:
     """The share of hits: each row is what a pair adds to the hits, and to what they are among."""
     hits, count = statistics.sum(axis=0)
     if not count:
-        return ShareEstimate(None, 0, None)
+        return Estimate(None, 0, Coverage(len(clips), 0, 0))
     interval = mean_interval(
         statistics,
         lambda means: means[..., 0] / np.maximum(means[..., 1], 1e-12),
@@ -152,4 +148,5 @@ def _share(statistics: FloatArray, clips: Sequence[str], seed: int) -> ShareEsti
         share=True,
         most=float(count),
     )
-    return ShareEstimate(float(hits / count), int(count), interval)
+    n = int(count)
+    return Estimate(float(hits / count), n, Coverage(n, n, 0), interval=interval)

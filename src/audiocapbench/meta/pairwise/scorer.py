@@ -10,7 +10,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -242,7 +241,7 @@ class PairwiseScorer(PairScorer):
     def detail(self, pairs: Sequence[CaptionPair]) -> PairwiseDiagnostics:
         """Position bias, consistency and what went unread, for pairs that it has chosen of."""
         orders = self._orders(pairs)
-        return diagnose(pairs, orders, prompt=self._prompt.name, seed=self._settings.seed)
+        return diagnose(pairs, orders, prompt=self._prompt.name)
 
     def diagnostics(
         self, pairs: Sequence[CaptionPair], _headline: str, _measure: Measure
@@ -250,7 +249,7 @@ class PairwiseScorer(PairScorer):
         """The same in words and as plain data."""
         detail = self.detail(pairs)
         failed = sum(detail.failures.values())
-        return Diagnostics(tuple(detail.lines()), asdict(detail), failed)
+        return Diagnostics(tuple(detail.lines()), detail.document(), failed)
 
     def _orders(self, pairs: Sequence[CaptionPair]) -> list[OrderChoices]:
         """What it said in each order that it is asked in."""

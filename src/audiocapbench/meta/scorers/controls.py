@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+import numpy as np
+
 from audiocapbench.errors import TrialError, meant
 from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, higher
@@ -48,12 +50,10 @@ def create_control(name: str, settings: TrialSettings) -> ControlScorer:
     return ControlScorer(f"control:{name}", signature, RULES[name])
 
 
-def _longer(pairs: Sequence[CaptionPair]) -> list[Choice]:
-    return [Choice.FIRST if len(pair.first) > len(pair.second) else Choice.SECOND for pair in pairs]
-
-
-def _shorter(pairs: Sequence[CaptionPair]) -> list[Choice]:
-    return [Choice.FIRST if len(pair.first) < len(pair.second) else Choice.SECOND for pair in pairs]
+def _lengths(pairs: Sequence[CaptionPair], sign: int) -> list[Choice]:
+    """The longer caption, or the shorter one for -1; the second where both are as long."""
+    gaps = [sign * (len(pair.first) - len(pair.second)) for pair in pairs]
+    return [Choice.FIRST if gap > 0 else Choice.SECOND for gap in gaps]
 
 
 def _likelier(pairs: Sequence[CaptionPair]) -> list[Choice]:
@@ -69,35 +69,34 @@ def _random(seed: int, pairs: Sequence[CaptionPair]) -> list[Choice]:
 
 
 def _rarer_noun(pairs: Sequence[CaptionPair]) -> list[Choice]:
-    """Rarity is counted in the captions and references of these very pairs."""
-    texts = [*captions(pairs), *(one for own in references(pairs) for one in own)]
-    frequency = Counter(noun for text in set(texts) for noun in _nouns(text))
+    """Rarity is counted in the captions and references of these very pairs.
 
-    def rarest(text: str) -> float:
-        return min((frequency[noun] for noun in _nouns(text)), default=float("inf"))
-
-    found = []
-    for pair in pairs:
-        left, right = rarest(pair.first), rarest(pair.second)
-        tied = Choice.TIE if left == right else Choice.SECOND
-        found.append(Choice.FIRST if left < right else tied)
-    return found
-
-
-def _nouns(text: str) -> set[str]:
-    """Stems of the words that name what makes a sound, as the elements judge reads them."""
+    Nouns are the words that name what makes a sound, as the elements judge reads them.
+    """
     from audiocapbench.metrics.elements.splitting import split
     from audiocapbench.metrics.elements.words import ElementKind
     from audiocapbench.metrics.porter import stem
 
-    return {stem(one.word) for one in split(text).elements if one.kind is ElementKind.SOURCE}
+    texts = {*captions(pairs), *(one for own in references(pairs) for one in own)}
+    nouns = {
+        text: {stem(one.word) for one in split(text).elements if one.kind is ElementKind.SOURCE}
+        for text in texts
+    }
+    frequency = Counter(noun for own in nouns.values() for noun in own)
+    rarest = {
+        text: min((frequency[noun] for noun in own), default=np.inf) for text, own in nouns.items()
+    }
+    return higher(
+        np.array([-rarest[pair.first] for pair in pairs]),
+        np.array([-rarest[pair.second] for pair in pairs]),
+    )
 
 
 RULES: Mapping[str, Rule] = {
     "always-0": lambda pairs: [Choice.FIRST] * len(pairs),
     "always-1": lambda pairs: [Choice.SECOND] * len(pairs),
-    "longer": _longer,
-    "shorter": _shorter,
+    "longer": partial(_lengths, sign=1),
+    "shorter": partial(_lengths, sign=-1),
     "likelier": _likelier,
     "rarer-noun": _rarer_noun,
 }

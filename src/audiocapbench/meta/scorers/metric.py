@@ -1,7 +1,7 @@
 """A metric on trial: each caption against its references, the higher score wins."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -12,15 +12,6 @@ from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.metrics import compute, find_metric
 from audiocapbench.metrics.registry import refuse_without_audio
 from audiocapbench.signature import sign
-
-
-class _CaptionRow(NamedTuple):
-    """A caption, first ones before second ones, and references to hold it to, in one corpus."""
-
-    corpus: str
-    place: int
-    text: str
-    references: tuple[str, ...]
 
 
 class MetricScorer(PointwiseScorer):
@@ -59,45 +50,35 @@ class MetricScorer(PointwiseScorer):
         return first, second
 
     def _scores(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
-        rows = list(self._rows(pairs))
-        scores = self._by_corpus(rows) if self._weighs_words else self._each_once(rows)
-        places = np.array([row.place for row in rows])
-        means: FloatArray = np.bincount(places, weights=scores) / np.bincount(places)
-        return means[: len(pairs)], means[len(pairs) :]
-
-    def _rows(self, pairs: Sequence[CaptionPair]) -> Iterator[_CaptionRow]:
+        """Of a caption that is held to several sets of references, the mean over them."""
         fense = self._protocol == "fense"
+        places: list[int] = []
+        rows: list[tuple[str, str, tuple[str, ...]]] = []
         sides = zip(captions(pairs), references(pairs), [*pairs, *pairs], strict=True)
         for place, (text, held_to, pair) in enumerate(sides):
             machines = pair.type == "MM"
-            corpus = f"{place // len(pairs)} {machines}" if fense else ""
-            leaves_one_out = fense and machines and self._counts_words
-            for own in _one_left_out(held_to) if leaves_one_out else [held_to]:
-                yield _CaptionRow(corpus, place, text, own)
-
-    def _by_corpus(self, rows: Sequence[_CaptionRow]) -> FloatArray:
+            # A metric that does not weigh words scores a caption alike in any corpus.
+            apart = fense and self._weighs_words
+            corpus = f"{place // len(pairs)} {machines}" if apart else ""
+            leaves_one_out = fense and machines and self._counts_words and len(held_to) > 1
+            sets = list(combinations(held_to, len(held_to) - 1))[::-1] if leaves_one_out else []
+            rows += [(corpus, text, own) for own in sets or [held_to]]
+            places += [place] * max(1, len(sets))
         scores = np.zeros(len(rows))
-        for corpus in dict.fromkeys(row.corpus for row in rows):
-            chosen = [place for place, row in enumerate(rows) if row.corpus == corpus]
-            scores[chosen] = self._compute([rows[place] for place in chosen])
-        return scores
+        for corpus in dict.fromkeys(name for name, _, _ in rows):
+            chosen = [number for number, row in enumerate(rows) if row[0] == corpus]
+            scores[chosen] = self._compute([rows[number] for number in chosen])
+        means: FloatArray = np.bincount(places, weights=scores) / np.bincount(places)
+        return means[: len(pairs)], means[len(pairs) :]
 
-    def _each_once(self, rows: Sequence[_CaptionRow]) -> FloatArray:
-        """Score the same caption against the same references once, however often it is met."""
-        distinct = list({(row.text, row.references): row for row in rows}.values())
-        scored = self._compute(distinct).tolist()
-        known = {(row.text, row.references): one for row, one in zip(distinct, scored, strict=True)}
-        return np.array([known[row.text, row.references] for row in rows])
-
-    def _compute(self, rows: Sequence[_CaptionRow]) -> FloatArray:
-        texts, held_to = [row.text for row in rows], [row.references for row in rows]
+    def _compute(self, rows: Sequence[tuple[str, str, tuple[str, ...]]]) -> FloatArray:
+        """Scores of captions; where they are no corpus, the same one is scored once."""
+        distinct = rows if self._weighs_words else list(dict.fromkeys(rows))
+        texts, held_to = [text for _, text, _ in distinct], [own for _, _, own in distinct]
         result = compute([self._metric], texts, held_to)[0]
         way = "fense" if self._protocol == "fense" else "one-corpus"
         self.signature = result.signature.with_fields(trial=way, compare="float32")
-        return result.samples
-
-
-def _one_left_out(references: tuple[str, ...]) -> list[tuple[str, ...]]:
-    if len(references) < 2:
-        return [references]
-    return [references[:place] + references[place + 1 :] for place in range(len(references))]
+        if self._weighs_words:
+            return result.samples
+        known = dict(zip(distinct, result.samples.tolist(), strict=True))
+        return np.array([known[row] for row in rows])
