@@ -31,9 +31,11 @@ def with_published(
     found, mixed = [], False
     for board in boards:
         results = published_results(board.benchmark)
-        # Published scores stand among a board's where they are of the same kind.
+        # Published scores stand among a board's where they are of the same kind, and about every
+        # sample of the benchmark, but for clips that were not there.
         alike = results is not None and _is_published(board.scorer, results)
-        if results is not None and alike and _of_all(board, results):
+        every = board.samples + board.missing_clips
+        if results is not None and alike and every == results.total:
             found.append(_among(board, results, by_category=query.by_category))
             mixed = True
             continue
@@ -54,10 +56,14 @@ def with_published(
     results = published_results(query.benchmark or AUDIOCAPBENCH)
     asked = [query.benchmark] if query.benchmark else [one.benchmark for one in boards]
     own = not asked or any(base_name(name) not in TRAITS for name in asked)
-    if results is not None and own and not mixed and _has_any(query.scorer, results):
-        own_boards = (one for one in boards if one.benchmark == results.benchmark)
-        printed = (one.scorer for one in own_boards if _has_metric(one.scorer, results))
-        found.append(_alone(results, replace(query, scorer=query.scorer or next(printed, None))))
+    if results is not None and own and not mixed:
+        wanted = [one.scorer for one in boards if one.benchmark == results.benchmark]
+        wanted = wanted if query.scorer is None else [query.scorer]
+        printed = [one for one in wanted if one.judge is None and _is_published(one, results)]
+        if printed or query.scorer is None or query.scorer.judge is not None:
+            # Another judge's name above the published judge's scores would be untrue.
+            scorer = next(iter(printed), Scorer(results.judge, OVERALL))
+            found.append(_alone(results, scorer, by_category=query.by_category))
     if (mixed or len(found) > len(boards)) and results is not None and results.misfits:
         page = f"docs/benchmarks/{results.benchmark}.md"
         notes.append(f"Some statements of the paper do not fit its tables; {page} lists them.")
@@ -92,8 +98,14 @@ def published_beside(
 
 
 def _is_published(scorer: Scorer, results: PublishedResults) -> bool:
-    """Whether a score is of a kind that the paper prints: its judge's, or one of its metrics."""
-    return _is_judge(scorer, results) or _has_metric(scorer, results)
+    """Whether a score is of a kind that the paper prints: its judge's, or one of its metrics.
+
+    The judge is the paper's whoever provides it and whatever day's version it is.
+    """
+    if scorer.judge is None:
+        return any(scorer.name in row.metrics for row in results.rows)
+    named = _DATED.format(re.escape(results.judge))
+    return scorer.is_overall and bool(re.fullmatch(named, scorer.name, re.IGNORECASE))
 
 
 def printed_score(row: PublishedRow, scorer: Scorer, category: str | None = None) -> float | None:
@@ -101,26 +113,6 @@ def printed_score(row: PublishedRow, scorer: Scorer, category: str | None = None
     if scorer.judge is None:
         return row.metrics.get(scorer.name) if category is None else None
     return row.judged.get(scorer.column) if category is None else row.by_category.get(category)
-
-
-def _has_any(scorer: Scorer | None, results: PublishedResults) -> bool:
-    """Whether there is anything to show beside runs: the judge's scores, or those of a metric."""
-    return scorer is None or scorer.dimension is not None or _has_metric(scorer, results)
-
-
-def _has_metric(scorer: Scorer, results: PublishedResults) -> bool:
-    return scorer.dimension is None and any(scorer.name in row.metrics for row in results.rows)
-
-
-def _is_judge(scorer: Scorer, results: PublishedResults) -> bool:
-    """Whether a judge is the paper's, whoever provides it and whatever day's version it is."""
-    named = _DATED.format(re.escape(results.judge))
-    return scorer.dimension == OVERALL and bool(re.fullmatch(named, scorer.name, re.IGNORECASE))
-
-
-def _of_all(board: Board, results: PublishedResults) -> bool:
-    """Whether a board is about every sample of the benchmark, but for clips that were not there."""
-    return board.samples + board.missing_clips == results.total
 
 
 def _among(board: Board, results: PublishedResults, *, by_category: bool) -> Board:
@@ -139,17 +131,13 @@ def _among(board: Board, results: PublishedResults, *, by_category: bool) -> Boa
     return replace(board, published=entries, notes=tuple(notes))
 
 
-def _alone(results: PublishedResults, query: LeaderboardQuery) -> Board:
-    # Another judge's name above the published judge's scores would be untrue.
-    scorer = query.scorer
-    metric = scorer is not None and _has_metric(scorer, results)
-    chosen = scorer if scorer is not None and metric else Scorer(results.judge, OVERALL)
+def _alone(results: PublishedResults, scorer: Scorer, *, by_category: bool) -> Board:
     return Board(
         results.benchmark,
-        chosen,
+        scorer,
         results.total,
         dict(results.counts),
-        published=_entries(results, chosen, by_category=query.by_category),
+        published=_entries(results, scorer, by_category=by_category),
         notes=(f"Not run here, and part of no test. Source: {results.source}.",),
     )
 

@@ -1,7 +1,6 @@
 """What mixture costs: DATE on clips with one kind of sound, and on clips with several."""
 
 from collections.abc import Sequence
-from itertools import chain
 
 import numpy as np
 
@@ -57,11 +56,13 @@ def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> F
                 notes.append(f"{one.name} ({one.origin}) has no pure or no mixed {content}.")
                 continue
             counts = pure.n + mixed.n, pure.asked + mixed.asked
-            found = _drop(one.name, one.origin, content, 100 * pure.date, 100 * mixed.date, *counts)
+            row = _drop(one.name, one.origin, content, 100 * pure.date, 100 * mixed.date, *counts)
             interval, rest = _interval(pure, mixed), one.without_null.get(groups[1])
-            found["interval"] = interval and list(interval)
-            found["without_null"] = rest and 100 * rest.date
-            own.append(found)
+            row |= {
+                "interval": interval and list(interval),
+                "without_null": rest and 100 * rest.date,
+            }
+            own.append(row)
         drops[content] = sorted(own, key=lambda one: -one["mixed"] * one["n"] / one["asked"])
     rows = [one for own in drops.values() for one in own]
     if not rows:
@@ -91,13 +92,10 @@ def _drop(
 
 def _record(row: Row) -> Row:
     """The row with its interval in two columns."""
+    names = ("model", "origin", "content", "pure", "mixed", "drop", "low", "high", "relative")
     low, high = row["interval"] or (None, None)
-    in_place = {
-        "interval": {"low": low, "high": high},
-        "without_null": {"mixed_without_null": row["without_null"]},
-    }
-    pairs = (in_place.get(name, {name: value}).items() for name, value in row.items())
-    return dict(chain.from_iterable(pairs))
+    more = {"low": low, "high": high, "mixed_without_null": row["without_null"]}
+    return {name: (row | more)[name] for name in (*names, "mixed_without_null", "n", "asked")}
 
 
 def _interval(pure: GroupScore, mixed: GroupScore) -> Interval | None:

@@ -115,7 +115,12 @@ def merge_published(
         one._replace(ranks={column: ranks[row] for column, ranks in columns.items()})
         for row, one in enumerate(models)
     ]
-    return sorted(placed, key=lambda one: _last_if_none(one.standing, one.figures, by))
+
+    def best_first(one: RankedModel) -> tuple[bool, bool, float]:
+        place, figure = one.standing.get(by), one.figures.get(by)
+        return (place is None, figure is None, -(figure or 0.0) if place is None else -place)
+
+    return sorted(placed, key=best_first)
 
 
 def _own_model(
@@ -137,18 +142,13 @@ def _own_model(
     return RankedModel(one.name, one.origin, figures, zero, standing, whole, n, note)
 
 
-def _last_if_none(standing: Figures, figures: Figures, by: str) -> tuple[bool, bool, float]:
-    place, shown = standing.get(by), figures.get(by)
-    return (place is None, shown is None, -(shown or 0) if place is None else -place)
-
-
 def places(figures: Sequence[float | None]) -> list[int | None]:
     """The place of each figure, the highest first; equals share the better place."""
     known = [one for one in figures if one is not None]
     return [None if one is None else 1 + sum(other > one for other in known) for one in figures]
 
 
-def ranks_table(
+def _ranks_table(
     title: str,
     models: Sequence[RankedModel],
     columns: Mapping[str, str],
@@ -166,8 +166,7 @@ def ranks_table(
     return Table(title, rows, looks, notes)
 
 
-def dates_of(one: ScoredAnswers) -> dict[str, float]:
-    """DATE by group, in percent."""
+def _dates_of(one: ScoredAnswers) -> dict[str, float]:
     return {group: 100 * score.date for group, score in one.groups.items()}
 
 
@@ -179,13 +178,11 @@ def one_benchmark(scored: Iterable[ScoredAnswers]) -> str | None:
     return names[0] if names else None
 
 
-def lacking(total: Total) -> str:
-    """Why there is no total, where there is none."""
+def _lacking(total: Total) -> str:
     return f"No total: no scores of {', '.join(total.missing)}." if total.missing else ""
 
 
-def notes_of(models: Iterable[RankedModel]) -> list[str]:
-    """The notes on models, each with the model's name and where it is from."""
+def _notes_of(models: Iterable[RankedModel]) -> list[str]:
     return [f"{one.name} ({one.origin}): {one.note}" for one in models if one.note]
 
 
@@ -269,10 +266,10 @@ def standings_report(
     printed_table = published_table(table_number)
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:
-        dates = dates_of(one)
+        dates = _dates_of(one)
         total = add_up(dates)
         groups = {group: dates.get(group) for group in printed_table.columns if group != TOTAL}
-        return {**groups, TOTAL: total.score}, lacking(total)
+        return {**groups, TOTAL: total.score}, _lacking(total)
 
     parts = [group for group in printed_table.columns if group != TOTAL]
     printed = printed_table.rows if published else {}
@@ -309,8 +306,8 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
         raise ReportError(f"only {CAPTION} has weightings; Score_QA counts its categories alike")
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:
-        totals = {name: score_cap(dates_of(one), name) for name in WEIGHTINGS}
-        note = lacking(next(iter(totals.values())))
+        totals = {name: score_cap(_dates_of(one), name) for name in WEIGHTINGS}
+        note = _lacking(next(iter(totals.values())))
         return {name: total.score for name, total in totals.items()}, note
 
     printed = {
@@ -321,7 +318,7 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
     by = next(iter(WEIGHTINGS))
     models = merge_published(scored, figures, printed, CAPTION_DATE, by, GROUPS)
     paper = [*comparison_notes(scored), _OF_THE_PAPER] if published else []
-    notes = [*paper, *notes_of(models)]
+    notes = [*paper, *_notes_of(models)]
     taus = _taus(models, published=published)
     said = [
         f"Kendall's tau, {one['first']} and {one['second']}, {one['of']}, {one['models']} models: "
@@ -336,7 +333,7 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
     rows = [{**one.record(), "scores": dict(one.figures), **_ranks(one)} for one in models]
     document = {"weightings": {name: list(shares) for name, shares in WEIGHTINGS.items()}}
     return Findings(
-        [ranks_table(title, models, columns, 2, (*said, *notes))],
+        [_ranks_table(title, models, columns, 2, (*said, *notes))],
         document | {"models": rows, "kendall_tau": taus, "notes": notes},
         [
             {**one.record(), "weighting": own, "score": one.figures[own], "rank": one.ranks[own]}
@@ -370,11 +367,11 @@ def split_report(
         notes = comparison_notes(scored) + own
     table = SPEECH_SPLIT if group == _PRINTED_GROUP else ""
     models = merge_published(scored, figures, printed, table, "date", [group])
-    notes += notes_of(models)
+    notes += _notes_of(models)
     title = f"Similarity, discriminability and DATE (%) on {group}"
     rows = [{**one.record(), **one.figures, **_ranks(one)} for one in models]
     return Findings(
-        [ranks_table(title, models, _SIDES, 1, notes)],
+        [_ranks_table(title, models, _SIDES, 1, notes)],
         {"group": group, "models": rows, "notes": notes},
         [{"group": group, **one.record(), **one.figures} for one in models],
     )

@@ -110,12 +110,9 @@ def _shares_table(given: AnswerSet, shares: dict[str, Row], notes: Sequence[str]
 
 def _listed(what: str, columns: Sequence[Column], rows: Sequence[Row], most: int | None) -> Table:
     """The first answers, cut where they are long."""
-    listed = [row | {"text": _cut(row["text"])} for row in rows[:most]]
+    lines = [" ".join(row["text"].split()) for row in rows[:most]]
+    cut = [line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…" for line in lines]
+    listed = [row | {"text": text} for row, text in zip(rows, cut, strict=False)]
     left = len(rows) - len(listed)
     more = [f"… and {left:,} more; --json lists them all"] * (left > 0)
     return Table(f"{len(rows):,} {what}", listed, columns, more)
-
-
-def _cut(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"

@@ -1,7 +1,8 @@
 """How far DATE depends on the size of the test set: samples of it, ranked anew each time."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +13,9 @@ from audiocapbench.errors import MetricError, ReportError, meant
 from audiocapbench.metrics.date.metric import encode_corpus, resampled_date, whole_date
 from audiocapbench.metrics.date.pieces import piece_encoder
 from audiocapbench.metrics.names import parse_name
+from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.mecat.scored import AnswerSet, GivenAnswer
-from audiocapbench.table import Column, Findings, Table
+from audiocapbench.table import Column, Findings, Row, Table
 
 PERCENTS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 ROUNDS = 50
@@ -34,31 +36,6 @@ _WEIGHTS = (
     "those of the whole set; counting them anew changes a score by a few thousandths, more in "
     "samples of fewer than 20."
 )
-
-
-class DateSpread(NamedTuple):
-    """DATE in percent over the rounds of one size.
-
-    Attributes:
-        size: Samples drawn each time.
-        low: Of the rounds 2.5 % lie below it, and as many above ``high``.
-        largest_deviation: How far the farthest round lies from their mean.
-        cv: Standard deviation in percent of the mean; None where the mean is 0.
-        published_cv: The paper's, for its own model on the full set of clips.
-    """
-
-    group: str
-    percent: float
-    size: int
-    mean: float
-    deviation: float
-    lowest: float
-    highest: float
-    low: float
-    high: float
-    largest_deviation: float
-    cv: float | None
-    published_cv: float | None
 
 
 def stability_report(
@@ -83,7 +60,8 @@ def stability_report(
         raise ReportError("stability needs two rounds at least, and sizes above 0 and up to 100")
     by_group = _by_group(given, groups)
     encoder = piece_encoder(name.options.get("encoder", "wordllama"))
-    found: dict[str, tuple[float, list[DateSpread]]] = {}
+    tables: list[Table] = []
+    facts: dict[str, Any] = {}
     notes = [_WEIGHTS]
     for group, own in by_group.items():
         if len(own) < _FEWEST:
@@ -99,39 +77,22 @@ def stability_report(
         )
         sizes = [max(_FEWEST, round(percent * len(own) / 100)) for percent in percents]
         scores = 100 * resampled_date(corpus, sizes, rounds)
-        found[group] = (
-            100 * whole_date(corpus),
-            [_spread(group, *one) for one in zip(percents, sizes, scores, strict=True)],
-        )
-    if not found:
+        rows = [_spread(group, *one) for one in zip(percents, sizes, scores, strict=True)]
+        date, printed = 100 * whole_date(corpus), published_stability().whole.get(group)
+        facts[group] = {"n": len(own), "date": date, "sizes": rows, "published": printed}
+        title = f"{given.name}: DATE (%) of {group}, {date:.2f} on all {len(own):,}"
+        tables.append(Table(title, rows, _COLUMNS, _printed(group)))
+    if not tables:
         raise MetricError("no group has two answers; DATE ranks answers among each other")
-    spreads = [one for _, own in found.values() for one in own]
+    spreads = [row for table in tables for row in table.rows]
     notes.append(_finding(spreads))
     missing = sum(given.asked[group] - len(own) for group, own in by_group.items())
     if missing:
         notes.append(f"{missing:,} samples without an answer are left out.")
-    printed = published_stability().whole
-    sizes_of: dict[str, Any] = {}
-    for group, (date, spread_by_size) in found.items():
-        drawn = [one._asdict() for one in spread_by_size]
-        figures = {"n": len(by_group[group]), "date": date, "sizes": drawn}
-        sizes_of[group] = {**figures, "published": printed.get(group)}
-    document: dict[str, Any] = {
-        "model": given.name,
-        "origin": given.origin,
-        "encoder": encoder.name,
-    }
-    tables = [
-        Table(
-            f"{given.name}: DATE (%) of {group}, {date:.2f} on all {len(by_group[group]):,}",
-            [one._asdict() for one in own],
-            _COLUMNS,
-            (*_printed(group), *(notes if group == list(found)[-1] else ())),
-        )
-        for group, (date, own) in found.items()
-    ]
-    document |= {"rounds": rounds, "groups": sizes_of, "notes": notes}
-    return Findings(tables, document, [{"model": given.name, **one._asdict()} for one in spreads])
+    tables[-1] = replace(tables[-1], notes=[*tables[-1].notes, *notes])
+    about = {"model": given.name, "origin": given.origin, "encoder": encoder.name}
+    document = about | {"rounds": rounds, "groups": facts, "notes": notes}
+    return Findings(tables, document, [{"model": given.name, **row} for row in spreads])
 
 
 def _by_group(given: AnswerSet, wanted: Sequence[str]) -> dict[str, list[GivenAnswer]]:
@@ -148,14 +109,27 @@ def _by_group(given: AnswerSet, wanted: Sequence[str]) -> dict[str, list[GivenAn
     return {group: found[group] for group in known if group in found}
 
 
-def _spread(group: str, percent: float, size: int, scores: Any) -> DateSpread:
+def _spread(group: str, percent: float, size: int, scores: FloatArray) -> Row:
+    """DATE in percent over the rounds of one size: of them 95 % lie between ``low`` and ``high``.
+
+    ``published_cv`` is the paper's, for its own model on the full set of clips.
+    """
     mean, deviation = float(np.mean(scores)), float(np.std(scores, ddof=1))
-    cv = 100 * deviation / mean if mean else None
-    printed = published_stability().cv.get(group, {}).get(percent)
     lowest, low, high, highest = map(float, np.quantile(scores, [0, 0.025, 0.975, 1]))
-    largest = max(highest - mean, mean - lowest)
-    ends = (lowest, highest, low, high, largest)
-    return DateSpread(group, percent, size, mean, deviation, *ends, cv, printed)
+    return {
+        "group": group,
+        "percent": percent,
+        "size": size,
+        "mean": mean,
+        "deviation": deviation,
+        "lowest": lowest,
+        "highest": highest,
+        "low": low,
+        "high": high,
+        "largest_deviation": max(highest - mean, mean - lowest),
+        "cv": 100 * deviation / mean if mean else None,
+        "published_cv": published_stability().cv.get(group, {}).get(percent),
+    }
 
 
 def _printed(group: str) -> list[str]:
@@ -171,7 +145,7 @@ def _printed(group: str) -> list[str]:
     ]
 
 
-def _finding(spreads: Sequence[DateSpread]) -> str:
+def _finding(spreads: Sequence[Row]) -> str:
     """The paper's finding, and the same count here."""
     printed = published_stability()
     theirs = [row[5.0] for row in printed.cv.values()]
@@ -180,6 +154,6 @@ def _finding(spreads: Sequence[DateSpread]) -> str:
         f"below {_CALM:g} % at 5 % of the set in {sum(cv < _CALM for cv in theirs)} of "
         f"{len(theirs)} groups of the full set (its text says seven)."
     )
-    ours = [one.cv for one in spreads if one.percent == 5 and one.cv is not None]
+    ours = [row["cv"] for row in spreads if row["percent"] == 5 and row["cv"] is not None]
     here = f" Here: in {sum(cv < _CALM for cv in ours)} of {len(ours)}."
     return line + here * bool(ours)

@@ -88,7 +88,12 @@ def _document(
 ) -> BoardDocument:
     """The document of runs in this order, without ranks and analyses; published models last."""
     days = sorted({one.run.created_at[:10] for one in runs})
-    models = [*(one.entry for one in runs), *map(_published_model, data.published)]
+    models = [one.entry for one in runs]
+    for row in data.published:
+        label, provider = f"{row.model} (published)", provider_of(row.model)
+        models.append(
+            BoardModel(label=label, provider=provider, control=False, run=None, printed=row.rank)
+        )
     estimates = [[one.estimate(scorer) for one in runs] for scorer in data.scorers]
     signatures = {str(one.signature) for own in estimates for one in own if one and one.signature}
     return BoardDocument(
@@ -103,7 +108,17 @@ def _document(
         clips=data.clips,
         missing_clips=data.missing_clips,
         headline=data.scorers.index(data.headline),
-        scorers=[_scorer_entry(one) for one in data.scorers],
+        scorers=[
+            ScorerEntry(
+                label=one.label,
+                column=one.column,
+                judge=one.judge,
+                best=None,
+                max=one.max_value,
+                digits=one.digits,
+            )
+            for one in data.scorers
+        ],
         providers=colour_order(one.provider for one in models),
         models=models,
         boards=_groups(data, runs),
@@ -197,27 +212,6 @@ def cell(one: Estimate | None) -> Cell | None:
     )
 
 
-def _scorer_entry(one: Scorer) -> ScorerEntry:
-    return ScorerEntry(
-        label=one.label,
-        column=one.column,
-        judge=one.judge,
-        best=None,
-        max=one.max_value,
-        digits=one.digits,
-    )
-
-
-def _published_model(row: PublishedRow) -> BoardModel:
-    return BoardModel(
-        label=f"{row.model} (published)",
-        provider=provider_of(row.model),
-        control=False,
-        run=None,
-        printed=row.rank,
-    )
-
-
 def _printed(
     data: ReportData | KeptData, row: PublishedRow, scorer: Scorer, name: str | None = None
 ) -> Cell | None:
@@ -300,18 +294,15 @@ def _judge_failures(data: ReportData) -> list[str]:
 
 def _unlike(data: ReportData) -> list[str]:
     """Scores that stand side by side but are of different samples or made in different ways."""
-    said = []
+    unlike = []
     if not data.one_selection:
-        said.append("the runs were not asked about the same samples; compare them with care")
-    for scorer in data.scorers:
-        ways = len(data.signatures(scorer))
-        if scorer.judge is None and ways > 1:
-            said.append(f"{scorer.name} was computed in {ways} ways; see the signatures")
-    for judge in data.judges:
-        ways = len(data.signatures(next(one for one in data.scorers if one.judge == judge)))
+        unlike.append("the runs were not asked about the same samples; compare them with care")
+    metrics = [one for one in data.scorers if one.judge is None]
+    for scorer in (*metrics, *(one for one in data.scorers if one.is_overall)):
+        ways, how = len(data.signatures(scorer)), "judged" if scorer.judge else "was computed"
         if ways > 1:
-            said.append(f"{judge} judged in {ways} ways; see the signatures")
-    return said
+            unlike.append(f"{scorer.name} {how} in {ways} ways; see the signatures")
+    return unlike
 
 
 def _histograms_of(data: ReportData) -> tuple[list[Histogram], list[Histogram]]:
