@@ -7,7 +7,7 @@ from pathlib import Path
 
 from audiocapbench.benchmarks import Traits
 from audiocapbench.benchmarks.mecat.groups import DOMAINS, QA_CATEGORIES, SUBTASKS
-from audiocapbench.benchmarks.mecat.items import MecatItem, caption_items, question_items
+from audiocapbench.benchmarks.mecat.items import caption_items, question_items
 from audiocapbench.benchmarks.mecat.traits import TRAITS, base_name
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
@@ -20,7 +20,7 @@ _MANNERS = "softly loudly slowly wildly far-off nearby twice steadily barely cle
 _PLACES = "yard hall kitchen street forest church station cellar garage harbour".split()
 _MARKS = {"speech": "S", "music": "M", "sound": "A"}
 
-Answer = Callable[[MecatItem], str | None]
+Answer = Callable[[Sample], str | None]
 
 
 def sentence(*seed: object) -> str:
@@ -30,13 +30,13 @@ def sentence(*seed: object) -> str:
     return f"A {first} and a {second} {draw.choice(_MANNERS)} in the {draw.choice(_PLACES)}."
 
 
-def items(clips: int = 6) -> list[MecatItem]:
+def items(clips: int = 6) -> list[Sample]:
     """Captions of so many clips of each domain; None where a domain has no such content.
 
     There are four times as many of SM0, so that most references of mixed sound are null, as in the
     real set.
     """
-    found: list[MecatItem] = []
+    found: list[Sample] = []
     for domain in DOMAINS:
         for number in range(4 * clips if domain == "SM0" else clips):
             fields: dict[str, object] = {"domain": domain}
@@ -49,7 +49,7 @@ def items(clips: int = 6) -> list[MecatItem]:
     return found
 
 
-def few_items(each: int = 16) -> list[MecatItem]:
+def few_items(each: int = 16) -> list[Sample]:
     """Captions of all groups, so many of each; ten and more give an interval."""
     left = Counter({one.category: each for one in items(1)})
     found = []
@@ -60,9 +60,9 @@ def few_items(each: int = 16) -> list[MecatItem]:
     return found
 
 
-def questions(clips: int = 2) -> list[MecatItem]:
+def questions(clips: int = 2) -> list[Sample]:
     """Six questions about so many clips of each domain."""
-    found: list[MecatItem] = []
+    found: list[Sample] = []
     for domain in DOMAINS:
         for number in range(clips):
             for turn, category in enumerate(QA_CATEGORIES):
@@ -78,7 +78,7 @@ def questions(clips: int = 2) -> list[MecatItem]:
     return found
 
 
-def right(item: MecatItem) -> str:
+def right(item: Sample) -> str:
     """The last reference, word for word."""
     return item.references[-1]
 
@@ -86,7 +86,7 @@ def right(item: MecatItem) -> str:
 def stored_run(
     store: Store,
     answer: Answer = right,
-    asked: Iterable[MecatItem] | None = None,
+    asked: Iterable[Sample] | None = None,
     model: str = "control/made-up",
     benchmark: str = "mecat-caption",
     metrics: Iterable[str] = ("date",),

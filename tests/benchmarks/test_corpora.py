@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from audiocapbench.benchmarks.corpora import CorpusScores, check_metrics, compute_by_corpus
-from audiocapbench.benchmarks.mecat.items import MecatItem, read_items
+from audiocapbench.benchmarks.mecat.items import read_items
 from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION, QA_AGGREGATION
+from audiocapbench.data import Sample
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.date import date
@@ -15,11 +16,11 @@ from mecat_data import clips, questions, write_references
 
 
 @pytest.fixture
-def items(tmp_path: Path) -> list[MecatItem]:
+def items(tmp_path: Path) -> list[Sample]:
     return read_items("mecat-caption", write_references(tmp_path, "caption", clips(4)))
 
 
-def scored(items: list[MecatItem], *metrics: str) -> CorpusScores:
+def scored(items: list[Sample], *metrics: str) -> CorpusScores:
     texts = [one.references[-1] for one in items]
     references = [one.references[:1] for one in items]
     return compute_by_corpus(CAPTION_AGGREGATION, metrics, items, texts, references)
@@ -30,7 +31,7 @@ def of(made: CorpusScores, corpus: str, metric: str) -> np.ndarray:
     return found.result.samples
 
 
-def test_date_ranks_within_the_group_and_with_its_threshold(items: list[MecatItem]) -> None:
+def test_date_ranks_within_the_group_and_with_its_threshold(items: list[Sample]) -> None:
     made = scored(items, "date")
     group = [one for one in items if one.category == "mixed_music"]
     assert len(group) == 16
@@ -46,7 +47,7 @@ def test_date_ranks_within_the_group_and_with_its_threshold(items: list[MecatIte
     assert not np.isin(alone.samples, mixture.samples).all()
 
 
-def test_date_brings_the_two_that_it_is_made_of(items: list[MecatItem]) -> None:
+def test_date_brings_the_two_that_it_is_made_of(items: list[Sample]) -> None:
     made = scored(items, "date[variant=published]")
     options = "[variant=published]"
     parts = [
@@ -58,7 +59,7 @@ def test_date_brings_the_two_that_it_is_made_of(items: list[MecatItem]) -> None:
     assert whole == pytest.approx(np.where(both, harmonic, 0))
 
 
-def test_other_metrics_do_not_depend_on_the_corpus(items: list[MecatItem]) -> None:
+def test_other_metrics_do_not_depend_on_the_corpus(items: list[Sample]) -> None:
     made = scored(items, "rouge_l")
     (whole,) = compute(
         ["rouge_l"],
@@ -72,7 +73,7 @@ def test_other_metrics_do_not_depend_on_the_corpus(items: list[MecatItem]) -> No
 
 
 def test_a_group_of_mostly_null_references_is_also_scored_without_them(
-    items: list[MecatItem],
+    items: list[Sample],
 ) -> None:
     made = scored(items, "date", "rouge_l")
     names = {one.result.name for one in made.scores if one.corpus == "mixed_sound"}
@@ -93,7 +94,7 @@ def test_a_group_of_mostly_null_references_is_also_scored_without_them(
     assert "|null:out|protocol:1" in str(found.result.signature)
 
 
-def test_null_references_can_be_left_out_of_everything(items: list[MecatItem]) -> None:
+def test_null_references_can_be_left_out_of_everything(items: list[Sample]) -> None:
     made = scored(items, "rouge_l[null=out]")
     assert {one.corpus for one in made.scores} == {
         *CAPTION_AGGREGATION.weights,
@@ -101,7 +102,7 @@ def test_null_references_can_be_left_out_of_everything(items: list[MecatItem]) -
     assert len(of(made, "mixed_music", "rouge_l[null=out]")) == 12
 
 
-def test_a_corpus_of_one_is_told_about_and_the_rest_is_scored(items: list[MecatItem]) -> None:
+def test_a_corpus_of_one_is_told_about_and_the_rest_is_scored(items: list[Sample]) -> None:
     few = [one for one in items if one.details["domain"] == "00A"]
     one_less = [one for one in few if one.category != "pure_sound" or one.id == "clip_00A_0/sound"]
     made = scored(one_less, "date", "rouge_l")

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
-from audiocapbench.benchmarks.mecat.items import MecatItem, read_items
+from audiocapbench.benchmarks.mecat.items import read_items
 from audiocapbench.benchmarks.mecat.predictions import Answers, read_answers, source_of
-from audiocapbench.data import InvalidDataError
+from audiocapbench.data import InvalidDataError, Sample
 from audiocapbench.data.records import LONGEST_LINE
 from audiocapbench.errors import DatasetError
 from mecat_data import clips, questions, write_references
@@ -17,11 +17,11 @@ KEYS = list(clips(2, ("00A",)))
 
 
 @pytest.fixture
-def items(tmp_path: Path) -> list[MecatItem]:
+def items(tmp_path: Path) -> list[Sample]:
     return read_items("mecat-caption", write_references(tmp_path, "caption", clips(2, ("00A",))))
 
 
-def read(path: Path, items: list[MecatItem], content: str | bytes, head: str = "") -> Answers:
+def read(path: Path, items: list[Sample], content: str | bytes, head: str = "") -> Answers:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     source = source_of("mecat-caption", f"{head}{path}")
     return read_answers("mecat-caption", [source], items)
@@ -49,7 +49,7 @@ OWN = [{"id": f"{k}/{s}", "prediction": t} for k, v in NESTED.items() for s, t i
     ],
 )
 def test_one_file_may_answer_all_sub_tasks(
-    tmp_path: Path, items: list[MecatItem], name: str, content: str
+    tmp_path: Path, items: list[Sample], name: str, content: str
 ) -> None:
     found = read(tmp_path / name, items, content)
     assert found.texts == {f"{k}/{s}": f"{k} {s}" for k in KEYS for s in SUBTASKS}
@@ -68,7 +68,7 @@ def test_one_file_may_answer_all_sub_tasks(
     ],
 )
 def test_one_file_may_answer_one_sub_task(
-    tmp_path: Path, items: list[MecatItem], name: str, content: str
+    tmp_path: Path, items: list[Sample], name: str, content: str
 ) -> None:
     found = read(tmp_path / name, items, content)
     assert found.texts == {f"{KEYS[0]}/long": "one, two", f"{KEYS[1]}/long": "three"}
@@ -76,7 +76,7 @@ def test_one_file_may_answer_one_sub_task(
     assert (found.bad, found.missing) == ([], [])
 
 
-def test_a_text_without_a_sub_task_answers_all_six(tmp_path: Path, items: list[MecatItem]) -> None:
+def test_a_text_without_a_sub_task_answers_all_six(tmp_path: Path, items: list[Sample]) -> None:
     found = read(tmp_path / "p.csv", items, f"{KEYS[0]},a motor\n")
     assert found.texts == {f"{KEYS[0]}/{name}": "a motor" for name in SUBTASKS}
     assert found.missing == [
@@ -86,7 +86,7 @@ def test_a_text_without_a_sub_task_answers_all_six(tmp_path: Path, items: list[M
 
 
 def test_the_sub_task_is_named_by_hand_where_the_name_misleads(
-    tmp_path: Path, items: list[MecatItem]
+    tmp_path: Path, items: list[Sample]
 ) -> None:
     path = tmp_path / "long_short.csv"
     with pytest.raises(DatasetError, match=r"has the sub-tasks long, short in it; write long="):
@@ -98,7 +98,7 @@ def test_the_sub_task_is_named_by_hand_where_the_name_misleads(
     assert source_of("mecat-qa", str(tmp_path / "music.csv")).part is None
 
 
-def test_an_open_quote_costs_its_own_line_only(tmp_path: Path, items: list[MecatItem]) -> None:
+def test_an_open_quote_costs_its_own_line_only(tmp_path: Path, items: list[Sample]) -> None:
     content = f'{KEYS[0]},"never closed\n{KEYS[1]},"two\nlines"\n'
     found = read(tmp_path / "long.csv", items, content)
     assert found.texts == {f"{KEYS[1]}/long": "two\nlines"}
@@ -135,7 +135,7 @@ def test_an_open_quote_costs_its_own_line_only(tmp_path: Path, items: list[Mecat
     ],
 )
 def test_a_bad_line_is_named_and_the_next_one_is_read(
-    tmp_path: Path, items: list[MecatItem], name: str, line: bytes, words: str
+    tmp_path: Path, items: list[Sample], name: str, line: bytes, words: str
 ) -> None:
     good = {
         "p.jsonl": json.dumps({KEYS[0]: "a motor"}),
@@ -149,9 +149,7 @@ def test_a_bad_line_is_named_and_the_next_one_is_read(
     assert found.texts[f"{KEYS[0]}/long"] == "a motor"
 
 
-def test_a_second_answer_is_listed_and_the_first_stays(
-    tmp_path: Path, items: list[MecatItem]
-) -> None:
+def test_a_second_answer_is_listed_and_the_first_stays(tmp_path: Path, items: list[Sample]) -> None:
     lines = [f"{KEYS[0]},one", f"{KEYS[0]},one", f"{KEYS[0]},two", "stranger,x", "stranger,x"]
     found = read(tmp_path / "long.csv", items, "\n".join(lines))
     assert found.texts == {f"{KEYS[0]}/long": "one"}
@@ -161,7 +159,7 @@ def test_a_second_answer_is_listed_and_the_first_stays(
 
 
 def test_an_answer_to_all_sub_tasks_fills_those_that_have_none(
-    tmp_path: Path, items: list[MecatItem]
+    tmp_path: Path, items: list[Sample]
 ) -> None:
     first, every = tmp_path / "long.csv", tmp_path / "rest.csv"
     first.write_text(f"{KEYS[0]},one\n")
@@ -173,7 +171,7 @@ def test_an_answer_to_all_sub_tasks_fills_those_that_have_none(
     assert [one.field for one in found.bad] == [f"{KEYS[0]}/long"]
 
 
-def test_an_empty_answer_is_an_answer(tmp_path: Path, items: list[MecatItem]) -> None:
+def test_an_empty_answer_is_an_answer(tmp_path: Path, items: list[Sample]) -> None:
     found = read(tmp_path / "long.csv", items, f"{KEYS[0]},\n{KEYS[1]},x\n")
     assert found.texts == {f"{KEYS[0]}/long": "", f"{KEYS[1]}/long": "x"}
     assert read(tmp_path / "long.txt", items, f"{KEYS[0]}\n").texts == {f"{KEYS[0]}/long": ""}
@@ -203,7 +201,7 @@ def test_answers_to_questions_have_no_sub_task(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_says_nothing_is_refused(
-    tmp_path: Path, items: list[MecatItem], name: str, content: bytes, words: str
+    tmp_path: Path, items: list[Sample], name: str, content: bytes, words: str
 ) -> None:
     with pytest.raises(DatasetError, match=words):
         read(tmp_path / name, items, content)

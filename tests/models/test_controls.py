@@ -8,7 +8,6 @@ import pytest
 
 from audiocapbench.benchmarks import Benchmark, open_benchmark
 from audiocapbench.benchmarks.mecat.groups import DOMAINS
-from audiocapbench.benchmarks.mecat.items import MecatItem
 from audiocapbench.benchmarks.mecat.traits import TRAITS
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Reply, Status
@@ -139,7 +138,7 @@ def test_wrong_may_be_kept_to_the_category_of_the_clip(demo: Benchmark) -> None:
         assert found[sample.id].text in {text for one in others for text in one.references}
 
 
-def mecat(name: str, asked: list[MecatItem]) -> Benchmark:
+def mecat(name: str, asked: list[Sample]) -> Benchmark:
     samples = [
         Sample(one.id, clip_of(one), "Listen.", one.references, one.category, place, one.details)
         for place, one in enumerate(asked)
@@ -147,7 +146,7 @@ def mecat(name: str, asked: list[MecatItem]) -> Benchmark:
     return Benchmark(name, Path(), samples, traits=TRAITS[name])
 
 
-def clip_of(item: MecatItem) -> Clip:
+def clip_of(item: Sample) -> Clip:
     digest = hashlib.sha256(str(item.details["clip"]).encode()).hexdigest()
     return Clip(Path("a.flac"), "a.flac", digest, 10.0, 16_000, 1)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mecat_runs
-from audiocapbench.benchmarks.mecat.items import MecatItem
+from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
 from audiocapbench.report.compare.compute import ALL, Comparison, Difference, compare_runs
@@ -243,7 +243,7 @@ def test_scores_that_not_both_runs_have_a_total_of_are_left_out(store: Store) ->
 
 
 def test_a_run_without_a_group_is_still_compared_on_the_others(store: Store) -> None:
-    def silent(item: MecatItem) -> str | None:
+    def silent(item: Sample) -> str | None:
         return None if item.category == "environment" else mecat_runs.right(item)
 
     asked = mecat_runs.few_items()

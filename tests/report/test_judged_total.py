@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.benchmarks.mecat.groups import GROUPS, score_cap
-from audiocapbench.benchmarks.mecat.items import MecatItem
+from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status
 from audiocapbench.judges import create_judges, judge_run
 from audiocapbench.report.leaderboard.board import LeaderboardQuery
@@ -18,7 +18,7 @@ from audiocapbench.store.judgements import Judgement
 from mecat_runs import few_items, right, sentence, stored_run
 
 
-def right_at_times(item: MecatItem) -> str:
+def right_at_times(item: Sample) -> str:
     """The last reference, or something else."""
     return sentence(item.id) if int(item.details["clip"][-1]) % 3 else right(item)
 

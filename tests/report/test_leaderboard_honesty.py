@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import mecat_runs
-from audiocapbench.benchmarks.mecat.items import MecatItem
 from audiocapbench.benchmarks.mecat.traits import QA_AGGREGATION
+from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, LeaderboardQuery
@@ -214,7 +214,7 @@ def test_a_total_has_one_interval_wherever_it_is_shown(store: Store) -> None:
 def test_a_run_that_fails_a_whole_group_has_no_total_but_its_zeros_and_bounds(
     store: Store,
 ) -> None:
-    def silent_on_environment(item: MecatItem) -> str | None:
+    def silent_on_environment(item: Sample) -> str | None:
         return None if item.category == "environment" else mecat_runs.right(item)
 
     asked = mecat_runs.few_items()

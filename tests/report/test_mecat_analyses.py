@@ -15,7 +15,7 @@ from audiocapbench.benchmarks.mecat.groups import (
     published_sizes,
     score_cap,
 )
-from audiocapbench.benchmarks.mecat.items import MecatItem
+from audiocapbench.data import Sample
 from audiocapbench.errors import AudioCapBenchError, ReportError, StoreError
 from audiocapbench.report.mecat.drop import drop_report
 from audiocapbench.report.mecat.rankings import (
@@ -60,7 +60,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return kept
 
 
-def hallucinate(item: MecatItem) -> str:
+def hallucinate(item: Sample) -> str:
     if item.details["domain"] == "000" and item.details["subtask"] == "speech":
         number = int(item.details["clip"][-1])
         return ["A man says hello.", "No speech.", "A dog barks."][number % 3]

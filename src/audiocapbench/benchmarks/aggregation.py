@@ -7,25 +7,12 @@ alone, so that it is stored with the dataset and scores an old run as it scored 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar
 
 from audiocapbench.data import Sample
 from audiocapbench.errors import BenchmarkError
 
 _ROUNDING = 1e-6
-
-
-class TextSample(Protocol):
-    """What an aggregation reads of a sample; it needs no audio."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def category(self) -> str: ...
-    @property
-    def references(self) -> tuple[str, ...]: ...
-    @property
-    def details(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,24 +56,24 @@ class Aggregation:
         """The options that a corpus gives to the metrics that have them."""
         return self.metric_options.get(corpus, {})
 
-    def clip(self, sample: TextSample) -> str:
+    def clip(self, sample: Sample) -> str:
         """What is resampled as one: the clip of a sample."""
         if self.clip_detail is not None:
             return self._detail(sample, self.clip_detail)
-        return sample.clip.sha256 if isinstance(sample, Sample) else sample.id
+        return sample.clip.sha256
 
-    def facets(self, sample: TextSample) -> dict[str, str]:
+    def facets(self, sample: Sample) -> dict[str, str]:
         """The sample's place in each facet."""
         return {
             facet: " ".join(self._detail(sample, name) for name in names)
             for facet, names in self.facet_details.items()
         }
 
-    def null(self, sample: TextSample) -> bool:
+    def null(self, sample: Sample) -> bool:
         """Whether a sample's references say that there is nothing to describe."""
         return sample.references[0].strip().rstrip(".").lower() in self.null_references
 
-    def _detail(self, sample: TextSample, name: str) -> str:
+    def _detail(self, sample: Sample, name: str) -> str:
         if name not in sample.details:
             raise BenchmarkError(f"{sample.id}: has no detail {name!r}, which {self.total} needs")
         return str(sample.details[name])

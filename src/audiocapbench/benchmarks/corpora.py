@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from audiocapbench.benchmarks.aggregation import Aggregation, TextSample
-from audiocapbench.data import Clip
+from audiocapbench.benchmarks.aggregation import Aggregation
+from audiocapbench.data import Clip, Sample
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics import MetricResult, compute, find_metric
 from audiocapbench.metrics.names import ScorerName, parse_name
@@ -97,7 +97,7 @@ def check_metrics(
 def compute_by_corpus(
     aggregation: Aggregation,
     metrics: Sequence[str],
-    samples: Sequence[TextSample],
+    samples: Sequence[Sample],
     predictions: Sequence[str | None],
     references: Sequence[Sequence[str]],
     *,
@@ -140,7 +140,7 @@ def compute_by_corpus(
 
 
 def _tasks(
-    aggregation: Aggregation, names: Sequence[str], samples: Sequence[TextSample]
+    aggregation: Aggregation, names: Sequence[str], samples: Sequence[Sample]
 ) -> Iterator[tuple[str, list[int], list[str]]]:
     corpora: dict[str, list[int]] = {}
     for row, sample in enumerate(samples):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from audiocapbench.benchmarks.aggregation import TextSample
+from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status
 from audiocapbench.data.records import DELIMITERS, JSON_LINES
 from audiocapbench.errors import MetricError
@@ -87,7 +87,7 @@ def sample_rows(table: ScoreTable, texts: Mapping[str, str] = _NONE) -> Iterable
         yield row
 
 
-def _answer(table: ScoreTable, sample: TextSample, texts: Mapping[str, str]) -> Row:
+def _answer(table: ScoreTable, sample: Sample, texts: Mapping[str, str]) -> Row:
     if isinstance(table, RunTable):
         outcome = table.outcomes.get(sample.id)
         if outcome is None:

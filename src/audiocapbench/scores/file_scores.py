@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from audiocapbench.benchmarks.aggregation import Aggregation, TextSample
+from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.benchmarks.corpora import UnscoredCorpus, compute_by_corpus, with_parts
+from audiocapbench.data import Sample
 from audiocapbench.data.predictions import Predictions, match_ids
 from audiocapbench.metrics import MetricResult, compute
 from audiocapbench.scores.estimate import Missing
@@ -60,7 +61,7 @@ class FileScores:
 
 
 def score_files(
-    predictions: Predictions, samples: Sequence[TextSample], metrics: Sequence[str]
+    predictions: Predictions, samples: Sequence[Sample], metrics: Sequence[str]
 ) -> FileScores:
     """Score predictions against references by id; without a category, a sample has no group."""
     known = {one.id for one in samples}
@@ -85,7 +86,7 @@ def score_files(
 def score_groups(
     aggregation: Aggregation,
     metrics: Sequence[str],
-    samples: Sequence[TextSample],
+    samples: Sequence[Sample],
     texts: Mapping[str, str],
 ) -> FileScores:
     """Score answers within their corpora; each DATE comes with the two that it is made of."""
@@ -100,7 +101,7 @@ def score_groups(
 
 
 def _table(
-    samples: Sequence[TextSample],
+    samples: Sequence[Sample],
     aggregation: Aggregation | None,
     texts: Mapping[str, str],
     results: Sequence[tuple[Sequence[int], MetricResult]],

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.benchmarks.aggregation import Aggregation, TextSample
+from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.benchmarks.corpora import leaves_null_out
 from audiocapbench.data import Sample
 from audiocapbench.scores.estimate import Missing
@@ -79,7 +79,7 @@ class Group:
         aggregation: Of a total alone: which corpora it is the weighted sum of.
     """
 
-    samples: tuple[TextSample, ...]
+    samples: tuple[Sample, ...]
     clips: tuple[str, ...]
     aggregation: Aggregation | None = None
 
@@ -129,14 +129,14 @@ class Group:
 
 
 def group_samples(
-    samples: Iterable[TextSample], aggregation: Aggregation | None
+    samples: Iterable[Sample], aggregation: Aggregation | None
 ) -> dict[GroupKey, Group]:
     """Everything, and each category.
 
     Of a benchmark with corpora, everything is those that count, and its score is their total;
     the corpora that count come first among the categories.
     """
-    members: dict[GroupKey, list[TextSample]] = {ALL: []}
+    members: dict[GroupKey, list[Sample]] = {ALL: []}
     for name in aggregation.weights if aggregation is not None else ():
         members[category(name)] = []
     for sample in samples:
@@ -152,10 +152,10 @@ def group_samples(
 
 
 def facet_groups(
-    samples: Iterable[TextSample], aggregation: Aggregation | None
+    samples: Iterable[Sample], aggregation: Aggregation | None
 ) -> dict[GroupKey, Group]:
     """Other views of the samples: each place of each facet, as one corpus."""
-    members: dict[GroupKey, list[TextSample]] = {}
+    members: dict[GroupKey, list[Sample]] = {}
     if aggregation is None:
         return {}
     for sample in samples:
@@ -165,11 +165,7 @@ def facet_groups(
 
 
 def _group(
-    samples: Sequence[TextSample], aggregation: Aggregation | None, total: Aggregation | None
+    samples: Sequence[Sample], aggregation: Aggregation | None, total: Aggregation | None
 ) -> Group:
-    clip = aggregation.clip if aggregation is not None else _clip
-    return Group(tuple(samples), tuple(map(clip, samples)), total)
-
-
-def _clip(sample: TextSample) -> str:
-    return sample.clip.sha256 if isinstance(sample, Sample) else sample.id
+    clips = [aggregation.clip(one) if aggregation else one.clip.sha256 for one in samples]
+    return Group(tuple(samples), tuple(clips), total)

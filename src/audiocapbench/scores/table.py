@@ -8,8 +8,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from audiocapbench.benchmarks.aggregation import Aggregation, TextSample
+from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.benchmarks.corpora import UnscoredCorpus, leaves_null_out, without_null
+from audiocapbench.data import Sample
 from audiocapbench.scores.compute import missing_in, point_estimate, with_interval
 from audiocapbench.scores.estimate import Estimate, Replies
 from audiocapbench.scores.groups import (
@@ -55,7 +56,7 @@ class ScoreTable:
 
     def __init__(
         self,
-        samples: Sequence[TextSample],
+        samples: Sequence[Sample],
         aggregation: Aggregation | None,
         scores: Mapping[Scorer, SampleScores],
         replies: Replies,

@@ -1,12 +1,13 @@
 """MECAT from a folder that ``audiocapbench build mecat`` made: what is asked about its clips."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.instructions import I2, caption_prompt
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
-from audiocapbench.benchmarks.mecat.items import MecatItem, read_items, row_items
+from audiocapbench.benchmarks.mecat.items import read_items, row_items
 from audiocapbench.benchmarks.mecat.traits import (
     CAPTION,
     NO_PROBES,
@@ -16,7 +17,6 @@ from audiocapbench.benchmarks.mecat.traits import (
     is_asked,
 )
 from audiocapbench.data import (
-    Clip,
     Folder,
     InvalidDataError,
     MissingClip,
@@ -54,7 +54,7 @@ def load_captions(
     own = {"probes": probes} if probes != NO_PROBES else {}
     name = str(ScorerName(CAPTION, own if prompts == I2 else own | {"prompts": prompts}))
 
-    def ask(item: MecatItem) -> str | None:
+    def ask(item: Sample) -> str | None:
         counts = is_asked(item.category, item.details["domain"], probes)
         return caption_prompt(item.details["subtask"], prompts) if counts else None
 
@@ -68,24 +68,21 @@ def load_questions(
 ) -> Benchmark:
     """MECAT-QA: each question, alone."""
 
-    def ask(item: MecatItem) -> str | None:
-        return item.question
+    def ask(item: Sample) -> str | None:
+        return item.instruction
 
     if references is not None:
         return _without_audio(QA, references, ask)
     return _load(QA, _open(QA, data, follow_links), ask)
 
 
-def _without_audio(
-    name: str, place: Path, instruct: Callable[[MecatItem], str | None]
-) -> Benchmark:
+def _without_audio(name: str, place: Path, instruct: Callable[[Sample], str | None]) -> Benchmark:
     """MECAT over its published references: clips are known by name."""
     samples = []
     for position, item in enumerate(read_items(name, place)):
         words = instruct(item)
         if words is not None:
-            own = (words, item.references, item.category, position, item.details)
-            samples.append(Sample(item.id, Clip.absent(str(item.details["clip"])), *own))
+            samples.append(replace(item, instruction=words, position=position))
     return _benchmark(name, place if place.is_dir() else place.parent, samples)
 
 
@@ -112,7 +109,7 @@ def _open(name: str, data: Path, follow_links: bool) -> Folder:
     return open_folder(chosen, follow_links=follow_links)
 
 
-def _load(name: str, folder: Folder, instruct: Callable[[MecatItem], str | None]) -> Benchmark:
+def _load(name: str, folder: Folder, instruct: Callable[[Sample], str | None]) -> Benchmark:
     samples: list[Sample] = []
     problems: list[Problem] = []
     step = 1 if name == QA else len(SUBTASKS)
@@ -123,8 +120,7 @@ def _load(name: str, folder: Folder, instruct: Callable[[MecatItem], str | None]
         for place, item in enumerate(row_items(name, row, row.key, problems), first):
             words = instruct(item)
             if words is not None:
-                own = (words, item.references, item.category, place, item.details)
-                samples.append(Sample(item.id, clip, *own))
+                samples.append(replace(item, clip=clip, instruction=words, position=place))
     if problems and not samples:
         other = QA if name != QA else CAPTION
         raise DatasetError(

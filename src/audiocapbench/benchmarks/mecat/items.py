@@ -8,13 +8,12 @@ sub-tasks) and ``domain``. A row of questions, several of which share a ``file_n
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, DOMAINS, QA_CATEGORIES, SUBTASKS
 from audiocapbench.benchmarks.mecat.traits import asks_for_captions, corpus_of
-from audiocapbench.data import InvalidDataError, MetadataRow, Problem
+from audiocapbench.data import Clip, InvalidDataError, MetadataRow, Problem, Sample
 from audiocapbench.data.folder import METADATA
 from audiocapbench.data.records import json_lines
 from audiocapbench.data.row import read_row
@@ -33,41 +32,23 @@ _CAPTION, _QA = "MECAT-Caption", "MECAT-QA"
 _SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
-class MecatItem:
-    """One thing that is asked, and its references.
-
-    Attributes:
-        id: ``CLIP/SUBTASK`` of a caption, the key of a question.
-        category: The corpus that the answer is scored in.
-        references: At least one.
-        details: ``clip`` and ``domain``; ``subtask`` of a caption, ``difficulty`` of a question.
-        question: Its words, where it is one.
-    """
-
-    id: str
-    category: str
-    references: tuple[str, ...]
-    details: Mapping[str, Any] = field(default_factory=dict)
-    question: str = ""
-
-
 def caption_items(
     clip: str, fields: Mapping[str, Any], where: str, problems: list[Problem]
-) -> Iterator[MecatItem]:
-    """The captions of a clip in the order of ``SUBTASKS``; what is wrong goes into ``problems``."""
+) -> Iterator[Sample]:
+    """Samples ``CLIP/SUBTASK`` of a clip's captions; what is wrong goes into ``problems``."""
     if wrong := field_problems(CAPTION_FIELDS, fields, where):
         problems += wrong
         return
     for subtask in SUBTASKS:
         corpus = corpus_of(subtask, fields["domain"])
         details = {"clip": clip, "subtask": subtask, "domain": fields["domain"]}
-        yield MecatItem(f"{clip}/{subtask}", corpus, tuple(fields[subtask]), details)
+        own = ("", tuple(fields[subtask]), corpus, 0, details)
+        yield Sample(f"{clip}/{subtask}", Clip.absent(clip), *own)
 
 
 def question_items(
     key: str, fields: Mapping[str, Any], where: str, problems: list[Problem], clip: Any = None
-) -> Iterator[MecatItem]:
+) -> Iterator[Sample]:
     """A question with its answer as the only reference, or the first thing wrong with it.
 
     Its key is the clip's, an underscore and a hash; ``clip`` says the former where it is known.
@@ -80,8 +61,8 @@ def question_items(
         "domain": fields["domain"],
         "difficulty": fields["difficulty"],
     }
-    answer = (fields["answer"],)
-    yield MecatItem(key, fields["category"], answer, details, fields["question"])
+    own = (fields["question"], (fields["answer"],), fields["category"], 0, details)
+    yield Sample(key, Clip.absent(details["clip"]), *own)
 
 
 def field_problems(names: Sequence[str], fields: Mapping[str, Any], where: str) -> list[Problem]:
@@ -108,7 +89,7 @@ def _is_text(value: Any) -> bool:
 
 def row_items(
     benchmark: str, row: MetadataRow, where: str, problems: list[Problem]
-) -> Iterator[MecatItem]:
+) -> Iterator[Sample]:
     """What a row of a dataset folder asks; what is wrong with it goes into ``problems``."""
     own = row.details
     if not asks_for_captions(benchmark):
@@ -122,7 +103,7 @@ def row_items(
         problems.append(Problem(where, "captions", "is no object: this is not MECAT-Caption"))
 
 
-def read_items(benchmark: str, place: Path) -> list[MecatItem]:
+def read_items(benchmark: str, place: Path) -> list[Sample]:
     """What a benchmark asks, without its audio, in the order of the files.
 
     Args:
@@ -130,7 +111,7 @@ def read_items(benchmark: str, place: Path) -> list[MecatItem]:
         place: A folder of .jsonl files, one that holds ``caption_test`` and ``qa_test``, a single
             such file, or a dataset folder.
     """
-    items: dict[str, MecatItem] = {}
+    items: dict[str, Sample] = {}
     problems: list[Problem] = []
     looks: set[str | None] = set()
     for file in _files(benchmark, place):
@@ -184,7 +165,7 @@ def _files(benchmark: str, place: Path) -> list[Path]:
 
 def _line_items(
     benchmark: str, pairs: dict[str, Any], where: str, file: Path, problems: list[Problem]
-) -> Iterator[MecatItem]:
+) -> Iterator[Sample]:
     if file.name == METADATA:
         row = read_row(pairs, where)
         if isinstance(row, MetadataRow):

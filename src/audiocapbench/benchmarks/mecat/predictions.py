@@ -8,10 +8,9 @@ text}} or {"id": …, "prediction": …}; TXT with a key, white space and a text
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from audiocapbench.benchmarks.aggregation import TextSample
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.traits import OUTSIDE, asks_for_captions
-from audiocapbench.data import Problem
+from audiocapbench.data import Problem, Sample
 from audiocapbench.data.predictions import Asked, PredictionFile, read_predictions
 
 
@@ -42,7 +41,7 @@ def source_of(benchmark: str, text: str) -> PredictionFile:
 
 
 def read_answers(
-    benchmark: str, sources: Sequence[PredictionFile], items: Sequence[TextSample]
+    benchmark: str, sources: Sequence[PredictionFile], items: Sequence[Sample]
 ) -> Answers:
     """Match the texts of files to items."""
     captions = asks_for_captions(benchmark)
@@ -63,7 +62,7 @@ def read_answers(
     return found
 
 
-def looks_like(benchmark: str, found: Answers, items: Sequence[TextSample]) -> str | None:
+def looks_like(benchmark: str, found: Answers, items: Sequence[Sample]) -> str | None:
     """The other part of MECAT, where keys that did not fit are keys of that part."""
     clips = {str(item.details["clip"]) for item in items}
     keys = [*found.surplus, *(problem.field for problem in found.bad)]

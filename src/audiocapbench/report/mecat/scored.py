@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from audiocapbench.benchmarks.corpora import without_null
 from audiocapbench.benchmarks.mecat.groups import GROUPS, QA_CATEGORIES
-from audiocapbench.benchmarks.mecat.items import MecatItem, read_items
+from audiocapbench.benchmarks.mecat.items import read_items
 from audiocapbench.benchmarks.mecat.predictions import read_answers, source_of
 from audiocapbench.benchmarks.mecat.traits import CAPTION, QA, TRAITS, base_name
-from audiocapbench.data import InvalidDataError, Problem, Sample
+from audiocapbench.data import Clip, InvalidDataError, Problem, Sample
 from audiocapbench.data.predictions import PredictionFile
 from audiocapbench.data.records import read_records
 from audiocapbench.engine.scoring import answered
@@ -143,14 +143,14 @@ def _of_file(path: Path, name: ScorerName) -> ScoredAnswers:
     other = parse_name(without_null(str(name)))
     columns = (*names_of(name), *names_of(other))
     scores = {Scorer(column): SampleScores() for column in columns}
-    samples: dict[str, MecatItem] = {}
+    samples: dict[str, Sample] = {}
     problems: list[Problem] = []
     try:
         for where, row in read_records(path, problems, ("id", "group", columns[0])):
             key = row["id"]
             if key in samples:
                 problems.append(Problem(where, key[:80], "stands above already"))
-            samples[key] = MecatItem(key, row["group"], ())
+            samples[key] = Sample(key, Clip.absent(key), "", (), row["group"], 0)
             for column in columns:
                 if text := row.get(column):
                     value = _number(text, f"{where}: {column}")
@@ -290,7 +290,7 @@ def models_of(sources: Sequence[PredictionFile]) -> list[list[PredictionFile]]:
 
 
 def _answers(
-    name: str, sources: Sequence[PredictionFile], items: Sequence[MecatItem], benchmark: str
+    name: str, sources: Sequence[PredictionFile], items: Sequence[Sample], benchmark: str
 ) -> AnswerSet:
     found = read_answers(benchmark, sources, items)
     given = tuple(
@@ -303,7 +303,7 @@ def _answers(
     return AnswerSet(name, "file", benchmark, given, asked, bad)
 
 
-def _given(sample: Sample | MecatItem, references: Sequence[str], text: str) -> GivenAnswer:
+def _given(sample: Sample, references: Sequence[str], text: str) -> GivenAnswer:
     subtask, domain = sample.details.get("subtask", QA_SUBTASK), sample.details.get("domain", "")
     return GivenAnswer(
         sample.id, sample.category, str(subtask), str(domain), tuple(references), text
