@@ -4,7 +4,7 @@ How a repository is read, and how the folder is written, is not decided here.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -93,7 +93,13 @@ def choose(
     if source.name in _LENGTHS:
         low, high = _LENGTHS[source.name]
         fitting = [key for key, text in captions.items() if low <= len(text) <= high]
-        order = sorted(fitting, key=lambda key: _lot(subset.seed, key))
+
+        # A clip's lot depends on the seed and its name alone, not on the pool or on Python.
+        def lot(key: str) -> tuple[bytes, str]:
+            text = f"{subset.seed}\0{key}".encode("utf-8", "surrogatepass")
+            return hashlib.sha256(text).digest(), key
+
+        order = sorted(fitting, key=lot)
     else:
         # Ties by the alphabet: so the published list of AudioCaps was made.
         order = sorted(sorted(captions), key=lambda key: len(captions[key]), reverse=True)
@@ -102,12 +108,6 @@ def choose(
             f"{source.name}: {count} clips are wanted, and {len(order)} of the pool fit the rule"
         )
     return [pool[key] for key in order[:count]]
-
-
-def _lot(seed: int, key: str) -> tuple[bytes, str]:
-    """A clip's lot depends on the seed and its name alone, not on the pool or on Python."""
-    text = f"{seed}\0{key}".encode("utf-8", "surrogatepass")
-    return hashlib.sha256(text).digest(), key
 
 
 def _pool(hub: Hub, source: ClipSource, revisions: Mapping[str, str]) -> dict[str, dict[str, Any]]:
@@ -123,22 +123,17 @@ def _pool(hub: Hub, source: ClipSource, revisions: Mapping[str, str]) -> dict[st
         about = {**row, source.key: key, "num_captions": 0, "sample_caption": caption}
         known = found.setdefault(key, about)
         known["num_captions"] += 1
-    if source is MUSIC:
-        evaluation = _evaluation_clips(hub)
-        found = {key: row for key, row in found.items() if key in evaluation}
-    return found
-
-
-def _evaluation_clips(hub: Hub) -> set[str]:
-    """The clips of MusicCaps that its authors set aside for evaluation."""
+    if source is not MUSIC:
+        return found
+    # Of MusicCaps, those clips that its authors set aside for evaluation.
     name, path, key, flag = _MUSIC_EVALUATION
     problems: list[Problem] = []
     content = hub.repository(name, None).open(path).read()
-    rows: Iterable[tuple[str, Any]] = read_records(Path(path), problems, (key, flag), content)
-    found = {row[key] for _, row in rows if str(row[flag]).strip().lower() == "true"}
-    if problems or not found:
+    rows = [row for _, row in read_records(Path(path), problems, (key, flag), content)]
+    kept = {row[key] for row in rows if str(row[flag]).strip().lower() == "true"}
+    if problems or not kept:
         raise HubError(f"{name}: {path} does not say which clips are for evaluation")
-    return found
+    return {key: row for key, row in found.items() if key in kept}
 
 
 NAME = "audiocapbench"
@@ -200,7 +195,12 @@ def build(
         if count is not None and count < 0:
             raise DatasetError(f"{count} is not a number of clips")
     hub = hub or Hub()
-    lists = read_id_lists(_ids_dir(out, settings, hub), settings.cache_dir)
+    ids_dir = settings.ids_dir
+    if settings.new_subset is not None:
+        if ids_dir is not None:
+            raise DatasetError("a new subset has its own ID lists; leave out the folder of lists")
+        ids_dir = write_new_lists(out / "ids", settings.new_subset, hub, settings.revisions)
+    lists = read_id_lists(ids_dir, settings.cache_dir)
     name = NAME if all(one.published for one in lists) else CUSTOM_NAME
     ledger = Ledger(out, NAME, CUSTOM_NAME)
     ledger.agree("clip", settings.clip)
@@ -214,15 +214,6 @@ def build(
         for ids in lists:
             parts.append(builder.part(ids))  # noqa: PERF401  (what ended must be known on an error)
     return BuildResult(name, tuple(parts))
-
-
-def _ids_dir(out: Path, settings: BuildSettings, hub: Hub) -> Path | None:
-    """Where the ID lists are: those of a new subset lie in the folder that is built."""
-    if settings.new_subset is None:
-        return settings.ids_dir
-    if settings.ids_dir is not None:
-        raise DatasetError("a new subset has ID lists of its own; leave out the folder of lists")
-    return write_new_lists(out / "ids", settings.new_subset, hub, settings.revisions)
 
 
 def _missing(

@@ -228,30 +228,26 @@ def _parse(source: ClipSource, path: Path, content: bytes, start: int) -> tuple[
     problems: list[Problem] = []
     seen: dict[str, str] = {}
     for where, row in read_records(path, problems, source.columns, content):
-        if found := _problems(source, row, where):
-            problems += found
-        elif (first := seen.setdefault(row[source.key], where)) != where:
-            problems.append(Problem(where, source.key, f"is already on {first}"))
-        else:
-            number = len(entries)
-            # A key is taken as it stands: HTML escapes and outer spaces are part of it.
-            entries.append(
-                ListedClip(f"{source.prefix}_{number}", row[source.key], start + number, row)
-            )
+        wrong = [
+            Problem(where, name, "is blank") for name in source.columns if not row[name].strip()
+        ]
+        if not wrong and (first := seen.setdefault(row[source.key], where)) != where:
+            wrong = [Problem(where, source.key, f"is already on {first}")]
+        if source is MUSIC and not wrong:
+            try:
+                aspect_list(row["aspect_list"])
+                start_s, end_s = moments(row)
+                wrong = [] if start_s < end_s else [Problem(where, "end_s", "is not after start_s")]
+            except DatasetError as error:
+                wrong = [Problem(where, "", str(error))]
+        problems += wrong
+        number = len(entries)
+        # A key is taken as it stands: HTML escapes and outer spaces are part of it.
+        entries.append(
+            ListedClip(f"{source.prefix}_{number}", row[source.key], start + number, row)
+        )
     if problems:
         raise InvalidDataError(path, problems)
     if not entries:
         raise DatasetError(f"{path}: names no clips")
     return tuple(entries)
-
-
-def _problems(source: ClipSource, row: dict[str, str], where: str) -> list[Problem]:
-    blank = [name for name in source.columns if not row[name].strip()]
-    if blank or source is not MUSIC:
-        return [Problem(where, name, "is blank") for name in blank]
-    try:
-        aspect_list(row["aspect_list"])
-        start_s, end_s = moments(row)
-    except DatasetError as error:
-        return [Problem(where, "", str(error))]
-    return [] if start_s < end_s else [Problem(where, "end_s", "is not after start_s")]

@@ -7,7 +7,7 @@ that hold wanted clips, page by page and no further than the last of them.
 
 import fnmatch
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -213,18 +213,36 @@ class ParquetTables:
 
     def find(self, source: ClipSource, wanted: Sequence[ListedClip]) -> dict[str, ClipMatch]:
         """Where the wanted clips lie, by key."""
-        return _matches(self._row_groups(source), source, wanted)
+
+        def rows(path: str, group: int, found: Sequence[dict[str, Any]]) -> Iterator[_Row]:
+            key = next(name for name in source.key_columns if not found or name in found[0])
+            for number, row in enumerate(found):
+                yield row[key], ClipLocation(path, group, number), row.get(_CAPTION)
+
+        groups = self._groups({_CAPTION, *source.key_columns}, source.key_columns)
+        return _matches((rows(*group) for group in groups), source, wanted)
 
     def rows(self, source: ClipSource) -> Iterator[dict[str, Any]]:
         """What the tables say of every clip, without the audio."""
-        wanted = {_CAPTION, *source.columns, *source.key_columns}
+        for _, _, rows in self._groups({_CAPTION, *source.columns, *source.key_columns}):
+            yield from rows
+
+    def _groups(
+        self, wanted: Set[str], keys: Sequence[str] = ()
+    ) -> Iterator[tuple[str, int, list[dict[str, Any]]]]:
+        """Some columns of each group of rows, with its file and its number."""
         for path in self._paths:
             footer = self._footer(path)
             names = footer.schema.to_arrow_schema().names
-            columns = [name for name in names if name in wanted]
+            if keys and (_AUDIO not in names or not set(keys) & set(names)):
+                raise HubError(
+                    f"{self._repository.name}: {path} has the columns {', '.join(names)}, "
+                    f"but {_AUDIO} and {' or '.join(keys)} are needed"
+                )
+            columns = [one for one in names if one in wanted]
             with self._opened(path, None, pre_buffer=True) as table:
                 for group in range(footer.num_row_groups):
-                    yield from table.read_row_group(group, columns=columns).to_pylist()
+                    yield path, group, table.read_row_group(group, columns=columns).to_pylist()
 
     def size(self, places: Sequence[ClipLocation]) -> int:
         """Bytes of the audio columns of all groups that hold one of the clips."""
@@ -255,25 +273,6 @@ class ParquetTables:
                     start += len(column)
                     if start > last:
                         break
-
-    def _row_groups(self, source: ClipSource) -> Iterator[list[_Row]]:
-        for path in self._paths:
-            footer = self._footer(path)
-            names = footer.schema.to_arrow_schema().names
-            key = next((name for name in source.key_columns if name in names), None)
-            if key is None or _AUDIO not in names:
-                raise HubError(
-                    f"{self._repository.name}: {path} has the columns {', '.join(names)}, "
-                    f"but {_AUDIO} and {' or '.join(source.key_columns)} are needed"
-                )
-            columns = [name for name in (key, _CAPTION) if name in names]
-            with self._opened(path, None, pre_buffer=True) as table:
-                for group in range(footer.num_row_groups):
-                    rows = table.read_row_group(group, columns=columns).to_pylist()
-                    yield [
-                        (row[key], ClipLocation(path, group, number), row.get(_CAPTION))
-                        for number, row in enumerate(rows)
-                    ]
 
     def _read_footer(self, path: str) -> Any:
         parquet = hub_library("pyarrow.parquet")

@@ -15,7 +15,18 @@ _SEED_FIELDS = ("youtube_id", "ytid", "aspect_list", "caption", "transcript")
 def write_seed_metadata(root: Path) -> None:
     """Write metadata.json beside metadata.jsonl."""
     problems: list[Problem] = []
-    samples = [_sample(row) for _, row in json_lines(root / METADATA, problems)]
+    samples = [
+        {
+            "id": row["id"],
+            "category": row["category"],
+            "source": row["source"],
+            "audio_file": row["file_name"],
+            "duration_s": round(row["duration_s"], 2),
+            "reference_captions": row["references"],
+        }
+        | {name: row[name] for name in _SEED_FIELDS if name in row}
+        for _, row in json_lines(root / METADATA, problems)
+    ]
     if problems:
         raise InvalidDataError(root, problems)
     categories: dict[str, dict[str, Any]] = {}
@@ -32,15 +43,3 @@ def write_seed_metadata(root: Path) -> None:
     }
     text = json.dumps(document, indent=2, ensure_ascii=False)
     write_file(root / SEED_METADATA, f"{text}\n")
-
-
-def _sample(row: dict[str, Any]) -> dict[str, Any]:
-    sample = {
-        "id": row["id"],
-        "category": row["category"],
-        "source": row["source"],
-        "audio_file": row["file_name"],
-        "duration_s": round(row["duration_s"], 2),
-        "reference_captions": row["references"],
-    }
-    return sample | {name: row[name] for name in _SEED_FIELDS if name in row}

@@ -62,14 +62,6 @@ class UnusableMember(NamedTuple):
     reason: str
 
 
-class TarMember(NamedTuple):
-    """A regular file of a tar; no content where it may not be used, and why."""
-
-    name: str
-    content: bytes
-    reason: str | None = None
-
-
 def read_pairs(stream: IO[bytes], held: int = HELD_AT_MOST) -> Iterator[ShardPair | UnusableMember]:
     """Pair the members of a shard, plain or gzipped, by key, in whatever order they stand.
 
@@ -77,11 +69,12 @@ def read_pairs(stream: IO[bytes], held: int = HELD_AT_MOST) -> Iterator[ShardPai
     """
     places: dict[str, int] = {}
     waiting: dict[str, dict[str, bytes]] = {}
-    for member in read_members(stream):
-        key, kind = split_name(member.name)
-        if member.reason is not None or key is None:
-            reason = member.reason or "its name is not KEY.flac or KEY.json"
-            yield UnusableMember(shown(member.name), len(places), reason)
+    for name, content in read_members(stream):
+        key, kind = split_name(name)
+        if isinstance(content, str) or key is None:
+            named = "its name is not KEY.flac or KEY.json"
+            reason = content if isinstance(content, str) else named
+            yield UnusableMember(shown(name), len(places), reason)
             continue
         if kind in AUDIO_KINDS:
             kind = "audio"
@@ -95,8 +88,8 @@ def read_pairs(stream: IO[bytes], held: int = HELD_AT_MOST) -> Iterator[ShardPai
             place = len(places) if half is None else places[key]
             yield UnusableMember(key, place, f"its {kind} comes twice in the shard")
             continue
-        half[kind] = member.content
-        held -= len(member.content)
+        half[kind] = content
+        held -= len(content)
         if len(half) == 2:
             held += sum(map(len, waiting.pop(key).values()))
             yield ShardPair(key, places[key], half["audio"], half["json"])
@@ -113,8 +106,8 @@ def _alone(key: str, place: int, half: dict[str, bytes]) -> UnusableMember:
     return UnusableMember(key, place, f"the shard has no {lacking} for it")
 
 
-def read_members(stream: IO[bytes]) -> Iterator[TarMember]:
-    """The files of a tar, one after the other, to its last byte.
+def read_members(stream: IO[bytes]) -> Iterator[tuple[str, bytes | str]]:
+    """The files of a tar to its last byte: each name with its content, or why it is of no use.
 
     Links, folders and devices are told about and never followed.
     """
@@ -199,7 +192,7 @@ class Spool(io.RawIOBase):
         super().close()
 
 
-def _members(stream: IO[bytes]) -> Iterator[TarMember]:
+def _members(stream: IO[bytes]) -> Iterator[tuple[str, bytes | str]]:
     ended = False
 
     class Header(tarfile.TarInfo):
@@ -229,12 +222,12 @@ def _members(stream: IO[bytes]) -> Iterator[TarMember]:
             vars(tar)["members"].clear()  # which would grow to the end
             _refuse_size(member)
             if member.issym() or member.islnk() or member.isdev():
-                yield TarMember(member.name, b"", "it is a link or a device, not a file")
+                yield member.name, "it is a link or a device, not a file"
             elif member.type in _FILES and not member.issparse():
                 file = tar.extractfile(member)
-                yield TarMember(member.name, file.read() if file else b"")
+                yield member.name, file.read() if file else b""
             elif not member.isdir():
-                yield TarMember(member.name, b"", f"it is a member of the kind {member.type!r}")
+                yield member.name, f"it is a member of the kind {member.type!r}"
         else:
             raise ShardError(f"has more than {_MOST_MEMBERS:,} members; it is not read any further")
     if not ended:  # tarfile ends as quietly at a header that makes no sense
