@@ -13,6 +13,7 @@ from audiocapbench.report.leaderboard.paper_tables import paper_tables
 from audiocapbench.report.leaderboard.records import pair_records, records
 from audiocapbench.report.leaderboard.tables import board_tables
 from audiocapbench.report.page.board import board_document
+from audiocapbench.report.page.html import write_report
 from audiocapbench.report.page.plots import overall_bars, tradeoff_points
 from audiocapbench.report.page.report_data import gather, stored_summaries
 from audiocapbench.scores.scorer import Scorer
@@ -167,6 +168,16 @@ def test_figures_and_the_page_show_published_models_beside_runs(store: Store) ->
     assert [one.label for one in shown.models][:2] == ["own/mine", labels[0]]
     assert any("about 1,000 samples, the runs about 997" in note for note in data.notes)
     assert gather(stored_summaries(store, [number])).published == ()
+
+
+def test_published_models_stand_below_ranked_runs_also_without_scripts(
+    store: Store, tmp_path: Path
+) -> None:
+    numbers = [put_mine(store), put_mine(store, 4.0)]
+    data = gather(stored_summaries(store, numbers), published=True)
+    write_report(store, data, tmp_path / "page.html", title="T")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<td>printed 1</td><td>–</td>" in page
 
 
 def test_published_models_without_the_score_are_not_drawn_and_that_is_said(store: Store) -> None:
