@@ -15,7 +15,7 @@ change places with their forms. "Before" and "after" are exchanged.
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import combinations, islice, pairwise, takewhile
 from typing import NamedTuple
 
@@ -281,28 +281,19 @@ def add_events(captions: CaptionSet) -> Iterator[CorruptedPair]:
         if is_clean(clause) and len(core(clause.tokens)) > 1:
             pools[clause.form, clause.many].append(clause)
     for caption in captions.captions:
-        draw = random.Random(f"{caption.clip.id} {caption.number}")
-        own = pieces[id(caption)]
-        if len(own) > 1 and not _shares_subject(own):
-            yield from _with_lent_event(caption, own, pools, draw)
-
-
-def _with_lent_event(
-    caption: ReferenceCaption,
-    pieces: list[Piece],
-    pools: Mapping[tuple[str, bool], list[Clause]],
-    draw: random.Random,
-) -> Iterator[CorruptedPair]:
-    for place, piece in enumerate(pieces):
-        clause = piece.clause
-        pool = pools.get((clause.form, clause.many), [])
-        if not is_clean(clause) or not core(clause.tokens) or not pool:
+        draw, own = random.Random(f"{caption.clip.id} {caption.number}"), pieces[id(caption)]
+        if len(own) < 2 or _shares_subject(own):
             continue
-        drawn = draw.sample(pool, min(_LOOKED_AT, len(pool)))
-        wrong = (one for one in drawn if not may_be_heard(one.tokens, caption.clip))
-        for event in islice(wrong, _LENT):
-            false = [*pieces[:place], piece._replace(clause=event), *pieces[place + 1 :]]
-            yield caption.corrupted(Corruption.ADDED, joined(false))
+        for place, piece in enumerate(own):
+            clause = piece.clause
+            pool = pools.get((clause.form, clause.many), [])
+            if not is_clean(clause) or not core(clause.tokens) or not pool:
+                continue
+            drawn = draw.sample(pool, min(_LOOKED_AT, len(pool)))
+            wrong = (one for one in drawn if not may_be_heard(one.tokens, caption.clip))
+            for event in islice(wrong, _LENT):
+                false = [*own[:place], piece._replace(clause=event), *own[place + 1 :]]
+                yield caption.corrupted(Corruption.ADDED, joined(false))
 
 
 def drop_events(captions: CaptionSet) -> Iterator[CorruptedPair]:

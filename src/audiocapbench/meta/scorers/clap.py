@@ -1,11 +1,11 @@
 """CLAP and SLIDE-CLAP on trial: the caption that fits the sound better is chosen."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from audiocapbench.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
@@ -30,8 +30,22 @@ from audiocapbench.metrics.clap import (
 )
 from audiocapbench.metrics.names import parse_name
 
-_YES_NO = {"yes": True, "no": False}
-_SEEDS = 10
+_Count = Annotated[int, Field(ge=1, le=1_000)]
+_Seconds = Annotated[float, Field(gt=0, le=3600)]
+
+
+class _ClapOptions(BaseModel):
+    """What may stand in the brackets of a name; what else does belongs to the encoder."""
+
+    model_config = ConfigDict(extra="allow")
+
+    windows: str = "slide"
+    window: _Seconds | None = None
+    hop: _Seconds | None = None
+    seeds: _Count = 10
+    references: Literal["yes", "no"] = "no"
+    device: str = "auto"
+    batch: _Count | None = None
 
 
 class ClapScorer(PointwiseScorer):
@@ -52,7 +66,6 @@ class ClapScorer(PointwiseScorer):
         with_references: bool = False,
         batch: int | None = None,
     ) -> None:
-        self._follow_links = settings.follow_links
         self._data = _folder(name, settings)
         self.name = name
         self.signature = sign_clap(encoder, cutting, references=with_references)
@@ -102,7 +115,17 @@ class ClapScorer(PointwiseScorer):
         """Shape (seeds, 2 × pairs), first captions before second ones; NaN for the unheard."""
         if self._with_references and not all(references(pairs)):
             raise TrialError(f"{self.name}: some pairs have no references to hold captions to")
-        files, missing = _files(self._data, pairs, self._follow_links)
+        files: list[Path | None] = []
+        missing: dict[str, str] = {}
+        for pair in pairs:
+            try:
+                if not pair.audio:
+                    raise TrialError(f"pair {pair.id} names no audio file")
+                file = find_clip(self._data, pair.audio, follow_links=self._settings.follow_links)
+                files.append(file or self._data / pair.audio)
+            except TrialError as error:
+                files.append(None)
+                missing[_audio_name(pair)] = str(error)
         wanted = [row for row, file in enumerate([*files, *files]) if file is not None]
         texts, theirs = captions(pairs), references(pairs)
         found = clap_scores(
@@ -137,22 +160,17 @@ def create_clap_scorer(text: str, settings: TrialSettings) -> ClapScorer:
         MetricError: There is no such encoder, or it is not on this disk.
     """
     name = parse_name(text)
-    options = dict(name.options)
-    with_references = _YES_NO.get(options.pop("references", "no"))
-    if with_references is None:
-        raise TrialError(f"{text}: references is yes or no")
-    count = _whole(text, "seeds", options.pop("seeds", str(_SEEDS)))
-    given = options.pop("batch", None)
-    batch = None if given is None else _whole(text, "batch", given)
-    windows, device = options.pop("windows", "slide"), options.pop("device", "auto")
-    lengths = [_seconds(text, key, options.pop(key, None)) for key in ("window", "hop")]
+    try:
+        own = _ClapOptions.model_validate(dict(name.options))
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        raise TrialError(f"{text}: {wrong['loc'][0]}: {wrong['msg']}") from None
     _folder(f"clap:{name}", settings)
-    encoder = load_encoder(name.name, options, device)
-    seeds = range(settings.seed, settings.seed + count)
-    cutting = choose_cutting(encoder, windows, seeds=seeds, window_s=lengths[0], hop_s=lengths[1])
-    return ClapScorer(
-        f"clap:{name}", encoder, cutting, settings, with_references=with_references, batch=batch
-    )
+    encoder = load_encoder(name.name, dict(own.model_extra or {}), own.device)
+    seeds = range(settings.seed, settings.seed + own.seeds)
+    cutting = choose_cutting(encoder, own.windows, seeds=seeds, window_s=own.window, hop_s=own.hop)
+    how: dict[str, Any] = {"with_references": own.references == "yes", "batch": own.batch}
+    return ClapScorer(f"clap:{name}", encoder, cutting, settings, **how)
 
 
 def _folder(name: str, settings: TrialSettings) -> Path:
@@ -163,38 +181,5 @@ def _folder(name: str, settings: TrialSettings) -> Path:
     return settings.data
 
 
-def _whole(text: str, key: str, value: str) -> int:
-    if not value.isascii() or not value.isdecimal() or not 1 <= int(value[:9]) <= 1_000:
-        raise TrialError(f"{text}: {key} is a whole number from 1 to 1,000")
-    return int(value[:9])
-
-
-def _seconds(text: str, key: str, value: str | None) -> float | None:
-    if value is None:
-        return None
-    with suppress(ValueError):
-        if 0 < float(value) <= 3600:
-            return float(value)
-    raise TrialError(f"{text}: {key} is a number of seconds above 0, at most 3600")
-
-
 def _audio_name(pair: CaptionPair) -> str:
     return pair.audio or f"(clip {pair.clip})"
-
-
-def _files(
-    data: Path, pairs: Sequence[CaptionPair], follow_links: bool
-) -> tuple[list[Path | None], dict[str, str]]:
-    """The file of each pair, None where the pair names none or one outside the folder."""
-    files: list[Path | None] = []
-    missing: dict[str, str] = {}
-    for pair in pairs:
-        try:
-            if not pair.audio:
-                raise TrialError(f"pair {pair.id} names no audio file")
-            found = find_clip(data, pair.audio, follow_links=follow_links)
-            files.append(found or data / pair.audio)
-        except TrialError as error:
-            files.append(None)
-            missing[_audio_name(pair)] = str(error)
-    return files, missing
