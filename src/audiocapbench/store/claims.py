@@ -8,7 +8,7 @@ import os
 import socket
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
@@ -18,16 +18,19 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Float,
+    Select,
     cast,
     delete,
     extract,
     func,
     insert,
+    literal,
     select,
 )
 
 from audiocapbench.store import schema
 from audiocapbench.store.connect import StoreRepository, fetch, writing
+from audiocapbench.store.rows import insert_all
 from audiocapbench.store.unsaved import AnswerRecord, Record
 
 LEASE_S = 30.0
@@ -60,17 +63,13 @@ class ClaimReply(NamedTuple):
     lost: bool
 
 
-def _owner() -> str:
-    return f"pid {os.getpid()} on {socket.gethostname()}"
-
-
 @dataclass(frozen=True, slots=True)
 class Worker:
     """One command at work; without a sign of life for ``lease_s`` it counts as gone."""
 
     lease_s: float
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
-    owner: str = field(default_factory=_owner)
+    owner: str = field(default_factory=lambda: f"pid {os.getpid()} on {socket.gethostname()}")
     process: str = field(default_factory=lambda: f"{_machine()}:{_process(os.getpid())}")
 
 
@@ -89,30 +88,36 @@ class ClaimRepository(StoreRepository):
         self, run_id: int, worker: Worker, tasks: Sequence[TaskKey], seen: Mapping[TaskKey, str]
     ) -> ClaimReply:
         """Take those tasks of one judge that nobody has, and that are as they were seen."""
-        runs, table = schema.runs, schema.claims
+        runs, table, judge = schema.runs, schema.claims.c, tasks[0].judge
+        samples = {one.sample for one in tasks}
+        held = _held(table.judge, table.sample, table.repeat, table.worker, schema.workers.c.owner)
+        held = held.where(table.run == run_id, table.judge == judge)
         with writing(self._engine) as connection:
             # On PostgreSQL, whoever writes about the run waits here; SQLite has one writer anyway.
             connection.execute(select(runs.c.id).where(runs.c.id == run_id).with_for_update())
             lost = not _renewed(connection, worker)
             _forget_the_gone(connection, worker.lease_s)
-            holders = _holders(connection, run_id, tasks)
-            now = _states(connection, run_id, tasks[0].judge, [one.sample for one in tasks])
-            others = Counter(holders[one].owner for one in tasks if _is_other(holders, one, worker))
-            free = [one for one in tasks if not _is_other(holders, one, worker)]
-            done = [one for one in free if now.get(one) != seen.get(one)]
+            owners = {
+                TaskKey(row.judge, row.sample, row.repeat): row
+                for row in connection.execute(held.where(table.sample.in_(samples)))
+            }
+            others = {one: row for one, row in owners.items() if row.worker != worker.id}
+            now = _states(connection.execute(_state_query(run_id, judge, samples)).all())
+            free = [one for one in tasks if one not in others]
             taken = [one for one in free if now.get(one) == seen.get(one)]
             new = [
                 one._asdict() | {"run": run_id, "worker": worker.id}
                 for one in taken
-                if one not in holders
+                if one not in owners
             ]
-            if new:
-                connection.execute(insert(table), new)
-        return ClaimReply(taken, done, others, lost)
+            insert_all(connection, schema.claims, new)
+        busy = Counter(others[one].owner for one in tasks if one in others)
+        done = [one for one in free if now.get(one) != seen.get(one)]
+        return ClaimReply(taken, done, busy, lost)
 
     def states(self, run_id: int, judge: str = "") -> dict[TaskKey, str]:
         """When each task of a run was last dealt with; to be read before what is missing."""
-        return dict(_rows(fetch(self._engine, _state_query(run_id, judge))))
+        return _states(fetch(self._engine, _state_query(run_id, judge)))
 
     def renew(self, worker: Worker) -> bool:
         """A sign of life; whether it came in time."""
@@ -127,10 +132,8 @@ class ClaimRepository(StoreRepository):
 
     def tasks(self) -> list[TaskLine]:
         """What is being asked right now, by commands that live."""
-        table, workers = schema.claims.c, schema.workers.c
-        owners = func.count(workers.owner.distinct()).label("owners")
-        query = select(table.run, table.judge, owners).group_by(table.run, table.judge)
-        query = query.join_from(schema.claims, schema.workers, workers.id == table.worker)
+        table, owners = schema.claims.c, func.count(schema.workers.c.owner.distinct())
+        query = _held(table.run, table.judge, owners).group_by(table.run, table.judge)
         return [
             TaskLine(*tuple(row))
             for row in fetch(self._engine, query.order_by(table.run, table.judge))
@@ -140,10 +143,15 @@ class ClaimRepository(StoreRepository):
 def holders_of(connection: Connection, run_ids: Sequence[int]) -> list[tuple[int, str]]:
     """Who is at work on runs, as far as they live: each run with its owner."""
     _forget_the_gone(connection, LEASE_S)
-    table, workers = schema.claims.c, schema.workers.c
-    query = select(table.run, workers.owner).distinct().where(table.run.in_(run_ids))
-    query = query.join_from(schema.claims, schema.workers, workers.id == table.worker)
+    table = schema.claims.c
+    query = _held(table.run, schema.workers.c.owner).distinct().where(table.run.in_(run_ids))
     return [(row.run, row.owner) for row in connection.execute(query.order_by(table.run))]
+
+
+def _held(*columns: Any) -> Select[Any]:
+    """What is claimed, with who has it."""
+    same = schema.workers.c.id == schema.claims.c.worker
+    return select(*columns).join_from(schema.claims, schema.workers, same)
 
 
 def task_of(record: Record) -> TaskKey:
@@ -198,7 +206,10 @@ def _forget_the_gone(connection: Connection, lease_s: float) -> None:
     table, now, machine = schema.workers, database_time(connection), _machine()
     late = now - table.c.until
     found = select(table.c.id, table.c.process, late.label("late_s"))
-    served_s = _served_s(connection, now)
+    served_s = inf  # in which signs of life could be given; a server that has just begun hears late
+    if connection.dialect.name != "sqlite":
+        began = cast(extract("epoch", func.pg_postmaster_start_time()), Float)
+        served_s = float(connection.execute(select(now - began)).scalar_one())
     for row in connection.execute(found).all():
         there, _, process = row.process.rpartition(":")
         if machine and there == machine:
@@ -210,50 +221,20 @@ def _forget_the_gone(connection: Connection, lease_s: float) -> None:
             connection.execute(delete(table).where(table.c.id == row.id))
 
 
-def _served_s(connection: Connection, now: ColumnElement[Any]) -> float:
-    """Seconds in which signs of life could be given; a server that has just begun hears late."""
-    if connection.dialect.name == "sqlite":
-        return inf
-    began = cast(extract("epoch", func.pg_postmaster_start_time()), Float)
-    return float(connection.execute(select(now - began)).scalar_one())
+def _state_query(run_id: int, judge: str, samples: Set[str] | None = None) -> Select[Any]:
+    """When a judge's tasks about some samples, or all, were last dealt with."""
+    own: Any = schema.judgements.c if judge else schema.outcomes.c
+    at = own.judged_at if judge else own.answered_at
+    columns = (own.judge, own.repeat) if judge else (literal("").label("judge"), literal(0))
+    query = select(own.sample, at.label("at"), columns[0], columns[1].label("repeat"))
+    query = query.where(own.run == run_id)
+    if samples is not None:
+        query = query.where(own.sample.in_(samples))
+    return query.where(own.judge == judge) if judge else query
 
 
-def _holders(connection: Connection, run_id: int, tasks: Sequence[TaskKey]) -> dict[TaskKey, Any]:
-    table, workers = schema.claims.c, schema.workers.c
-    query = select(table.judge, table.sample, table.repeat, table.worker, workers.owner)
-    query = query.join_from(schema.claims, schema.workers, workers.id == table.worker)
-    same = (table.run == run_id, table.judge == tasks[0].judge)
-    query = query.where(*same, table.sample.in_({one.sample for one in tasks}))
-    found = connection.execute(query).all()
-    return {TaskKey(row.judge, row.sample, row.repeat): row for row in found}
-
-
-def _is_other(holders: Mapping[TaskKey, Any], task: TaskKey, worker: Worker) -> bool:
-    return task in holders and holders[task].worker != worker.id
-
-
-def _state_query(run_id: int, judge: str) -> Any:
-    if not judge:
-        own = schema.outcomes.c
-        return select(own.sample, own.answered_at.label("at")).where(own.run == run_id)
-    made = schema.judgements.c
-    query = select(made.judge, made.sample, made.repeat, made.judged_at.label("at"))
-    return query.where(made.run == run_id, made.judge == judge)
-
-
-def _states(
-    connection: Connection, run_id: int, judge: str, samples: Sequence[str]
-) -> dict[TaskKey, str]:
-    column = schema.judgements.c.sample if judge else schema.outcomes.c.sample
-    query = _state_query(run_id, judge).where(column.in_(set(samples)))
-    return dict(_rows(connection.execute(query).all()))
-
-
-def _rows(found: Sequence[Any]) -> list[tuple[TaskKey, str]]:
-    return [
-        (TaskKey(getattr(row, "judge", ""), row.sample, getattr(row, "repeat", 0)), row.at)
-        for row in found
-    ]
+def _states(rows: Sequence[Any]) -> dict[TaskKey, str]:
+    return {TaskKey(row.judge, row.sample, row.repeat): row.at for row in rows}
 
 
 def _machine() -> str:

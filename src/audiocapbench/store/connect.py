@@ -4,13 +4,13 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from json import JSONDecodeError
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import Connection, Engine, Row, Select, create_engine, event, func, select
 from sqlalchemy.engine import URL, make_url
@@ -93,12 +93,6 @@ def store_option(url: URL) -> str:
     return f" --store {quote(name)}"
 
 
-def _without_secrets(url: URL, text: str) -> str:
-    """What a database says, without what its URL was to keep secret."""
-    options = [one for values in url.normalized_query.values() for one in values]
-    return without(text, [url.password or "", *(one for one in options if len(one) > 3)])
-
-
 def connect(url: URL) -> Engine:
     """Make the engine for a store; nothing is opened yet."""
     if url.get_backend_name() == "sqlite":
@@ -107,8 +101,11 @@ def connect(url: URL) -> Engine:
             raise StoreError(f"{shown(url)}: the folder for the store does not exist")
         if url.database and file.is_dir():
             raise StoreError(f"{shown(url)}: is a folder; name a file in it")
-        if url.database and file.is_file() and not _may_be_sqlite(file):
-            raise StoreError(f"{shown(url)}: is not a store; choose another `store`")
+        if url.database and file.is_file():
+            with suppress(OSError), file.open("rb") as stream:  # SQLite says what is wrong with it
+                # What is shorter than a header SQLite would write over.
+                if stream.read(len(_MAGIC)) not in (b"", _MAGIC):
+                    raise StoreError(f"{shown(url)}: is not a store; choose another `store`")
         how: dict[str, Any] = {"json_deserializer": read_json}
         if url.database not in (None, "", ":memory:"):
             how["pool_timeout"] = _POOL_S
@@ -174,15 +171,6 @@ def make_file(url: URL) -> None:
             os.close(os.open(str(url.database), os.O_CREAT | os.O_RDWR, 0o644))
 
 
-def _may_be_sqlite(file: Path) -> bool:
-    """Whether it is a database or blank: what is shorter than a header SQLite would write over."""
-    try:
-        with file.open("rb") as stream:
-            return stream.read(len(_MAGIC)) in (b"", _MAGIC)
-    except OSError:
-        return True  # SQLite says what is wrong with it
-
-
 @contextmanager
 def patience(seconds: float) -> Iterator[None]:
     """How long calls within wait for a store that is away, in place of half a minute."""
@@ -200,7 +188,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
     Rows are made into records within it: one that this program never wrote is a StoreError.
     """
     damage = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, NoResultFound)
-    with _begun(engine, _begin_reading, damage) as connection:
+    with _begun(engine, "reading", damage) as connection:
         yield connection
 
 
@@ -218,7 +206,7 @@ def writing(engine: Engine, *, alone: bool = False) -> Iterator[Connection]:
         alone: Let no other process do what is looked up before it writes. SQLite lets one writer
             in at a time anyway; PostgreSQL has to be asked.
     """
-    with _begun(engine, _begin_alone if alone else _begin_writing) as connection:
+    with _begun(engine, "alone" if alone else "writing") as connection:
         yield connection
         connection.commit()
     _check_file(engine)
@@ -234,7 +222,7 @@ class StoreRepository:
 @contextmanager
 def _begun(
     engine: Engine,
-    begin: Callable[[Connection], None],
+    how: Literal["reading", "writing", "alone"],
     damage: tuple[type[Exception], ...] = (DamagedCellError, JSONDecodeError),
 ) -> Iterator[Connection]:
     """A connection within a transaction; only its beginning is tried again while it may help.
@@ -248,7 +236,7 @@ def _begun(
                 _check_file(engine)
                 connection = engine.connect()
                 failing.callback(_close, connection)
-                begin(connection)
+                _begin(connection, how)
                 failing.pop_all()
             break
         except StoreAwayError as error:
@@ -269,19 +257,15 @@ def _close(connection: Connection) -> None:
         connection.close()
 
 
-def _begin_reading(connection: Connection) -> None:
-    connection.execution_options(audiocapbench_reads=True)
-    if connection.dialect.name == "sqlite":
-        connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")
-
-
-def _begin_writing(connection: Connection) -> None:
+def _begin(connection: Connection, how: Literal["reading", "writing", "alone"]) -> None:
+    is_sqlite = connection.dialect.name == "sqlite"
+    if how == "reading":
+        connection.execution_options(audiocapbench_reads=True)
+        if is_sqlite:
+            connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")
+        return
     connection.begin()
-
-
-def _begin_alone(connection: Connection) -> None:
-    connection.begin()
-    if connection.dialect.name == "postgresql":
+    if how == "alone" and not is_sqlite:
         connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
 
 
@@ -292,22 +276,24 @@ def _explained(engine: Engine, damage: tuple[type[Exception], ...]) -> Iterator[
     Drivers raise more than errors of their own: where SQLite quotes damaged bytes in its message,
     what arrives is a UnicodeDecodeError; where it believes a damaged length, a MemoryError.
     """
-    damage = (*damage, *_OF_DRIVERS)
+    url, subject, damage = engine.url, f"{shown(engine.url)}:", (*damage, *_OF_DRIVERS)
     try:
         yield
     except StatementError as error:
         _check_file(engine)
         kind = StoreAwayError if _is_away(error) else StoreError
-        reason = _without_secrets(engine.url, _reason(error))
-        raise kind(f"{shown(engine.url)}: {reason}") from error
+        options = [one for values in url.normalized_query.values() for one in values]
+        secrets = [url.password or "", *(one for one in options if len(one) > 3)]
+        raise kind(without(_reason(error), secrets), subject=subject) from error
     except TimeoutError as error:
-        raise StoreAwayError(f"{shown(engine.url)}: all connections are in use") from error
+        raise StoreAwayError("all connections are in use", subject=subject) from error
     except damage as error:
-        reason = _damaged(f"{error!s:.200}" or type(error).__name__)
-        raise StoreError(f"{shown(engine.url)}: {reason}") from error
+        reason = _DAMAGED.format(f"{error!s:.200}" or type(error).__name__)
+        raise StoreError(reason, subject=subject) from error
     except (OverflowError, UnicodeEncodeError) as error:
-        reason = f"cannot keep what it was given ({error!s:.200})"
-        raise StoreError(f"{shown(engine.url)}: {reason}") from error
+        raise StoreError(
+            f"cannot keep what it was given ({error!s:.200})", subject=subject
+        ) from error
 
 
 _AWAY_SQLITE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL", "SQLITE_FULL", "SQLITE_IOERR")
@@ -343,13 +329,10 @@ _REASONS = {
     "attempt to write a readonly database": f"attempt to write a readonly database; {_WRITABLE}",
 }
 
+_DAMAGED = "is damaged or not a store ({}); restore a copy, or choose another `store`"
 _DAMAGE = re.compile(
     r"malformed|no such (?:table|column)|(?:relation|column) .* does not exist|not decode"
 )
-
-
-def _damaged(reason: str) -> str:
-    return f"is damaged or not a store ({reason}); restore a copy, or choose another `store`"
 
 
 def _reason(error: StatementError) -> str:
@@ -357,7 +340,7 @@ def _reason(error: StatementError) -> str:
     if not isinstance(error, DBAPIError):
         return f"cannot keep what it was given ({reason})"
     if _DAMAGE.search(reason):
-        return _damaged(reason)
+        return _DAMAGED.format(reason)
     if "foreign key" in reason.lower():
         return f"the run is no longer there, or has no such sample ({reason})"
     return _REASONS.get(reason, reason)

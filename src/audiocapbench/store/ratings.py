@@ -118,7 +118,14 @@ class RatingRepository(StoreRepository):
             there = select(everybody.c.person).where(everybody.c.project == name)
             invited = set(connection.execute(there).scalars())
             new = [one for one in (ADMINISTRATOR, *people) if one not in invited]
-            return bytes.fromhex(secret), {one: _invite(connection, name, one) for one in new}
+            tokens = {person: secrets.token_urlsafe(18) for person in new}
+            now = schema.now()
+            rows = [
+                {"project": name, "person": one, "token": token_hash(token), "invited_at": now}
+                for one, token in tokens.items()
+            ]
+            insert_all(connection, everybody, rows)
+            return bytes.fromhex(secret), tokens
 
     def renew_invitation(self, project: str, person: str) -> str:
         """Give a person another token; the one before opens nothing any more."""
@@ -259,13 +266,6 @@ class RatingRepository(StoreRepository):
 def token_hash(token: str) -> str:
     """What is kept of a token: it is random and long, so that no slow hash is needed."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _invite(connection: Connection, project: str, person: str) -> str:
-    token = secrets.token_urlsafe(18)
-    values = {"project": project, "person": person, "token": token_hash(token)}
-    connection.execute(insert(schema.rating_people), values | {"invited_at": schema.now()})
-    return token
 
 
 def _follow_items(connection: Connection, project: str, items: Mapping[str, Content]) -> None:
