@@ -58,7 +58,12 @@ def load_credentials(path: Path) -> list[str]:
         found = _LINE.fullmatch(content)
         if found is None:
             raise AudioCapBenchError(f"{path} line {number}: is not KEY=value")
-        os.environ.setdefault(found["name"], _unquoted(found["value"]))
+        value = found["value"].strip()
+        if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
+            value = value[1:-1]
+        else:
+            value = value.split(" #")[0].rstrip()
+        os.environ.setdefault(found["name"], value)
     if mode & (stat.S_IRGRP | stat.S_IROTH):
         return [f"{path} can be read by others on this machine; run: chmod 600 {path}"]
     return []
@@ -91,9 +96,9 @@ def without_query(address: str) -> str:
     return re.sub(r"//[^/?#]*@", "//", re.split(r"[?#]", address, maxsplit=1)[0])
 
 
-def redacted(text: str, secrets: Iterable[str] = ()) -> str:
-    """Text without any key that the environment or the caller knows."""
-    return without(text, known_secrets() | set(secrets))
+def redacted(text: str) -> str:
+    """Text without any key that the environment knows."""
+    return without(text, known_secrets())
 
 
 def without(text: str, secrets: Iterable[str]) -> str:
@@ -161,10 +166,3 @@ def _scrubbed(value: Any, secrets: Set[str]) -> Any:
             return {key: _scrubbed(one, secrets) for key, one in value.items()}
         case _:
             return value
-
-
-def _unquoted(value: str) -> str:
-    value = value.strip()
-    if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
-        return value[1:-1]
-    return value.split(" #")[0].rstrip()

@@ -31,12 +31,12 @@ def plugins(room: str) -> "dict[str, EntryPoint]":
     if allowed is None:
         return {point.name: point for point in found}
     patterns = [_normalised(one) for one in allowed.split(",") if one.strip()]
-    return {point.name: point for point in found if _is_of(point, patterns)}
-
-
-def _is_of(point: "EntryPoint", patterns: list[str]) -> bool:
-    name = _normalised(point.dist.name) if point.dist else ""
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
+    return {
+        point.name: point
+        for point in found
+        for name in [_normalised(point.dist.name) if point.dist else ""]
+        if any(fnmatchcase(name, pattern) for pattern in patterns)
+    }
 
 
 def _normalised(name: str) -> str:

@@ -141,12 +141,11 @@ def _escape(text: str, also: str = "") -> str:
     return escaped.replace(also, quote(also)) if also else escaped
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    return bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "surrogatepass")
-
-
 def _unescape(text: str) -> str:
+    def character(found: re.Match[str]) -> str:
+        return bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "surrogatepass")
+
     try:
-        return _ESCAPED.sub(_unescaped, text)
+        return _ESCAPED.sub(character, text)
     except UnicodeDecodeError:  # not ours: 0.1 escaped nothing
         return text

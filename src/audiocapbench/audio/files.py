@@ -103,19 +103,11 @@ def sha256(content: Path | bytes) -> str:
     """SHA-256 of a file's bytes, or of bytes in memory, in hex."""
     if isinstance(content, bytes):
         return hashlib.sha256(content).hexdigest()
-    return hashed(content).sha256
+    return hashed(content)[2]
 
 
-class FileDigest(NamedTuple):
-    """How a file begins, how many bytes it has, and their SHA-256 in hex."""
-
-    head: bytes
-    size: int
-    sha256: str
-
-
-def hashed(path: Path) -> FileDigest:
-    """Read a file to its end, in blocks."""
+def hashed(path: Path) -> tuple[bytes, int, str]:
+    """How a file begins, how many bytes it has, and their SHA-256 in hex; read in blocks."""
     with _named(path), open_plain(path) as stream:
         head = block = stream.read(_BLOCK)
         size, digest = len(head), hashlib.sha256(head)
@@ -123,4 +115,4 @@ def hashed(path: Path) -> FileDigest:
             block = stream.read(_BLOCK)
             size += len(block)
             digest.update(block)
-    return FileDigest(head, size, digest.hexdigest())
+    return head, size, digest.hexdigest()

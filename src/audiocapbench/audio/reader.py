@@ -162,13 +162,20 @@ def probe(source: Source) -> AudioInfo:
     Raises:
         AudioError: The file is missing, empty, not audio, or holds no samples.
     """
+    where = _where(source)
     with _reader(source) as (reader, _):
         size = len(source) if isinstance(source, bytes) else source.stat().st_size
         frames = reader.claimed
         if frames is None or frames > size * _FRAMES_PER_BYTE:
-            frames = _measured(reader, _where(source))
+            frames = 0
+            try:  # what ends before its time fails when it is decoded
+                while frames <= _most_frames(reader) and (block := _next(reader, where)).size:
+                    frames += len(block)
+            except AudioError:
+                if not frames:
+                    raise
         if frames < 1:
-            raise AudioError("holds no samples", subject=_where(source))
+            raise AudioError("holds no samples", subject=where)
         return AudioInfo(frames / reader.rate, reader.rate, reader.channels, frames)
 
 
@@ -182,11 +189,8 @@ def probe_and_hash(path: Path) -> tuple[AudioInfo, int, str]:
     plain = plain_wav(head, size)
     if plain is None:
         return probe(path), size, digest
-    return (
-        AudioInfo(plain.frames / plain.rate, plain.rate, plain.channels, plain.frames),
-        size,
-        digest,
-    )
+    info = AudioInfo(plain.frames / plain.rate, plain.rate, plain.channels, plain.frames)
+    return info, size, digest
 
 
 @contextmanager
@@ -242,20 +246,6 @@ def decode(source: Source, *, mono: bool = False, rate: int | None = None) -> Wa
                 raise AudioError("is too long to be held in memory; cut it", subject=_where(source))
             kept.append(block)
         return Waveform(kept[0] if len(kept) == 1 else np.concatenate(kept), stream.rate)
-
-
-def _measured(reader: Reader, where: str) -> int:
-    """How many frames can be decoded; what ends before its time fails when it is decoded."""
-    frames = 0
-    try:
-        while more := len(_next(reader, where)):
-            frames += more
-            if frames > _most_frames(reader):
-                break
-    except AudioError:
-        if not frames:
-            raise
-    return frames
 
 
 def _checked_blocks(

@@ -129,7 +129,8 @@ def encode(
     """
     parts, frames, as_it_is = [b""], 0, container == "float32"
     for block in blocks:
-        parts.append((block.astype("<f4") if as_it_is else _whole_numbers(block)).tobytes())
+        whole = block if as_it_is else np.rint(np.clip(block, -1.0, 1.0) * 32767.0)
+        parts.append(whole.astype("<f4" if as_it_is else "<i2").tobytes())
         frames += len(block)
         if frames * channels * (4 if as_it_is else 2) > most:
             break
@@ -138,8 +139,3 @@ def encode(
         shape = (b"fmt ", 16, 1, channels, rate, rate * width, width, 16)
         parts[0] = _WAV_HEADER.pack(b"RIFF", 36 + size, b"WAVE", *shape, b"data", size)
     return b"".join(parts), frames
-
-
-def _whole_numbers(samples: Samples) -> NDArray[np.int16]:
-    scaled: Samples = np.rint(np.clip(samples, -1.0, 1.0) * 32767.0)
-    return scaled.astype(np.dtype("<i2"))

@@ -35,10 +35,14 @@ def as_results(files: Sequence[str]) -> Iterator[tuple[list[str], Benchmark | No
     Raises:
         DatasetError: It is a log that cannot be read.
     """
-    if len(files) != 1 or not _is_log(Path(files[0])):
+    log = Path(files[0] if len(files) == 1 else "")
+    is_log = log.suffix.lower() == ".eval"
+    if log.suffix.lower() == ".json" and log.is_file():
+        with os_errors(log, "read"), log.open("rb") as stream:
+            is_log = _HEAD.match(stream.read(200)) is not None
+    if not is_log:
         yield list(files), None
         return
-    log = Path(files[0])
     head, samples = _read(log)
     own = _benchmark(head)
     # Of what inspect did not come to a log has the id alone.
@@ -59,13 +63,6 @@ def status_of(output: Any) -> Status:
     """How a question ended that inspect has an output of."""
     said = Status.OK if output.completion.strip() else Status.EMPTY
     return _STATUSES.get(str(output.stop_reason), said) if output.choices else Status.FAILED
-
-
-def _is_log(path: Path) -> bool:
-    if path.suffix.lower() != ".json" or not path.is_file():
-        return path.suffix.lower() == ".eval"
-    with os_errors(path, "read"), path.open("rb") as stream:
-        return _HEAD.match(stream.read(200)) is not None
 
 
 def _read(path: Path) -> tuple[Any, dict[str, Any]]:

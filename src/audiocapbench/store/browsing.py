@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
-    ColumnElement,
     Float,
     Integer,
     Text,
@@ -150,12 +149,11 @@ class BrowsingRepository(StoreRepository):
         own = schema.samples.c
         columns = (own.dataset, own.id, own.category, own.file_name, own.references, own.details)
         query = select(*columns).where(own.dataset.in_({one.dataset for one in heads}))
-        return {
-            (row.dataset, row.id): "\n".join(
-                (*row[1:4], *row.references, _words(row.details))
-            ).lower()
-            for row in fetch(self._engine, query)
-        }
+        texts = {}
+        for row in fetch(self._engine, query):
+            details = json.dumps(row.details, ensure_ascii=False) if row.details else ""
+            texts[row.dataset, row.id] = "\n".join((*row[1:4], *row.references, details)).lower()
+        return texts
 
     def score_values(
         self,
@@ -202,10 +200,14 @@ class BrowsingRepository(StoreRepository):
         Of all samples, or of those with one of the ids.
         """
         made, judged = schema.outcomes.c, schema.judgements.c
+        # SQLite folds letters by itself, but only ASCII's.
+        forms = {word} if word.isascii() else {word, word.lower(), word.upper(), word.capitalize()}
+        safe = [re.sub(r"([%_/])", r"/\1", form) for form in forms]
+        like = "like" if self._engine.dialect.name == "sqlite" else "ilike"
         found: set[str] = set()
         for own, texts in ((made, (made.text, made.error)), (judged, (judged.reasoning,))):
-            query = select(own.sample).where(own.run.in_(run_ids)).distinct()
-            query = query.where(_has(texts, word, self._engine.dialect.name))
+            has = (getattr(one, like)(f"%{form}%", escape="/") for one in texts for form in safe)
+            query = select(own.sample).where(own.run.in_(run_ids), or_(*has)).distinct()
             if ids is not None:
                 query = query.where(own.sample.in_(ids))
             found.update(row.sample for row in fetch(self._engine, query))
@@ -234,16 +236,3 @@ class BrowsingRepository(StoreRepository):
         columns = (own.run, own.sample, own.status, own.text, own.error, own.answered_at)
         query = select(*columns).where(own.run.in_(set(run_ids)))
         return list(fetch(self._engine, query.order_by(own.answered_at.desc()).limit(limit)))
-
-
-def _words(details: Mapping[str, Any]) -> str:
-    return json.dumps(details, ensure_ascii=False) if details else ""
-
-
-def _has(texts: Sequence[ColumnElement[Any]], word: str, dialect: str) -> ColumnElement[bool]:
-    """Whether any of the texts has a word; SQLite folds letters by itself, but only ASCII's."""
-    forms = {word} if word.isascii() else {word, word.lower(), word.upper(), word.capitalize()}
-    safe = [re.sub(r"([%_/])", r"/\1", form) for form in forms]
-    way = "like" if dialect == "sqlite" else "ilike"
-    found = (getattr(one, way)(f"%{form}%", escape="/") for one in texts for form in safe)
-    return or_(*found)

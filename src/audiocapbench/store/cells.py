@@ -69,18 +69,6 @@ def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and math.isfinite(value)
 
 
-def _is_list(value: Any) -> bool:
-    return type(value) is list and all(type(one) in (str, int, float, dict) for one in value)
-
-
-def _is_object(value: Any) -> bool:
-    return type(value) is dict
-
-
-def _is_table(value: Any) -> bool:
-    return type(value) is dict and all(map(_is_number, value.values()))
-
-
 TYPES: dict[str, Callable[[], TypeEngine[Any]]] = {
     "text": _type(sa.Text, "text", _is_text),
     "word": _type(sa.String(16), "a word", _is_text),
@@ -90,9 +78,20 @@ TYPES: dict[str, Callable[[], TypeEngine[Any]]] = {
     "number": _type(sa.Float, "a number", _is_number),
     "flag": sa.Boolean,
     "json": sa.JSON,
-    "list": _type(sa.JSON, "a list", _is_list, list, tuple),
-    "object": _type(sa.JSON, "an object", _is_object, dict),
-    "table": _type(sa.JSON, "a table of numbers", _is_table, dict),
+    "list": _type(
+        sa.JSON,
+        "a list",
+        lambda value: type(value) is list and {*map(type, value)} <= {str, int, float, dict},
+        list,
+        tuple,
+    ),
+    "object": _type(sa.JSON, "an object", lambda value: type(value) is dict, dict),
+    "table": _type(
+        sa.JSON,
+        "a table of numbers",
+        lambda value: type(value) is dict and all(map(_is_number, value.values())),
+        dict,
+    ),
     "bytes": _type(sa.LargeBinary, "bytes", lambda value: type(value) is bytes),
 }
 

@@ -43,22 +43,14 @@ class RunSpec:
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run(RunSpec):
     """A run as the store knows it."""
 
     id: int
-    benchmark: str
-    dataset: str
-    model: str
-    parameters: Parameters
-    contract: str
-    sample_ids: tuple[str, ...] = field(repr=False)
     created_at: str
     made_by: str
-    kind: RunKind = "asked"
     name: str | None = None
-    source: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @property
     def is_trial(self) -> bool:
