@@ -1,10 +1,9 @@
 """Datasets in the store: samples as they were asked, and what may change without asking anew."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, insert, select
+from sqlalchemy import ColumnElement, Connection, insert, select
 
 from audiocapbench.data import Clip, Sample
 from audiocapbench.errors import StoreError
@@ -67,11 +66,8 @@ def read_dataset(
     traits = head.traits.get(name, {}) if isinstance(head.traits, dict) else None
     if not isinstance(traits, dict):
         raise StoreError(f"the stored traits of {name} are damaged: they are no JSON object")
-    samples = _samples(rows, Path(head.root))
-    return record_of(Dataset, head, benchmark=name, samples=samples, traits=traits)
-
-
-def _samples(rows: Sequence[Row[Any]], root: Path) -> tuple[Sample, ...]:
-    return tuple(
-        record_of(Sample, row, clip=record_of(Clip, row, path=root / row.file_name)) for row in rows
-    )
+    root, samples = Path(head.root), []
+    for row in rows:
+        clip = record_of(Clip, row, table, path=root / row.file_name)
+        samples.append(record_of(Sample, row, table, clip=clip))
+    return record_of(Dataset, head, benchmark=name, samples=tuple(samples), traits=traits)

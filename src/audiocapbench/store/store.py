@@ -241,10 +241,11 @@ class Store:
 
     def outcomes(self, run_id: int) -> dict[str, Outcome]:
         """Outcomes of a run by sample id."""
-        query = select(schema.outcomes).where(schema.outcomes.c.run == run_id)
+        table = schema.outcomes
+        query = select(table).where(table.c.run == run_id)
         with reading(self._engine) as connection:
             return {
-                row.sample: record_of(Outcome, row, reply=record_of(Reply, row))
+                row.sample: record_of(Outcome, row, table, reply=record_of(Reply, row, table))
                 for row in connection.execute(query)
             }
 
@@ -322,7 +323,7 @@ class Store:
         with reading(self._engine) as connection:
             signatures = signatures_by_number(connection)
             for row in connection.execute(query):
-                score = record_of(StoredScore, row, signature=signatures[row.signature])
+                score = record_of(StoredScore, row, table, signature=signatures[row.signature])
                 scores[row.metric].append(score)
         return dict(sorted(scores.items()))
 
@@ -352,7 +353,7 @@ class Store:
         with reading(self._engine) as connection:
             signatures = signatures_by_number(connection)
             for row in connection.execute(query):
-                judgement = record_of(Judgement, row, signature=signatures[row.signature])
+                judgement = record_of(Judgement, row, table, signature=signatures[row.signature])
                 judgements[row.run].append(judgement)
         return judgements
 
