@@ -51,6 +51,14 @@ class ControlScores:
     left_out: int
     left_in: bool
 
+    @property
+    def known(self) -> dict[str, dict[str, FloatArray]]:
+        """The scores that are there."""
+        return {
+            metric: {kind: own[kind][~np.isnan(own[kind])] for kind in KINDS}
+            for metric, own in self.values.items()
+        }
+
 
 def score_controls(
     benchmark: Benchmark, metrics: Sequence[str], selection: Selection | None = None
@@ -67,7 +75,11 @@ def score_controls(
         why = next(reply.error for replies in answers.values() for reply in replies if reply.error)
         raise ReportError(f"no sample has a right, a safe and a wrong answer: {why}")
     samples = [chosen[place] for place in there]
-    references = [_others(chosen[place], answers["right"][place].withheld) for place in there]
+    references = []
+    for place, sample in zip(there, samples, strict=True):
+        withheld = answers["right"][place].withheld
+        text = None if withheld is None else sample.references[withheld]
+        references.append(tuple(one for one in sample.references if one != text))
     values: dict[str, dict[str, FloatArray]] = {metric: {} for metric in metrics}
     signatures: dict[str, list[Signature]] = {metric: [] for metric in metrics}
     clips = None if samples[0].clip.is_absent else [one.clip for one in samples]
@@ -96,7 +108,7 @@ def score_controls(
 
 def control_report(scores: ControlScores) -> Findings:
     """Means, medians and quartiles of each kind, and how far kinds are apart, metric by metric."""
-    known = _known(scores)
+    known = scores.known
     rows = [_distribution(one, kind, own[kind]) for one, own in known.items() for kind in KINDS]
     apart = [
         _difference(metric, (first, second), own[first], own[second])
@@ -139,15 +151,7 @@ def control_report(scores: ControlScores) -> Findings:
 
 def control_sheet(scores: ControlScores) -> str:
     """Cumulative distributions, a panel a metric: the farther apart the curves, the better."""
-    return curve_sheet(_known(scores), f"{scores.benchmark}: share of answers at or below a score")
-
-
-def _known(scores: ControlScores) -> dict[str, dict[str, FloatArray]]:
-    """The scores that are there."""
-    return {
-        metric: {kind: own[kind][~np.isnan(own[kind])] for kind in KINDS}
-        for metric, own in scores.values.items()
-    }
+    return curve_sheet(scores.known, f"{scores.benchmark}: share of answers at or below a score")
 
 
 async def _answer(benchmark: Benchmark, kind: str, samples: Sequence[Sample]) -> list[Reply]:
@@ -155,11 +159,6 @@ async def _answer(benchmark: Benchmark, kind: str, samples: Sequence[Sample]) ->
     control.follow_rules(benchmark.traits.controls)
     control.prepare(benchmark.samples)
     return [await control.answer(Question(one.id, one.instruction, None)) for one in samples]
-
-
-def _others(sample: Sample, withheld: int | None) -> tuple[str, ...]:
-    given = None if withheld is None else sample.references[withheld]
-    return tuple(text for text in sample.references if text != given)
 
 
 def _median(values: FloatArray) -> ValueWithInterval:

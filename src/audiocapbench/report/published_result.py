@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from audiocapbench.data import Sample
-from audiocapbench.data.outcome import SCORED, Outcome, Reply, Status
+from audiocapbench.data.outcome import SCORED, Reply, Status
 from audiocapbench.errors import ReportError
 from audiocapbench.models.as_published import PUBLISHED_NAMES
 from audiocapbench.scores.groups import ALL, GroupKey, category
@@ -28,8 +28,9 @@ def export_result(
         judge: The judge to write; the only one that it has by default.
     """
     if run.source is not None and metrics is None and judge is None:
-        results = [one.reply.raw for one in _in_order(store, run)]
-        return {**run.source, "results": [json.loads(one) for one in results if one is not None]}
+        outcomes = store.outcomes(run.id)
+        raw = [outcomes[key].reply.raw for key in run.sample_ids if key in outcomes]
+        return {**run.source, "results": [json.loads(one) for one in raw if one is not None]}
     table = TableReader(store).read(run)
     judges = list(table.judgements)
     if judge is not None and judge not in judges:
@@ -49,11 +50,6 @@ def export_result(
     if run.source is not None:
         names |= {name: str(run.source[name]) for name in names if name in run.source}
     return published_result(store, summary, **names)
-
-
-def _in_order(store: Store, run: Run) -> list[Outcome]:
-    outcomes = store.outcomes(run.id)
-    return [outcomes[key] for key in run.sample_ids if key in outcomes]
 
 
 def _named(names: Sequence[str]) -> str:
@@ -105,14 +101,10 @@ def _scores(summary: RunSummary, key: GroupKey) -> dict[str, float]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _not_asked(key: str) -> Outcome:
-    return Outcome(key, Reply("", Status.SKIPPED, "it was not asked yet"), None, 0.0, 0.0, 0)
-
-
 def _result(summary: RunSummary, sample: Sample, judgement: Judgement | None) -> dict[str, Any]:
     """One sample; as published, ``error`` stands only where there is no answer."""
-    outcome = summary.table.outcomes.get(sample.id, _not_asked(sample.id))
-    reply = outcome.reply
+    outcome = summary.table.outcomes.get(sample.id)
+    reply = outcome.reply if outcome else Reply("", Status.SKIPPED, "it was not asked yet")
     success = reply.status in SCORED
     result: dict[str, Any] = {
         "id": sample.id,
@@ -121,7 +113,7 @@ def _result(summary: RunSummary, sample: Sample, judgement: Judgement | None) ->
         "instruction": sample.instruction,
         "prediction": reply.text if success else "",
         "reference_captions": list(sample.references),
-        "inference_time": outcome.latency_s,
+        "inference_time": outcome.latency_s if outcome else 0.0,
         "success": success,
         "status": str(reply.status),
     }

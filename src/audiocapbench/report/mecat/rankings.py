@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -47,37 +47,7 @@ _ENCODER = "tinybert"
 Figures = Mapping[str, float | None]
 
 
-class RankedModel(NamedTuple):
-    """A model in a ranking.
-
-    Attributes:
-        origin: ``run 3``, ``file``, or that it is published and was not run here.
-        figures: In percent, over what was answered; None where there is none.
-        as_zero: The same with what was left out as zero.
-        standing: What decides the places; None where there is none.
-        n: How many of the ``asked`` samples have a score.
-        ranks: Its place by each figure, 1 being the best; equals share the better place.
-    """
-
-    name: str
-    origin: str
-    figures: Figures
-    as_zero: Figures
-    standing: Figures
-    asked: int
-    n: int
-    note: str = ""
-    ranks: Mapping[str, int | None] = {}
-
-    @property
-    def coverage(self) -> float:
-        """The share of the samples that have a score; 0 where there are none."""
-        return self.n / max(1, self.asked)
-
-    def record(self) -> dict[str, Any]:
-        """Who it is and what its figures are about, as columns of a row."""
-        about = {"n": self.n, "asked": self.asked, "coverage": self.coverage}
-        return {"model": self.name, "origin": self.origin, **about}
+_ABOUT = ("model", "origin", "n", "asked", "coverage")
 
 
 def merge_published(
@@ -87,15 +57,19 @@ def merge_published(
     table: str,
     by: str,
     groups: Collection[str],
-) -> list[RankedModel]:
+) -> list[Row]:
     """Give everybody a place by each figure, and sort by one of them; those without come last.
 
     ``own`` gives a user's model its figures and its note; ``table`` is where the published figures
     are printed, for its notes, and blank for none; ``groups`` are what the figures are made of.
+
+    Rows have ``figures`` in percent over what was answered, the same ``as_zero``, and the
+    ``standing`` that decides the ``ranks``, of which equals share the better.
     """
     every = published_count(groups, {})
-    models = [
-        RankedModel(name, PUBLISHED, row, row, row, every, every, _published_note(table, name))
+    models: list[Row] = [
+        {"model": name, "origin": PUBLISHED, "n": every, "asked": every, "figures": dict(row)}
+        | {"as_zero": dict(row), "standing": dict(row), "note": _published_note(table, name)}
         for name, row in printed.items()
     ]
     for one in scored:
@@ -104,42 +78,38 @@ def merge_published(
         if not printed:
             sizes = {group: max(other.asked.get(group, 0) for other in scored) for group in groups}
             whole = sum(sizes.values())
-        models.append(_own_model(one, own, sizes, whole, groups))
+        n = sum(one.groups[group].n for group in groups if group in one.groups)
+        figures, note = own(one)
+        zero, standing = own(one.as_zero(sizes))[0], own(one.as_zero(sizes, SLACK))[0]
+        if n < whole:
+            have, few = f"{n:,} of {whole:,} samples have a score", n < FEWEST_SHARE * whole
+            rank = f"Not ranked: {have}, and a rank takes {FEWEST_SHARE:.0%}."
+            left = rank if few else f"{have}; the others rank as zero."
+            note = " ".join(filter(None, [note, left]))
+            standing = dict.fromkeys(standing) if few else standing
+        models.append(
+            {"model": one.name, "origin": one.origin, "n": n, "asked": whole, "figures": figures}
+            | {"as_zero": zero, "standing": standing, "note": note}
+        )
     if not models:
         raise ReportError(NOBODY)
-    columns = {
-        column: places([one.standing.get(column) for one in models])
-        for column in dict.fromkeys(name for one in models for name in one.figures)
-    }
-    placed = [
-        one._replace(ranks={column: ranks[row] for column, ranks in columns.items()})
-        for row, one in enumerate(models)
-    ]
+    for row in models:
+        row |= {"coverage": row["n"] / max(1, row["asked"]), "ranks": {}}
+    for column in dict.fromkeys(name for row in models for name in row["figures"]):
+        ranks = places([row["standing"].get(column) for row in models])
+        for row, place in zip(models, ranks, strict=True):
+            row["ranks"][column] = place
 
-    def best_first(one: RankedModel) -> tuple[bool, bool, float]:
-        place, figure = one.standing.get(by), one.figures.get(by)
-        return (place is None, figure is None, -(figure or 0.0) if place is None else -place)
+    def best_first(row: Row) -> tuple[bool, bool, float]:
+        place, figure = row["standing"].get(by), row["figures"].get(by)
+        return (place is None, figure is None, -(figure or 0) if place is None else -place)
 
-    return sorted(placed, key=best_first)
+    return sorted(models, key=best_first)
 
 
-def _own_model(
-    one: ScoredAnswers,
-    own: Callable[[ScoredAnswers], tuple[Figures, str]],
-    sizes: Mapping[str, int],
-    whole: int,
-    groups: Collection[str],
-) -> RankedModel:
-    figures, note = own(one)
-    n = sum(one.groups[group].n for group in groups if group in one.groups)
-    zero, standing = own(one.as_zero(sizes))[0], own(one.as_zero(sizes, SLACK))[0]
-    if n < whole:
-        have = f"{n:,} of {whole:,} samples have a score"
-        few = n < FEWEST_SHARE * whole
-        rank = f"Not ranked: {have}, and a rank takes {FEWEST_SHARE:.0%}."
-        note = " ".join(filter(None, [note, rank if few else f"{have}; the others rank as zero."]))
-        standing = dict.fromkeys(standing) if few else standing
-    return RankedModel(one.name, one.origin, figures, zero, standing, whole, n, note)
+def _about(row: Row) -> Row:
+    """Who it is and what its figures are about."""
+    return {name: row[name] for name in _ABOUT}
 
 
 def places(figures: Sequence[float | None]) -> list[int | None]:
@@ -150,7 +120,7 @@ def places(figures: Sequence[float | None]) -> list[int | None]:
 
 def _ranks_table(
     title: str,
-    models: Sequence[RankedModel],
+    models: Sequence[Row],
     columns: Mapping[str, str],
     digits: int,
     notes: Sequence[str],
@@ -159,10 +129,8 @@ def _ranks_table(
     looks = [*WHO, Column("scored", form="{n:,}/{asked:,}")]
     for name, heading in columns.items():
         looks += [Column(name, heading, f".{digits}f"), Column(f"rank by {name}", "rank")]
-    rows = [
-        one.record() | dict(one.figures) | {f"rank by {name}": one.ranks[name] for name in columns}
-        for one in models
-    ]
+    ranks = ({f"rank by {name}": place for name, place in one["ranks"].items()} for one in models)
+    rows = [_about(one) | one["figures"] | own for one, own in zip(models, ranks, strict=True)]
     return Table(title, rows, looks, notes)
 
 
@@ -182,8 +150,8 @@ def _lacking(total: Total) -> str:
     return f"No total: no scores of {', '.join(total.missing)}." if total.missing else ""
 
 
-def _notes_of(models: Iterable[RankedModel]) -> list[str]:
-    return [f"{one.name} ({one.origin}): {one.note}" for one in models if one.note]
+def _notes_of(models: Iterable[Row]) -> list[str]:
+    return [f"{one['model']} ({one['origin']}): {one['note']}" for one in models if one["note"]]
 
 
 def comparison_notes(scored: Sequence[ScoredAnswers]) -> list[str]:
@@ -278,18 +246,21 @@ def standings_report(
     rows: list[Row] = []
     standings = []
     for one in models:
-        record = one.record() | {"rank": one.ranks.get(TOTAL), "as_zero": one.as_zero.get(TOTAL)}
-        standings.append({**record, "figures": dict(one.figures), "note": one.note})
-        rows.append({**record, **one.figures, "note": one.note})
+        record = _about(one) | {
+            "rank": one["ranks"].get(TOTAL),
+            "as_zero": one["as_zero"].get(TOTAL),
+        }
+        standings.append(record | {"figures": one["figures"], "note": one["note"]})
+        rows.append(record | one["figures"] | {"note": one["note"]})
     columns = [
         Column("rank", "#"),
         *WHO,
-        *(Column(name, form=".1f", importance=5) for name in models[0].figures if name != TOTAL),
+        *(Column(name, form=".1f", importance=5) for name in models[0]["figures"] if name != TOTAL),
         Column(TOTAL, form=".1f"),
-        *([Column("as_zero", form=".1f")] if any(one.coverage < 1 for one in models) else []),
+        *([Column("as_zero", form=".1f")] if any(one["coverage"] < 1 for one in models) else []),
         Column("scored", form="{n:,}/{asked:,}", importance=4),
     ]
-    named = (f"{one.name}: {one.note}" for one in models if one.note)
+    named = (f"{one['model']}: {one['note']}" for one in models if one["note"])
     title = f"{benchmark}: {_SIDES[by]} in percent"
     table = Table(title, rows, columns, [*notes, *named])
     facts = {"benchmark": benchmark, "by": by, "standings": standings, "notes": notes}
@@ -330,13 +301,14 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
         for name, shares in WEIGHTINGS.items()
     }
     title = "Score_Cap (DATE %) with speech : music : sound weighted in three ways"
-    rows = [{**one.record(), "scores": dict(one.figures), **_ranks(one)} for one in models]
+    rows = [_about(one) | {"scores": one["figures"]} | _ranks(one) for one in models]
     document = {"weightings": {name: list(shares) for name, shares in WEIGHTINGS.items()}}
     return Findings(
         [_ranks_table(title, models, columns, 2, (*said, *notes))],
         document | {"models": rows, "kendall_tau": taus, "notes": notes},
         [
-            {**one.record(), "weighting": own, "score": one.figures[own], "rank": one.ranks[own]}
+            _about(one)
+            | {"weighting": own, "score": one["figures"][own], "rank": one["ranks"][own]}
             for one in models
             for own in WEIGHTINGS
         ],
@@ -369,30 +341,32 @@ def split_report(
     models = merge_published(scored, figures, printed, table, "date", [group])
     notes += _notes_of(models)
     title = f"Similarity, discriminability and DATE (%) on {group}"
-    rows = [{**one.record(), **one.figures, **_ranks(one)} for one in models]
+    rows = [_about(one) | one["figures"] | _ranks(one) for one in models]
     return Findings(
         [_ranks_table(title, models, _SIDES, 1, notes)],
         {"group": group, "models": rows, "notes": notes},
-        [{"group": group, **one.record(), **one.figures} for one in models],
+        [{"group": group, **_about(one), **one["figures"]} for one in models],
     )
 
 
-def _ranks(one: RankedModel) -> dict[str, Any]:
-    return {"as_zero": dict(one.as_zero), "ranks": dict(one.ranks), "note": one.note}
+def _ranks(row: Row) -> Row:
+    return {name: row[name] for name in ("as_zero", "ranks", "note")}
 
 
-def _taus(models: Sequence[RankedModel], *, published: bool) -> list[dict[str, Any]]:
+def _taus(models: Sequence[Row], *, published: bool) -> list[dict[str, Any]]:
     """How far each two weightings rank alike; None where there is nothing to rank.
 
     Of everybody; without the published caption-only models, as the paper has it; and of its totals
     as it prints them, which is what its own tau is of.
     """
-    ranked = [one for one in models if None not in one.standing.values()]
-    sets = {"all": [one.standing for one in ranked]}
+    ranked = [one for one in models if None not in one["standing"].values()]
+    sets = {"all": [one["standing"] for one in ranked]}
     if published:
         other = {one.name for one in published_models() if one.kind != "lalm"}
         sets["audio-language models"] = [
-            one.standing for one in ranked if not (one.origin == PUBLISHED and one.name in other)
+            one["standing"]
+            for one in ranked
+            if not (one["origin"] == PUBLISHED and one["model"] in other)
         ]
         sets["as table F.4 prints them"] = list(published_table(WEIGHTED).rows.values())
     return [
