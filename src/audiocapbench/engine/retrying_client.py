@@ -21,8 +21,7 @@ from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.cost_tracker import CostTracker, unbilled_failure
-from audiocapbench.engine.limiter import Limiter
-from audiocapbench.engine.outage import in_seconds
+from audiocapbench.engine.limiter import Limiter, in_seconds
 from audiocapbench.engine.prepare import prepare
 from audiocapbench.engine.store_access import StoreAccess, StoreReader
 from audiocapbench.errors import (

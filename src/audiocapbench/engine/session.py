@@ -17,8 +17,7 @@ from anyio.from_thread import start_blocking_portal
 from audiocapbench.engine.batch_rounds import BATCH_RETRY, BatchRounds
 from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.claims import ClaimedTasks, Lease
-from audiocapbench.engine.limiter import Limiter
-from audiocapbench.engine.outage import Outage
+from audiocapbench.engine.limiter import Limiter, Outage
 from audiocapbench.engine.retrying_client import Refusals, RetryingClient, RetryPolicy
 from audiocapbench.engine.store_access import Note, RecordWriter, StoreAccess, log_note
 from audiocapbench.engine.worker_pool import WorkerPool, close
