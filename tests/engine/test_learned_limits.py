@@ -68,6 +68,14 @@ def test_a_second_of_patience_after_each_refusal_costs_nobody_else_a_second(rate
     assert figures.refused <= 0.05
 
 
+def test_seconds_of_patience_after_a_refusal_are_not_the_pace_from_then_on() -> None:
+    model = SimulatedModel(TokenBucket(20, 10), retry_after_s=5.0)
+    figures = run_in_virtual_time(ask_all, model, QUESTIONS)
+    assert figures.answered == QUESTIONS
+    assert figures.seconds <= 2.2 * (QUESTIONS / 20 + 0.9)
+    assert figures.refused <= 0.05
+
+
 def test_a_short_wait_that_is_meant_for_everybody_is_kept_by_everybody() -> None:
     class Closing(TokenBucket):
         opens = 0.0
