@@ -274,7 +274,7 @@ def test_ranks_hold_what_the_letters_say(store: Store) -> None:
         put_run(store, run_of(f"m{place}", 0.006 * place, seed=place), SAMPLES)
     board = only_board(store)
     for pair in board.overall.pairs:
-        first, second = (board.entries[place].overall for place in pair[:2])
+        first, second = (board.entries[place].overall for place in (pair.first, pair.second))
         assert bool(set(first.tied.split()) & set(second.tied.split())) is not pair.is_different
     for place, entry in enumerate(board.entries):
         better = sum(one.is_different and one.second == place for one in board.overall.pairs)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +52,8 @@ class Placement:
         return str(best) if best == worst else f"{best}–{worst}"
 
 
-class PairTest(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PairTest:
     """A test between two runs, by their places in the list that was given.
 
     Attributes:
@@ -64,6 +64,8 @@ class PairTest(NamedTuple):
             too few samples in common to be tested.
         adjusted: The same, corrected for all pairs of the table.
         p_common: Of the difference on common samples, corrected alike.
+        is_different: Whether the first is significantly better.
+        is_against: Whether the second is significantly better on the samples that both have.
     """
 
     first: int
@@ -73,16 +75,8 @@ class PairTest(NamedTuple):
     p_value: float | None = None
     adjusted: float | None = None
     p_common: float | None = None
-
-    @property
-    def is_different(self) -> bool:
-        """Whether the first is significantly better."""
-        return self.adjusted is not None and self.adjusted < ALPHA
-
-    @property
-    def is_against(self) -> bool:
-        """Whether the second is significantly better on the samples that both have."""
-        return (self.difference or 0.0) < 0 and self.p_common is not None and self.p_common < ALPHA
+    is_different: bool = False
+    is_against: bool = False
 
 
 class UntestedReason(StrEnum):
@@ -115,7 +109,7 @@ class Ranking:
     def reordered(self, order: Sequence[int]) -> "Ranking":
         """The same with the runs in another order."""
         at = {place: number for number, place in enumerate(order)}
-        pairs = (one._replace(first=at[one.first], second=at[one.second]) for one in self.pairs)
+        pairs = (replace(one, first=at[one.first], second=at[one.second]) for one in self.pairs)
         return replace(self, runs=tuple(self.runs[one] for one in order), pairs=tuple(pairs))
 
 
@@ -215,9 +209,9 @@ def _tests(cube: _Cube, rounds: int) -> list[PairTest]:
     pairs = [_common(cube, *pair) for pair in combinations(cube.order, 2)]
     chosen = [
         place
-        for place, (first, second, _n, difference, *_) in enumerate(pairs)
-        if difference is not None
-        and compute.enough(cube.group, cube.present[:, first] & cube.present[:, second])
+        for place, pair in enumerate(pairs)
+        if pair.difference is not None
+        and compute.enough(cube.group, cube.present[:, pair.first] & cube.present[:, pair.second])
     ]
     wanted = [pairs[place] for place in chosen]
     common = _p_values(cube, wanted, rounds)
@@ -231,7 +225,7 @@ def _tests(cube: _Cube, rounds: int) -> list[PairTest]:
         )
         ranked = _p_values(zeros, wanted, rounds)
     for place, value, other in zip(chosen, ranked, common, strict=True):
-        pairs[place] = pairs[place]._replace(p_value=value, p_common=other)
+        pairs[place] = replace(pairs[place], p_value=value, p_common=other)
     return pairs
 
 
@@ -251,7 +245,8 @@ def _p_values(cube: _Cube, pairs: Sequence[PairTest], rounds: int) -> list[float
     at_once = max(1, _MOST_NUMBERS // max(cube.spread[:, 0].size, 1))
     found: list[float] = []
     for start in range(0, len(pairs), at_once):
-        left, right = zip(*(pair[:2] for pair in pairs[start : start + at_once]), strict=True)
+        some = pairs[start : start + at_once]
+        left, right = [one.first for one in some], [one.second for one in some]
         values = permutation_tests(
             cube.spread[:, left],
             cube.spread[:, right],
@@ -271,7 +266,13 @@ def _corrected(pairs: Sequence[PairTest], correction: Correction) -> list[PairTe
     own, common = (corrected(side, correction) for side in values.reshape(-1, 2).T.astype(float))
     found = list(pairs)
     for place, value, other in zip(tested, own.tolist(), common.tolist(), strict=True):
-        found[place] = pairs[place]._replace(adjusted=value, p_common=other)
+        found[place] = replace(
+            pairs[place],
+            adjusted=value,
+            p_common=other,
+            is_different=value < ALPHA,
+            is_against=(pairs[place].difference or 0.0) < 0 and other < ALPHA,
+        )
     return found
 
 

@@ -23,7 +23,6 @@ from audiocapbench.report.page.document import (
     Correlation,
     Histogram,
     MetricJudge,
-    PairResult,
     RankingPart,
     RankPlace,
     ScorerEntry,
@@ -196,10 +195,7 @@ def ranking_part(ranking: Ranking) -> RankingPart:
         places=[
             RankPlace(rank=one.rank, open=one.open_ranks, tied=one.tied) for one in ranking.runs
         ],
-        pairs=[
-            PairResult(**one._asdict(), different=one.is_different, against=one.is_against)
-            for one in ranking.pairs
-        ],
+        pairs=list(ranking.pairs),
     )
 
 

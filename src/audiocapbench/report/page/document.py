@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from audiocapbench.report.leaderboard.ranking import PairTest
+
 Ends = tuple[float, float]
 Correlation = tuple[float | None, float | None]
 """Spearman's rho and Kendall's tau-b; None where a side never differs, or for two pairs."""
@@ -108,27 +110,13 @@ class RankPlace(DocumentPart):
     tied: str
 
 
-class PairResult(DocumentPart):
-    """A test between two models of the document; see ``leaderboard.ranking.PairTest``."""
-
-    first: int
-    second: int
-    n: int
-    difference: float | None
-    p_value: float | None
-    adjusted: float | None
-    p_common: float | None
-    different: bool
-    against: bool
-
-
 class RankingPart(DocumentPart):
     """How the runs rank by one scorer."""
 
     ranked: bool = False
     by_zero: bool = False
     places: list[RankPlace] = []
-    pairs: list[PairResult] = []
+    pairs: list[PairTest] = []
 
 
 class Histogram(DocumentPart):

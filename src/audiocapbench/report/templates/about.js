@@ -89,7 +89,7 @@ class CostsView {
       );
     });
     const num = (name) => make("th", "num", name);
-    const heads = ["model", num("asked"), "statuses", num("answered only"), num("failures as zero"), num("worst to best"), num("cost"), num("judging"), num("a 1,000 samples"), num("median time")];
+    const heads = ["model", num("asked"), "statuses", num("answered only"), num("failures as zero"), num("worst to best"), num("cost"), num("judging"), num("per 1,000 samples"), num("median time")];
     const [sum, judging] = ["cost", "judging"].map((name) => runs.reduce((total, model) => (isNumber(board.models[model][name]) ? (total ?? 0) + board.models[model][name] : total), null));
     const failed = runs.reduce((total, model) => total + Object.entries(board.models[model].statuses).reduce((all, [name, number]) => all + (name === "ok" || name === "empty" ? 0 : number), 0), 0);
     box.replaceChildren(
@@ -107,7 +107,7 @@ class CostsView {
     if (!high) return null;
     const scorer = board.scorers[board.headline];
     const points = runs.map((model) => ({ label: plain(board.models[model].label), title: `${plain(board.models[model].label)}: ${dollars(price(model))}`, x: { value: price(model), interval: null }, y: board.estimates[board.headline][model], colour: this.app.colour(model), muted: board.models[model].control, open: () => this.app.explore({ model: board.models[model].label, sort: "lowest" }) }));
-    const axes = { x: { name: "dollars a 1,000 samples", low: 0, high: 1.05 * high, shown: (value) => `$${value}` }, y: { name: plain(scorer.label), low: 0, high: scorer.max, shown: (value) => `${value}` } };
+    const axes = { x: { name: "dollars per 1,000 samples", low: 0, high: 1.05 * high, shown: (value) => `$${value}` }, y: { name: plain(scorer.label), low: 0, high: scorer.max, shown: (value) => `${value}` } };
     return card("What it costs against what it scores", "Left and up is better.", scatter("Cost against score of each model; the table has the numbers", points, axes));
   }
 }

@@ -158,7 +158,7 @@ class Site {
     this.header();
     for (const tab of Object.keys(SITE_TABS)) at(tab).hidden = tab !== this.tab;
     if (this.board.models.length) this.views[this.tab].render(at(this.tab));
-    else at(this.tab).replaceChildren(card("No model fits", "Reset the filters, or search for less."));
+    else at(this.tab).replaceChildren(card("No model fits", "Reset the filters, or use fewer search words."));
     document.title = `${SITE_TABS[this.tab]} · ${plain(this.board.title)} · AudioCapBench`;
     document.body.dataset.shown = this.tab;
   }
