@@ -151,7 +151,7 @@ def test_a_spent_budget_stops_the_trial_and_says_how_to_go_on(
 
 def test_a_judge_that_hears_needs_the_clips(server: OpenAIServer, settings: TrialSettings) -> None:
     scorer = create_scorer(f"{name_at(server)}[hears=yes]", settings)
-    with pytest.raises(TrialError, match="`data` names their folder"):
+    with pytest.raises(TrialError, match="say with `data` in which folder they are"):
         try_scorer(scorer, PAIRS)
 
 

@@ -26,7 +26,7 @@ from audiocapbench.meta.answers.parser import RULES, ends_of, read_answer
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.pairwise.diagnostics import OrderChoices, PairwiseDiagnostics, diagnose
 from audiocapbench.meta.pairwise.prompts import PairwisePrompt, document, named_prompt, prompt_from
-from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, find_clips, unheard
+from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, trial_clips
 from audiocapbench.meta.scorers.scorer import Choice, Diagnostics, Measure, PairScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import Model, ModelSettings, create_model
@@ -240,8 +240,7 @@ class PairwiseScorer(PairScorer):
 
     def detail(self, pairs: Sequence[CaptionPair]) -> PairwiseDiagnostics:
         """Position bias, consistency and what went unread, for pairs that it has chosen of."""
-        orders = self._orders(pairs)
-        return diagnose(pairs, orders, prompt=self._prompt.name)
+        return diagnose(pairs, self._orders(pairs), prompt=self._prompt.name)
 
     def diagnostics(
         self, pairs: Sequence[CaptionPair], _headline: str, _measure: Measure
@@ -260,9 +259,7 @@ class PairwiseScorer(PairScorer):
 
     def _asked(self, pairs: Sequence[CaptionPair]) -> list[tuple[Sequence[CaptionPair], Benchmark]]:
         """Pairs in each order that it is asked in, and what it is asked."""
-        clips = unheard(pairs)
-        if self._hears and self._settings.data is not None:
-            clips = find_clips(pairs, self._settings.data, follow_links=self._settings.follow_links)
+        clips = trial_clips(pairs, self._settings, self.name, hears=self._hears)
         shown = [pairs, [pair.swapped() for pair in pairs]][: 1 + self._settings.swap]
         return [
             (order, self._questions(order, clips, place == 1)) for place, order in enumerate(shown)

@@ -7,6 +7,7 @@ from audiocapbench.data import Clip, facts_of
 from audiocapbench.data.folder import why_outside
 from audiocapbench.errors import AudioError, TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
+from audiocapbench.meta.settings import TrialSettings
 
 WITHOUT_CLIPS = "/no-audio"
 """Ends the name of a run that was asked without the clips."""
@@ -38,17 +39,20 @@ def find_clip(folder: Path, name: str, *, follow_links: bool = False) -> Path | 
     return None
 
 
-def find_clips(
-    pairs: Sequence[CaptionPair], folder: Path, *, follow_links: bool = False
+def trial_clips(
+    pairs: Sequence[CaptionPair], settings: TrialSettings, name: str, *, hears: bool
 ) -> dict[str, Clip]:
-    """The clips of pairs that a folder has, by their name in the pairs; at least one."""
+    """The clips of pairs by their name there, at least one; stand-ins for who hears none."""
+    if not hears:
+        return {pair.clip: Clip.absent(pair.clip) for pair in pairs}
+    folder = settings.data
+    if folder is None:
+        raise TrialError(f"{name} hears the clips: say with `data` in which folder they are")
     if not folder.is_dir():
         raise TrialError(f"{folder}: no such folder; `data` names the folder with the clips")
     found: dict[str, Clip] = {}
-    for pair in pairs:
-        if pair.clip in found:
-            continue
-        path = find_clip(folder, pair.audio or pair.clip, follow_links=follow_links)
+    for pair in {pair.clip: pair for pair in reversed(pairs)}.values():
+        path = find_clip(folder, pair.audio or pair.clip, follow_links=settings.follow_links)
         if path is not None:
             try:
                 facts = facts_of(path)
@@ -60,8 +64,3 @@ def find_clips(
         wanted = pairs[0].audio or pairs[0].clip
         raise TrialError(f"{folder}: has none of the clips, such as {wanted}; check `data`")
     return found
-
-
-def unheard(pairs: Sequence[CaptionPair]) -> dict[str, Clip]:
-    """Stand-ins for clips that are not sent."""
-    return {pair.clip: Clip.absent(pair.clip) for pair in pairs}

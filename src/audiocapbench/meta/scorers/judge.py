@@ -7,14 +7,13 @@ what was judged and paid for is kept, and a stopped trial goes on where it was.
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Reply
-from audiocapbench.data.sample import Clip, Sample
+from audiocapbench.data.sample import Sample
 from audiocapbench.engine import Preview, run_benchmark
 from audiocapbench.errors import TrialError, TrialStoppedError
 from audiocapbench.judges import create_judge
@@ -24,8 +23,8 @@ from audiocapbench.judges.executor import JudgeProgress, judge_run, missing_judg
 from audiocapbench.judges.failures import failure_reasons, failure_words
 from audiocapbench.judges.judge import ModelJudge, judge_texts
 from audiocapbench.judges.questioning import preview_judging
-from audiocapbench.meta.pairs.pair import CaptionPair
-from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, find_clips, unheard
+from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
+from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, trial_clips
 from audiocapbench.meta.scorers.scorer import Diagnostics, FloatArray, PointwiseScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import AudioContract, Question
@@ -34,20 +33,6 @@ from audiocapbench.store import Run
 
 _CATEGORY = "sound"
 _ASKED = "Describe what can be heard in the audio in one sentence."
-
-
-class _CaptionCase(NamedTuple):
-    """A caption of a clip and the references that it is held to; judged once, however often met."""
-
-    clip: str
-    caption: str
-    references: tuple[str, ...]
-
-    @property
-    def id(self) -> str:
-        """The same for the same words, in any file."""
-        content = "\0".join([self.clip, self.caption, *self.references])
-        return hashlib.sha256(content.encode()).hexdigest()[:24]
 
 
 class JudgeScorer(PointwiseScorer):
@@ -70,41 +55,40 @@ class JudgeScorer(PointwiseScorer):
 
     def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
         """Overall scores of the first captions and of the second; NaN for a failed judgement."""
-        firsts, seconds = _sides(pairs)
-        items = self._items(pairs)
+        cases = self._cases(pairs)
         if isinstance(self._judge, ModelJudge):
-            judged = self._judged(self._judge, self._captions(pairs, self._judge))
-            scores = {item: judged[item.id] for item in items if item.id in judged}
+            scores = self._judged(self._judge, self._captions(pairs, self._judge))
         else:
-            cases = [JudgeInput(one.id, one.caption, one.references, _CATEGORY) for one in items]
-            verdicts = zip(items, judge_texts(self._judge, cases), strict=True)
-            scores = {item: one.overall for item, one in verdicts if isinstance(one, Verdict)}
-        failed = sum(item not in scores for item in items)
+            verdicts = zip(cases, judge_texts(self._judge, list(cases.values())), strict=True)
+            scores = {key: one.overall for key, one in verdicts if isinstance(one, Verdict)}
+        failed = sum(key not in scores for key in cases)
         self.latest = self.latest._replace(failed=failed)
-        columns = [[scores.get(item, np.nan) for item in side] for side in (firsts, seconds)]
-        return np.array(columns[0]), np.array(columns[1])
+        values = np.array([scores.get(case.sample_id, np.nan) for _, case in _captions_of(pairs)])
+        return values[: len(pairs)], values[len(pairs) :]
 
-    def _items(self, pairs: Sequence[CaptionPair]) -> list[_CaptionCase]:
-        firsts, seconds = _sides(pairs)
-        items = [item for item in dict.fromkeys([*firsts, *seconds]) if item.references]
-        if not items:
+    def _cases(self, pairs: Sequence[CaptionPair]) -> dict[str, JudgeInput]:
+        """What can be judged, each once, by what names it."""
+        cases = {case.sample_id: case for _, case in _captions_of(pairs) if case.references}
+        if not cases:
             raise TrialError(
                 f"{self.name} needs references, and no pair has one that is neither of its "
                 "captions; add such a column reference, or use a control:, clap: or model: scorer"
             )
-        return items
+        return cases
 
     def _captions(self, pairs: Sequence[CaptionPair], judge: ModelJudge) -> Run:
         """The captions that can be judged, as the answers of a run."""
-        settings, clips = self._settings, self._clips(pairs, judge)
-        items = [item for item in self._items(pairs) if item.clip in clips]
+        settings, cases = self._settings, self._cases(pairs)
+        clips = trial_clips(pairs, settings, self.name, hears=judge.hears)
+        names = {case.sample_id: clip for clip, case in _captions_of(pairs) if clip in clips}
+        cases = {key: case for key, case in cases.items() if key in names}
         samples = tuple(
-            Sample(item.id, clips[item.clip], _ASKED, item.references, _CATEGORY, place)
-            for place, item in enumerate(items)
+            Sample(key, clips[names[key]], _ASKED, case.references, case.category, place)
+            for place, (key, case) in enumerate(cases.items())
         )
         name = f"{TRIAL}judge" + ("" if judge.hears else WITHOUT_CLIPS)
         benchmark = Benchmark(name, settings.data or Path(), samples, kind="trial")
-        filled = run_benchmark(benchmark, _CaptionModel(items), settings.store)
+        filled = run_benchmark(benchmark, _CaptionModel(cases), settings.store)
         if filled.stop is not None:
             raise TrialStoppedError(
                 f"{self.name} was stopped before it was asked", stop=filled.stop
@@ -139,20 +123,19 @@ class JudgeScorer(PointwiseScorer):
         own = by_judge(found)
         return {key: overall(scores) for key, scores in own.get(judge.name, {}).items()}
 
-    def _clips(self, pairs: Sequence[CaptionPair], judge: ModelJudge) -> Mapping[str, Clip]:
-        if not judge.hears:
-            return unheard(pairs)
-        if self._settings.data is None:
-            raise TrialError(f"{self.name} hears the clips; `data` names their folder")
-        return find_clips(pairs, self._settings.data, follow_links=self._settings.follow_links)
 
+def _captions_of(pairs: Sequence[CaptionPair]) -> list[tuple[str, JudgeInput]]:
+    """The clip and the caption of every pair, first captions before second ones.
 
-def _sides(pairs: Sequence[CaptionPair]) -> tuple[list[_CaptionCase], list[_CaptionCase]]:
-    """The first captions and the second."""
-    return (
-        [_CaptionCase(pair.clip, pair.first, pair.references_first) for pair in pairs],
-        [_CaptionCase(pair.clip, pair.second, pair.references_second) for pair in pairs],
-    )
+    What names a caption is the same for the same words, in any file.
+    """
+    cases = []
+    sides = zip([*pairs, *pairs], captions(pairs), references(pairs), strict=True)
+    for pair, text, held_to in sides:
+        content = "\0".join([pair.clip, text, *held_to])
+        key = hashlib.sha256(content.encode()).hexdigest()[:24]
+        cases.append((pair.clip, JudgeInput(key, text, held_to, _CATEGORY)))
+    return cases
 
 
 class _CaptionModel(SimpleModel):
@@ -161,10 +144,10 @@ class _CaptionModel(SimpleModel):
     contract = AudioContract("none")
     concurrency = 8
 
-    def __init__(self, items: Sequence[_CaptionCase]) -> None:
+    def __init__(self, cases: Mapping[str, JudgeInput]) -> None:
         super().__init__(f"{TRIAL}captions")
-        self._captions = {item.id: item.caption for item in items}
+        self._cases = cases
 
     async def answer(self, question: Question) -> Reply:
         """The caption of this sample."""
-        return Reply(self._captions[question.sample_id])
+        return Reply(self._cases[question.sample_id].prediction)
