@@ -14,16 +14,16 @@ _MOST = 10**9
 _NODES = 200
 
 
-def power_of(difference: float, sd: float, n: int, *, alpha: float = ALPHA) -> float:
+def power_of(difference: float, sd: float, n: int) -> float:
     """Probability that a two-sided paired t-test on n samples sees a true difference.
 
     The samples' differences have the standard deviation ``sd``, which is more than 0; n is 2 at
-    least; alpha is the share of false alarms that the test allows.
+    least.
     """
     from scipy.special import gammaincinv, ndtr, stdtrit
 
     freedom = n - 1
-    bound = float(stdtrit(freedom, 1 - alpha / 2))
+    bound = float(stdtrit(freedom, 1 - ALPHA / 2))
     shift = abs(difference) / sd * float(np.sqrt(n))
     # Student's t with a shift is a normal over a chi: average over the latter. Library functions
     # for it lose all digits where there are thousands of samples.
@@ -49,14 +49,14 @@ def minimum_detectable_difference(sd: float, n: int) -> float | None:
     return high
 
 
-def fewest_to_test(*, alpha: float = ALPHA, tests: int = 1) -> int:
+def fewest_to_test(tests: int = 1) -> int:
     """The fewest samples, or clips, on which a permutation test can be significant at all.
 
     The smallest p-value of n swaps is two in 2^n: every swap, or none. A correction may be over
     several tests.
     """
     count = 1
-    while 2.0 ** (1 - count) * tests >= alpha:
+    while 2.0 ** (1 - count) * tests >= ALPHA:
         count += 1
     return count
 

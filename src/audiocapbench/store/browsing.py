@@ -20,14 +20,14 @@ from sqlalchemy import (
 )
 
 from audiocapbench.data import Sample
-from audiocapbench.data.outcome import SCORED, Outcome, Reply, Status
+from audiocapbench.data.outcome import SCORED, Outcome, Status
 from audiocapbench.signature import Signature
 from audiocapbench.store import schema
 from audiocapbench.store.cells import DamagedCellError, read_json
 from audiocapbench.store.connect import StoreRepository, fetch, reading
 from audiocapbench.store.datasets import read_dataset
 from audiocapbench.store.records import Dataset
-from audiocapbench.store.rows import record_of, signatures_by_number
+from audiocapbench.store.rows import outcome_of, signatures_by_number
 
 _LATEST = 500
 
@@ -132,10 +132,7 @@ class BrowsingRepository(StoreRepository):
         """Outcomes of one sample, by run."""
         table = schema.outcomes
         query = select(table).where(table.c.run.in_(set(run_ids)), table.c.sample == sample)
-        return {
-            row.run: record_of(Outcome, row, reply=record_of(Reply, row))
-            for row in fetch(self._engine, query)
-        }
+        return {row.run: outcome_of(row) for row in fetch(self._engine, query)}
 
     def ended(self, run_ids: Iterable[int], status: str | None = None) -> set[str]:
         """Samples that ended so, or in any way, in any of the runs."""

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Row, Table, bindparam, delete, insert, select
 
+from audiocapbench.data.outcome import Outcome, Reply
 from audiocapbench.signature import Signature
 from audiocapbench.store import schema
 from audiocapbench.version import VERSION
@@ -50,6 +51,11 @@ def record_of(kind: type[Kind], row: Row[Any], table: Table | None = None, **mor
     columns = row._fields if table is None else _columns(table)
     shared = _shared(kind, columns)  # type: ignore[arg-type]
     return kind(**{name: row[place] for name, place in shared} | more)
+
+
+def outcome_of(row: Row[Any]) -> Outcome:
+    """A row of ``outcomes`` as a record."""
+    return record_of(Outcome, row, schema.outcomes, reply=record_of(Reply, row, schema.outcomes))
 
 
 @cache

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, select
 
-from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, Reply, total_cost
+from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, total_cost
 from audiocapbench.errors import StoreAwayError, StoreError, meant
 from audiocapbench.store import schema
 from audiocapbench.store.annotations import AnnotationRepository
@@ -49,6 +49,7 @@ from audiocapbench.store.rows import (
     insert_all,
     insert_new,
     note_change,
+    outcome_of,
     record_of,
     replace_rows,
     row_of,
@@ -244,10 +245,7 @@ class Store:
         table = schema.outcomes
         query = select(table).where(table.c.run == run_id)
         with reading(self._engine) as connection:
-            return {
-                row.sample: record_of(Outcome, row, table, reply=record_of(Reply, row, table))
-                for row in connection.execute(query)
-            }
+            return {row.sample: outcome_of(row) for row in connection.execute(query)}
 
     def add_records(self, run_id: int, records: Sequence[Record], worker: str = "") -> None:
         """Commit what arrived in one transaction, and release what the worker had claimed of it.

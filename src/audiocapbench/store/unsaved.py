@@ -10,6 +10,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from glob import escape
@@ -87,14 +88,8 @@ def keep(url: URL, run: Run, records: Sequence[Record]) -> Path:
 
 def unsaved(url: URL, run: Run) -> Iterator[UnsavedFile]:
     """Files that were kept of a run, each with what can be stored of it."""
-    for folder, prefix in _places(url):
-        for path in sorted(folder.glob(f"{escape(prefix)}.unsaved-run{run.id}-*.jsonl")):
-            try:
-                head, *lines = _content(path).split("\n")
-                if json.loads(head) != _head(run):
-                    continue  # of another store that once lay here
-            except (OSError, ValueError, RecursionError):
-                continue
+    for path, head, lines in _files(url, f"run{run.id}-"):
+        if head == _head(run):  # else it is of another store that once lay here
             read = [_record(line, run) for line in lines if line.strip()]
             records = [one for one in read if one is not None]
             yield UnsavedFile(path, records, len(read) - len(records))
@@ -102,16 +97,21 @@ def unsaved(url: URL, run: Run) -> Iterator[UnsavedFile]:
 
 def strays(url: URL, known: Set[tuple[int, str]]) -> list[Path]:
     """Files with answers of runs that are not known, by number and the time they were made."""
-    found = []
+    paths = []
+    for path, head, _ in _files(url, "run"):
+        with suppress(LookupError, TypeError):
+            if (head["run"]["id"], head["run"]["created_at"]) not in known:
+                paths.append(path)
+    return paths
+
+
+def _files(url: URL, begins: str) -> Iterator[tuple[Path, Any, list[str]]]:
+    """Files that may be of ours: the document that each begins with, and its other lines."""
     for folder, prefix in _places(url):
-        for path in sorted(folder.glob(f"{escape(prefix)}.unsaved-run*.jsonl")):
-            try:
-                run = json.loads(_content(path).split("\n", 1)[0])["run"]
-                if (run["id"], run["created_at"]) not in known:
-                    found.append(path)
-            except (OSError, ValueError, RecursionError, LookupError, TypeError):
-                continue
-    return found
+        for path in sorted(folder.glob(f"{escape(prefix)}.unsaved-{begins}*.jsonl")):
+            with suppress(OSError, ValueError, RecursionError):
+                head, *lines = _content(path).split("\n")
+                yield path, json.loads(head), lines
 
 
 def _places(url: URL) -> list[tuple[Path, str]]:
