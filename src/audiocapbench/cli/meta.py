@@ -177,7 +177,7 @@ def _try_on_pairs(
     if trials and per_pair is not None:
         write_choices(per_pair, trials)
     if trials and html is not None:
-        write_trials(html, [*trials, *controls], judged, agreed)
+        write_trials(html, trials, controls, judged, agreed)
     if trials and json:
         left = judged.left_out
         print_json(trial_document(trials, left_out=left, agreement=agreed, controls=controls))

@@ -5,6 +5,7 @@ The page is one self-contained file that asks for nothing over a network and run
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from audiocapbench.meta.measures import NAMES, ORDERS
@@ -15,6 +16,7 @@ from audiocapbench.report.page.drawing import Bar, draw_bars
 from audiocapbench.report.page_file import render, source_hash, template_text, write_page
 from audiocapbench.table import Column, Row, Table
 from audiocapbench.table.escape_controls import escape_controls
+from audiocapbench.table.forms import html_text
 from audiocapbench.table.table import shown, signature_notes
 from audiocapbench.version import VERSION
 
@@ -52,11 +54,14 @@ def trial_tables(
     tables = [_whole_table(trials)]
     if any(one.orders for one in tried):
         tables.append(_order_table(tried))
-    for word, field, _ in _shown_groups(trials[0]):
-        title = f"by {'type of pair' if word == 'type' else word}"
-        tables.append(_group_table(trials, f"Accuracy {title}", field, "accuracy"))
-        if word == "type" and trials[0].headline == "f1":
-            tables.append(_group_table(trials, f"F1 {title}", field, "f1"))
+    groupings = {"type of pair": trials[0].by_type, "subtype": trials[0].by_subtype}
+    if set(trials[0].by_subtype) == set(trials[0].by_type):
+        del groupings["subtype"]
+    for words, groups in (groupings | {"dataset": trials[0].by_dataset}).items():
+        field = f"by_{words.partition(' ')[0]}"
+        for name in dict.fromkeys(["accuracy", trials[0].headline]) if len(groups) > 1 else ():
+            title = f"{_TITLES[name][0].upper()}{_TITLES[name][1:]} by {words}"
+            tables.append(_group_table(trials, title, field, name))
     # A scorer that has notes tells of its position bias itself.
     silent = (one for one in trials if one.position and not one.diagnostics.notes)
     lines = [f"{one.scorer}: {one.position}" for one in silent]
@@ -85,15 +90,21 @@ def _whole_table(trials: Sequence[ScorerTrial]) -> Table:
             # How many of a model's answers the parser was certain of, and the reader read.
             has_reader = "read_decided" in detail
             row[name] = detail[key] / max(1, detail["asked"]) if has_reader else None
+        row["same"] = None if trial.position is None else trial.position.consistency
+        row["speed"] = trial.n / trial.seconds if trial.seconds > 0.001 else None
         rows.append(row)
     columns = [
         Column("scorer"),
         *measures,
         *(Column(one, one, "%", importance=5) for one in shares),
+        Column("same", "same in both orders", ".1f", importance=4),
+        Column("speed", "pairs/s", ",.0f", importance=3),
     ]
     unused = set() if any(one.voted for one in trials) else {"voted"}
     if all(row["read"] is None for row in rows):
         unused |= {"certain", "read"}
+    if all(one.position is None for one in trials):
+        unused.add("same")
     ends = any(one.interval for one in trials[0].whole.values())
     intervals = ", with 95 % intervals over clips" if ends else " (too few clips for intervals)"
     return Table(
@@ -117,11 +128,11 @@ def _order_table(trials: Sequence[ScorerTrial]) -> Table:
 
 
 def _group_table(trials: Sequence[ScorerTrial], title: str, field: str, measure: str) -> Table:
-    """One measure by group, without intervals: accuracy, which means the same in every group."""
+    """One measure by group; accuracy means the same in every group."""
     groups = getattr(trials[0], field)
     rows: list[Row] = [
         {"scorer": trial.scorer}
-        | {f"in {name}": getattr(trial, field)[name][measure].value for name in groups}
+        | {f"in {name}": getattr(trial, field)[name][measure] for name in groups}
         for trial in _best_first(trials)
     ]
     columns = [
@@ -130,15 +141,16 @@ def _group_table(trials: Sequence[ScorerTrial], title: str, field: str, measure:
     return Table(title, rows, [Column("scorer"), *columns])
 
 
-def _shown(value: float | None) -> str:
-    return shown(value, _FORM)
-
-
 def write_trials(
-    path: Path, trials: Sequence[ScorerTrial], pairs: PairSet, agreement: Agreement
+    path: Path,
+    tried: Sequence[ScorerTrial],
+    controls: Sequence[ScorerTrial],
+    pairs: PairSet,
+    agreement: Agreement,
 ) -> None:
     """Write trials of scorers on one set of pairs as a page."""
-    style = template_text("trial.css")
+    style, trials = template_text("trial.css"), _best_first([*tried, *controls])
+    tables = trial_tables(tried, controls, pairs, agreement)
     page = render(
         "trial.html",
         version=VERSION,
@@ -148,29 +160,15 @@ def write_trials(
         title=f"Scorers on trial: {pairs.name}",
         pairs=pairs,
         clips=len({pair.clip for pair in trials[0].pairs}),
-        trials=_best_first(trials),
-        measures=_measures(trials[0].headline),
-        orders=ORDERS,
-        by_group=list(dict.fromkeys(["accuracy", trials[0].headline])),
-        titles=_TITLES,
-        groups=_shown_groups(trials[0]),
+        trials=trials,
+        headline=_TITLES[trials[0].headline],
+        tables=[(one.title, html_text(one, in_page=True)) for one in tables],
         agreement=agreement,
         constant=trials[0].constant,
-        shown=_shown,
         chart=_chart(trials),
         escape_controls=escape_controls,
     )
     write_page(path, page)
-
-
-def _shown_groups(trial: ScorerTrial) -> list[tuple[str, str, list[str]]]:
-    """Groupings that say more than the whole, or than one another: word, field and groups."""
-    found = ["type"] if len(trial.by_type) > 1 else []
-    if set(trial.by_subtype) != set(trial.by_type):
-        found.append("subtype")
-    if len(trial.by_dataset) > 1:
-        found.append("dataset")
-    return [(word, f"by_{word}", list(getattr(trial, f"by_{word}"))) for word in found]
 
 
 def _chart(trials: Sequence[ScorerTrial]) -> str:
@@ -188,4 +186,4 @@ def _chart(trials: Sequence[ScorerTrial]) -> str:
         "best constant answer; the same numbers are in the table below"
     )
     line = (constant, f"always {answer}: {constant:.2f}")
-    return draw_bars(bars, _shown, 100.0, kinds, name, line).html()
+    return draw_bars(bars, partial(shown, form=_FORM), 100.0, kinds, name, line).html()

@@ -104,27 +104,28 @@ def latex_text(tables: Iterable[Table]) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def html_text(table: Table) -> str:
-    """A table as HTML, every text escaped."""
+def html_text(table: Table, *, in_page: bool = False) -> str:
+    """A table as HTML, every text escaped; within a page, whose own style aligns it, bare."""
     columns = table.text_columns()
 
     def row(cells: Iterable[MultilineCell], tag: str) -> str:
-        return "".join(
-            f'<{tag} style="text-align:{one.look.align or "right"}">'
-            f"{'<br>'.join(map(_html, cell))}</{tag}>"
-            for one, cell in zip(columns, cells, strict=True)
-        )
+        texts = []
+        for one, cell in zip(columns, cells, strict=True):
+            is_head = tag == "th" or (in_page and one is columns[0])
+            scope = f' scope="{"col" if tag == "th" else "row"}"' if is_head else ""
+            align = one.look.align or "right"
+            look = f' class="{align}"' if in_page else f' style="text-align:{align}"'
+            name = "th" if is_head else "td"
+            texts.append(f"<{name}{scope}{look}>{'<br>'.join(map(_html, cell))}</{name}>")
+        return f"<tr>{''.join(texts)}</tr>"
 
-    body = (
-        f"<tr>{row(cells, 'td')}</tr>"
-        for cells in zip(*(one.cells for one in columns), strict=True)
-    )
+    rows = zip(*(one.cells for one in columns), strict=True)
+    body = "".join(row(cells, "td") for cells in rows)
+    head = f"<thead>{row((one.heading for one in columns), 'th')}</thead><tbody>{body}</tbody>"
+    if in_page:
+        return f"<table>{head}</table>"
     notes = (f"<p><small>{_html(note)}</small></p>" for note in table.notes)
-    return (
-        f"<table><caption>{_html(table.title)}</caption>"
-        f"<thead><tr>{row((one.heading for one in columns), 'th')}</tr></thead>"
-        f"<tbody>{''.join(body)}</tbody></table>{''.join(notes)}"
-    )
+    return f"<table><caption>{_html(table.title)}</caption>{head}</table>{''.join(notes)}"
 
 
 def parquet_content(records: Sequence[Row]) -> bytes:
