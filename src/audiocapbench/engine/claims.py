@@ -84,12 +84,12 @@ class ClaimedTasks:
         run_id: int,
         tasks: Iterable[TaskKey],
         seen: Mapping[TaskKey, str],
-        *,
         at_a_time: int,
         stopped: Callable[[], bool],
         elsewhere: Callable[[int], None],
         note: Note,
-        patient: bool = True,
+        *,
+        patient: bool,
     ) -> None:
         self._lease, self._access, self._run_id = lease, access, run_id
         self._seen, self._left = seen, deque(tasks)
@@ -134,13 +134,11 @@ class ClaimedTasks:
         self._elsewhere(len(done))
         self._passed = 0 if taken else self._passed + len(held)
         self._owners = Counter() if taken else self._owners + owners
-        if self._left and self._passed >= len(self._left):
-            if self._patient:
-                await self._wait()
-            else:
-                self._left.clear()
-
-    async def _wait(self) -> None:
+        if not self._left or self._passed < len(self._left):
+            return
+        if not self._patient:
+            self._left.clear()
+            return
         if frozenset(self._owners) != self._said:
             self._said = frozenset(self._owners)
             whose = ", ".join(f"{count} by {owner}" for owner, count in self._owners.most_common())

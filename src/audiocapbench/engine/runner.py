@@ -152,9 +152,7 @@ class _BenchmarkRun:
             arrived=lambda record: progress.arrived(record.outcome),
             elsewhere=progress.elsewhere,
         )
-        self.session = RunSession(
-            store, run, options, note=progress.noted, stopping=progress.stopping
-        )
+        self.session = RunSession(store, run, options, progress.noted, progress.stopping)
 
     async def ask(self) -> None:
         """Ask whatever has no answer yet."""

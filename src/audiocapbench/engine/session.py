@@ -9,7 +9,7 @@ import signal
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypedDict, TypeVar
+from typing import Generic, TypedDict, TypeVar
 
 import anyio
 from anyio.from_thread import start_blocking_portal
@@ -109,27 +109,17 @@ class QuestionQueue(Generic[Task, Kept]):
 
 
 class RunSession:
-    """One command that asks about one run.
-
-    Attributes:
-        dropped: Whether what was in flight was dropped, too.
-    """
+    """One command that asks about one run; what was in flight at its end may be ``dropped``."""
 
     def __init__(
         self,
         store: Store,
         run: Run,
         options: AskOptions,
-        *,
         note: Note,
         stopping: Callable[[int], None],
     ) -> None:
-        """Nothing is claimed or asked yet.
-
-        Args:
-            note: Told in words what is awaited.
-            stopping: Told how many are in flight when a signal asks for an end.
-        """
+        """Words say what is awaited; ``stopping`` is told how many are in flight at the end."""
         self.store, self.run, self.note, self._stopping = store, run, note, stopping
         self.fresh, self.batch = options.get("fresh", False), options.get("batch", False)
         self.budget = options.get("budget") or Budget()
@@ -138,7 +128,7 @@ class RunSession:
         self._pools: dict[str, WorkerPool] = {}
         self._limiters: list[Limiter] = []
         self._lease = Lease(store, options.get("lease_s", LEASE_S))
-        self.access = StoreAccess(note, self._is_leaving)
+        self.access = StoreAccess(note, lambda: any(one.is_leaving for one in self._pools.values()))
         self._writer = RecordWriter(store, run, self.access, self._lease.worker.id, note)
         self._everything: anyio.CancelScope | None = None
         self._watches_signals = False  # an event loop may belong to the caller
@@ -152,15 +142,26 @@ class RunSession:
                 self._pools[judge].interrupt()
         return self._pools[judge]
 
-    def _is_leaving(self) -> bool:
-        return any(one.is_leaving for one in self._pools.values())
-
     async def ask(self, queue: QuestionQueue[Task, Kept]) -> None:
         """Ask what is left of a queue, and commit each record as it arrives."""
         pool, limiter, refusals = self.pool(queue.judge), queue.limiter, Refusals(queue.known > 0)
         self._limiters.append(limiter)
-        rounds = {key.repeat for key in queue.tasks}
-        clients = {one: self._client(queue, one, refusals) for one in rounds}
+        price = queue.price and queue.price.in_batches() if self.batch else queue.price
+        clients = {
+            repeat: RetryingClient(
+                queue.variant(repeat) if queue.variant else queue.model,
+                self.store,
+                limiter,
+                self.rate_limits.retry,
+                self.budget,
+                price,
+                use_cache=not self.fresh,
+                stopping=pool.stopping,
+                refusals=refusals,
+                access=self.access,
+            )
+            for repeat in {key.repeat for key in queue.tasks}
+        }
 
         async def ask(key: TaskKey) -> None:
             record = await queue.answer(clients[key.repeat], queue.tasks[key])
@@ -173,51 +174,23 @@ class RunSession:
                 queue.arrived(record)
 
         async def share(patient: bool = True) -> None:
-            await pool.share(self._claimed(queue, patient), limiter, ask)
+            what = (self.run.id, queue.tasks, queue.seen, limiter.most)
+            told = (lambda: pool.stop is not None, queue.elsewhere, self.note)
+            claimed = ClaimedTasks(self._lease, self.access, *what, *told, patient=patient)
+            await pool.share(claimed, limiter, ask)
 
         try:
             if not self.batch:
                 await share()
                 return
             async with batches_of(queue.model) as service:
-                whose = (self.store, self.run, queue.judge, _batch_price(queue), self.budget)
+                whose = (self.store, self.run, queue.judge, price, self.budget)
                 batches = BatchRounds(service, *whose, self.access, self.note, pool)
                 for repeat, client in clients.items():
                     client.batches = batches.of_repeat(repeat, fresh=self.fresh)
                 await batches.ask(share)
         finally:
             await close(queue.model)
-
-    def _client(
-        self, queue: QuestionQueue[Any, Any], repeat: int, refusals: Refusals
-    ) -> RetryingClient:
-        return RetryingClient(
-            queue.model if queue.variant is None else queue.variant(repeat),
-            self.store,
-            queue.limiter,
-            self.rate_limits.retry,
-            self.budget,
-            _batch_price(queue) if self.batch else queue.price,
-            use_cache=not self.fresh,
-            stopping=self.pool(queue.judge).stopping,
-            refusals=refusals,
-            access=self.access,
-        )
-
-    def _claimed(self, queue: QuestionQueue[Any, Any], patient: bool) -> ClaimedTasks:
-        pool = self.pool(queue.judge)
-        return ClaimedTasks(
-            self._lease,
-            self.access,
-            self.run.id,
-            queue.tasks,
-            queue.seen,
-            at_a_time=queue.limiter.most,
-            stopped=lambda: pool.stop is not None,
-            elsewhere=queue.elsewhere,
-            note=self.note,
-            patient=patient,
-        )
 
     def run_blocking(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do the work for a caller that is not async, be it inside a running event loop.
@@ -276,10 +249,6 @@ class RunSession:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
             async for _ in signals:
                 self.interrupt()
-
-
-def _batch_price(queue: QuestionQueue[Any, Any]) -> Price | None:
-    return queue.price and queue.price.in_batches()
 
 
 def _in_event_loop() -> bool:

@@ -17,13 +17,12 @@ from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine import Preview, answered, run_benchmark
 from audiocapbench.errors import JudgeError
 from audiocapbench.judges.aggregation import MAX_VALUE, by_judge, overall
-from audiocapbench.judges.executor import JudgeOptions
+from audiocapbench.judges.executor import JudgeOptions, judgements_by
 from audiocapbench.judges.failures import failure_reasons, failure_words
 from audiocapbench.judges.judge import Judge
 from audiocapbench.judges.study import (
     StudyPart,
     judge_parts,
-    judgements_by,
     mean_score_interval,
     preview_parts,
 )

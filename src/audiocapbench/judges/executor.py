@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Unpack
+from typing import Unpack
 
 import anyio
 from anyio import to_thread
@@ -140,65 +140,39 @@ def missing_judgements(
     judge: Judge,
     *,
     repeats: int = 1,
-    fresh: bool = False,
     samples: frozenset[str] | None = None,
 ) -> list[JudgeTask]:
     """What a judge would be asked, without asking; what a batch will bring is not."""
-    missing = _queue(store, run, judge, _answers(store, run, samples), repeats, fresh).missing
-    waiting = set() if fresh else store.batches.awaited(run.id, judge.name)
-    return [one for one in missing if (one[0].sample.id, one[1]) not in waiting]
+    missing = _missing(store, run, judge, _tasks(judge, _answers(store, run, samples), repeats))
+    waiting = store.batches.awaited(run.id, judge.name)
+    return [task for key, task in missing.items() if (key.sample, key.repeat) not in waiting]
+
+
+def judgements_by(store: Store, judge: Judge, run_id: int) -> list[Judgement]:
+    """What the judge said of a run's answers, asked as it is asked now."""
+    kept = store.judgements(run_id, judge.name)
+    return [one for one in kept if one.signature == judge.signature]
 
 
 def _answers(store: Store, run: Run, samples: frozenset[str] | None) -> list[AnsweredSample]:
-    every = answered(store, run)
-    return every if samples is None else [one for one in every if one.sample.id in samples]
+    return [one for one in answered(store, run) if samples is None or one.sample.id in samples]
 
 
-class JudgeQueue(NamedTuple):
-    """A judge, the samples and rounds that it judges, and what is missing of them."""
-
-    judge: Judge
-    wanted: frozenset[tuple[str, int]]
-    missing: list[JudgeTask]
-
-    @property
-    def total(self) -> int:
-        """How many judgements there are to make."""
-        return len(self.wanted)
+def _tasks(judge: Judge, items: list[AnsweredSample], repeats: int) -> dict[TaskKey, JudgeTask]:
+    rounds = range(repeats if isinstance(judge, ModelJudge) else 1)
+    tasks = ((item, repeat) for repeat in rounds for item in items)
+    return {TaskKey(judge.name, task[0].sample.id, task[1]): task for task in tasks}
 
 
-def _queue(
-    store: Store, run: Run, judge: Judge, items: list[AnsweredSample], repeats: int, fresh: bool
-) -> JudgeQueue:
-    rounds = repeats if isinstance(judge, ModelJudge) else 1
-    tasks = [(item, repeat) for repeat in range(rounds) for item in items]
+def _missing(
+    store: Store, run: Run, judge: Judge, tasks: dict[TaskKey, JudgeTask]
+) -> dict[TaskKey, JudgeTask]:
     done = {
-        (one.sample_id, one.repeat)
-        for one in ([] if fresh else store.judgements(run.id, judge.name))
-        if one.signature == judge.signature and one.status not in ASKED_AGAIN
+        TaskKey(judge.name, one.sample_id, one.repeat)
+        for one in judgements_by(store, judge, run.id)
+        if one.status not in ASKED_AGAIN
     }
-    missing = [task for task in tasks if (task[0].sample.id, task[1]) not in done]
-    wanted = frozenset((item.sample.id, repeat) for item, repeat in tasks)
-    return JudgeQueue(judge, wanted, missing)
-
-
-def _end(store: Store, run: Run, queue: JudgeQueue, fatal: FatalError | None) -> JudgeEnd:
-    judge = queue.judge
-    made = store.judgements(run.id, judge.name)
-    found = [
-        one
-        for one in made
-        if one.signature == judge.signature and (one.sample_id, one.repeat) in queue.wanted
-    ]
-    return JudgeEnd(
-        judge.name,
-        judge.signature,
-        queue.total,
-        queue.total - len(queue.missing),
-        Counter(str(one.status) for one in found),
-        total_cost(one.cost_usd for one in found),
-        fatal,
-    )
+    return {key: task for key, task in tasks.items() if key not in done}
 
 
 class _Judging:
@@ -212,47 +186,60 @@ class _Judging:
             raise JudgeError(f"repeats is {repeats}; it must be at least 1")
         if len({judge.name for judge in judges}) < len(judges):
             raise JudgeError("the same judge is named twice; use repeats to ask it more than once")
-        self._progress = progress = options.get("progress") or JudgeProgress()
-        self.session = RunSession(
-            store, run, options, note=progress.noted, stopping=lambda _count: progress.stopping()
-        )
+        self._judges, self._progress = judges, options.get("progress") or JudgeProgress()
+        stopping, noted = self._progress.stopping, self._progress.noted
+        self.session = RunSession(store, run, options, noted, lambda _count: stopping())
         if self.session.batch:
             check_batchable(models_of(judges))
         for judge in () if self.session.batch else judges:
             store.batches.check(run.id, judge.name)
-        take_in_unsaved(store, run, progress.noted)
+        take_in_unsaved(store, run, noted)
         self._seen = {judge.name: store.claims.states(run.id, judge.name) for judge in judges}
-        items, fresh = _answers(store, run, options.get("samples")), self.session.fresh
-        self._queues = [_queue(store, run, judge, items, repeats, fresh) for judge in judges]
+        items = _answers(store, run, options.get("samples"))
+        self._wanted = {judge.name: _tasks(judge, items, repeats) for judge in judges}
+        self._missing = dict(self._wanted)
+        if not self.session.fresh:
+            for judge in judges:
+                self._missing[judge.name] = _missing(store, run, judge, self._wanted[judge.name])
         self._prices = options.get("prices")
-        asked = [one.judge for one in self._queues if one.missing]
+        asked = [judge for judge in judges if self._missing[judge.name]]
         check_prices(asked, self.session.budget, self._prices)
+
+    def _known(self, judge: Judge) -> int:
+        return len(self._wanted[judge.name]) - len(self._missing[judge.name])
 
     def end(self) -> JudgingEnd:
         """How far every judge got."""
-        session = self.session
-        pools = {queue.judge.name: session.pool(queue.judge.name) for queue in self._queues}
-        ends = tuple(
-            _end(session.store, session.run, queue, pools[queue.judge.name].fatal)
-            for queue in self._queues
-        )
-        stops = [pools[one.judge].stop for one in ends if one.statuses.total() < one.total]
-        stop = next((one for one in stops if one is not Stop.REFUSED), None)
-        return JudgingEnd(ends, stop, session.budget.spending, session.dropped)
+        session, ends, stops = self.session, [], []
+        for judge in self._judges:
+            wanted, pool = self._wanted[judge.name], session.pool(judge.name)
+            judged = [
+                one
+                for one in judgements_by(session.store, judge, session.run.id)
+                if TaskKey(judge.name, one.sample_id, one.repeat) in wanted
+            ]
+            statuses = Counter(str(one.status) for one in judged)
+            cost = total_cost(one.cost_usd for one in judged)
+            counts = (len(wanted), self._known(judge), statuses)
+            ends.append(JudgeEnd(judge.name, judge.signature, *counts, cost, pool.fatal))
+            if len(judged) < len(wanted) and pool.stop is not Stop.REFUSED:
+                stops.append(pool.stop)
+        stop = next(iter(stops), None)
+        return JudgingEnd(tuple(ends), stop, session.budget.spending, session.dropped)
 
     async def judge_all(self) -> None:
-        """Have every queue judged, side by side."""
+        """Have every judge judge what is missing, side by side."""
         async with anyio.create_task_group() as group:
-            for queue in self._queues:
-                known = queue.total - len(queue.missing)
-                self._progress.planned(queue.judge.name, queue.total, known)
-                if isinstance(queue.judge, ModelJudge):
-                    group.start_soon(self._ask, queue.judge, queue.missing, known)
+            for judge in self._judges:
+                total = len(self._wanted[judge.name])
+                self._progress.planned(judge.name, total, self._known(judge))
+                if isinstance(judge, ModelJudge):
+                    group.start_soon(self._ask, judge)
                 else:
-                    group.start_soon(self._compute, queue.judge, queue.missing)
+                    group.start_soon(self._compute, judge)
 
-    async def _compute(self, judge: TextJudge, missing: Sequence[JudgeTask]) -> None:
-        session = self.session
+    async def _compute(self, judge: TextJudge) -> None:
+        session, missing = self.session, list(self._missing[judge.name].values())
         for start in range(0, len(missing), _AT_A_TIME):
             if session.pool(judge.name).stop is not None:
                 return
@@ -262,9 +249,10 @@ class _Judging:
             for one in made:
                 self._progress.arrived(one)
 
-    async def _ask(self, judge: ModelJudge, missing: list[JudgeTask], known: int) -> None:
+    async def _ask(self, judge: ModelJudge) -> None:
         session, progress = self.session, self._progress
-        unreadable = UnreadableReplies(await session.access.call(self._was_readable, judge))
+        whose = (session.store, judge, session.run.id)
+        unreadable = UnreadableReplies(await session.access.call(judgements_by, *whose))
 
         async def answer(client: RetryingClient, task: JudgeTask) -> JudgementRecord | None:
             return await question_judge(client, judge, *task)
@@ -276,41 +264,33 @@ class _Judging:
         await session.ask(
             QuestionQueue(
                 judge.model,
-                {TaskKey(judge.name, one[0].sample.id, one[1]): one for one in missing},
+                dict(self._missing[judge.name]),
                 self._seen[judge.name],
                 answer,
                 session.rate_limits.limiter(judge.model, progress.noted),
                 price_of(judge.model.name, self._prices),
                 judge=judge.name,
-                known=known,
+                known=self._known(judge),
                 variant=judge.asked,
                 arrived=arrived,
                 elsewhere=lambda count: progress.elsewhere(judge.name, count),
             )
         )
         if (fatal := session.pool(judge.name).fatal) is not None:
-            await session.access.call(self._fail, judge, missing, str(fatal))
+            await session.access.call(self._fail, judge, str(fatal))
 
-    def _was_readable(self, judge: ModelJudge) -> bool:
-        return any(
-            one.status is Status.OK and one.signature == judge.signature
-            for one in self.session.store.judgements(self.session.run.id, judge.name)
-            if one.latency_s or one.output_tokens is not None
-        )
-
-    def _fail(self, judge: ModelJudge, tasks: Sequence[JudgeTask], reason: str) -> None:
+    def _fail(self, judge: ModelJudge, reason: str) -> None:
         """Keep of what a judge will not be asked why not, unless something better is known."""
         store, run_id = self.session.store, self.session.run.id
         known = {
-            (one.sample_id, one.repeat)
+            TaskKey(judge.name, one.sample_id, one.repeat)
             for one in store.judgements(run_id, judge.name)
             if one.status not in ASKED_AGAIN or one.cost_usd
         }
-        own = (judge.signature, Status.FAILED)
         failed = [
-            Judgement(judge.name, item.sample.id, repeat, *own, error=reason)
-            for item, repeat in tasks
-            if (item.sample.id, repeat) not in known
+            Judgement(*key, judge.signature, Status.FAILED, error=reason)
+            for key in self._missing[judge.name]
+            if key not in known
         ]
         for start in range(0, len(failed), _AT_A_TIME):
             store.add_judgements(run_id, failed[start : start + _AT_A_TIME])
@@ -324,13 +304,12 @@ def check_prices(judges: Iterable[Judge], budget: Budget, prices: Path | None) -
 
 
 def _computed(judge: TextJudge, tasks: Sequence[JudgeTask]) -> list[Judgement]:
-    cases = [judge_input(item) for item, _ in tasks]
-    made = []
+    cases, made = [judge_input(item) for item, _ in tasks], []
     for case, verdict in zip(cases, judge_texts(judge, cases), strict=True):
-        one = Judgement(judge.name, case.sample_id, 0, judge.signature, Status.OK)
+        own = (judge.name, case.sample_id, 0, judge.signature)
         if isinstance(verdict, str):
-            made.append(replace(one, status=Status.FAILED, error=verdict))
+            made.append(Judgement(*own, Status.FAILED, error=verdict))
         else:
-            given = replace(one, scores=verdict.scores, reasoning=verdict.reasoning)
-            made.append(replace(given, cost_usd=0.0))
+            scores = (verdict.scores, verdict.reasoning)
+            made.append(Judgement(*own, Status.OK, *scores, cost_usd=0.0))
     return made

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine.retrying_client import MOST_REFUSED
@@ -14,12 +13,11 @@ _LONGEST_REASON = 300
 _DETAILS = re.compile(r"\S*\d\S*")
 
 
-@dataclass(slots=True)
 class UnreadableReplies:
-    """Whether a judge was ever ``readable``, and how many of its verdicts were not."""
+    """Whether a judge was ever readable, by what is known of it and by what it says now."""
 
-    readable: bool
-    _count: int = field(init=False, default=0)
+    def __init__(self, known: Iterable[Judgement]) -> None:
+        self._readable, self._count = any(map(_is_readable, known)), 0
 
     def note(self, judgement: Judgement) -> None:
         """Count a judgement.
@@ -27,15 +25,19 @@ class UnreadableReplies:
         Raises:
             FatalError: So many of a judge's verdicts could not be read, and none ever was.
         """
-        # A verdict without a question says nothing of how the judge replies.
-        asked = judgement.latency_s > 0 or judgement.output_tokens is not None
-        self.readable = self.readable or (judgement.status is Status.OK and asked)
+        self._readable = self._readable or _is_readable(judgement)
         self._count += judgement.status is Status.UNPARSED
-        if not self.readable and self._count >= MOST_REFUSED:
+        if not self._readable and self._count >= MOST_REFUSED:
             raise FatalError(
                 f"none of its first {self._count} verdicts can be read, so no more are asked for; "
                 f"try another judge: {judgement.error}"
             )
+
+
+def _is_readable(judgement: Judgement) -> bool:
+    # A verdict without a question says nothing of how the judge replies.
+    asked = judgement.latency_s > 0 or judgement.output_tokens is not None
+    return asked and judgement.status is Status.OK
 
 
 def failure_reasons(judgements: Iterable[Judgement]) -> dict[str, int]:

@@ -17,13 +17,12 @@ from audiocapbench.engine import Preview, answered
 from audiocapbench.errors import JudgeError
 from audiocapbench.judges import audiocapbench
 from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
-from audiocapbench.judges.executor import JudgeOptions
+from audiocapbench.judges.executor import JudgeOptions, judgements_by
 from audiocapbench.judges.judge import ModelJudge
 from audiocapbench.judges.registry import create_judge, parse_judge_name
 from audiocapbench.judges.study import (
     StudyPart,
     judge_parts,
-    judgements_by,
     mean_score_interval,
     preview_parts,
 )

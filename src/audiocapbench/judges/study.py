@@ -15,7 +15,6 @@ from audiocapbench.judges.questioning import preview_judging
 from audiocapbench.metrics.result import FloatArray, first_column
 from audiocapbench.stats import Interval, mean_interval
 from audiocapbench.store import Run, Store
-from audiocapbench.store.judgements import Judgement
 
 
 class StudyPart(NamedTuple):
@@ -55,12 +54,6 @@ def preview_parts(
         for task in missing_judgements(store, run, judge, repeats=repeats, samples=samples)
     ]
     return preview_judging(judge, missing, store=store, prices=prices)
-
-
-def judgements_by(store: Store, judge: Judge, run_id: int) -> list[Judgement]:
-    """What the judge said of a run's answers, asked as it is asked now."""
-    kept = store.judgements(run_id, judge.name)
-    return [one for one in kept if one.signature == judge.signature]
 
 
 def mean_score_interval(
