@@ -329,10 +329,10 @@ def test_runs_of_two_benchmarks_over_the_same_samples_keep_their_boards(tmp_path
     boards = acb.leaderboard(store=kept).to_dict()["boards"]
     assert {board["benchmark"] for board in boards} == {"ba", "bb"}
     needs("openai")
-    from audiocapbench.library.running import _judging
+    from audiocapbench.library.running import judge_plan
 
     with acb.Store.open(kept) as store:
-        _, (judge,), _ = _judging(store, 2, "endpoint/m@http://127.0.0.1:9/v1", {})
+        [judge] = judge_plan(store, 2, "endpoint/m@http://127.0.0.1:9/v1", {}).judges
     assert "mecat-qa" in str(judge.signature)
 
 

@@ -6,9 +6,8 @@ It asks, scores and judges as ``audiocapbench run`` does and writes the publishe
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -16,15 +15,14 @@ import typer
 from typer import Option
 from typer.core import TyperCommand
 
+from audiocapbench.asking import JudgePanel, ModelOptions, RequestOptions
 from audiocapbench.cli import interrupt_again, options
-from audiocapbench.cli.app import SOME_FAILED, code_of, explained
+from audiocapbench.cli.app import code_of, explained, leave
 from audiocapbench.cli.console import complain, json_text, say
-from audiocapbench.errors import AudioCapBenchError, FatalError, MetricError
+from audiocapbench.errors import AudioCapBenchError, MetricError
 
 if TYPE_CHECKING:
-    from audiocapbench.benchmarks import Benchmark
-    from audiocapbench.judges import Judge
-    from audiocapbench.models import Model
+    from audiocapbench.models import Model, ModelSettings
     from audiocapbench.scores.summary import RunSummary
     from audiocapbench.store import Run, Store
 
@@ -77,19 +75,16 @@ def evaluate(
     metadata: Path | None = None,
     output: Path | None = None,
     credentials: options.FoundCredentials = None,
-    max_tokens: Annotated[int | None, Option(min=1)] = None,
-    temperature: Annotated[float | None, Option(min=0)] = None,
+    told: ModelOptions,
     no_aac_metrics: Annotated[bool, Option(help=f"Leave out {', '.join(AAC_METRICS)}.")] = False,
     no_llm_judge: bool = False,
     judge_model: str = "gpt-4.1",
     max_retries: Annotated[int | None, Option(min=1)] = None,
     category: str | None = None,
     max_samples: Annotated[int | None, Option(min=1)] = None,
-    concurrency: options.Concurrency = None,
     protocol: options.Protocol = "published",
-    budget: options.Budget = None,
-    yes: options.Yes = False,
-    store: options.Store = options.DEFAULT_STORE,
+    asking: RequestOptions,
+    session: options.Session,
 ) -> None:
     """Evaluate a model on AudioCapBench and write the published result JSON.
 
@@ -113,69 +108,60 @@ def evaluate(
         max_samples (N): Only the first so many samples.
     """
     from audiocapbench.benchmarks import Selection
-    from audiocapbench.cli.preview import confirm, preview_run
-    from audiocapbench.cli.progress import ask_and_score, explain_end, explain_spending
+    from audiocapbench.benchmarks.captioning import load_audiocapbench
+    from audiocapbench.cli.progress import (
+        Terminal,
+        explain_end,
+        explain_spending,
+        leave_if_dropped,
+    )
     from audiocapbench.cli.results import print_tables
     from audiocapbench.data.outcome import SCORED
-    from audiocapbench.engine import Budget, RateLimits, RetryPolicy
-    from audiocapbench.models import ModelSettings, create_model
-    from audiocapbench.models.registry import create_published
+    from audiocapbench.engine import Asking, RetryPolicy
+    from audiocapbench.plan import RunPlan, execute
     from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
-    from audiocapbench.store import Store
 
     if all_models and (provider or model):
         raise AudioCapBenchError("--all-models stands alone; leave out --provider and --model")
-    create = create_published if protocol == "published" else create_model
+    retry = None if max_retries is None else RetryPolicy(attempts=max_retries)
+    how = Asking.of(asking, retry=retry)
     named = _one_a_provider() if all_models else [_named(provider, model)]
-    able = dict(_able(named, partial(create, settings=ModelSettings(temperature, max_tokens))))
-    judges = [] if no_llm_judge else [_judge(judge_model, options.judge_ways(protocol, None))]
-    benchmark = _benchmark(data_dir, metadata, follow_links=follow_links)
-    selection = Selection((category,) if category is not None else (), max_samples)
-    selection.of(benchmark)
-    outputs = [_output(output, one, several=all_models) for one in able]
-    retry = RetryPolicy() if max_retries is None else RetryPolicy(attempts=max_retries)
-    limits, extra = RateLimits(concurrency, retry=retry), () if no_aac_metrics else AAC_METRICS
-    kept, purse, some_failed = Store.open(store), Budget(budget), len(able) < len(named)
-    preview = preview_run(benchmark, list(able.values()), judges, kept, selection=selection)
-    confirm(preview, budget_usd=budget, yes=yes)
-    for (one, made), path in zip(able.items(), outputs, strict=True):
-        refused: list[FatalError] = []
-        ends = ask_and_score(
-            benchmark,
-            [made],
-            kept,
-            benchmark.traits.metrics,
-            judges=judges,
-            selection=selection,
-            rate_limits=limits,
-            budget=purse,
-            refused=refused,
-        )
-        if refused and not ends and not all_models:
-            raise refused[0]
-        for error in refused:
-            complain(error)
-            some_failed = True
-        for end in ends:
-            explain_end(end, kept)
-            if end.stop is not None:
-                # Half a result would be taken for a whole one.
-                say("No result was written.")
-                raise typer.Exit(code_of(end.stop))
-            left_out = _score_extra(kept, end.run, extra)
-            metrics = [*benchmark.traits.metrics, *(name for name in extra if name not in left_out)]
-            answered = any(end.statuses[status] for status in SCORED)
-            judged = [one.name for one in judges] if answered else []
-            summary = summarise(kept, end.run, metrics, judged)
-            some_failed |= _write_result(kept, summary, one, left_out, path)
-            print_tables([summary], benchmark.traits.columns, benchmark.traits.headline)
-            keep_estimates(kept, [summary.table])
-            if benchmark.missing:
-                say(f"{benchmark.presence}; manifest.json says why.")
-    explain_spending(purse)
-    if some_failed:
-        raise typer.Exit(SOME_FAILED)
+    able = dict(_able(named, how.model_settings(told), published=protocol == "published"))
+    benchmark = load_audiocapbench(data_dir, follow_links=follow_links, metadata=metadata)
+    panel = JudgePanel([] if no_llm_judge else [_judge(judge_model)], protocol=protocol)
+    outputs = {
+        made.name: (one, _output(output, one, several=all_models)) for one, made in able.items()
+    }
+    chosen = Selection((category,) if category is not None else (), max_samples)
+    models = list(able.values())
+    plan = RunPlan.of_models(session.store, benchmark, models, how, panel=panel, selection=chosen)
+    with Terminal(yes=session.yes) as host:
+        found = execute(plan, host)
+    leave_if_dropped(found, plan.store)
+    if found.refusals and not found.ends and not all_models:
+        raise found.refusals[0]
+    complain(*found.refusals)
+    failed = len(able) < len(named) or bool(found.refusals)
+    for end in found.ends:
+        explain_end(end, plan.store)
+        if end.stop is not None:
+            # Half a result would be taken for a whole one.
+            say("No result was written.")
+            raise typer.Exit(code_of(end.stop))
+        left_out = _score_extra(plan.store, end.run, () if no_aac_metrics else AAC_METRICS)
+        extra = () if no_aac_metrics else [name for name in AAC_METRICS if name not in left_out]
+        answered = any(end.statuses[status] for status in SCORED)
+        judged = plan.judge_names if answered else []
+        summary = summarise(plan.store, end.run, [*plan.metrics, *extra], judged)
+        whose, path = outputs[end.run.model]
+        failed |= _write_result(plan.store, summary, whose, left_out, path)
+        print_tables([summary], benchmark.traits.columns, benchmark.traits.headline)
+        keep_estimates(plan.store, [summary.table])
+        if benchmark.missing:
+            say(f"{benchmark.presence}; manifest.json says why.")
+    explain_spending(how.budget)
+    leave(failed=failed)
 
 
 class _Named(NamedTuple):
@@ -219,35 +205,33 @@ def _one_a_provider() -> list[_Named]:
     return found
 
 
-def _able(asked: list[_Named], make: "Callable[[str], Model]") -> "Iterator[tuple[_Named, Model]]":
+def _able(
+    asked: list[_Named], settings: "ModelSettings", *, published: bool
+) -> "Iterator[tuple[_Named, Model]]":
     """The models that can be made here; of several, one that cannot is said and left out."""
+    from audiocapbench.models import create_models
+
     for one in asked:
         try:
-            yield one, make(one.name)
+            [made] = create_models([one.name], settings, published=published)
+            yield one, made
         except AudioCapBenchError as error:
             if len(asked) == 1:
                 raise
             say(f"Without {one.provider}: {error}")
 
 
-def _judge(name: str, ways: dict[str, str]) -> "Judge":
+def _judge(name: str) -> str:
+    """A judge by our name for it, once it is sure that it can be asked."""
     from audiocapbench.judges import create_judge, list_judges
 
     ours = "/" in name or name in {entry.name for entry in list_judges()}
+    name = name if ours else f"openai/{name}"
     try:
-        return create_judge(name if ours else f"openai/{name}", ways=ways)
+        create_judge(name)
     except AudioCapBenchError as error:
         raise AudioCapBenchError(f"the judge: {error}; or use --no-llm-judge") from None
-
-
-def _benchmark(folder: Path, metadata: Path | None, *, follow_links: bool) -> "Benchmark":
-    """The benchmark in a folder, whose own metrics can be computed here."""
-    from audiocapbench.benchmarks.captioning import load_audiocapbench
-    from audiocapbench.benchmarks.corpora import check_metrics
-
-    benchmark = load_audiocapbench(folder, follow_links=follow_links, metadata=metadata)
-    check_metrics(benchmark.traits.aggregation, benchmark.traits.metrics)
-    return benchmark
+    return name
 
 
 def _output(path: Path | None, model: _Named, *, several: bool) -> Path:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import audiocapbench
 from audiocapbench.cli.console import json_text
-from audiocapbench.cli.progress import bars_on_stderr
+from audiocapbench.cli.progress import Terminal
 from audiocapbench.table.escape_controls import escape_controls
 from command import run_command
 from fakes.http_server import HttpServer, json_response
@@ -135,8 +135,8 @@ def test_a_name_cannot_begin_a_line_of_its_own(tmp_path: Path) -> None:
 
 
 def test_a_bar_writes_out_what_it_names(capsys: pytest.CaptureFixture[str]) -> None:
-    with bars_on_stderr() as bars:
-        bars.add_task(HOSTILE, total=1, note=HOSTILE)
+    with Terminal() as terminal:
+        terminal.bars.add_task(HOSTILE, total=1, note=HOSTILE)
     assert "\\x9b31m" in (said := capsys.readouterr().err)
     assert not UNSEEN.search(said)
 

@@ -57,9 +57,9 @@ def test_the_files_of_a_folder_and_of_a_store_are_known(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["samples.xlsx", "samples.json", "samples.PARQUET"])
 def test_samples_are_not_written_as_csv_under_another_name(name: str) -> None:
     with pytest.raises(AudioCapBenchError, match=r"writes CSV, TSV and JSONL, and no \."):
-        Outputs(Path(name), (), json=False)
+        Outputs(Path(name), None, json=False)
     for known in ("a.csv", "a.TSV", "a.jsonl", "/dev/stdout"):
-        Outputs(Path(known), (), json=False)
+        Outputs(Path(known), None, json=False)
 
 
 def test_score_never_overwrites_what_it_reads(tmp_path: Path) -> None:

@@ -8,12 +8,14 @@ import pytest
 
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Reply
+from audiocapbench.engine import Asking
 from audiocapbench.errors import FatalError
 from audiocapbench.models import AudioContract
+from audiocapbench.plan import RunPlan, execute
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.stats.racing import deal_rounds
 from audiocapbench.store import Store
-from audiocapbench.study.race import RaceCourse
+from audiocapbench.study.race import RacePlan, RaceResult
 from command import run_command
 from folders import write_folder, write_lines
 from plugin import install_package
@@ -142,9 +144,10 @@ class Pupil:
         return Reply("zzz" if question.sample_id in self.wrong else right)
 
 
-def course(place: Path, models: list[Any], store: str, **how: Any) -> RaceCourse:
+def result(place: Path, models: list[Any], store: str, **how: Any) -> RaceResult:
     opened = open_benchmark(str(place / "tones"))
-    return RaceCourse(opened, models, Store.open(str(place / store)), Scorer("meteor"), **how)
+    runs = RunPlan.of_models(str(place / store), opened, models, Asking(), metrics=["meteor"])
+    return execute(RacePlan(runs, Scorer("meteor"), **how))
 
 
 def test_who_was_put_out_by_one_that_then_refuses_is_in_again(place: Path) -> None:
@@ -158,14 +161,14 @@ def test_who_was_put_out_by_one_that_then_refuses_is_in_again(place: Path) -> No
         Pupil("good", set(order[:first:4])),
         Pupil("bad", {*order[1:first:8], *order[first:]}),
     ]
-    found = course(place, models, "refused.db").run()
+    found = result(place, models, "refused.db")
     assert found.decided
     assert found.best == ("good",)
     assert [one.refusal is None for one in found.racers] == [True, True, False]
 
 
 def test_one_that_is_left_alone_by_refusals_is_not_called_the_best(place: Path) -> None:
-    found = course(place, [Pupil("one", set(), 5), Pupil("two", set())], "alone.db").run()
+    found = result(place, [Pupil("one", set(), 5), Pupil("two", set())], "alone.db")
     assert not found.decided
     assert found.best == ("two",)
 

@@ -32,9 +32,8 @@ def interrupt_again(unraisable: "sys.UnraisableHookArgs") -> None:
 
 
 def _run() -> None:
-    from audiocapbench.cli.app import app, load_commands
+    from audiocapbench.cli.app import app
 
-    load_commands()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a dash gets a question mark, not a traceback.
         if isinstance(stream, io.TextIOWrapper):

@@ -1,6 +1,7 @@
 """``audiocapbench annotate``: a benchmark from a folder of audio, stage by stage or all the way."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -8,13 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Option
 
+from audiocapbench.asking import ModelOptions, RequestOptions
 from audiocapbench.cli import options
-from audiocapbench.cli.app import SOME_FAILED, app
+from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import print_json, say, show, some
 from audiocapbench.cli.examples import ExampleGroup
 
 if TYPE_CHECKING:
     from audiocapbench.annotate.stage import StageContext, StageResult
+    from audiocapbench.engine import Asking
     from audiocapbench.models import Model
 
 _WHOLE = "all"
@@ -43,82 +46,88 @@ annotate_app = typer.Typer(
 app.add_typer(annotate_app, name="annotate")
 
 
-def _shared(
-    *,
-    budget: options.Budget = None,
-    prices: options.Prices = None,
-    concurrency: options.Concurrency = None,
-    credentials: options.Credentials = None,
-    yes: options.Yes = False,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
+def _asks(*, asking: RequestOptions, session: options.Session, json: options.Json = False) -> None:
+    """Options of every command whose stages may ask a model."""
+
+
+def _asks_nobody(
+    *, store: options.Store = options.DEFAULT_STORE, json: options.Json = False
 ) -> None:
-    """Options of every stage that may ask a model."""
+    """Options of the others."""
 
 
 Stage = Callable[..., "StageResult"]
-_UNPAID = ("store", "json")
 
 
 def _add(name: str, stages: Sequence[Stage], text: str, *, paid: bool = True) -> None:
     """Add a command that goes through stages, with the options of all of them."""
-    taken = [signature(one).parameters for one in stages]
-    free = [one for key, one in signature(_shared).parameters.items() if paid or key in _UNPAID]
-    own = {key: one for some in taken for key, one in list(some.items())[1:]}
+    taken = [list(signature(one).parameters.values())[1:] for one in stages]
+    shared = signature(_asks if paid else _asks_nobody).parameters.values()
+    own = {one.name: one for parameters in taken for one in parameters}
     needed = sorted(own.values(), key=lambda one: (one.kind, one.default is not Parameter.empty))
 
-    def command(**given: Any) -> None:
-        reports = _run(stages, taken, given)
-        documents = {one.__name__[1:]: result.document for one, result in reports.items()}
-        if given["json"]:
+    def command(
+        *,
+        asking: RequestOptions | None = None,
+        session: options.Session | None = None,
+        store: str = options.DEFAULT_STORE,
+        json: bool = False,
+        **given: Any,
+    ) -> None:
+        calls = {
+            stage.__name__[1:]: partial(stage, **{one.name: given[one.name] for one in parameters})
+            for stage, parameters in zip(stages, taken, strict=True)
+        }
+        session = session or options.Session(store=store)
+        results = _run(calls, given, asking or RequestOptions(), session)
+        documents = {name: result.document for name, result in results.items()}
+        if json:
             print_json(documents if len(stages) > 1 else next(iter(documents.values())))
         else:
             for stage, document in documents.items():
                 _SHOWN[stage](document)
-        if not all(result.whole for result in reports.values()):
-            raise typer.Exit(SOME_FAILED)
+        leave(failed=not all(result.whole for result in results.values()))
 
     helps = [(getdoc(one) or "").partition("\nArgs:\n")[2] for one in stages]
     command.__doc__ = "\n".join([text, "", "Args:", *helps])
-    vars(command)["__signature__"] = Signature([*needed, *free])
+    vars(command)["__signature__"] = Signature([*needed, *shared])
     options.command(annotate_app.command, name)(command)
 
 
 def _run(
-    stages: Sequence[Stage], taken: Sequence[Any], given: dict[str, Any]
-) -> "dict[Stage, StageResult]":
+    stages: Mapping[str, Stage],
+    given: Mapping[str, Any],
+    asking: RequestOptions,
+    session: options.Session,
+) -> "dict[str, StageResult]":
     """Go through stages; what is written wrongly is refused before the first."""
     from audiocapbench.annotate.split import read_shares
     from audiocapbench.annotate.stage import StageContext
-    from audiocapbench.cli.preview import confirm
-    from audiocapbench.cli.progress import TrialBars, explain_spending
-    from audiocapbench.engine import Budget, RateLimits
+    from audiocapbench.cli.progress import Terminal, explain_spending
+    from audiocapbench.engine import Asking
     from audiocapbench.engine.ask_context import AskContext
+    from audiocapbench.plan import TaskPlan, execute
 
-    if "shares" in given:
-        read_shares(given["shares"])
-    if "llm" in given:
-        _merging_model(given)
-    reports: dict[Stage, StageResult] = {}
-    with TrialBars() as bars:
-        settings = AskContext(
-            store_url=given["store"],
-            budget=Budget(given.get("budget")),
-            prices=given.get("prices"),
-            rate_limits=RateLimits(given.get("concurrency")),
-            progress=bars.advance,
-        )
-        budget, yes = settings.budget.limit_usd, given.get("yes", False)
-        agree = lambda preview: confirm([preview], budget_usd=budget, yes=yes)  # noqa: E731
+    how = Asking.of(asking)
+    with Terminal(yes=session.yes) as host:
+        settings = AskContext(store_url=session.store, progress=host.advance, **vars(how))
+        if "shares" in given:
+            read_shares(given["shares"])
+        if "llm" in given:
+            _merging_model(settings, given["llm"], given["temperature"], given["max_tokens"])
+        agree = lambda preview: host.agree([how.priced(preview)], how.budget)  # noqa: E731
         context = StageContext(given["folder"], settings, agree)
+
+        def planned(stage: Stage) -> "TaskPlan[StageResult]":
+            return TaskPlan(how, list, lambda _host: stage(context))
+
         try:
-            for stage, own in zip(stages, taken, strict=True):
-                reports[stage] = stage(context, **{key: given[key] for key in list(own)[1:]})
+            results = {name: execute(planned(one), host) for name, one in stages.items()}
         except KeyboardInterrupt:
             say(f"What was done is kept in {settings.store.name}; the same command goes on.")
             raise
-    explain_spending(settings.budget)
-    return reports
+    explain_spending(how.budget)
+    return results
 
 
 def _hear(
@@ -193,7 +202,6 @@ def _merge(
     repairs: Annotated[int, Option(min=0)] = 2,
     max_tokens: Annotated[int | None, Option(min=1)] = None,
     temperature: Annotated[float | None, Option(min=0)] = None,
-    timeout: options.Timeout = None,
 ) -> "StageResult":
     """Merge what was heard.
 
@@ -205,8 +213,7 @@ def _merge(
     """
     from audiocapbench.annotate.merge import merge
 
-    how = {"temperature": temperature, "max_tokens": max_tokens, "timeout": timeout}
-    model = _merging_model({"llm": llm, **how})
+    model = _merging_model(context.asking, llm, temperature, max_tokens)
     return merge(context, model, repairs)
 
 
@@ -217,11 +224,12 @@ def _show_merge(document: dict[str, Any]) -> None:
     _say_reasons(document)
 
 
-def _merging_model(given: dict[str, Any]) -> "Model":
-    from audiocapbench.models import ModelSettings, create_model
+def _merging_model(
+    asking: "Asking", llm: str, temperature: float | None, max_tokens: int | None
+) -> "Model":
+    from audiocapbench.models import create_model
 
-    names = ("temperature", "max_tokens", "timeout")
-    return create_model(given["llm"], ModelSettings(**{name: given[name] for name in names}))
+    return create_model(llm, asking.model_settings(ModelOptions(temperature, max_tokens)))
 
 
 def _check(

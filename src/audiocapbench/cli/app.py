@@ -1,11 +1,12 @@
 """The command line's root: options of the whole program, and how errors become exit codes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer.main import get_group
 
 from audiocapbench.cli.console import complain, say, show_lines
 from audiocapbench.cli.examples import ExampleGroup
@@ -16,15 +17,19 @@ _ORDER = (
     "demo build annotate run race subset study import score leaderboard compare report view "
     "ratings figures site submission export mecat meta corrupt runs models metrics judges "
     "benchmarks"
-).split()
-_HOMES = {
-    "import": "importing",
-    "submission": "site",
-    "ratings": "rating_projects",
-    "figures": "report",
-} | dict.fromkeys(("models", "metrics", "benchmarks"), "listings")
-
-_OF_OTHERS = ("meta_build", "cheat", "ratings", "audit")
+)
+COMMANDS = {name: [name] for name in _ORDER.split()} | {
+    "annotate": ["annotate", "audit"],
+    "import": ["importing"],
+    "ratings": ["rating_projects"],
+    "figures": ["report"],
+    "submission": ["site"],
+    "meta": ["meta", "meta_build", "cheat", "ratings"],
+    "models": ["listings"],
+    "metrics": ["listings"],
+    "benchmarks": ["listings"],
+}
+"""The commands in the order of a first visit, and the modules of each."""
 
 SOME_FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 
@@ -37,6 +42,24 @@ EXIT_CODES = (
 def code_of(stop: str) -> int:
     """A spent budget is no interruption: some samples have no answer."""
     return INTERRUPTED if stop == "interrupted" else SOME_FAILED
+
+
+def leave(
+    stop: str | None = None, refusals: Sequence[Exception] = (), *, failed: bool = False
+) -> None:
+    """End a command that asked: complain of who refuses, and exit with the code of what happened.
+
+    Args:
+        stop: Why it ended before the last question.
+        failed: Whether some samples have no answer or score.
+    """
+    complain(*refusals)
+    if stop is not None:
+        raise typer.Exit(code_of(stop))
+    if refusals:
+        raise typer.Exit(WRONG_USE)
+    if failed:
+        raise typer.Exit(SOME_FAILED)
 
 
 @contextmanager
@@ -63,8 +86,14 @@ def explained() -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
 
 
+def load_commands(names: Iterable[str] = COMMANDS) -> None:
+    """Have commands add themselves to the app."""
+    for home in (home for name in names for home in COMMANDS[name]):
+        import_module(f"audiocapbench.cli.{home}")
+
+
 class Commands(ExampleGroup):
-    """The commands, in the order of a first visit, with their errors explained."""
+    """The commands, each loaded when it is asked for, with their errors explained."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""
@@ -72,8 +101,19 @@ class Commands(ExampleGroup):
             return super().invoke(ctx)
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Commands in the order of a first visit, not of the alphabet."""
-        return sorted(self.commands, key=_ORDER.index)
+        """All commands in the order of a first visit, not of the alphabet."""
+        self._load(COMMANDS)
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command; for a name that there is not, all are loaded, to find what was meant."""
+        self._load([cmd_name] if cmd_name in COMMANDS else COMMANDS)
+        return self.commands.get(cmd_name)
+
+    def _load(self, names: Iterable[str]) -> None:
+        if not self.commands.keys() >= set(names):
+            load_commands(names)
+            self.commands.update(get_group(app).commands)
 
 
 app = typer.Typer(
@@ -103,9 +143,3 @@ def root(
     ] = False,
 ) -> None:
     """Evaluate audio captioning: models, metrics and judges, with intervals on every number."""
-
-
-def load_commands() -> None:
-    """Have every command add itself to the app."""
-    for home in (*(_HOMES.get(name, name) for name in _ORDER), *_OF_OTHERS):
-        import_module(f"audiocapbench.cli.{home}")

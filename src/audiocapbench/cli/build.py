@@ -191,10 +191,11 @@ def build_audiocapbench(out: Path, settings: "BuildSettings", *, dry_run: bool) 
 
 def _with_bars(build_folder: "Builder", *, dry_run: bool) -> "BuildResult":
     """Build something with a bar a part on stderr."""
-    from audiocapbench.cli.progress import bars_on_stderr
+    from audiocapbench.cli.progress import Terminal
 
     tasks: dict[str, TaskID] = {}
-    with bars_on_stderr() as bars:
+    with Terminal() as terminal:
+        bars = terminal.bars
 
         def tell(step: "BuildStep") -> None:
             if step.part not in tasks:

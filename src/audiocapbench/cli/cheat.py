@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Option
 
+from audiocapbench.asking import RequestOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import code_of
 from audiocapbench.cli.console import complain, print_json, say, show, show_lines
-from audiocapbench.cli.meta import agreed_scorers, meta_app
+from audiocapbench.cli.meta import ask_scorers, meta_app
 
 if TYPE_CHECKING:
     from audiocapbench.meta.cheat import CheatTrial
@@ -25,11 +26,8 @@ def cheat(
     limit: Annotated[int, Option(min=2)] = 200,
     data: Path | None = None,
     seed: int = 42,
-    budget: options.Budget = None,
-    prices: options.Prices = None,
-    credentials: options.Credentials = None,
-    yes: options.Yes = False,
-    store: options.Store = options.DEFAULT_STORE,
+    asking: RequestOptions,
+    session: options.Session,
     json: options.Json = False,
 ) -> None:
     """Attack a scorer with captions that say nothing new, and see whether they gain.
@@ -46,7 +44,7 @@ def cheat(
     """
     from audiocapbench.cli.progress import explain_spending
     from audiocapbench.data.predictions import read_predictions
-    from audiocapbench.engine import Budget
+    from audiocapbench.engine import Asking
     from audiocapbench.errors import TrialStoppedError
     from audiocapbench.meta.cheat import attack_pairs, honest_captions, pointwise
     from audiocapbench.meta.cheat import cheat as attack
@@ -56,14 +54,19 @@ def cheat(
     clips = read_captions(captions).clips
     given = None if predictions is None else read_predictions(predictions).texts
     pairs = attack_pairs(honest_captions(clips, given, limit=limit, seed=seed), seed)
-    settings = TrialSettings(
-        data=data, store_url=store, budget=Budget(budget), prices=prices, seed=seed
-    )
+    how = vars(Asking.of(asking))
+    settings = TrialSettings(data=data, store_url=session.store, seed=seed, **how)
     trials: list[CheatTrial] = []
     wanted = [(name, settings) for name in dict.fromkeys(scorer)]
+
     try:
-        with agreed_scorers(wanted, pairs, pointwise, yes=yes) as scorers:
-            trials.extend(attack(one, pairs) for one in scorers)  # as far as it comes
+        ask_scorers(
+            wanted,
+            pairs,
+            lambda scorers: trials.extend(attack(one, pairs) for one in scorers),
+            pointwise,
+            yes=session.yes,
+        )
     except TrialStoppedError as error:
         complain(error)
         raise typer.Exit(code_of(error.stop)) from None

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from audiocapbench.asking import ModelOptions, RequestOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import print_json, say, show
-from audiocapbench.cli.outputs import refuse_overwriting, store_file
+from audiocapbench.cli.outputs import read_to_ask, refuse_overwriting
 from audiocapbench.errors import AudioCapBenchError, meant
 
 if TYPE_CHECKING:
@@ -38,12 +39,8 @@ def corrupt(
     seed: int = 42,
     check: bool = False,
     model: str | None = None,
-    budget: options.Budget = None,
-    prices: options.Prices = None,
-    yes: options.Yes = False,
-    concurrency: options.Concurrency = None,
-    credentials: options.Credentials = None,
-    store: options.Store = options.DEFAULT_STORE,
+    asking: RequestOptions,
+    session: options.Session,
     json: options.Json = False,
 ) -> None:
     """Make pairs of a caption as a person wrote it and one that was made wrong, or less complete.
@@ -60,11 +57,10 @@ def corrupt(
         check: Also train a classifier on the words of half of the pairs.
         model (MODEL): Have a language model make false captions beside the rules, and check all.
     """
-    from audiocapbench.cli.preview import confirm
-    from audiocapbench.cli.progress import TrialBars, explain_spending
+    from audiocapbench.cli.progress import Terminal, explain_spending
     from audiocapbench.data.folder import METADATA, SEED_METADATA
     from audiocapbench.data.manifest import FILE_NAME as MANIFEST
-    from audiocapbench.engine import Budget, RateLimits
+    from audiocapbench.engine import Asking
     from audiocapbench.meta.corrupt import checks
     from audiocapbench.meta.corrupt.by_model import make_by_model, preview_by_model
     from audiocapbench.meta.corrupt.captions import read_captions
@@ -72,29 +68,27 @@ def corrupt(
     from audiocapbench.meta.pairs.pair import check_form
     from audiocapbench.meta.settings import TrialSettings
     from audiocapbench.models import create_model
+    from audiocapbench.plan import TaskPlan, execute
 
     check_form(out)
     listed = (captions / name for name in (METADATA, SEED_METADATA, MANIFEST))
-    given = (captions, *listed, prices, credentials, store_file(store))
-    refuse_overwriting(out, [path for path in given if path is not None])
+    refuse_overwriting(out, [captions, *listed, *read_to_ask(asking, session)])
     wanted = CorruptionSettings(_kinds(kinds), per_kind, seed, captions.resolve().stem)
     found = read_captions(captions)
     if model is None:
         made = make_pairs(found, wanted)
     else:
-        asked = create_model(model)
-        with TrialBars() as bars:
-            settings = TrialSettings(
-                store_url=store,
-                budget=Budget(budget),
-                prices=prices,
-                rate_limits=RateLimits(concurrency),
-                progress=bars.advance,
+        how = Asking.of(asking)
+        asked = create_model(model, how.model_settings(ModelOptions()))
+        with Terminal(yes=session.yes) as host:
+            settings = TrialSettings(store_url=session.store, progress=host.advance, **vars(how))
+            plan = TaskPlan(
+                how,
+                lambda: preview_by_model(found, asked, settings, wanted),
+                lambda _host: make_by_model(found, asked, settings, wanted),
             )
-            spent = preview_by_model(found, asked, settings, wanted)
-            confirm(spent, budget_usd=budget, yes=yes)
-            made = make_by_model(found, asked, settings, wanted)
-        explain_spending(settings.budget)
+            made = execute(plan, host)
+        explain_spending(how.budget)
     total = sum(len(one.pairs) for one in made)
     if not total:
         raise AudioCapBenchError(

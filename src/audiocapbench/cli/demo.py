@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-import typer
-
 from audiocapbench.cli import options
-from audiocapbench.cli.app import SOME_FAILED, app, code_of
+from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import relative, say
 
 JUDGE = "elements"
@@ -32,32 +30,32 @@ def demo(
         out (FILE): Where to write the report.
         fresh: Ask everything again, answered or not.
     """
+    from audiocapbench.asking import JudgePanel
     from audiocapbench.benchmarks import open_benchmark
-    from audiocapbench.cli.progress import ask_and_score, explain_end
+    from audiocapbench.cli.progress import Terminal, explain_end, leave_if_dropped
     from audiocapbench.cli.results import print_tables
-    from audiocapbench.judges import create_judge
-    from audiocapbench.models import create_model
+    from audiocapbench.engine import Asking
+    from audiocapbench.models import create_models
+    from audiocapbench.plan import RunPlan, execute
     from audiocapbench.report.page.html import write_report
     from audiocapbench.report.page.report_data import gather
     from audiocapbench.scores.summary import summarise
-    from audiocapbench.store import Store
 
     benchmark = open_benchmark("demo")
-    traits, kept = benchmark.traits, Store.open(store)
+    models, panel = create_models(MODELS), JudgePanel([JUDGE])
+    plan = RunPlan.of_models(store, benchmark, models, Asking(fresh=fresh), panel=panel)
     seconds = sum(sample.clip.duration_s for sample in benchmark.samples)
     say(f"{len(benchmark.samples)} clips, {seconds / 60:.1f} minutes; {len(MODELS)} models.")
-    models, judges = [create_model(name) for name in MODELS], [create_judge(JUDGE)]
-    ends = ask_and_score(
-        benchmark, models, kept, traits.metrics, judges=judges, fresh=fresh, refused=[]
-    )
-    for end in ends:
+    with Terminal() as host:
+        found = execute(plan, host)
+    kept, traits = plan.store, benchmark.traits
+    leave_if_dropped(found, kept)
+    for end in found.ends:
         explain_end(end, kept)
-    if ends[-1].stop is not None:
-        raise typer.Exit(code_of(ends[-1].stop))
-    summaries = [summarise(kept, end.run, traits.metrics, [JUDGE]) for end in ends]
+    leave(found.stop)
+    summaries = [summarise(kept, run, plan.metrics, [JUDGE]) for run in found.runs]
     print_tables(summaries, traits.columns, traits.headline)
     write_report(kept, gather(summaries), out, title="Demo", audio="embed")
     say(f"Report: {relative(out)}   Answers: {kept.name}")
     say(*NEXT.replace("RUNS", f"{f'audiocapbench runs{kept.option}':<43}").split("\n"))
-    if any(summary.table.coverage.failed for summary in summaries):
-        raise typer.Exit(SOME_FAILED)
+    leave(failed=any(summary.table.coverage.failed for summary in summaries))

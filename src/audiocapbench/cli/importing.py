@@ -45,12 +45,12 @@ def import_predictions(
         judge (NAME): Who judged, where a result JSON with scores does not say it.
         metrics (A,B): Comma-separated metrics. [default: the benchmark's own]
     """
-    from audiocapbench.cli.progress import TrialBars
+    from audiocapbench.cli.progress import Terminal
     from audiocapbench.cli.results import print_tables
     from audiocapbench.library.importing import import_run
     from audiocapbench.store import Store
 
-    with TrialBars() as bars:
+    with Terminal() as terminal:
         result = import_run(
             files,
             benchmark=benchmark,
@@ -61,7 +61,7 @@ def import_predictions(
             judge=judge,
             metrics=metrics,
             store=store,
-            progress=partial(bars.advance, "steps of the import"),
+            progress=partial(terminal.advance, "steps of the import"),
         )
     summary, traits, end = result.summary, result.summary.table.traits, result.end
     say(*result.notes)

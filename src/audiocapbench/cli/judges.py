@@ -1,5 +1,6 @@
 """``audiocapbench judges``: which judges there are, whether to trust one, and what people say."""
 
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import BadParameter, Option
 
+from audiocapbench.asking import JudgePanel, RequestOptions, SampleOptions
 from audiocapbench.cli import options
-from audiocapbench.cli.app import SOME_FAILED, app
+from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import print_json, say, show, show_result
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
@@ -49,18 +51,10 @@ def check(
     benchmark: str | None = None,
     follow_links: options.FollowLinks = False,
     repeats: options.Repeats = 3,
-    limit: options.Limit = None,
-    sample: options.Sample = None,
-    seed: options.Seed = 0,
-    budget: options.Budget = None,
-    prices: options.Prices = None,
-    timeout: options.Timeout = None,
-    yes: options.Yes = False,
-    judge_hears: options.JudgeHears = False,
-    judge_prompt: options.JudgePrompt = None,
-    protocol: options.Protocol = "ours",
-    credentials: options.Credentials = None,
-    store: options.Store = options.DEFAULT_STORE,
+    samples: SampleOptions,
+    panel: JudgePanel,
+    asking: RequestOptions,
+    session: options.Session,
     json: options.Json = False,
 ) -> None:
     """See whether a judge tells right answers from safe and wrong ones.
@@ -73,35 +67,30 @@ def check(
         data (DIR): A benchmark's name or a dataset folder. [default: demo]
         benchmark (NAME): What the folder holds: mecat-caption, …
     """
-    from audiocapbench.benchmarks import Selection, open_benchmark
-    from audiocapbench.cli.preview import confirm
-    from audiocapbench.cli.progress import bars_on_stderr, explain_spending, judge_watcher
-    from audiocapbench.engine import Budget
-    from audiocapbench.judges import check_judge, create_judges, preview_check
+    from audiocapbench.benchmarks import open_benchmark
+    from audiocapbench.cli.progress import Terminal, explain_spending
+    from audiocapbench.engine import Asking
+    from audiocapbench.judges import check_judge, preview_check
     from audiocapbench.judges.check import CHECKED
+    from audiocapbench.plan import TaskPlan, execute, judge_options, panel_judges, selected
     from audiocapbench.store import Store
 
     place = Path(data) if benchmark and data else None
     opened = open_benchmark(benchmark or data or "demo", place, follow_links=follow_links)
-    ways = options.judge_ways(protocol, judge_prompt)
-    how: dict[str, Any] = {"hears": judge_hears, "timeout": timeout, "ways": ways}
-    [asked] = create_judges([judge], opened.traits.judge, **how)
-    options.refuse_idle(ways, [asked])
-    kept, selection = Store.open(store), Selection((), limit, sample, seed)
-    spent = preview_check(asked, opened, kept, selection=selection, repeats=repeats, prices=prices)
-    confirm([spent], budget_usd=budget, yes=yes)
-    purse = Budget(budget)
-    with bars_on_stderr() as bars:
-        found = check_judge(
-            asked,
-            opened,
-            kept,
-            selection=selection,
-            repeats=repeats,
-            budget=purse,
-            prices=prices,
-            progress=judge_watcher(bars, CHECKED),
-        )
+    how = Asking.of(asking)
+    traits = replace(opened.traits, unfit_judges={})  # one that does not hold there may show it
+    [asked] = panel_judges(replace(panel, judge=[judge]), traits, how.timeout)
+    kept = Store.open(session.store)
+    what: Any = {"selection": selected(samples), "repeats": repeats}
+    plan = TaskPlan(
+        how,
+        lambda: [preview_check(asked, opened, kept, prices=how.prices, **what)],
+        lambda host: check_judge(
+            asked, opened, kept, **what, **judge_options(how, host.judge_progress(CHECKED))
+        ),
+    )
+    with Terminal(yes=session.yes) as host:
+        found = execute(plan, host)
     document = found.document()
     kept.put_judge_check(asked.name, opened.name, found.signature.name, document)
     if json:
@@ -110,11 +99,10 @@ def check(
         show(_check_table(found))
     if found.warning:
         say(f"Warning: {found.warning}.")
-    explain_spending(purse)
+    explain_spending(how.budget)
     for reason, count in found.reasons.items():
         say(f"{found.judge}: {count:,} without a verdict: {reason}")
-    if found.failed:
-        raise typer.Exit(SOME_FAILED)
+    leave(failed=bool(found.failed))
 
 
 @options.command(judges_app.command)
@@ -122,17 +110,13 @@ def sensitivity(
     runs: options.RunsArgument,
     *,
     judge: str,
-    sample: options.Sample = None,
-    seed: options.Seed = 0,
+    sample: Annotated[int | None, Option(min=1)] = None,
+    seed: int = 0,
     repeats: options.Repeats = 3,
-    budget: options.Budget = None,
-    prices: options.Prices = None,
-    timeout: options.Timeout = None,
-    yes: options.Yes = False,
-    judge_hears: options.JudgeHears = False,
-    credentials: options.Credentials = None,
+    judge_hears: bool = False,
+    asking: RequestOptions,
     out: Path | None = None,
-    store: options.Store = options.DEFAULT_STORE,
+    session: options.Session,
     json: options.Json = False,
 ) -> None:
     """See how far a judge's scores, and the ranks of runs, hang on how it is asked.
@@ -142,38 +126,45 @@ def sensitivity(
 
     Args:
         judge (JUDGE): A judge that is a model.
+        sample (N): Only so many samples, drawn from every category by its share.
+        seed (N): Decides what --sample draws.
+        judge_hears: Give the judge the clip as well.
         out (FILE): Draw the shifts: FILE.svg, .png or .pdf.
     """
     from audiocapbench.benchmarks import Selection, stored_traits
-    from audiocapbench.cli.preview import confirm
-    from audiocapbench.cli.progress import bars_on_stderr, explain_spending, judge_watcher
-    from audiocapbench.engine import Budget
+    from audiocapbench.cli.progress import Terminal, explain_spending
+    from audiocapbench.engine import Asking
     from audiocapbench.judges import (
         judge_variants,
         preview_sensitivity,
         select_answers,
         study_sensitivity,
     )
+    from audiocapbench.plan import TaskPlan, execute, judge_options
     from audiocapbench.report.page.plots import figure_writer
     from audiocapbench.report.sensitivity import sensitivity_sheet, sensitivity_table
     from audiocapbench.store import Store
 
-    refuse_overwriting(out, [store_file(store)])
-    draw = None if out is None else figure_writer(out)
-    kept = Store.open(store, create=False)
+    refuse_overwriting(out, [store_file(session.store)])
+    draw, how = None if out is None else figure_writer(out), Asking.of(asking)
+    kept = Store.open(session.store, create=False)
     found = [kept.run(number) for number in dict.fromkeys(runs)]
     for one in found:
         if one.is_trial:
             raise AudioCapBenchError(f"run {one.id} is of {one.benchmark}: it has no captions")
     contract = stored_traits(kept.dataset(found[0].dataset, found[0].benchmark)).judge
-    variants = judge_variants(judge, contract, hears=judge_hears, timeout=timeout)
+    variants = judge_variants(judge, contract, hears=judge_hears, timeout=how.timeout)
     answers = select_answers(kept, found, Selection((), None, sample, seed))
-    how: dict[str, Any] = {"repeats": repeats, "prices": prices}
-    confirm(preview_sensitivity(kept, variants, answers, **how), budget_usd=budget, yes=yes)
-    purse = Budget(budget)
-    with bars_on_stderr() as bars:
-        how |= {"budget": purse, "progress": judge_watcher(bars)}
-        study = study_sensitivity(kept, variants, answers, **how)
+    what: Any = {"repeats": repeats}
+    plan = TaskPlan(
+        how,
+        lambda: preview_sensitivity(kept, variants, answers, prices=how.prices, **what),
+        lambda host: study_sensitivity(
+            kept, variants, answers, **what, **judge_options(how, host.judge_progress())
+        ),
+    )
+    with Terminal(yes=session.yes) as host:
+        study = execute(plan, host)
     if json:
         print_json(study.to_dict())
     else:
@@ -181,10 +172,10 @@ def sensitivity(
     if draw is not None:
         draw(sensitivity_sheet(study))
     say(*(f"Not varied: {words}." for words in study.left_out))
-    explain_spending(purse)
+    explain_spending(how.budget)
     if study.failed:
         say(f"{study.failed:,} answers have no verdict one way or the other.")
-        raise typer.Exit(SOME_FAILED)
+    leave(failed=bool(study.failed))
 
 
 def _check_table(found: "JudgeCheck") -> "Table":

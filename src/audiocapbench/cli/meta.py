@@ -1,19 +1,19 @@
 """``audiocapbench meta``: put metrics, judges and models on trial against what people prefer."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from inspect import Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 from typer import Option
 
+from audiocapbench.asking import RequestOptions
 from audiocapbench.cli import options
-from audiocapbench.cli.app import SOME_FAILED, WRONG_USE, app, code_of
-from audiocapbench.cli.console import complain, print_json, say, show
+from audiocapbench.cli.app import app, leave
+from audiocapbench.cli.console import print_json, say, show
 from audiocapbench.cli.examples import ExampleGroup
-from audiocapbench.cli.outputs import refuse_overwriting, store_file
+from audiocapbench.cli.outputs import read_to_ask, refuse_overwriting
 from audiocapbench.errors import AudioCapBenchError, FatalError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from audiocapbench.meta.settings import TrialSettings
     from audiocapbench.meta.trial import ScorerTrial
 
+Result = TypeVar("Result")
 
 # Repeated here because reading them takes longer than printing a help text may.
 PROMPTS = tuple(
@@ -89,16 +90,11 @@ def _try_on_pairs(
     answer: AnswerForm = "text",
     reader: str | None = None,
     read: Annotated[Literal["uncertain", "all"] | None, Option(show_default=False)] = None,
-    engine: options.Engine = "local",
-    budget: options.Budget = None,
-    prices: options.Prices = None,
-    timeout: options.Timeout = None,
-    credentials: options.Credentials = None,
-    yes: options.Yes = False,
+    asking: RequestOptions,
     seed: Annotated[int, Option(min=0)] = 42,
     html: Path | None = None,
     per_pair: Path | None = None,
-    store: options.Store = options.DEFAULT_STORE,
+    session: options.Session,
     json: options.Json = False,
 ) -> None:
     """On WHICH: see how often a scorer picks the caption that people picked.
@@ -128,7 +124,7 @@ def _try_on_pairs(
         per_pair (FILE): Write every choice as CSV.
     """
     from audiocapbench.cli.progress import explain_spending
-    from audiocapbench.engine import Budget
+    from audiocapbench.engine import Asking
     from audiocapbench.meta.pairs.files import KINDS, pair_set, read_pairs
     from audiocapbench.meta.pairs.pair import agreement
     from audiocapbench.meta.settings import TrialSettings
@@ -146,10 +142,9 @@ def _try_on_pairs(
     _check_options(scorer, for_models, swap)
     named = [name.strip().partition(":") for name in scorer]
     files = [Path(path) for kind, _, path in named if kind in ("choices", "scores")]
-    given = (*pairs, *(votes_from or ()), prompt_file, prices, credentials, store_file(store))
-    given += tuple(files)
+    given = [*pairs, *(votes_from or ()), *files, *read_to_ask(asking, session)]
     for out in (html, per_pair):
-        refuse_overwriting(out, [path for path in given if path is not None])
+        refuse_overwriting(out, [*given, *filter(None, [prompt_file])])
     found = read_pairs(kind, pairs, least_votes)
     judged = pair_set(kind, found, as_is=as_is)
     agreed = agreement(
@@ -158,7 +153,7 @@ def _try_on_pairs(
     settings = TrialSettings(
         data=data,
         follow_links=follow_links,
-        store_url=store,
+        store_url=session.store,
         prompt=prompt or "simple",
         prompt_file=prompt_file,
         swap=swap,
@@ -167,12 +162,10 @@ def _try_on_pairs(
         read=read or "uncertain",
         protocol=judged.protocol,
         seed=seed,
-        timeout=timeout,
-        budget=Budget(budget),
-        prices=prices,
+        **vars(Asking.of(asking)),
     )
     refused: list[FatalError] = []
-    trials, stopped = _try_all(scorer, judged, settings, refused, yes=yes)
+    trials, stopped = _try_all(scorer, judged, settings, refused, yes=session.yes)
     controls = try_controls(judged, settings, [one.scorer for one in trials]) if trials else []
     if trials and per_pair is not None:
         write_choices(per_pair, trials)
@@ -188,16 +181,12 @@ def _try_on_pairs(
         say(*(f"Warning: {warning}." for warning in trial.warnings))
     say(*(f"Note: {note}." for note in control_notes(trials, controls)))
     explain_spending(settings.budget)
-    complain(*refused)
-    if stopped is not None:
-        complain(stopped)
-        raise typer.Exit(code_of(stopped.stop))
-    if refused:
-        raise typer.Exit(WRONG_USE)
     failed = sum(trial.diagnostics.failed for trial in trials)
-    if failed:
+    if failed and stopped is None and not refused:
         say(f"{failed:,} captions, clips or questions got no answer; they count as unknown.")
-        raise typer.Exit(SOME_FAILED)
+    if stopped is not None:
+        leave(stopped.stop, [*refused, stopped])
+    leave(refusals=refused, failed=bool(failed))
 
 
 def _check_options(scorers: Sequence[str], of_models: Mapping[str, object], swap: bool) -> None:
@@ -234,7 +223,8 @@ def _try_all(
         (name, prompt) for name in dict.fromkeys(names) for prompt in _swept(name, settings, pairs)
     ]
     wanted = [(name, replace(settings, prompt=prompt or settings.prompt)) for name, prompt in named]
-    with agreed_scorers(wanted, pairs.decided, yes=yes) as scorers:
+
+    def try_each(scorers: "Sequence[PairScorer]") -> TrialStoppedError | None:
         for scorer, (_, prompt) in zip(scorers, named, strict=True):
             try:
                 trial = try_scorer(scorer, pairs, swap=settings.swap)
@@ -243,38 +233,42 @@ def _try_all(
             except FatalError as error:
                 refused.append(error)
             except TrialStoppedError as error:
-                return trials, error
-    return trials, None
+                return error
+        return None
+
+    return trials, ask_scorers(wanted, pairs.decided, try_each, yes=yes)
 
 
-@contextmanager
-def agreed_scorers(
+def ask_scorers(
     wanted: "Sequence[tuple[str, TrialSettings]]",
     pairs: "Sequence[CaptionPair]",
+    work: "Callable[[list[PairScorer]], Result]",
     check: "Callable[[PairScorer], PairScorer]" = lambda one: one,
     *,
     yes: bool,
-) -> "Iterator[list[PairScorer]]":
-    """Scorers, each with its settings, that are checked and agreed to before the first is tried.
+) -> Result:
+    """Do something with scorers, each with its settings, once their cost is agreed to.
 
-    A wrong name must not cost an hour. As long as they are at work there are bars of progress.
+    All are made and checked before the first is asked: a wrong name must not cost an hour.
     """
     from dataclasses import replace
     from itertools import chain
 
-    from audiocapbench.cli.preview import confirm
-    from audiocapbench.cli.progress import TrialBars
+    from audiocapbench.cli.progress import Terminal
     from audiocapbench.meta.scorers.scorer import create_scorer
+    from audiocapbench.plan import TaskPlan, execute
 
-    with TrialBars() as bars:
+    with Terminal(yes=yes) as host:
         made = [
-            check(create_scorer(name, replace(settings, progress=bars.advance)))
+            check(create_scorer(name, replace(settings, progress=host.advance)))
             for name, settings in wanted
         ]
-        paid = [one.preview(pairs) for one in made]
-        limit = wanted[0][1].budget.limit_usd
-        confirm(chain.from_iterable(paid), budget_usd=limit, yes=yes)
-        yield made
+        plan = TaskPlan(
+            wanted[0][1],
+            lambda: chain.from_iterable(one.preview(pairs) for one in made),
+            lambda _host: work(made),
+        )
+        return execute(plan, host)
 
 
 def _swept(scorer: str, settings: "TrialSettings", pairs: "PairSet") -> tuple[str | None, ...]:

@@ -5,10 +5,11 @@ from typing import Annotated
 
 from typer import Option
 
+from audiocapbench.asking import RequestOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.console import print_json, say, show
-from audiocapbench.cli.meta import agreed_scorers, meta_app
-from audiocapbench.cli.outputs import refuse_overwriting, store_file
+from audiocapbench.cli.meta import ask_scorers, meta_app
+from audiocapbench.cli.outputs import read_to_ask, refuse_overwriting
 from audiocapbench.errors import AudioCapBenchError
 
 
@@ -25,11 +26,8 @@ def build(
     sources: Path | None = None,
     data: Path | None = None,
     seed: int = 42,
-    budget: options.Budget = None,
-    prices: options.Prices = None,
-    credentials: options.Credentials = None,
-    yes: options.Yes = False,
-    store: options.Store = options.DEFAULT_STORE,
+    asking: RequestOptions,
+    session: options.Session,
     json: options.Json = False,
 ) -> None:
     """Build a trial as BRACE did: pairs for people to vote on; then those that they agree about.
@@ -60,14 +58,14 @@ def build(
     named = [one.partition("=")[::2] for one in machine or ()]
     if wrong := [one for one, both in zip(machine or (), named, strict=True) if not all(both)]:
         raise AudioCapBenchError(f"--machine {wrong[0]!r} is not SYSTEM=FILE")
-    given = (captions, votes, prices, credentials, *(Path(file) for _, file in named))
+    given = [*filter(None, (captions, votes)), *(Path(file) for _, file in named)]
     for path in (out, sources):
-        refuse_overwriting(path, [one for one in (*given, store_file(store)) if one is not None])
+        refuse_overwriting(path, [*given, *read_to_ask(asking, session)])
     if votes is not None:
         _keep(votes, out, least_votes, json=json)
         return
     from audiocapbench.cli.progress import explain_spending
-    from audiocapbench.engine import Budget
+    from audiocapbench.engine import Asking
     from audiocapbench.files import csv_text, write_file
     from audiocapbench.meta.build import build_pairs, count_types, filter_pairs, vote_table
     from audiocapbench.meta.corrupt.captions import read_captions
@@ -77,16 +75,16 @@ def build(
     found = read_captions(captions or out)
     settings = TrialSettings(
         data=data,
-        store_url=store,
+        store_url=session.store,
         prompt="simple-ref",
         swap=True,
-        budget=Budget(budget),
-        prices=prices,
+        **vars(Asking.of(asking)),
     )
     machines = {name: _read_machine(Path(file)) for name, file in named}
     pairs, wrote = build_pairs(found, machines, seed)
-    with agreed_scorers([(scorer, settings)], pairs, yes=yes) as scorers:
-        kept = filter_pairs(pairs, scorers[0])
+    kept = ask_scorers(
+        [(scorer, settings)], pairs, lambda made: filter_pairs(pairs, made[0]), yes=session.yes
+    )
     explain_spending(settings.budget)
     write_file(out, vote_table(out.suffix.lower(), kept, voters))
     if sources is not None:

@@ -1,23 +1,23 @@
 """How a function becomes a command with options, and the options that several commands share."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from copy import copy
+from dataclasses import dataclass, is_dataclass
+from functools import wraps
 from importlib import import_module
 from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import typer
+from annotated_types import Ge
 from typer import Option
 from typer.models import ParameterInfo
+from typing_extensions import is_typeddict
 
 from audiocapbench.cli.examples import ExampleCommand, ExampleGroup
-from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.table.forms import Format
-
-if TYPE_CHECKING:
-    from audiocapbench.judges import Judge
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -125,14 +125,6 @@ Store = Annotated[
     ),
 ]
 Json = Annotated[bool, Option(help="Print one JSON document instead.")]
-Budget = Annotated[
-    float | None,
-    Option(
-        metavar="USD",
-        callback=_amount,
-        help="Most that this command may spend, judges and retries included.",
-    ),
-]
 Engine = Annotated[
     str,
     Option(
@@ -149,17 +141,6 @@ Track = Annotated[
         autocompletion=lambda: ["wandb", "mlflow", "tensorboard"],
     ),
 ]
-Limit = Annotated[int | None, Option(min=1, metavar="N", help="Only the first so many samples.")]
-Sample = Annotated[
-    int | None,
-    Option(
-        min=1, metavar="N", help="Only so many samples, drawn from every category by its share."
-    ),
-]
-Seed = Annotated[int, Option(metavar="N", help="Decides what --sample draws.")]
-Prices = Annotated[
-    Path | None, Option(metavar="FILE", help="Prices that replace the built-in table's.")
-]
 Credentials = Annotated[
     Path | None,
     Option(metavar="FILE", callback=_use, help="KEY=value lines, such as API keys."),
@@ -172,13 +153,6 @@ FoundCredentials = Annotated[
         help="KEY=value lines, such as API keys. [default: credentials.env, if it is here]",
     ),
 ]
-Batch = Annotated[
-    bool, Option(help="Ask through the provider's batches: half the price, answers in a day.")
-]
-Concurrency = Annotated[
-    int | None,
-    Option(min=1, metavar="N", help="Questions at once. [default: the model's own]"),
-]
 FollowLinks = Annotated[
     bool,
     Option(help="Read clips that are links out of the folder, as in a Hugging Face cache."),
@@ -187,16 +161,7 @@ Protocol = Annotated[
     Literal["ours", "published"],
     Option(help="How AudioCapBench is asked and judged: our way, or the published tool's."),
 ]
-JudgePrompt = Annotated[
-    Literal["paper", "tool"] | None,
-    Option(help="Layout of AudioCapBench's judge prompt. [default: the protocol's]"),
-]
 Yes = Annotated[bool, Option(help="Agree to what it will cost; do not ask.")]
-Timeout = Annotated[
-    float | None,
-    Option(min=1, metavar="S", help="Seconds to wait for an answer or a verdict. [default: 120]"),
-]
-JudgeHears = Annotated[bool, Option(help="Give the judge the clip as well.")]
 Repeats = Annotated[int, Option(min=1, metavar="N", help="Rounds that a model judges.")]
 Form = Annotated[Format, Option("--format", help="How to write it.")]
 Out = Annotated[Path | None, Option(metavar="FILE", help="Write to a file instead.")]
@@ -239,13 +204,25 @@ _COMPLETIONS = {
 }
 
 
+@dataclass(frozen=True)
+class Session:
+    """Options of every command that asks: where, as whom, and whether the cost is agreed to."""
+
+    engine: Engine = "local"
+    credentials: Credentials = None
+    yes: Yes = False
+    store: Store = DEFAULT_STORE
+
+
 def command(
     add: Callable[..., Any], name: str | None = None, **how: Any
 ) -> Callable[[Function], Function]:
     """A decorator that makes a function a command, with its docstring as the help.
 
     Positional parameters are arguments, keyword-only ones options. A line of ``Args`` such as
-    ``limit (N): At most so many.`` is the help of ``--limit N``.
+    ``limit (N): At most so many.`` is the help of ``--limit N``. A parameter whose type is a
+    dataclass or a TypedDict stands for an option of each of its fields; an option that the
+    function itself has under the same name comes before such a field, which has its default then.
 
     Args:
         add: The ``command`` or ``callback`` of an app.
@@ -255,23 +232,49 @@ def command(
 
     def decorate(function: Function) -> Function:
         text, helps = _read_help(function)
-        parameters = [
-            _declared(one, helps) for one in signature(function, eval_str=True).parameters.values()
-        ]
-        vars(function)["__signature__"] = Signature(parameters)
+        own = signature(function, eval_str=True).parameters
+        declared: list[Parameter] = []
+        groups: dict[str, list[str]] = {}
+        for parameter in own.values():
+            if not (is_dataclass(parameter.annotation) or is_typeddict(parameter.annotation)):
+                declared.append(_declared(parameter, helps))
+                continue
+            fields = [one for one in _fields(parameter.annotation) if one.name not in own]
+            groups[parameter.name] = [one.name for one in fields]
+            more = _read_help(parameter.annotation)[1] | helps
+            declared += [_declared(one, more) for one in fields]
+
+        @wraps(function)
+        def grouped(**given: Any) -> Any:
+            made = {
+                group: own[group].annotation(**{field: given.pop(field) for field in fields})
+                for group, fields in groups.items()
+            }
+            return function(**given, **made)
+
+        callback = grouped if groups else function
+        vars(callback)["__signature__"] = Signature(declared)
         named = {} if name is None else {"name": name}
         kind = ExampleGroup if add.__name__ == "callback" else ExampleCommand
-        add(**named, **{"cls": kind, "help": text, **how})(function)
-        return function
+        add(**named, **{"cls": kind, "help": text, **how})(callback)
+        return cast("Function", callback)
 
     return decorate
 
 
-def _read_help(function: Callable[..., Any]) -> tuple[str, dict[str, tuple[str | None, str]]]:
+def _fields(group: Any) -> Iterator[Parameter]:
+    """The fields of a dataclass or a TypedDict as options; what has no default is off or None."""
+    for name, kind in get_type_hints(group, include_extras=True).items():
+        plain = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+        default = getattr(group, name, False if plain is bool else None)
+        yield Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def _read_help(described: Any) -> tuple[str, dict[str, tuple[str | None, str]]]:
     """A docstring's text, and of each entry of its ``Args`` the metavar and the help."""
-    text, _, lines = (getdoc(function) or "").partition("\nArgs:\n")
+    text, *lines = re.split(r"\n(?:Args|Attributes):\n", getdoc(described) or "")
     helps: dict[str, tuple[str | None, str]] = {}
-    for line in lines.splitlines():
+    for line in "\n".join(lines).splitlines():
         if entry := _ENTRY.fullmatch(line):
             name, metavar, words = entry.groups()
             helps[name] = (metavar, words)
@@ -286,27 +289,16 @@ def _declared(parameter: Parameter, helps: dict[str, tuple[str | None, str]]) ->
     kind, is_option = parameter.annotation, parameter.kind is Parameter.KEYWORD_ONLY
     if kind is typer.Context:
         return parameter
-    info: ParameterInfo = Option() if is_option else typer.Argument()
+    info: Any = Option() if is_option else typer.Argument()
     if get_origin(kind) is Annotated:
-        kind, info = get_args(kind)[0], copy(get_args(kind)[1])
+        kind, *notes = get_args(kind)
+        info = next((copy(one) for one in notes if isinstance(one, ParameterInfo)), info)
+        info.min = next((one.ge for one in notes if isinstance(one, Ge)), info.min)
     if is_option and info.default is ...:
         info.default = f"--{parameter.name.replace('_', '-')}"  # where typer keeps the names
     if parameter.name in helps:
         info.metavar, info.help = helps[parameter.name]
+    if parameter.name == "budget":
+        info.min, info.callback = None, _amount
     info.autocompletion = info.autocompletion or _COMPLETIONS.get(parameter.name)
     return parameter.replace(annotation=Annotated[kind, info])
-
-
-def refuse_idle(ways: dict[str, str], judges: "Sequence[Judge]") -> None:
-    """Refuse --protocol and --judge-prompt where no judge is a model that could be asked so."""
-    from audiocapbench.judges.judge import ModelJudge
-
-    if ways and not any(isinstance(one, ModelJudge) for one in judges):
-        option = "--judge-prompt" if "prompt" in ways else "--protocol"
-        raise AudioCapBenchError(f"{option} is about a judge that is a model, and none is named")
-
-
-def judge_ways(protocol: str, prompt: str | None) -> dict[str, str]:
-    """What a judge's contract is told of --protocol and --judge-prompt: what is not its default."""
-    published = {"protocol": protocol} if protocol != "ours" else {}
-    return published | ({"prompt": prompt} if prompt is not None else {})

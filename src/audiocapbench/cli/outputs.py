@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from audiocapbench.asking import RequestOptions
+from audiocapbench.cli import options
 from audiocapbench.cli.console import json_text, say, show, show_text
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.table.forms import Format
@@ -17,11 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outputs:
-    """What a command is to do with its results: a file of samples, trackers, and JSON."""
+    """What a command is to do with its results: a file of samples, trackers, and JSON.
 
-    per_sample: Path | None
-    track: Sequence[str]
-    json: bool
+    Attributes:
+        per_sample (FILE): Write each sample's answer, scores and reasons as CSV or JSONL.
+    """
+
+    per_sample: Path | None = None
+    track: options.Track = None
+    json: options.Json = False
 
     def __post_init__(self) -> None:
         """Refuse files and trackers that nothing can be written to, before anybody is asked."""
@@ -117,3 +123,9 @@ def reference_files(place: Path) -> Iterator[Path]:
 def store_file(store: str) -> Path:
     """The file of a store as the user names it; one that does not exist for a server."""
     return Path(store.removeprefix("sqlite:///"))
+
+
+def read_to_ask(asking: RequestOptions, session: options.Session) -> list[Path]:
+    """The files that a command reads because it asks: prices, credentials and its store."""
+    given = (asking.get("prices"), session.credentials, store_file(session.store))
+    return [path for path in given if path is not None]

@@ -1,14 +1,18 @@
-"""A progress bar for runs, and the words for how a run ended."""
+"""The terminal as the host of plans: what they cost is agreed to here, and bars show how they go.
+
+Nothing is spent unseen: what a paid model will be asked and likely costs is shown, and someone
+agrees, at the terminal or with ``--yes``.
+"""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
-from functools import cache
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import cache, partial
 from importlib import import_module
-from pathlib import Path
-from typing import Any, Unpack
+from types import TracebackType
+from typing import Any, Self
 
+import typer
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -20,24 +24,16 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from audiocapbench.benchmarks import Benchmark
-from audiocapbench.cli.console import SHOWN, say, some, stderr
+from audiocapbench.cli.app import INTERRUPTED
+from audiocapbench.cli.console import SHOWN, ask, say, some, stderr
 from audiocapbench.data.outcome import SCORED, Outcome, Status
-from audiocapbench.engine import (
-    Budget,
-    RunEnd,
-    RunOptions,
-    Stop,
-    run_benchmark,
-    score_run,
-)
-from audiocapbench.engine import Progress as Watcher
+from audiocapbench.engine import Budget, Preview, RunEnd, Stop
+from audiocapbench.engine import Progress as RunProgress
 from audiocapbench.engine.budget import dollars
-from audiocapbench.errors import FatalError
-from audiocapbench.judges import Judge, JudgeProgress, judge_run
+from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.judges import JudgeProgress
 from audiocapbench.metrics.clap.embedding import WATCHER
-from audiocapbench.models import Model
-from audiocapbench.models.registry import price_of
+from audiocapbench.plan import Host, RunsEnd
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
 from audiocapbench.table.escape_controls import escape_line
@@ -48,62 +44,138 @@ _NEEDED_LATER = (
 ).split()
 
 
-def ask_and_score(
-    benchmark: Benchmark,
-    models: Sequence[Model],
-    store: Store,
-    metrics: Sequence[str],
-    *,
-    judges: Sequence[Judge],
-    prices: Path | None = None,
-    refused: list[FatalError],
-    **how: Unpack[RunOptions],
-) -> list[RunEnd]:
-    """Ask each model in turn with a bar on stderr, score and judge it, and stop where told to.
+class Terminal(Host):
+    """A person at a terminal, or a log: asked on stdin, told on stderr; stdout is left alone."""
 
-    Args:
-        refused: Where the errors of models and judges that refuse all questions are put; the
-            others are still asked.
-    """
-    ends: list[RunEnd] = []
-    with bars_on_stderr() as bars:
-        for model in models:
-            how["price"], how["progress"] = price_of(model.name, prices), _watcher(bars, model.name)
-            try:
-                end = run_benchmark(benchmark, model, store, **how)
-            except FatalError as error:
-                refused.append(error)
-                continue
-            leave_if_dropped(end, store)
-            score_run(store, end.run, metrics)
-            if end.stop is None and judges:
-                judging = judge_run(
-                    store,
-                    end.run,
-                    judges,
-                    rate_limits=how.get("rate_limits"),
-                    budget=how.get("budget"),
-                    fresh=how.get("fresh", False),
-                    batch=how.get("batch", False),
-                    prices=prices,
-                    progress=judge_watcher(bars),
-                )
-                end = replace(end, stop=judging.stop, spending=judging.spending)
-                if end.stop is not None:
-                    end = replace(end, judged=judging.reached, dropped=judging.dropped)
-                leave_if_dropped(end, store)
-                refused += judging.refusals
-            ends.append(end)
-            if end.stop is not None:
-                break
-    return ends
+    def __init__(self, *, yes: bool = False) -> None:
+        self.bars = _Bars(
+            _Words("{task.description}"),
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            _Words("{task.fields[note]}"),
+            console=stderr(),
+        )
+        self._yes = yes
+        self._tasks: dict[str, TaskID] = {}
+
+    def __enter__(self) -> Self:
+        self._embedding = WATCHER.set(partial(self.advance, "  clips embedded"))
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        WATCHER.reset(self._embedding)
+        if self.bars.tasks:
+            self.bars.stop()
+
+    def say(self, *lines: str) -> None:
+        """Lines on stderr."""
+        say(*lines)
+
+    def agree(self, previews: Iterable[Preview], budget: Budget, caveat: str = "") -> None:
+        """Show what will cost money and have it agreed to, or end the command.
+
+        Raises:
+            ModelError: There is a budget, and no price is known of someone who will be asked.
+            AudioCapBenchError: No one can be asked, and ``yes`` was not said.
+            typer.Exit: The answer is no.
+        """
+        paid = [one for one in previews if one.is_paid]
+        for one in paid:
+            if one.likely_usd is None:
+                budget.check(one.who, None)
+        if not paid:
+            return
+        say(*filter(None, [caveat]), *map(str, paid))
+        if budget.limit_usd is not None:
+            limit = dollars(budget.limit_usd)
+            say(f"The budget is {limit}; the run stops before it is overspent.")
+        answer = True if self._yes else ask("Go on?")
+        if answer is None:
+            raise AudioCapBenchError(
+                f"this will cost {_total(paid)}, and there is no terminal to ask at; nothing was "
+                "asked. Add --yes to agree"
+            )
+        if not answer:
+            say("Nothing was asked.")
+            raise typer.Exit(INTERRUPTED)
+
+    def advance(self, name: str, done: int, total: int, note: str = "") -> None:
+        """Move a bar, or begin it."""
+        if name not in self._tasks:
+            self._tasks[name] = self.bars.add_task(name, total=total, note="")
+        self.bars.update(self._tasks[name], completed=done, total=total, note=note)
+
+    def run_progress(self, model: str) -> RunProgress:
+        """A bar for a model."""
+        bars, failures = self.bars, 0
+        task = bars.add_task(f"{model:<14}", total=None, note="")
+
+        def planned(_run: object, total: int, known: int) -> None:
+            note = f"{known} already answered" if known else ""
+            bars.update(task, total=total, completed=known, note=note)
+
+        def arrived(outcome: Outcome) -> None:
+            nonlocal failures
+            _load_ahead()
+            bars.advance(task)
+            if outcome.reply.status not in SCORED:
+                failures += 1
+                bars.update(task, note=f"{failures} without an answer")
+
+        def stopping(in_flight: int) -> None:
+            waiting = f"waiting for {in_flight} in flight; Ctrl-C again drops them"
+            bars.update(task, note=f"stopping: {waiting}")
+
+        return RunProgress(
+            planned, arrived, stopping, lambda count: bars.advance(task, count), self._note
+        )
+
+    def judge_progress(self, rounds: Sequence[str] = ()) -> JudgeProgress:
+        """A bar for each judge; of one that judges several things in turn, each under its name."""
+        bars, left = self.bars, iter(rounds)
+        tasks: dict[str, TaskID] = {}
+
+        def planned(judge: str, total: int, known: int) -> None:
+            note = f"{known} already judged" if known else ""
+            name = ": ".join(filter(None, [judge, next(left, "")]))
+            tasks[judge] = bars.add_task(f"  {name}", total=total, completed=known, note=note)
+
+        def arrived(judgement: Judgement) -> None:
+            bars.advance(tasks[judgement.judge])
+
+        def stopping() -> None:
+            for task in tasks.values():
+                bars.update(task, note="stopping; Ctrl-C again drops what is in flight")
+
+        def elsewhere(judge: str, count: int) -> None:
+            bars.advance(tasks[judge], count)
+
+        return JudgeProgress(planned, arrived, stopping, elsewhere, self._note)
+
+    def _note(self, words: str) -> None:
+        """Words that stay above the bars, or in a log."""
+        self.bars.console.print(Text(escape_line(words)), soft_wrap=True)
 
 
-def leave_if_dropped(end: RunEnd, store: Store) -> None:
-    """Whoever interrupts twice waits for no scores and tables of what is there."""
-    if end.dropped:
-        explain_end(end, store)
-        raise KeyboardInterrupt
+class _Bars(Progress):
+    """Bars that are shown once there is one, so that no line is left where there was none."""
+
+    def add_task(self, description: str, *how: Any, **more: Any) -> TaskID:
+        self.start()
+        return super().add_task(description, *how, **more)
+
+
+class _Words(TextColumn):
+    """Words from anywhere, as a terminal may see them."""
+
+    def render(self, task: Task) -> Text:
+        return Text(escape_line(self.text_format.format(task=task)))
 
 
 @cache
@@ -118,107 +190,27 @@ def _load_ahead() -> None:
     threading.Thread(target=load, name="imports", daemon=True).start()
 
 
-def judge_watcher(bars: Progress, rounds: Sequence[str] = ()) -> JudgeProgress:
-    """A bar for each judge; of one that judges several things in turn, each under its name."""
-    tasks: dict[str, TaskID] = {}
-    left = iter(rounds)
-
-    def planned(judge: str, total: int, known: int) -> None:
-        note = f"{known} already judged" if known else ""
-        name = ": ".join(filter(None, [judge, next(left, "")]))
-        tasks[judge] = bars.add_task(f"  {name}", total=total, completed=known, note=note)
-
-    def arrived(judgement: Judgement) -> None:
-        bars.advance(tasks[judgement.judge])
-
-    def stopping() -> None:
-        for task in tasks.values():
-            bars.update(task, note="stopping; Ctrl-C again drops what is in flight")
-
-    def elsewhere(judge: str, count: int) -> None:
-        bars.advance(tasks[judge], count)
-
-    return JudgeProgress(planned, arrived, stopping, elsewhere, _noted(bars))
+def _total(previews: Sequence[Preview]) -> str:
+    known = sum(one.likely_usd or 0.0 for one in previews)
+    if all(one.likely_usd is not None for one in previews):
+        return f"about {dollars(known)}"
+    return f"more than {dollars(known)}; not all prices are known" if known else "an unknown amount"
 
 
-def _noted(bars: Progress) -> Callable[[str], None]:
-    """Words that stay above the bars, or in a log."""
-    return lambda words: bars.console.print(Text(escape_line(words)), soft_wrap=True)
+def explain_runs(found: RunsEnd, store: Store, budget: Budget) -> None:
+    """Say on stderr how runs ended, what they cost, and where they are."""
+    for end in found.ends:
+        explain_end(end, store)
+    explain_spending(budget)
+    say_where(found.runs, store)
 
 
-@contextmanager
-def bars_on_stderr() -> Iterator[Progress]:
-    """Progress bars that leave stdout alone."""
-    columns = (
-        _Words("{task.description}"),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        _Words("{task.fields[note]}"),
-    )
-    bars = _Bars(*columns, console=stderr())
-    # Not reset by its token: the bars of a trial may open within the event loop and close outside.
-    before = WATCHER.get()
-    WATCHER.set(_embedding_watcher(bars))
-    try:
-        yield bars
-    finally:
-        WATCHER.set(before)
-        if bars.tasks:
-            bars.stop()
-
-
-class _Bars(Progress):
-    """Bars that are shown once there is one, so that no line is left where there was none."""
-
-    def add_task(self, description: str, *how: Any, **more: Any) -> TaskID:
-        self.start()
-        return super().add_task(description, *how, **more)
-
-
-def _embedding_watcher(bars: Progress) -> Callable[[int, int], None]:
-    """A bar for clips that are embedded, once there are any."""
-    tasks: list[TaskID] = []
-
-    def embedded(done: int, total: int) -> None:
-        if not tasks:
-            tasks.append(bars.add_task("  clips embedded", total=total, note=""))
-        bars.update(tasks[0], total=total, completed=done)
-
-    return embedded
-
-
-class _Words(TextColumn):
-    """Words from anywhere, as a terminal may see them."""
-
-    def render(self, task: Task) -> Text:
-        return Text(escape_line(self.text_format.format(task=task)))
-
-
-def _watcher(bars: Progress, name: str) -> Watcher:
-    task = bars.add_task(f"{name:<14}", total=None, note="")
-    failures = 0
-
-    def planned(_run: object, total: int, known: int) -> None:
-        note = f"{known} already answered" if known else ""
-        bars.update(task, total=total, completed=known, note=note)
-
-    def arrived(outcome: Outcome) -> None:
-        nonlocal failures
-        _load_ahead()
-        bars.advance(task)
-        if outcome.reply.status not in SCORED:
-            failures += 1
-            bars.update(task, note=f"{failures} without an answer")
-
-    def stopping(in_flight: int) -> None:
-        waiting = f"waiting for {in_flight} in flight; Ctrl-C again drops them"
-        bars.update(task, note=f"stopping: {waiting}")
-
-    def elsewhere(count: int) -> None:
-        bars.advance(task, count)
-
-    return Watcher(planned, arrived, stopping, elsewhere, _noted(bars))
+def leave_if_dropped(found: RunsEnd, store: Store) -> None:
+    """Whoever interrupts twice waits for no scores and tables of what is there."""
+    for end in found.ends:
+        if end.dropped:
+            explain_end(end, store)
+            raise KeyboardInterrupt
 
 
 def explain_end(end: RunEnd, store: Store) -> None:
@@ -273,20 +265,3 @@ def say_where(found: Sequence[Run], store: Store) -> None:
     runs = f"Run {numbers} is" if len(found) == 1 else f"Runs {numbers} are"
     does = f"audiocapbench report {numbers}{store.option}"
     say(f"{runs} in {store.name}; '{does}' shows every answer.")
-
-
-class TrialBars(ExitStack):
-    """Bars for trials, which appear with the first scorer or model that takes its time."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._bars: Progress | None = None
-        self._tasks: dict[str, TaskID] = {}
-
-    def advance(self, name: str, done: int, total: int) -> None:
-        """Move a bar, or begin it."""
-        if self._bars is None:
-            self._bars = self.enter_context(bars_on_stderr())
-        if name not in self._tasks:
-            self._tasks[name] = self._bars.add_task(name, total=total, note="")
-        self._bars.update(self._tasks[name], completed=done, total=total)

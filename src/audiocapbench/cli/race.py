@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Option
 
+from audiocapbench.asking import JudgePanel, ModelOptions, RequestOptions
 from audiocapbench.cli import options
-from audiocapbench.cli.app import SOME_FAILED, WRONG_USE, app, code_of
+from audiocapbench.cli.app import WRONG_USE, app, code_of, leave
 from audiocapbench.cli.console import print_json, say, show, show_lines
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
-    from audiocapbench.engine import RunOptions
-    from audiocapbench.judges import JudgeOptions
-    from audiocapbench.models import Model
     from audiocapbench.study.race import RaceResult
 
 
@@ -29,14 +27,10 @@ def race(
     alpha: Annotated[float, Option(min=1e-6, max=0.5)] = 0.05,
     data: Path | None = None,
     follow_links: options.FollowLinks = False,
-    seed: Annotated[int, Option(min=0, metavar="N", help="Decides the order of the clips.")] = 0,
-    concurrency: options.Concurrency = None,
-    budget: options.Budget = None,
-    prices: options.Prices = None,
-    timeout: options.Timeout = None,
-    credentials: options.Credentials = None,
-    yes: options.Yes = False,
-    store: options.Store = options.DEFAULT_STORE,
+    seed: Annotated[int, Option(min=0)] = 0,
+    told: ModelOptions,
+    asking: RequestOptions,
+    session: options.Session,
     json: options.Json = False,
 ) -> None:
     """Find the best of several models with as few questions as it takes.
@@ -54,62 +48,48 @@ def race(
         top (N): How many of the best to find.
         alpha (P): How often a wrong one may be named.
         data (DIR): The folder that 'audiocapbench build' made.
+        seed (N): Decides the order of the clips.
     """
-    from audiocapbench.benchmarks import Selection, open_benchmark
-    from audiocapbench.cli.preview import confirm, preview_run, say_what_changed
-    from audiocapbench.cli.progress import bars_on_stderr, explain_spending, say_where
-    from audiocapbench.engine import Budget, Progress, RateLimits
-    from audiocapbench.judges import create_judges
+    from audiocapbench.benchmarks import open_benchmark
+    from audiocapbench.cli.progress import Terminal, explain_spending, say_where
+    from audiocapbench.engine import Asking
     from audiocapbench.judges.aggregation import OVERALL
-    from audiocapbench.models import ModelSettings, create_models
-    from audiocapbench.models.registry import price_of
+    from audiocapbench.models import create_models
+    from audiocapbench.plan import RunPlan, execute
     from audiocapbench.scores.scorer import Scorer
-    from audiocapbench.store import Store
-    from audiocapbench.study.race import RaceCourse
+    from audiocapbench.study.race import RacePlan
 
     if metric is not None and judge is not None:
         raise AudioCapBenchError("a race is run by one score: --metric or --judge")
-    models = create_models(model, ModelSettings(timeout=timeout))
+    how = Asking.of(asking)
+    models = create_models(model, how.model_settings(told))
     opened = open_benchmark(benchmark, data, follow_links=follow_links)
-    traits = opened.traits
-    unfit = traits.unfit_judges
-    judges = create_judges([judge] if judge else (), traits.judge, timeout=timeout, unfit=unfit)
-    scorer = Scorer(judges[0].name, OVERALL) if judges else Scorer(metric or traits.headline)
-    kept, purse = Store.open(store), Budget(budget)
-    limits = RateLimits(concurrency)
-
-    def ask(model: "Model") -> "RunOptions":
-        price = price_of(model.name, prices)
-        return {"rate_limits": limits, "budget": purse, "price": price, "progress": quiet}
-
-    panel = judges[0] if judges else None
-    judging: JudgeOptions = {"rate_limits": limits, "budget": purse, "prices": prices}
-    course = RaceCourse(opened, models, kept, scorer, panel, top, alpha, seed, ask, judging)
-    say_what_changed(opened, kept)
-    previews = list(preview_run(opened, models, judges, kept, selection=Selection(), prices=prices))
-    if any(one.is_paid for one in previews):
-        say("At most, if nothing is decided before the last clip:")
-    confirm(previews, budget_usd=budget, yes=yes)
-    with bars_on_stderr() as bars:
-        task = bars.add_task("race", total=len(opened.samples), note=f"{len(models)} models")
-        quiet = Progress(noted=lambda words: bars.update(task, note=words))
-        course.watch = lambda clips, left: bars.update(
-            task, completed=clips, note=f"{left} models left"
-        )
-        found = course.run()
+    runs = RunPlan.of_models(
+        session.store,
+        opened,
+        models,
+        how,
+        metrics=() if judge else [metric or opened.traits.headline],
+        panel=JudgePanel([judge] if judge else []),
+    )
+    named = [Scorer(one, OVERALL) for one in runs.judge_names]
+    scorer = named[0] if named else Scorer(runs.metrics[0])
+    plan = RacePlan(runs, scorer, top, alpha, seed)
+    with Terminal(yes=session.yes) as host:
+        found = execute(plan, host)
     if json:
         print_json(found.to_dict())
     else:
         _show(found)
-    explain_spending(purse)
-    say_where(found.runs, kept)
+    explain_spending(how.budget)
+    say_where(found.runs, runs.store)
     if found.stop is not None:
-        say(f"Stopped: {found.stop.because(purse.spending)}. The same command goes on from here.")
+        why = found.stop.because(how.budget.spending)
+        say(f"Stopped: {why}. The same command goes on from here.")
         raise typer.Exit(code_of(found.stop))
     if any(one.refusal for one in found.racers):
         raise typer.Exit(WRONG_USE)
-    if not found.decided:
-        raise typer.Exit(SOME_FAILED)
+    leave(failed=not found.decided)
 
 
 def _show(found: "RaceResult") -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Option
 
+from audiocapbench.asking import SampleOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.console import show_result
 from audiocapbench.cli.meta import meta_app
@@ -89,9 +90,7 @@ def controls(
     benchmark: str,
     *,
     metrics: str | None = None,
-    limit: options.Limit = None,
-    sample: options.Sample = None,
-    seed: options.Seed = 0,
+    samples: SampleOptions,
     figure: Path | None = None,
     json: options.Json = False,
 ) -> None:
@@ -105,16 +104,16 @@ def controls(
         metrics (A,B): The benchmark's own by default.
         figure (FILE): Draw the distributions: FILE.svg, .png or .pdf.
     """
-    from audiocapbench.benchmarks import Selection
     from audiocapbench.benchmarks.reference_files import named_benchmark
     from audiocapbench.metrics.names import split_names
+    from audiocapbench.plan import selected
     from audiocapbench.report.controls import control_report, control_sheet, score_controls
     from audiocapbench.report.page.plots import figure_writer
 
     draw = None if figure is None else figure_writer(figure)
     opened = named_benchmark(benchmark)
     names = split_names(metrics) if metrics else list(opened.traits.metrics)
-    scores = score_controls(opened, names, Selection((), limit, sample, seed))
+    scores = score_controls(opened, names, selected(samples))
     show_result(control_report(scores), json=json)
     if draw is not None:
         draw(control_sheet(scores))

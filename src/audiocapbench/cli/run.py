@@ -1,23 +1,17 @@
 """``audiocapbench run``: ask models about a benchmark, score the answers, print the leaderboard."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
-import typer
-from typer import Option
-
+from audiocapbench.asking import JudgePanel, ModelOptions, RequestOptions, SampleOptions
 from audiocapbench.cli import options
-from audiocapbench.cli.app import SOME_FAILED, WRONG_USE, app, code_of
-from audiocapbench.cli.console import complain, print_json, say
+from audiocapbench.cli.app import app, leave
+from audiocapbench.cli.console import print_json, say
 from audiocapbench.cli.outputs import Outputs, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
     from audiocapbench.benchmarks import Benchmark
-    from audiocapbench.engine import Budget, RunEnd
-    from audiocapbench.scores.summary import RunSummary
-    from audiocapbench.store import Store
 
 
 @options.command(app.command)
@@ -28,33 +22,14 @@ def run(
     data: Path | None = None,
     follow_links: options.FollowLinks = False,
     metrics: str | None = None,
-    judge: list[str] | None = None,
-    judge_hears: options.JudgeHears = False,
-    judge_prompt: options.JudgePrompt = None,
-    protocol: options.Protocol = "ours",
-    category: list[str] | None = None,
-    limit: options.Limit = None,
-    sample: options.Sample = None,
-    seed: options.Seed = 0,
+    panel: JudgePanel,
+    samples: SampleOptions,
     only: Path | None = None,
-    engine: options.Engine = "local",
-    batch: options.Batch = False,
-    concurrency: options.Concurrency = None,
-    rpm: Annotated[float | None, Option(min=0.01)] = None,
-    tpm: Annotated[float | None, Option(min=1)] = None,
-    budget: options.Budget = None,
-    prices: options.Prices = None,
-    temperature: Annotated[float | None, Option(min=0)] = None,
-    max_tokens: Annotated[int | None, Option(min=1)] = None,
-    timeout: options.Timeout = None,
-    system: str | None = None,
-    credentials: options.Credentials = None,
-    yes: options.Yes = False,
+    told: ModelOptions,
+    asking: RequestOptions,
     fresh: bool = False,
-    per_sample: Path | None = None,
-    track: options.Track = None,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
+    session: options.Session,
+    out: Outputs,
 ) -> None:
     """Ask models about a benchmark and score the answers.
 
@@ -68,92 +43,56 @@ def run(
         model (MODEL): Model to ask; give it again for several.
         data (DIR): The folder that 'audiocapbench build' made.
         metrics (A,B): Comma-separated metrics. [default: the benchmark's own]
-        judge (JUDGE): Judge the answers; repeat for a panel.
-        category (NAME): Only this category; may be repeated.
         only (FILE): Only the samples of a subset that 'audiocapbench subset' wrote.
-        rpm (N): The provider's requests a minute.
-        tpm (N): The provider's tokens a minute.
-        temperature (T): [default: as published]
-        max_tokens (N): Longest answer, in tokens.
-        system (TEXT): What a chat model is told beforehand.
         fresh: Begin a new run and ask everything again.
-        per_sample (FILE): Write each sample's answer, scores and reasons as CSV or JSONL.
     """
-    from audiocapbench.benchmarks import Selection, open_benchmark
-    from audiocapbench.benchmarks.corpora import check_metrics
-    from audiocapbench.cli.preview import confirm, preview_run, say_what_changed
-    from audiocapbench.cli.progress import ask_and_score, explain_end, explain_spending, say_where
-    from audiocapbench.engine import Budget, RateLimits
-    from audiocapbench.errors import FatalError
-    from audiocapbench.judges import create_judges
+    from audiocapbench.benchmarks import open_benchmark
+    from audiocapbench.cli.progress import Terminal, explain_runs, leave_if_dropped
+    from audiocapbench.engine import Asking
     from audiocapbench.metrics.names import split_names
-    from audiocapbench.models import ModelSettings, create_models
-    from audiocapbench.store import Store
+    from audiocapbench.models import create_models
+    from audiocapbench.plan import RunPlan, execute, selected
 
-    out = Outputs(per_sample, track or (), json)
-    refuse_overwriting(per_sample, [store_file(store)])
-    models = create_models(
-        model,
-        ModelSettings(temperature, max_tokens, timeout, system),
-        published=protocol == "published",
-    )
+    refuse_overwriting(out.per_sample, [store_file(session.store)])
+    how = Asking.of(asking, fresh=fresh)
+    settings, published = how.model_settings(told), panel.protocol == "published"
+    models = create_models(model, settings, published=published)
     opened = open_benchmark(benchmark, data, follow_links=follow_links)
-    traits = opened.traits
-    judges = create_judges(
-        judge or (),
-        traits.judge,
-        hears=judge_hears,
-        timeout=timeout,
-        ways=options.judge_ways(protocol, judge_prompt),
-        unfit=traits.unfit_judges,
-    )
-    options.refuse_idle(options.judge_ways("ours", judge_prompt), judges)
-    names = split_names(metrics) if metrics is not None else list(traits.metrics)
-    check_metrics(traits.aggregation, names)
-    selection = Selection(tuple(category or ()), limit, sample, seed, _ids(only, opened))
-    selection.of(opened)
-    how: Any = {"selection": selection, "prices": prices, "fresh": fresh, "batch": batch}
-    kept, purse = Store.open(store), Budget(budget)
-    say_what_changed(opened, kept)
-    confirm(preview_run(opened, models, judges, kept, **how), budget_usd=budget, yes=yes)
-    refused: list[FatalError] = []
-    ends = ask_and_score(
+    plan = RunPlan.of_models(
+        session.store,
         opened,
         models,
-        kept,
-        names,
-        judges=judges,
-        rate_limits=RateLimits(concurrency, rpm, tpm),
-        budget=purse,
-        refused=refused,
-        **how,
+        how,
+        metrics=None if metrics is None else split_names(metrics),
+        panel=panel,
+        selection=selected(samples, _ids(only, opened)),
     )
+    with Terminal(yes=session.yes) as host:
+        found = execute(plan, host)
+    leave_if_dropped(found, plan.store)
     # Loaded by now, while answers were awaited; nothing before the first question needs them.
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
 
-    judge_names = [one.name for one in judges]
+    kept, traits, spending = plan.store, opened.traits, how.budget.spending
     summaries = [
-        summarise(kept, end.run, names, judge_names, stopped=end.stop is not None) for end in ends
+        summarise(kept, end.run, plan.metrics, plan.judge_names, stopped=end.stop is not None)
+        for end in found.ends
     ]
-    if json:
-        print_json(_document(kept, summaries, purse))
+    if out.json:
+        document = {"store": kept.name, "runs": [one.to_dict() for one in summaries]}
+        print_json(document | ({} if spending is None else {"budget": spending.to_dict()}))
     elif summaries:
-        print_tables(summaries, names if metrics is not None else traits.columns, traits.headline)
+        columns = traits.columns if metrics is None else plan.metrics
+        print_tables(summaries, columns, traits.headline)
     keep_estimates(kept, (one.table for one in summaries))
     if opened.missing:
         say(f"{opened.presence}; manifest.json says why.")
-    warn_about(kept, judge_names, [end.run.id for end in ends], advise=True)
-    for end in ends:
-        explain_end(end, kept)
-    explain_spending(purse)
-    say_where([end.run for end in ends], kept)
+    warn_about(kept, plan.judge_names, [one.id for one in found.runs], advise=True)
+    explain_runs(found, kept, how.budget)
     out.write([(one.to_dict(), one.table) for one in summaries])
-    complain(*refused)
-    if refused:
-        raise typer.Exit(WRONG_USE)
-    _leave(ends, summaries)
+    leave(found.stop, found.refusals, failed=any(one.has_failures for one in summaries))
 
 
 def _ids(only: Path | None, benchmark: "Benchmark") -> tuple[str, ...]:
@@ -168,18 +107,3 @@ def _ids(only: Path | None, benchmark: "Benchmark") -> tuple[str, ...]:
             "'audiocapbench subset' chooses another"
         )
     return chosen.ids
-
-
-def _document(
-    store: "Store", summaries: "Sequence[RunSummary]", budget: "Budget"
-) -> dict[str, Any]:
-    spent = {} if budget.spending is None else {"budget": budget.spending.to_dict()}
-    return {"store": store.name, "runs": [one.to_dict() for one in summaries], **spent}
-
-
-def _leave(ends: "Sequence[RunEnd]", summaries: "Sequence[RunSummary]") -> None:
-    for end in ends:
-        if end.stop is not None:
-            raise typer.Exit(code_of(end.stop))
-    if any(one.has_failures for one in summaries):
-        raise typer.Exit(SOME_FAILED)

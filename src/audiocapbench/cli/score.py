@@ -1,18 +1,17 @@
 """``audiocapbench score``: metrics on files, or more metrics for an old run."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
-import typer
 from typer import Option
 
+from audiocapbench.asking import JudgePanel, RequestOptions
 from audiocapbench.cli import options
-from audiocapbench.cli.app import SOME_FAILED, WRONG_USE, app, code_of
+from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import (
-    complain,
     print_json,
     say,
     say_bad,
@@ -25,8 +24,7 @@ from audiocapbench.errors import AudioCapBenchError, BenchmarkError, DatasetErro
 
 if TYPE_CHECKING:
     from audiocapbench.benchmarks.mecat.predictions import Answers
-    from audiocapbench.benchmarks.traits import Traits
-    from audiocapbench.judges import Judge
+    from audiocapbench.plan import RunPlan
     from audiocapbench.scores.file_scores import FileScores
 
 _OF_FILES = "preference,meteor,bleu_1,bleu_2,bleu_3,bleu_4,rouge_l"
@@ -34,44 +32,11 @@ _MECAT = "date,similarity,bleu_4,rouge_l"
 _DEFAULTS = f"[default: of files {_OF_FILES}; of MECAT {_MECAT}]"
 
 
-_KEPT = "What was judged is kept; the same command goes on from here."
+@dataclass(frozen=True)
+class PredictionFiles:
+    """Predictions from files, and what they are about.
 
-
-@options.command(app.command)
-def score(
-    run: options.MaybeRun = None,
-    *,
-    predictions: list[str] | None = None,
-    references: Path | None = None,
-    benchmark: str | None = None,
-    metrics: Annotated[
-        str | None,
-        Option(
-            metavar="A,B",
-            help=f"Comma-separated; 'audiocapbench metrics' lists them. {_DEFAULTS}",
-        ),
-    ] = None,
-    model: str | None = None,
-    judge: list[str] | None = None,
-    judge_hears: options.JudgeHears = False,
-    judge_prompt: options.JudgePrompt = None,
-    protocol: options.Protocol = "ours",
-    repeats: options.Repeats = 1,
-    engine: options.Engine = "local",
-    batch: options.Batch = False,
-    budget: options.Budget = None,
-    prices: options.Prices = None,
-    timeout: options.Timeout = None,
-    yes: options.Yes = False,
-    credentials: options.Credentials = None,
-    per_sample: Path | None = None,
-    track: options.Track = None,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
-) -> None:
-    """Score predictions from files, or add scores to a run without asking its model again.
-
-    Args:
+    Attributes:
         predictions (FILE): CSV, JSONL, JSON or Parquet with id and prediction. Of MECAT also TXT,
             and a file for each sub-task as long=FILE; repeat for several.
         references (FILE): CSV with id and reference, a row a reference; or JSONL or JSON
@@ -79,175 +44,138 @@ def score(
         benchmark (NAME): Score the files as mecat-caption or mecat-qa does: group by group.
         model (NAME): Whose --predictions they are; of a file with a column 'model' or 'system',
             also whose to take. [default: as the file says, or its name]
-        judge (JUDGE): Judge a RUN, or --predictions, which become one in --store; repeat for a
-            panel.
-        per_sample (FILE): Write each sample's answer, scores and reasons as CSV or JSONL.
     """
-    from audiocapbench.metrics.names import split_names
 
-    if model is not None and not predictions:
-        raise AudioCapBenchError("--model says whose --predictions these are; add them")
-    ways = options.judge_ways(protocol, judge_prompt)
-    asked = _Panel(judge or [], judge_hears, repeats, budget, prices, timeout, yes, ways, batch)
-    out = Outputs(per_sample, track or (), json)
-    if batch and not judge:
-        raise AudioCapBenchError("--batch is about a --judge that is a model; name one")
-    if run is not None and predictions is None and references is None and benchmark is None:
-        refuse_overwriting(per_sample, [store_file(store)])
-        _score_run(run, metrics, asked, store, out)
-    elif run is not None or not predictions or references is None:
-        raise AudioCapBenchError("score needs a RUN, or --predictions and --references")
-    elif judge:
-        _judge_files(predictions, references, benchmark, model, metrics, asked, store, out)
-    elif benchmark is not None:
-        names = split_names(_MECAT if metrics is None else metrics)
-        _score_mecat(benchmark, predictions, references, names, out)
-    elif len(predictions) > 1:
-        raise AudioCapBenchError("only a --benchmark takes several files of --predictions")
-    else:
-        names = split_names(_OF_FILES if metrics is None else metrics)
-        _score_files(Path(predictions[0]), references, model, names, out)
+    predictions: list[str] | None = None
+    references: Path | None = None
+    benchmark: str | None = None
+    model: str | None = None
 
 
-class _Panel(NamedTuple):
-    judges: list[str]
-    hears: bool
-    repeats: int
-    budget_usd: float | None
-    prices: Path | None
-    timeout: float | None
-    yes: bool
-    ways: dict[str, str]
-    batch: bool
-
-
-def _score_run(
-    number: int,
-    metrics: str | None,
-    panel: _Panel,
-    store: str,
+@options.command(app.command)
+def score(
+    run: options.MaybeRun = None,
+    *,
+    files: PredictionFiles,
+    metrics: Annotated[
+        str | None,
+        Option(
+            metavar="A,B",
+            help=f"Comma-separated; 'audiocapbench metrics' lists them. {_DEFAULTS}",
+        ),
+    ] = None,
+    panel: JudgePanel,
+    repeats: options.Repeats = 1,
+    asking: RequestOptions,
+    session: options.Session,
     out: Outputs,
 ) -> None:
-    from audiocapbench.benchmarks import stored_traits
-    from audiocapbench.benchmarks.corpora import check_metrics
-    from audiocapbench.cli.preview import confirm
-    from audiocapbench.cli.progress import bars_on_stderr, explain_spending, judge_watcher
-    from audiocapbench.cli.results import print_tables, warn_about
-    from audiocapbench.engine import Budget, Preview, score_run
-    from audiocapbench.judges import judge_run, missing_judgements, preview_judging
+    """Score predictions from files, or add scores to a run without asking its model again.
+
+    Args:
+        judge (JUDGE): Judge a RUN, or --predictions, which become one in --store; repeat for a
+            panel.
+    """
+    from audiocapbench.engine import Asking
     from audiocapbench.metrics.names import split_names
-    from audiocapbench.scores.run_table import keep_estimates
-    from audiocapbench.scores.summary import summarise
+    from audiocapbench.plan import RunPlan
     from audiocapbench.store import Store
 
-    kept = Store.open(store, create=False)
-    found = kept.run(number)
-    if found.is_trial:
-        raise AudioCapBenchError(
-            f"run {number} is of {found.benchmark}: its answers are no captions to score"
-        )
-    traits = stored_traits(kept.dataset(found.dataset, found.benchmark))
-    names = split_names(metrics) if metrics is not None else list(traits.metrics)
-    check_metrics(traits.aggregation, names)
-    judges = _judges(panel, traits)
-    missing = [missing_judgements(kept, found, one, repeats=panel.repeats) for one in judges]
-    previews = map(partial(preview_judging, store=kept, prices=panel.prices), judges, missing)
-    if panel.batch:
-        previews = map(Preview.in_batches, previews)
-    confirm(previews, budget_usd=panel.budget_usd, yes=panel.yes)
-    purse = Budget(panel.budget_usd)
-    with bars_on_stderr() as bars:
-        score_run(kept, found, names)
-        end = judge_run(
-            kept,
-            found,
-            judges,
-            repeats=panel.repeats,
-            budget=purse,
-            prices=panel.prices,
-            batch=panel.batch,
-            progress=judge_watcher(bars),
-        )
-    if end.dropped:
-        raise KeyboardInterrupt
-    judge_names = [one.name for one in judges]
-    summary = summarise(kept, found, names, judge_names, stopped=end.stop is not None)
+    if files.model is not None and not files.predictions:
+        raise AudioCapBenchError("--model says whose --predictions these are; add them")
+    if asking.get("batch") and not panel.judge:
+        raise AudioCapBenchError("--batch is about a --judge that is a model; name one")
+    names, bad = None if metrics is None else split_names(metrics), False
+    if files == PredictionFiles() and run is not None:
+        refuse_overwriting(out.per_sample, [store_file(session.store)])
+    elif run is not None or not files.predictions or files.references is None:
+        raise AudioCapBenchError("score needs a RUN, or --predictions and --references")
+    elif panel.judge:
+        run, bad = _import(files, names, panel, asking.get("timeout"), session.store, out)
+    elif files.benchmark is not None:
+        names = split_names(_MECAT) if names is None else names
+        _score_mecat(files.benchmark, files.predictions, files.references, names, out)
+        return
+    elif len(files.predictions) > 1:
+        raise AudioCapBenchError("only a --benchmark takes several files of --predictions")
+    else:
+        names = split_names(_OF_FILES) if names is None else names
+        _score_files(Path(files.predictions[0]), files.references, files.model, names, out)
+        return
+    kept, how = Store.open(session.store, create=False), Asking.of(asking)
+    plan = RunPlan.of_run(kept, kept.run(run), how, metrics=names, panel=panel, repeats=repeats)
+    _score_run(plan, session, out)
+    leave(failed=bad)
+
+
+def _score_run(plan: "RunPlan", session: options.Session, out: Outputs) -> None:
+    from audiocapbench.cli.progress import (
+        Terminal,
+        explain_end,
+        explain_spending,
+        leave_if_dropped,
+    )
+    from audiocapbench.cli.results import print_tables, warn_about
+    from audiocapbench.plan import execute
+    from audiocapbench.scores.run_table import keep_estimates
+    from audiocapbench.scores.summary import summarise
+
+    with Terminal(yes=session.yes) as host:
+        found = execute(plan, host)
+    kept, [end] = plan.store, found.ends
+    leave_if_dropped(found, kept)
+    stopped = end.stop is not None
+    summary = summarise(kept, end.run, plan.metrics, plan.judge_names, stopped=stopped)
     document = summary.to_dict()
     if out.json:
         print_json(document)
     else:
-        print_tables([summary], names, traits.headline)
+        print_tables([summary], plan.metrics, summary.table.traits.headline)
     keep_estimates(kept, [summary.table])
     out.write([(document, summary.table)])
-    warn_about(kept, summary.judge_names, [number], advise=any(missing))
-    explain_spending(purse)
-    complain(*end.refusals)
-    if end.stop is not None:
-        say(f"Judged {end.reached}: {end.stop.because(end.spending)}.", _KEPT)
-        raise typer.Exit(code_of(end.stop))
-    if end.refusals:
-        raise typer.Exit(WRONG_USE)
-    if summary.has_failures:
-        raise typer.Exit(SOME_FAILED)
+    warn_about(kept, summary.judge_names, [end.run.id], advise=found.judged > 0)
+    explain_spending(plan.asking.budget)
+    if stopped:
+        explain_end(end, kept)
+    leave(end.stop, found.refusals, failed=summary.has_failures)
 
 
-def _judges(panel: _Panel, traits: "Traits") -> "list[Judge]":
-    from audiocapbench.judges import create_judges
-    from audiocapbench.judges.judge import models_of
-    from audiocapbench.models.openai_batches import check_batchable
-
-    how: dict[str, Any] = {"hears": panel.hears, "timeout": panel.timeout, "ways": panel.ways}
-    made = create_judges(panel.judges, traits.judge, unfit=traits.unfit_judges, **how)
-    options.refuse_idle(panel.ways, made)
-    if panel.batch:
-        check_batchable(models_of(made))
-    return made
-
-
-def _judge_files(
-    predictions: list[str],
-    references: Path,
-    benchmark: str | None,
-    model: str | None,
-    metrics: str | None,
-    panel: _Panel,
+def _import(
+    files: PredictionFiles,
+    metrics: Sequence[str] | None,
+    panel: JudgePanel,
+    timeout: float | None,
     store: str,
     out: Outputs,
-) -> None:
-    """Keep predictions as a run, where judges find them, and score that."""
+) -> tuple[int, bool]:
+    """Keep predictions as a run, where judges find them; returns whether there were bad lines."""
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.benchmarks.mecat.predictions import source_of
     from audiocapbench.benchmarks.reference_files import subject
     from audiocapbench.cli.importing import explain_import
     from audiocapbench.engine.importing import import_run, model_name, read_files
-    from audiocapbench.metrics.names import split_names
+    from audiocapbench.plan import panel_judges
     from audiocapbench.store import Store
 
-    about = subject(predictions, benchmark, None, references)
-    names = split_names(metrics) if metrics is not None else ()
-    check_metrics(about.traits.aggregation, names, audio=False)
+    predictions, references = files.predictions or [], files.references
+    about = subject(predictions, files.benchmark, None, references)
+    check_metrics(about.traits.aggregation, metrics or (), audio=False)
     # Whoever has no key is told so before anything is kept.
-    _judges(panel, about.traits)
-    given = read_files(predictions, about, model)
-    files = [source_of(about.name, one).path for one in predictions]
-    refuse_overwriting(out.per_sample, [store_file(store), references, *files])
-    told = model is not None or given.predictions.head or given.predictions.system
-    said = model if told else files[0].stem
+    panel_judges(panel, about.traits, timeout)
+    given = read_files(predictions, about, files.model)
+    paths = [source_of(about.name, one).path for one in predictions]
+    refuse_overwriting(out.per_sample, [store_file(store), *paths, *filter(None, [references])])
+    named = files.model is not None or given.predictions.head or given.predictions.system
+    model = model_name(files.model if named else paths[0].stem, given.predictions)
     with Store.open(store) as kept:
-        end = import_run(kept, about, given, model_name(said, given.predictions))
+        end = import_run(kept, about, given, model)
         say(f"The predictions are kept as run {end.run.id} in {kept.name}.")
     explain_import(end)
-    _score_run(end.run.id, metrics, panel, store, out)
-    if end.bad:
-        raise typer.Exit(SOME_FAILED)
+    return end.run.id, bool(end.bad)
 
 
 def _score_files(
-    predictions: Path,
-    references: Path,
-    model: str | None,
-    names: list[str],
-    out: Outputs,
+    predictions: Path, references: Path, model: str | None, names: Sequence[str], out: Outputs
 ) -> None:
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.data.predictions import read_predictions
@@ -280,8 +208,7 @@ def _score_files(
     say_bad(bad)
     say_ids(scores.missing, "sample", "without a prediction")
     say_ids(scores.surplus, "prediction", "about no sample, left out")
-    if bad or scores.missing:
-        raise typer.Exit(SOME_FAILED)
+    leave(failed=bool(bad or scores.missing))
 
 
 def _score_mecat(
@@ -344,8 +271,7 @@ def _score_mecat(
     out.write([({"model": sources[0].path.stem, **document}, scores.table)], scores.texts)
     _say_blank(answers.texts)
     _say_what_does_not_fit(answers)
-    if answers.bad or answers.missing:
-        raise typer.Exit(SOME_FAILED)
+    leave(failed=bool(answers.bad or answers.missing))
 
 
 def _signatures(scores: "FileScores") -> list[str]:

@@ -1,5 +1,6 @@
 """Asks at full speed and loses nothing; scores what was answered."""
 
+from audiocapbench.engine.ask_context import Asking
 from audiocapbench.engine.budget import Budget, Spending, likely_cost
 from audiocapbench.engine.preview import Preview, as_questions, cached_answers, preview_questions
 from audiocapbench.engine.retrying_client import RetryPolicy
@@ -16,7 +17,7 @@ from audiocapbench.engine.scoring import AnsweredSample, answered, score_run
 from audiocapbench.engine.session import RateLimits
 from audiocapbench.engine.worker_pool import Stop
 
-__all__ = ["AnsweredSample", "Budget", "Preview", "Progress", "RateLimits", "RetryPolicy", "RunEnd"]
-__all__ += ["RunOptions", "Spending", "Stop", "answered", "arun_benchmark"]
+__all__ = ["AnsweredSample", "Asking", "Budget", "Preview", "Progress", "RateLimits"]
+__all__ += ["RetryPolicy", "RunEnd", "RunOptions", "Spending", "Stop", "answered", "arun_benchmark"]
 __all__ += ["as_questions", "cached_answers", "find_run", "likely_cost", "missing_samples"]
 __all__ += ["preview_questions", "run_benchmark", "score_run"]

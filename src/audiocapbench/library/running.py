@@ -2,38 +2,17 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
-from anyio import to_thread
-
-from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark, stored_traits
-from audiocapbench.benchmarks.corpora import check_metrics
-from audiocapbench.engine import (
-    Budget,
-    Progress,
-    RateLimits,
-    RunEnd,
-    RunOptions,
-    Spending,
-    Stop,
-    arun_benchmark,
-    run_benchmark,
-    score_run,
-)
+from audiocapbench.asking import JudgePanel, RequestOptions
+from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
+from audiocapbench.engine import Asking, Progress, Spending, Stop
 from audiocapbench.engine.ray_cluster import joined
 from audiocapbench.errors import ModelError
-from audiocapbench.judges import (
-    Judge,
-    JudgeOptions,
-    JudgingEnd,
-    ajudge_run,
-    check_prices,
-    create_judges,
-    judge_run,
-)
+from audiocapbench.judges import check_prices
 from audiocapbench.library.arguments import (
     ArgumentError,
     check_options,
@@ -42,7 +21,17 @@ from audiocapbench.library.arguments import (
     run_number,
 )
 from audiocapbench.models import Model, ModelSettings, create_model
-from audiocapbench.models.registry import price_of
+from audiocapbench.plan import (
+    Call,
+    Host,
+    RunPlan,
+    RunsEnd,
+    aexecute,
+    execute,
+    finish,
+    in_loop,
+    now,
+)
 from audiocapbench.report.tables import estimate_table
 from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.run_table import keep_estimates
@@ -123,24 +112,16 @@ class RunResult(Result):
         return self.summary.to_dict() | stop | budget
 
 
-class AskSettings(TypedDict, total=False):
-    """How models and judges are asked.
+class AskSettings(RequestOptions, total=False):
+    """How models and judges are asked: ``RequestOptions``, and where answers are kept.
 
     Attributes:
         store: Where answers are kept: a file, a database URL or an open store.
-        concurrency: Most questions at once.
-        budget: Most dollars that this call may spend, on models, judges and retries together.
-        prices: A file of prices that come before the built-in ones.
         fresh: Whether to ask everything again.
-        batch: Whether to ask through the provider's batches: half the price, answers in a day.
     """
 
     store: StoreLike
-    concurrency: int | None
-    budget: float | None
-    prices: Path | None
     fresh: bool
-    batch: bool
 
 
 class RunSettings(AskSettings, total=False):
@@ -189,100 +170,84 @@ def run(
         AudioCapBenchError: What is wrong with the names, the data or the settings; or that the
             provider refuses all questions. What was answered is kept.
     """
-    check_options(options, RunSettings)
-    with (
-        opened_store(options.get("store", DEFAULT_STORE)) as store,
-        joined(options.get("engine", "local")),
-    ):
-        plan = _Plan.of(benchmark, model, options)
-        end = run_benchmark(plan.benchmark, plan.model, store, **plan.asking)
-        score_run(store, end.run, plan.metrics)
-        last: RunEnd | JudgingEnd = end
-        if end.stop is None and plan.judges:
-            last = judge_run(store, end.run, plan.judges, **plan.judging)
-        return _result(store, end.run, plan.metrics, plan.judges, last)
+    return finish(_run(now, benchmark, model, options))
 
 
 async def arun(
     benchmark: str | PathLike[str] | Benchmark, model: str | Model, **options: Unpack[RunSettings]
 ) -> RunResult:
     """As ``run``, in the caller's own event loop; cancelling drops what is in flight."""
+    return await _run(in_loop, benchmark, model, options)
+
+
+async def _run(
+    call: Call,
+    benchmark: str | PathLike[str] | Benchmark,
+    model: str | Model,
+    options: RunSettings,
+) -> RunResult:
     check_options(options, RunSettings)
     with (
         opened_store(options.get("store", DEFAULT_STORE)) as store,
-        await to_thread.run_sync(joined, options.get("engine", "local")),
+        await call(joined, None, options.get("engine", "local")),
     ):
-        plan = await to_thread.run_sync(_Plan.of, benchmark, model, options)
-        end = await arun_benchmark(plan.benchmark, plan.model, store, **plan.asking)
-        await to_thread.run_sync(score_run, store, end.run, plan.metrics)
-        last: RunEnd | JudgingEnd = end
-        if end.stop is None and plan.judges:
-            last = await ajudge_run(store, end.run, plan.judges, **plan.judging)
-        return await to_thread.run_sync(_result, store, end.run, plan.metrics, plan.judges, last)
+        plan: RunPlan = await call(_run_plan, None, store, benchmark, model, options)
+        found = await call(execute, aexecute, plan, _Watched(options.get("progress")))
+        for refusal in found.refusals if not found.ends else ():
+            raise refusal
+        result: RunResult = await call(_result, None, plan, found, plan.metrics)
+        return result
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What the arguments of ``run`` stand for."""
+class _Watched(Host):
+    """Whoever calls the library has agreed, and may be told how a run goes."""
 
-    benchmark: Benchmark
-    model: Model
-    metrics: list[str]
-    judges: list[Judge]
-    asking: RunOptions
-    judging: JudgeOptions
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
 
-    @classmethod
-    def of(
-        cls, benchmark: str | PathLike[str] | Benchmark, model: str | Model, options: RunSettings
-    ) -> "_Plan":
-        data = options.get("data")
-        if not isinstance(benchmark, str | PathLike | Benchmark):
-            what = "the name of a benchmark, a folder, or a benchmark of your own"
-            raise ArgumentError(f"benchmark is {benchmark!r:.60}; it must be {what}")
-        if not isinstance(model, str) and not hasattr(model, "contract"):
-            what = "one model: its name, or a model of your own; call run() for each of several"
-            raise ArgumentError(f"model is {model!r:.60}; it must be {what}")
-        if not isinstance(benchmark, Benchmark):
-            benchmark = open_benchmark(
-                str(benchmark),
-                None if data is None else Path(data),
-                follow_links=options.get("follow_links", False),
-            )
-        settings = options.get("settings")
-        if isinstance(model, str):
-            model = create_model(model, settings)
-        elif settings is not None and settings.given:
-            raise ModelError(f"{model.name} is made already; give it its settings when it is made")
-        metrics = _metrics(options.get("metrics"), benchmark.traits.metrics)
-        check_metrics(benchmark.traits.aggregation, metrics)
-        budget, fresh = Budget(options.get("budget")), options.get("fresh", False)
-        limits, prices = RateLimits(options.get("concurrency")), options.get("prices")
-        how: Any = {"rate_limits": limits, "fresh": fresh, "batch": options.get("batch", False)}
-        timeout = settings.timeout if settings is not None else None
-        names, traits = _judges(options.get("judge")), benchmark.traits
-        judges = create_judges(names, traits.judge, timeout=timeout, unfit=traits.unfit_judges)
-        # Before the model is paid, not when its answers are to be judged.
-        check_prices(judges, budget, prices)
-        return cls(
-            benchmark,
-            model,
-            metrics,
-            judges,
-            how
-            | {
-                "selection": Selection(
-                    tuple(options.get("categories", ())),
-                    options.get("limit"),
-                    options.get("sample"),
-                    options.get("seed", 0),
-                ),
-                "budget": budget if budget.limit_usd is not None else None,
-                "price": price_of(model.name, prices),
-                "progress": options.get("progress"),
-            },
-            how | {"budget": budget, "prices": prices},
-        )
+    def run_progress(self, model: str) -> Progress | None:
+        """What the caller gave."""
+        return self._progress
+
+
+def _run_plan(
+    store: Store,
+    benchmark: str | PathLike[str] | Benchmark,
+    model: str | Model,
+    options: RunSettings,
+) -> RunPlan:
+    if not isinstance(benchmark, str | PathLike | Benchmark):
+        what = "the name of a benchmark, a folder, or a benchmark of your own"
+        raise ArgumentError(f"benchmark is {benchmark!r:.60}; it must be {what}")
+    if not isinstance(model, str) and not hasattr(model, "contract"):
+        what = "one model: its name, or a model of your own; call run() for each of several"
+        raise ArgumentError(f"model is {model!r:.60}; it must be {what}")
+    if not isinstance(benchmark, Benchmark):
+        data, follow = options.get("data"), options.get("follow_links", False)
+        folder = None if data is None else Path(data)
+        benchmark = open_benchmark(str(benchmark), folder, follow_links=follow)
+    settings = options.get("settings") or ModelSettings()
+    if not isinstance(model, str) and settings.given:
+        raise ModelError(f"{model.name} is made already; give it its settings when it is made")
+    if settings.timeout is None:
+        settings = replace(settings, timeout=options.get("timeout"))
+    if isinstance(model, str):
+        model = create_model(model, settings)
+    asking = Asking.of(options, fresh=options.get("fresh", False))
+    metrics = options.get("metrics")
+    draw = (options.get("limit"), options.get("sample"), options.get("seed", 0))
+    plan = RunPlan.of_models(
+        store,
+        benchmark,
+        [model],
+        replace(asking, timeout=settings.timeout),
+        metrics=None if metrics is None else metric_names(metrics),
+        panel=JudgePanel(_listed(options.get("judge"))),
+        selection=Selection(tuple(options.get("categories", ())), *draw),
+    )
+    # Before the model is paid, not when its answers are to be judged.
+    check_prices(plan.judges, asking.budget, asking.prices)
+    return plan
 
 
 class JudgeSettings(AskSettings, total=False):
@@ -291,12 +256,10 @@ class JudgeSettings(AskSettings, total=False):
     Attributes:
         hears: Whether a model judge is given the clip too.
         repeats: How often a model judges each answer.
-        timeout: Seconds to wait for one verdict.
     """
 
     hears: bool
     repeats: int
-    timeout: float | None
 
 
 def judge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) -> RunResult:
@@ -311,63 +274,49 @@ def judge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) 
         AudioCapBenchError: There is no such run or judge. A judge that refuses all questions is
             told of in the result.
     """
-    check_options(options, JudgeSettings)
-    with opened_store(options.get("store", DEFAULT_STORE), create=False) as store:
-        found, judges, asking = _judging(store, run, judge, options)
-        end = judge_run(store, found, judges, **asking)
-        return _result(store, found, list(store.scores(found.id)), judges, end)
+    return finish(_judge(now, run, judge, options))
 
 
 async def ajudge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) -> RunResult:
     """As ``judge``, in the caller's own event loop; cancelling drops what is in flight."""
+    return await _judge(in_loop, run, judge, options)
+
+
+async def _judge(
+    call: Call, run: int | RunResult, judge: Names, options: JudgeSettings
+) -> RunResult:
     check_options(options, JudgeSettings)
     with opened_store(options.get("store", DEFAULT_STORE), create=False) as store:
-        found, judges, asking = await to_thread.run_sync(_judging, store, run, judge, options)
-        end = await ajudge_run(store, found, judges, **asking)
-        metrics = await to_thread.run_sync(store.scores, found.id)
-        return await to_thread.run_sync(_result, store, found, list(metrics), judges, end)
+        plan: RunPlan = await call(judge_plan, None, store, run, judge, options)
+        found = await call(execute, aexecute, plan)
+        metrics = await call(store.scores, None, found.runs[0].id)
+        result: RunResult = await call(_result, None, plan, found, list(metrics))
+        return result
 
 
-def _judging(
-    store: Store, run: int | RunResult, names: Names, options: JudgeSettings
-) -> tuple[Run, list[Judge], JudgeOptions]:
-    found = store.run(run_number(run))
-    traits = stored_traits(store.dataset(found.dataset, found.benchmark))
-    hears, timeout = options.get("hears", False), options.get("timeout")
-    unfit = traits.unfit_judges
-    judges = create_judges(_judges(names), traits.judge, hears=hears, timeout=timeout, unfit=unfit)
-    asking: JudgeOptions = {
-        "repeats": options.get("repeats", 1),
-        "rate_limits": RateLimits(options.get("concurrency")),
-        "budget": Budget(options.get("budget")),
-        "prices": options.get("prices"),
-        "fresh": options.get("fresh", False),
-        "batch": options.get("batch", False),
-    }
-    return found, judges, asking
+def judge_plan(store: Store, run: int | RunResult, judge: Names, options: JudgeSettings) -> RunPlan:
+    """Have judges judge a run; its scores by metrics stay as they are."""
+    return RunPlan.of_run(
+        store,
+        store.run(run_number(run)),
+        Asking.of(options, fresh=options.get("fresh", False)),
+        metrics=(),
+        panel=JudgePanel(_listed(judge), options.get("hears", False)),
+        repeats=options.get("repeats", 1),
+    )
 
 
-def _result(
-    store: Store,
-    run: Run,
-    metrics: Sequence[str],
-    judges: Sequence[Judge],
-    end: RunEnd | JudgingEnd,
-) -> RunResult:
+def _result(plan: RunPlan, found: RunsEnd, metrics: Sequence[str]) -> RunResult:
     """A run's scores, computed and kept while the store is open."""
-    names = [judge.name for judge in judges]
-    summary = summarise(store, run, metrics, names, stopped=end.stop is not None)
+    end, stopped = found.ends[0], found.stop is not None
+    summary = summarise(plan.store, end.run, metrics, plan.judge_names, stopped=stopped)
     result = RunResult(summary, end.stop, end.spending)
     result.records()
-    keep_estimates(store, [result.summary.table])
+    keep_estimates(plan.store, [result.summary.table])
     return result
 
 
-def _metrics(given: Names | None, default: Sequence[str]) -> list[str]:
-    return list(default) if given is None else metric_names(given)
-
-
-def _judges(given: Names | None) -> list[str]:
+def _listed(given: Names | None) -> list[str]:
     return [given] if isinstance(given, str) else list(given or ())
 
 

@@ -22,7 +22,6 @@ class TrialSettings(AskContext):
         reader: Model that reads free-text answers where the parser is not certain.
         read: Whether the reader reads what is ``uncertain`` alone, or ``all``.
         protocol: How metrics are held to references: plainly, or in the manner of FENSE.
-        timeout: Seconds to wait for one answer, of models that take this setting.
     """
 
     data: Path | None = None
@@ -35,4 +34,3 @@ class TrialSettings(AskContext):
     read: Literal["uncertain", "all"] = "uncertain"
     protocol: TrialProtocol = "plain"
     seed: int = 42
-    timeout: float | None = None

@@ -4,24 +4,23 @@ What is decided is the order of the means over all clips of the benchmark, and t
 whenever the race stops. Answers and scores are those of ordinary runs, which ``run`` can finish.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.data import Sample
-from audiocapbench.engine import RunEnd, RunOptions, run_benchmark, score_run
-from audiocapbench.engine.worker_pool import Stop
-from audiocapbench.errors import FatalError, ReportError
-from audiocapbench.judges import Judge, JudgeOptions, judge_run
+from audiocapbench.engine import Preview, Progress, Stop
+from audiocapbench.errors import ReportError
 from audiocapbench.models import Model
+from audiocapbench.plan import Call, Host, Plan, RunPlan, execute
 from audiocapbench.scores.estimate import HAVE_TEXT, Missing
 from audiocapbench.scores.run_table import RunTable, TableReader
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.stats.racing import ALPHA, Race, Round, deal_rounds
-from audiocapbench.store import Run, Store
+from audiocapbench.store import Run
 
 FEWEST_A_ROUND = 20
 MOST_ROUNDS = 25
@@ -103,39 +102,42 @@ class RaceResult:
 
 
 @dataclass
-class RaceCourse:
-    """What a race is about: who is asked what, and who scores it.
+class RacePlan(Plan[RaceResult]):
+    """A race of a plan's models over all samples, by one score.
 
     Attributes:
-        ask: How a model is asked; see ``RunOptions``.
-        judging: How its answers are judged.
-        watch: Told before each round: clips asked so far, and how many models are left.
+        runs: Who is asked what, and who judges.
+        scorer: What decides: the plan's judge, or a metric.
     """
 
-    benchmark: Benchmark
-    models: Sequence[Model]
-    store: Store
+    runs: RunPlan
     scorer: Scorer
-    judge: Judge | None = None
     top: int = 1
     alpha: float = ALPHA
     seed: int = 0
-    ask: Callable[[Model], RunOptions] = lambda _model: {}
-    judging: JudgeOptions = field(default_factory=JudgeOptions)
-    watch: Callable[[int, int], None] = lambda _clips, _left: None
+    caveat = "At most, if nothing is decided before the last clip:"
 
     def __post_init__(self) -> None:
-        check_scorer(self.scorer, self.benchmark)
-        if not 1 <= self.top < len(self.models):
+        check_scorer(self.scorer, self.runs.subject)
+        models = len(self.runs.models)
+        if not 1 <= self.top < models:
             raise ReportError(
-                f"a race for the best {self.top} takes more models than that, and has "
-                f"{len(self.models)}"
+                f"a race for the best {self.top} takes more models than that, and has {models}"
             )
-        self.runs: dict[str, Run] = {}
+        self.asking = self.runs.asking
+        self.begun: dict[str, Run] = {}
         self.refusals: dict[str, str] = {}
-        self.reader = TableReader(self.store)
+        self.reader = TableReader(self.runs.store)
 
-    def run(self) -> RaceResult:
+    def notes(self) -> Iterable[str]:
+        """What is to be said of the benchmark."""
+        return self.runs.notes()
+
+    def previews(self) -> Iterable[Preview]:
+        """What it costs to ask every model about every clip."""
+        return self.runs.previews()
+
+    async def carry_out(self, host: Host, call: Call) -> RaceResult:
         """Ask round by round until the best are known, or the budget or the clips are spent.
 
         Once a model is refused, the others race anew, by the answers that they gave: those that it
@@ -143,24 +145,25 @@ class RaceCourse:
         """
         while True:
             refused = len(self.refusals)
-            found = self._race()
+            found: RaceResult = await call(self._race, None, host)
             if found.stop is not None or len(self.refusals) == refused:
                 return found
 
-    def _race(self) -> RaceResult:
-        samples = self.benchmark.samples
-        models = [one for one in self.models if one.name not in self.refusals]
+    def _race(self, host: Host) -> RaceResult:
+        samples = self.runs.subject.samples
+        models = [one for one in self.runs.models if one.name not in self.refusals]
         race = Race(len(models), len(samples), self.top, self.alpha)
         out_after: dict[str, int] = {}
         stop = None
         size = max(FEWEST_A_ROUND, -(-len(samples) // MOST_ROUNDS))
         for dealt in deal_rounds([one.category for one in samples], size, self.seed):
             inside = [one for one in models if one.name not in out_after]
-            self.watch(race.seen, len(inside))
+            quiet = _Round(host, race.seen, len(samples))
+            quiet.note(f"{len(inside)} models left")
             if len(inside) <= self.top:
                 break
             chosen = [samples[place] for place in dealt.places]
-            stop = self._ask(inside, chosen)
+            stop = self._ask(inside, chosen, quiet)
             if stop is not None or any(one.name in self.refusals for one in inside):
                 break
             self._score(race, models, dealt, chosen)
@@ -168,28 +171,16 @@ class RaceCourse:
             out_after |= {name: race.seen for name in gone if name not in out_after}
         return self._result(race, out_after, stop)
 
-    def _ask(self, inside: Sequence[Model], chosen: Sequence[Sample]) -> Stop | None:
+    def _ask(self, inside: Sequence[Model], chosen: Sequence[Sample], host: Host) -> Stop | None:
         ids = frozenset(one.id for one in chosen)
         for model in inside:
-            try:
-                end: RunEnd = run_benchmark(
-                    self.benchmark, model, self.store, **self.ask(model) | {"only": ids}
-                )
-            except FatalError as error:
+            found = execute(replace(self.runs, models=[model], only=ids), host)
+            for run in found.runs:
+                self.begun[model.name] = run
+            for error in found.refusals[:1]:
                 self.refusals[model.name] = str(error)
-                continue
-            self.runs[model.name] = end.run
-            if end.stop is not None:
-                return end.stop
-            if self.judge is None:
-                score_run(self.store, end.run, [self.scorer.name])
-                continue
-            how: JudgeOptions = {**self.judging, "samples": ids}
-            judged = judge_run(self.store, end.run, [self.judge], **how)
-            if judged.refusals:
-                self.refusals[model.name] = str(judged.refusals[0])
-            if judged.stop is not None:
-                return judged.stop
+            if found.stop is not None:
+                return found.stop
         return None
 
     def _score(
@@ -200,7 +191,7 @@ class RaceCourse:
         low = np.zeros((len(models), len(chosen)))
         high = np.zeros_like(low)
         for place, model in enumerate(models):
-            table = self.reader.read(self.runs[model.name])
+            table = self.reader.read(self.begun[model.name])
             values = table.sample_scores(self.scorer).values
             for column, sample in enumerate(chosen):
                 known = values.get(sample.id)
@@ -219,15 +210,30 @@ class RaceCourse:
 
     def _result(self, race: Race, out_after: dict[str, int], stop: Stop | None) -> RaceResult:
         racers = []
-        for name in (one.name for one in self.models):
-            table = self.reader.read(self.runs[name]) if name in self.runs else None
+        for name in (one.name for one in self.runs.models):
+            table = self.reader.read(self.begun[name]) if name in self.begun else None
             out, refusal = out_after.get(name), self.refusals.get(name)
             racers.append(_racer(name, table, self.scorer, out, refusal))
         left = [one.model for one in racers if one.out_after is None and one.refusal is None]
-        ranked, runs = tuple(sorted(racers, key=_order)), tuple(self.runs.values())
+        ranked, runs = tuple(sorted(racers, key=_order)), tuple(self.begun.values())
         is_decided = race.models > self.top >= len(left) and stop is None
         about = (self.scorer, race.clips, self.top, self.alpha)
         return RaceResult(*about, ranked, tuple(left), is_decided, stop, runs)
+
+
+class _Round(Host):
+    """A round of questions on one bar, that of the race."""
+
+    def __init__(self, host: Host, clips: int, total: int) -> None:
+        self._host, self._clips, self._total = host, clips, total
+
+    def note(self, words: str) -> None:
+        """Say something beside the bar."""
+        self._host.advance("race", self._clips, self._total, words)
+
+    def run_progress(self, model: str) -> Progress:
+        """What is awaited."""
+        return Progress(noted=self.note)
 
 
 def check_scorer(scorer: Scorer, benchmark: Benchmark) -> None:

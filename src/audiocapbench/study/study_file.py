@@ -3,18 +3,19 @@
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from audiocapbench.benchmarks import Benchmark
+from audiocapbench.asking import RequestOptions
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.errors import MetricError, ReportError, meant
 from audiocapbench.files import write_file
-from audiocapbench.judges import Judge
 from audiocapbench.metrics import compute
 from audiocapbench.models import Model, ModelSettings, create_models
+from audiocapbench.plan import RunPlan
 from audiocapbench.version import VERSION
 
 Table = Literal["leaderboard", "by-category", "table1", "table2", "table3"]
@@ -27,7 +28,8 @@ class _Strict(BaseModel):
 
     @model_validator(mode="after")
     def _without_nul(self) -> Self:
-        if bad := [name for name, value in self if "\0" in str(value)]:
+        given = dict(self) | getattr(self, "asking", {})
+        if bad := [name for name, value in given.items() if "\0" in str(value)]:
             raise ValueError(f"{', '.join(bad)} holds a NUL character")
         return self
 
@@ -64,8 +66,7 @@ class Study(_Strict):
         models: Names, or tables with a name and settings.
         judges: Who judges the answers.
         metrics: The benchmark's own where none are named.
-        batch: Whether models and judges are asked through providers' batches, at half the price.
-        budget: Dollars for everything that the study asks.
+        asking: The options of asking, which stand in the file beside the other keys.
         output: The folder that it writes.
     """
 
@@ -80,10 +81,7 @@ class Study(_Strict):
     limit: Positive | None = None
     sample: Positive | None = None
     seed: int = 0
-    concurrency: Positive | None = None
-    batch: bool = False
-    budget: Annotated[float, Field(ge=0)] | None = None
-    prices: Path | None = None
+    asking: RequestOptions = Field(default_factory=RequestOptions)
     store: str = "audiocapbench.db"
     folder: Path = Path("study")
     published: bool = False
@@ -106,6 +104,8 @@ class Study(_Strict):
         found: list[Model] = []
         for one in self.models:
             given = ModelSettings(**one.model_dump(exclude={"name"}))
+            if given.timeout is None:
+                given = replace(given, timeout=self.asking.get("timeout"))
             found += create_models([one.name], given, published=self.protocol == "published")
         return found
 
@@ -119,50 +119,55 @@ def read_study(path: Path) -> Study:
     """
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        of_asking = ("asking", *RequestOptions.__annotations__)
+        given["asking"] = {name: given.pop(name) for name in of_asking if name in given}
         # As JSON, so that a number is a number and a list is a list.
         study = Study.model_validate_json(json.dumps(given, default=str), strict=True)
         beside = path.parent
-        paths = {name: getattr(study, name) for name in ("folder", "data", "prices")}
+        paths = {"folder": study.folder, "data": study.data}
         changed: dict[str, Any] = {
             name: beside / one.expanduser() for name, one in paths.items() if one is not None
         }
+        if prices := study.asking.get("prices"):
+            changed["asking"] = study.asking | {"prices": beside / prices.expanduser()}
         if "://" not in study.store:
             changed["store"] = str(beside / Path(study.store).expanduser())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RuntimeError) as error:
         raise ReportError(f"{path} cannot be read as a study: {error}") from None
     except ValidationError as error:
-        problems = [
-            Problem(path.name, ".".join(map(str, one["loc"])) or "the study", _words(one))
-            for one in error.errors()
-        ]
+        problems = [Problem(path.name, _place(one["loc"]), _words(one)) for one in error.errors()]
         raise InvalidDataError(path, problems) from None
     if (beside / study.benchmark).is_dir():
         changed["benchmark"] = str(beside / study.benchmark)
     return study.model_copy(update=changed)
 
 
+def _place(keys: Sequence[str | int]) -> str:
+    """A key as the file has it, where options of asking stand beside the others."""
+    inner = keys[1:] if keys[:1] == ("asking",) else keys
+    return ".".join(map(str, inner)) or "the study"
+
+
 def _words(problem: Any) -> str:
     if problem["type"] == "extra_forbidden":
-        known = {**Study.model_fields, **StudyModel.model_fields, **Output.model_fields}
+        fields = {**Study.model_fields, **StudyModel.model_fields, **Output.model_fields}
+        known = (fields.keys() | RequestOptions.__annotations__.keys()) - {"asking"}
         return f"is no key of a study{meant(str(problem['loc'][-1]), known)}"
     return str(problem["msg"]).removeprefix("Value error, ")
 
 
-def lock_of(
-    study: Study, benchmark: Benchmark, models: Sequence[Model], judges: Sequence[Judge]
-) -> dict[str, Any]:
+def lock_of(study: Study, plan: RunPlan) -> dict[str, Any]:
     """Everything that its numbers hang on, by name: data, models, prompts, metrics, toolkit."""
-    metrics = benchmark.traits.metrics if study.metrics is None else study.metrics
     return {
         "toolkit": VERSION,
-        "benchmark": {"name": benchmark.name, "fingerprint": benchmark.fingerprint},
+        "benchmark": {"name": plan.subject.name, "fingerprint": plan.subject.fingerprint},
         "samples": study.model_dump(include={"category", "limit", "sample", "seed"}),
         "models": {
             one.name: {"parameters": dict(one.parameters), "audio": str(one.contract)}
-            for one in models
+            for one in plan.models
         },
-        "judges": {one.name: str(one.signature) for one in judges},
-        "metrics": {name: _signature(name) for name in metrics},
+        "judges": {one.name: str(one.signature) for one in plan.judges},
+        "metrics": {name: _signature(name) for name in plan.metrics},
     }
 
 

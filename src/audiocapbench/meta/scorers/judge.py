@@ -29,6 +29,7 @@ from audiocapbench.meta.scorers.scorer import Diagnostics, FloatArray, Pointwise
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.models.model import SimpleModel
+from audiocapbench.plan import judge_options
 from audiocapbench.store import Run
 
 _CATEGORY = "sound"
@@ -100,14 +101,8 @@ class JudgeScorer(PointwiseScorer):
         settings, total = self._settings, len(run.sample_ids)
         count = settings.counter(self.name, total)
         count(total - len(missing_judgements(settings.store, run, judge)))
-        end = judge_run(
-            settings.store,
-            run,
-            [judge],
-            budget=settings.budget,
-            prices=settings.prices,
-            progress=JudgeProgress(arrived=lambda _judgement: count()),
-        )
+        how = judge_options(settings, JudgeProgress(arrived=lambda _judgement: count()))
+        end = judge_run(settings.store, run, [judge], **how)
         for refusal in end.refusals:
             raise refusal
         if end.stop is not None:

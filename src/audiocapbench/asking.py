@@ -1,0 +1,90 @@
+"""The options of everything that asks models or judges, each declared here and nowhere else.
+
+Commands have them as options, the library as keyword arguments, a study as keys of its file.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from annotated_types import Ge
+from typing_extensions import TypedDict
+
+
+class RequestOptions(TypedDict, total=False):
+    """How models and judges are asked.
+
+    Attributes:
+        batch: Ask through the provider's batches: half the price, answers in a day.
+        concurrency (N): Questions at once. [default: the model's own]
+        rpm (N): The provider's requests a minute.
+        tpm (N): The provider's tokens a minute.
+        budget (USD): Most that this command may spend, judges and retries included.
+        prices (FILE): Prices that replace the built-in table's.
+        timeout (S): Seconds to wait for an answer or a verdict. [default: 120]
+    """
+
+    batch: bool
+    concurrency: Annotated[int | None, Ge(1)]
+    rpm: Annotated[float | None, Ge(0.01)]
+    tpm: Annotated[float | None, Ge(1)]
+    budget: Annotated[float | None, Ge(0)]
+    prices: Path | None
+    timeout: Annotated[float | None, Ge(1)]
+
+    __pydantic_config__ = {"extra": "forbid", "allow_inf_nan": False}  # type: ignore[misc]  # noqa: RUF012
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """What models are told beside the question.
+
+    Attributes:
+        temperature (T): [default: as published]
+        max_tokens (N): Longest answer, in tokens.
+        system (TEXT): What a chat model is told beforehand.
+    """
+
+    temperature: Annotated[float | None, Ge(0)] = None
+    max_tokens: Annotated[int | None, Ge(1)] = None
+    system: str | None = None
+
+
+@dataclass(frozen=True)
+class SampleOptions:
+    """Which samples of a benchmark are asked.
+
+    Attributes:
+        category (NAME): Only this category; may be repeated.
+        limit (N): Only the first so many samples.
+        sample (N): Only so many samples, drawn from every category by its share.
+        seed (N): Decides what --sample draws.
+    """
+
+    category: list[str] | None = None
+    limit: Annotated[int | None, Ge(1)] = None
+    sample: Annotated[int | None, Ge(1)] = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class JudgePanel:
+    """Who judges the answers, and how they are asked.
+
+    Attributes:
+        judge (JUDGE): Judge the answers; repeat for a panel.
+        judge_hears: Give the judge the clip as well.
+        judge_prompt: Layout of AudioCapBench's judge prompt. [default: the protocol's]
+        protocol: How AudioCapBench is asked and judged: our way, or the published tool's.
+    """
+
+    judge: list[str] | None = None
+    judge_hears: bool = False
+    judge_prompt: Literal["paper", "tool"] | None = None
+    protocol: Literal["ours", "published"] = "ours"
+
+    @property
+    def ways(self) -> dict[str, str]:
+        """What a judge's contract is told: what is not its default."""
+        published = {"protocol": self.protocol} if self.protocol != "ours" else {}
+        return published | ({"prompt": self.judge_prompt} if self.judge_prompt else {})

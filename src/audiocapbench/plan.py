@@ -1,0 +1,476 @@
+"""Plans: who is asked what, with which budget, limits and judges; and the one way to carry one out.
+
+Commands and the library make plans; ``execute`` previews, has the cost agreed to, asks what is
+missing, and returns how it went. Nothing is printed here: whoever watches is the plan's host.
+"""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Generic, Self, TypeVar
+
+from anyio import to_thread
+
+from audiocapbench.asking import JudgePanel, SampleOptions
+from audiocapbench.audio import EXTENSIONS
+from audiocapbench.benchmarks import Benchmark, Selection, Traits, stored_traits
+from audiocapbench.benchmarks.corpora import check_metrics
+from audiocapbench.data import Sample
+from audiocapbench.engine import (
+    Asking,
+    Budget,
+    Preview,
+    Progress,
+    RunEnd,
+    Stop,
+    arun_benchmark,
+    as_questions,
+    cached_answers,
+    find_run,
+    missing_samples,
+    preview_questions,
+    run_benchmark,
+    score_run,
+)
+from audiocapbench.errors import AudioCapBenchError, FatalError
+from audiocapbench.judges import (
+    Judge,
+    JudgeOptions,
+    JudgeProgress,
+    JudgeTask,
+    ajudge_run,
+    create_judges,
+    expected_answers,
+    judge_run,
+    missing_judgements,
+    preview_judging,
+)
+from audiocapbench.judges.judge import models_of
+from audiocapbench.models import Model
+from audiocapbench.models.openai_batches import check_batchable
+from audiocapbench.scores.estimate import counted
+from audiocapbench.store import Run, Store
+
+Result = TypeVar("Result")
+Call = Callable[..., Coroutine[Any, Any, Any]]
+"""Awaits a function, or its async twin where there is one and an event loop to run it in."""
+
+SHOWN = 5
+"""How many of a long list people are shown."""
+
+
+def judge_options(asking: Asking, progress: JudgeProgress | None = None) -> JudgeOptions:
+    """How judges are asked."""
+    found: JudgeOptions = {"prices": asking.prices, "progress": progress}
+    found.update(asking.options)  # type: ignore[typeddict-item]
+    return found
+
+
+class Host:
+    """Who watches a plan and agrees to what it costs; this one is silent and agrees to all."""
+
+    def say(self, *lines: str) -> None:
+        """Be told something in words."""
+
+    def agree(self, previews: Iterable[Preview], budget: Budget, caveat: str = "") -> None:
+        """Agree to what will be asked, or raise an error; a caveat is said of what costs money."""
+
+    def run_progress(self, model: str) -> Progress | None:
+        """Who is told how a model's run goes."""
+        return None
+
+    def judge_progress(self, rounds: Sequence[str] = ()) -> JudgeProgress | None:
+        """Who is told how judging goes; of several rounds, each under its name."""
+        return None
+
+    def advance(self, name: str, done: int, total: int, note: str = "") -> None:
+        """Be told how far something is."""
+
+
+class Plan(ABC, Generic[Result]):
+    """Whatever asks somebody: what it will likely cost, and the asking.
+
+    Attributes:
+        caveat: What is said of its costs.
+    """
+
+    asking: Asking
+    caveat = ""
+
+    def notes(self) -> Iterable[str]:
+        """What is to be said beforehand."""
+        return ()
+
+    @abstractmethod
+    def previews(self) -> Iterable[Preview]:
+        """What each model and judge will be asked, and likely costs."""
+
+    @abstractmethod
+    async def carry_out(self, host: Host, call: Call) -> Result:
+        """Ask what is missing."""
+
+
+@dataclass(frozen=True)
+class TaskPlan(Plan[Result]):
+    """A plan of a function that asks; ``work`` is given the host."""
+
+    asking: Asking
+    preview: Callable[[], Iterable[Preview]]
+    work: Callable[[Host], Result]
+
+    def previews(self) -> Iterable[Preview]:
+        """What the function will ask."""
+        return map(self.asking.priced, self.preview())
+
+    async def carry_out(self, host: Host, call: Call) -> Result:
+        """Call the function."""
+        found: Result = await call(self.work, None, host)
+        return found
+
+
+def execute(plan: Plan[Result], host: Host | None = None) -> Result:
+    """Have a plan agreed to and carry it out; what was done before is not done again.
+
+    Raises:
+        AudioCapBenchError: It was not agreed to, or cannot be carried out.
+    """
+    return finish(_execute(plan, host or Host(), now))
+
+
+async def aexecute(plan: Plan[Result], host: Host | None = None) -> Result:
+    """As ``execute``, in the caller's own event loop; cancelling drops what is in flight."""
+    return await _execute(plan, host or Host(), in_loop)
+
+
+async def _execute(plan: Plan[Result], host: Host, call: Call) -> Result:
+    def agree() -> None:
+        host.say(*plan.notes())
+        host.agree(plan.previews(), plan.asking.budget, plan.caveat)
+
+    await call(agree, None)
+    return await plan.carry_out(host, call)
+
+
+def finish(work: Coroutine[Any, Any, Result]) -> Result:
+    """What a coroutine comes to that calls everything with ``now``, and so never waits."""
+    try:
+        work.send(None)
+    except StopIteration as end:
+        found: Result = end.value
+        return found
+    raise RuntimeError("a plan waits for an event loop, and there is none")
+
+
+async def now(function: Callable[..., Result], _twin: object, *args: Any, **options: Any) -> Result:
+    """Call a function in this thread, event loop or not."""
+    return function(*args, **options)
+
+
+async def in_loop(
+    function: Callable[..., Result],
+    twin: Callable[..., Coroutine[Any, Any, Result]] | None,
+    *args: Any,
+    **options: Any,
+) -> Result:
+    """Await a function's async twin; one that has none is called in a thread."""
+    if twin is not None:
+        return await twin(*args, **options)
+    return await to_thread.run_sync(partial(function, *args, **options))
+
+
+@dataclass
+class RunsEnd:
+    """How a plan of runs ended.
+
+    Attributes:
+        ends: Of each run, in order; that of a model that refuses all questions is not among them.
+        refusals: The errors of models and judges that refuse all questions.
+        judged: How many judgements there were yet to make.
+    """
+
+    ends: list[RunEnd] = field(default_factory=list)
+    refusals: list[FatalError] = field(default_factory=list)
+    judged: int = 0
+
+    @property
+    def runs(self) -> list[Run]:
+        """The runs."""
+        return [end.run for end in self.ends]
+
+    @property
+    def stop(self) -> Stop | None:
+        """Why it ended before the last question; None if it did not."""
+        return next((end.stop for end in self.ends if end.stop is not None), None)
+
+
+@dataclass(frozen=True)
+class RunPlan(Plan[RunsEnd]):
+    """Models are asked about a benchmark, or old runs are taken; answers are scored and judged.
+
+    Attributes:
+        benchmark: What models are asked about.
+        only: Of the samples the ids to ask and judge now; the rest is left for later.
+        runs: Old runs, in the place of a benchmark and models.
+        repeats: How often a model judges each answer.
+    """
+
+    store: Store
+    asking: Asking
+    metrics: Sequence[str]
+    judges: Sequence[Judge] = ()
+    benchmark: Benchmark | None = None
+    models: Sequence[Model] = ()
+    selection: Selection = field(default_factory=Selection)
+    only: frozenset[str] | None = None
+    runs: Sequence[Run] = ()
+    repeats: int = 1
+
+    @classmethod
+    def of_models(
+        cls,
+        store: Store | str,
+        benchmark: Benchmark,
+        models: Sequence[Model],
+        asking: Asking,
+        *,
+        metrics: Sequence[str] | None = None,
+        panel: JudgePanel | None = None,
+        selection: Selection | None = None,
+    ) -> Self:
+        """Ask models; what is wrong with the names is said before a store is made.
+
+        Args:
+            metrics: The benchmark's own by default.
+        """
+        judges = panel_judges(
+            panel or JudgePanel(), benchmark.traits, asking.timeout, asks_models=True
+        )
+        names = benchmark.traits.metrics if metrics is None else metrics
+        check_metrics(benchmark.traits.aggregation, names)
+        chosen = selection or Selection()
+        chosen.of(benchmark)
+        store = Store.open(store) if isinstance(store, str) else store
+        return cls(store, asking, list(names), judges, benchmark, models, chosen)
+
+    @classmethod
+    def of_run(
+        cls,
+        store: Store,
+        run: Run,
+        asking: Asking,
+        *,
+        metrics: Sequence[str] | None = None,
+        panel: JudgePanel | None = None,
+        repeats: int = 1,
+    ) -> Self:
+        """Score and judge an old run.
+
+        Args:
+            metrics: The benchmark's own by default.
+        """
+        if run.is_trial:
+            raise AudioCapBenchError(
+                f"run {run.id} is of {run.benchmark}: its answers are no captions to score"
+            )
+        traits = stored_traits(store.dataset(run.dataset, run.benchmark))
+        judges = panel_judges(panel or JudgePanel(), traits, asking.timeout)
+        names = traits.metrics if metrics is None else metrics
+        check_metrics(traits.aggregation, names)
+        return cls(store, asking, list(names), judges, runs=[run], repeats=repeats)
+
+    @property
+    def subject(self) -> Benchmark:
+        """The benchmark that models are asked about."""
+        if self.benchmark is None:
+            raise TypeError("this plan is about old runs; nobody is asked about a benchmark")
+        return self.benchmark
+
+    @property
+    def samples(self) -> tuple[Sample, ...]:
+        """What models are asked about."""
+        return self.selection.of(self.subject)
+
+    @property
+    def judge_names(self) -> list[str]:
+        """Who judges."""
+        return [judge.name for judge in self.judges]
+
+    def notes(self) -> Iterable[str]:
+        """What was guessed, is left out, or has changed since the benchmark was last run."""
+        return () if self.benchmark is None else benchmark_notes(self.benchmark, self.store)
+
+    def previews(self) -> Iterator[Preview]:
+        """What models would be asked, and judges, were every question answered."""
+        if self.asking.batch:
+            check_batchable([*self.models, *models_of(self.judges)])
+        to_judge: dict[str, list[JudgeTask]] = {judge.name: [] for judge in self.judges}
+        for model in self.models:
+            yield self.asking.priced(self._preview(model, to_judge))
+        for run in self.runs:
+            self._add_missing(run, to_judge)
+        known = None if self.asking.fresh else self.store
+        for judge in self.judges:
+            found = preview_judging(
+                judge, to_judge[judge.name], store=known, prices=self.asking.prices
+            )
+            yield self.asking.priced(found)
+
+    def _preview(self, model: Model, to_judge: Mapping[str, list[JudgeTask]]) -> Preview:
+        """What a model would be asked; judges would judge the answers and what they lack."""
+        fresh, store, benchmark = self.asking.fresh, self.store, self.subject
+        samples = self.samples
+        missing = missing_samples(benchmark, model, store, samples, fresh=fresh)
+        reused = {} if fresh else cached_answers(store, model, missing)
+        run = None if fresh else find_run(benchmark, model, store, samples)
+        waiting = set() if fresh else store.batches.awaited_anywhere(benchmark.fingerprint, model)
+        waiting |= {sample for sample, _ in store.batches.awaited(run.id)} if run else set()
+        asked = [one for one in missing if one.id not in reused and one.id not in waiting]
+        for tasks in to_judge.values():
+            tasks.extend(expected_answers(missing, reused))
+        if run is not None:
+            self._add_missing(run, to_judge)
+        found = preview_questions(
+            model.name, model, as_questions(asked), _questions(asked), prices=self.asking.prices
+        )
+        return found._replace(known=len(samples) - len(missing), reused=len(reused))
+
+    def _add_missing(self, run: Run, to_judge: Mapping[str, list[JudgeTask]]) -> None:
+        for judge in self.judges:
+            missing = missing_judgements(self.store, run, judge, repeats=self.repeats)
+            to_judge[judge.name].extend(missing)
+
+    async def carry_out(self, host: Host, call: Call) -> RunsEnd:
+        """Ask, score and judge one run after the other, and stop where told to."""
+        found = RunsEnd()
+        everyone: list[Model | Run] = [*self.models, *self.runs]
+        for asked in everyone:
+            if isinstance(asked, Run):
+                end = self._known(asked)
+            else:
+                how = self.asking.of_model(asked, host.run_progress(asked.name))
+                how["selection"], how["only"] = self.selection, self.only
+                who = (self.benchmark, asked, self.store)
+                try:
+                    end = await call(run_benchmark, arun_benchmark, *who, **how)
+                except FatalError as error:
+                    found.refusals.append(error)
+                    continue
+            found.ends.append(end)
+            if end.dropped:
+                break
+            if self.metrics:
+                await call(score_run, None, self.store, end.run, self.metrics)
+            if end.stop is None and self.judges:
+                found.ends[-1] = end = await self._judge(end, found, host, call)
+            if end.stop is not None:
+                break
+        return found
+
+    async def _judge(self, end: RunEnd, found: RunsEnd, host: Host, call: Call) -> RunEnd:
+        judging = await call(
+            judge_run,
+            ajudge_run,
+            self.store,
+            end.run,
+            self.judges,
+            repeats=self.repeats,
+            samples=self.only,
+            **judge_options(self.asking, host.judge_progress()),
+        )
+        found.refusals += judging.refusals
+        found.judged += sum(one.total - one.known for one in judging.judges)
+        end = replace(end, stop=judging.stop, spending=judging.spending, dropped=judging.dropped)
+        return end if end.stop is None else replace(end, judged=judging.reached)
+
+    def _known(self, run: Run) -> RunEnd:
+        statuses = Counter(str(one.reply.status) for one in self.store.outcomes(run.id).values())
+        return RunEnd(run, len(run.sample_ids), statuses.total(), statuses, None)
+
+
+def selected(samples: SampleOptions, ids: tuple[str, ...] = ()) -> Selection:
+    """Which samples options stand for; of some ids, only those."""
+    chosen = (tuple(samples.category or ()), samples.limit, samples.sample, samples.seed)
+    return Selection(*chosen, ids)
+
+
+def panel_judges(
+    panel: JudgePanel, traits: Traits, timeout: float | None, *, asks_models: bool = False
+) -> list[Judge]:
+    """The judges of a panel for a benchmark's answers.
+
+    Args:
+        asks_models: Whether the protocol is about models that are asked, too.
+
+    Raises:
+        AudioCapBenchError: There is no such judge, or an option is about none of them.
+    """
+    judges = create_judges(
+        panel.judge or (),
+        traits.judge,
+        hears=panel.judge_hears,
+        timeout=timeout,
+        ways=panel.ways,
+        unfit=traits.unfit_judges,
+    )
+    idle = [name for name in ("prompt", "protocol") if name in panel.ways]
+    if idle and not models_of(judges) and (idle[0] == "prompt" or not asks_models):
+        option = "--judge-prompt" if idle[0] == "prompt" else "--protocol"
+        raise AudioCapBenchError(f"{option} is about a judge that is a model, and none is named")
+    return judges
+
+
+def benchmark_notes(benchmark: Benchmark, store: Store) -> Iterator[str]:
+    """What was guessed, is left out, or has changed since it was last run: a new run then."""
+    yield from benchmark.notes
+    yield from _unlisted(benchmark)
+    root = str(benchmark.root.resolve())
+    changed = store.catalog.changes(benchmark.name, root, benchmark.fingerprint, benchmark.samples)
+    if changed is None:
+        return
+    since = f"since run {changed.run}, so this is a new run"
+    facts = (
+        ("clip", "changed", changed.clips),
+        ("sample", "other references, instruction or category", changed.texts),
+        ("sample", "come or gone", changed.others),
+    )
+    for noun, how, names in facts:
+        if names:
+            has = "has" if len(names) == 1 else "have"
+            yield f"{counted(len(names), noun)} {has} {how} {since}: {some(names)}"
+
+
+def _unlisted(benchmark: Benchmark) -> Iterator[str]:
+    """Which audio files of a user's folder its metadata does not name."""
+    if not benchmark.name.startswith("folder/"):
+        return
+    named = {one.clip.file_name for one in benchmark.samples}
+    named |= {one.file_name or one.id for one in benchmark.missing}
+    root = benchmark.root
+    there = (one.relative_to(root).as_posix() for one in sorted(root.rglob("*")))
+    left = [name for name in there if name not in named and Path(name).suffix.lower() in EXTENSIONS]
+    if left:
+        files = counted(len(left), "audio file")
+        yield f"{files} not named in the metadata, left out: {some(left)}"
+
+
+def _questions(samples: Sequence[Sample]) -> str:
+    """Questions in words, with ``{}`` for their number where several are about one clip."""
+    clips = len({sample.clip.sha256 for sample in samples})
+    seconds = sum(sample.clip.duration_s for sample in samples)
+    questions = "{} questions on " if len(samples) != clips else ""
+    return f"{questions}{counted(clips, 'clip')}, {length(seconds)} of audio"
+
+
+def length(seconds: float) -> str:
+    """A time in words: seconds, minutes or hours."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def some(names: Sequence[str]) -> str:
+    """The first names of a list."""
+    return ", ".join(names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
