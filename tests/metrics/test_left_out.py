@@ -29,7 +29,7 @@ def place(metric: str, texts: Sequence[str | None]) -> float:
         scores.add(key, float(value), own, result.signature)
     group = Group(tuple(samples), tuple(given))
     estimate = point_estimate(scorer, group, scores, dict.fromkeys(given))
-    return -scorer.standing(estimate)[1]
+    return -scorer.sort_key(estimate)[1]
 
 
 @pytest.mark.parametrize("metric", ["date", "cider_d"])

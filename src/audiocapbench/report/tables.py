@@ -248,4 +248,4 @@ def _failure(model: str, missing: str, name: str, estimate: Estimate, digits: in
 
 def _ranked(summaries: Iterable[RunSummary], scorer: Scorer) -> list[RunSummary]:
     """Best first by one score; runs without it come last."""
-    return sorted(summaries, key=lambda one: scorer.standing(one.table.point(scorer)))
+    return sorted(summaries, key=lambda one: scorer.sort_key(one.table.point(scorer)))

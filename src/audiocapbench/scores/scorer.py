@@ -79,7 +79,7 @@ class Scorer:
         """How many places it is shown with."""
         return 3 if self.dimension is None else 2
 
-    def standing(self, estimate: Estimate | None) -> tuple[bool, float, float]:
+    def sort_key(self, estimate: Estimate | None) -> tuple[bool, float, float]:
         """What sorts the best first: failures count as zero, and who has no value comes last."""
         if estimate is None:
             return (True, 0.0, 0.0)

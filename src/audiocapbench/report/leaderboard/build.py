@@ -185,7 +185,7 @@ def make_board(
 
     def best_first(place: int) -> tuple[float, bool, float, float]:
         rank, estimate = overall.runs[place].rank, overall.runs[place].estimate
-        return (rank or float("inf"), *scorer.standing(estimate))
+        return (rank or float("inf"), *scorer.sort_key(estimate))
 
     order = sorted(range(len(group)), key=best_first)
     ranking = overall.reordered(order)

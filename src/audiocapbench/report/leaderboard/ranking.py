@@ -197,7 +197,7 @@ def _cube(scorer: Scorer, key: GroupKey, tables: Sequence[RunTable]) -> _Cube:
     by_zero = bool((here != here[:, :1]).any())
 
     def rank(place: int) -> tuple[float, ...]:
-        order = scorer.standing(estimates[place])
+        order = scorer.sort_key(estimates[place])
         return order if by_zero else (-(estimates[place].value or 0.0), *order)
 
     order, aggregate = tuple(sorted(ranked, key=rank)), compute.aggregate_of(scorer, group)

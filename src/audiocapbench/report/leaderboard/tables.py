@@ -30,7 +30,7 @@ def in_order(board: Board) -> list[RunEntry | PublishedEntry]:
     found: list[RunEntry | PublishedEntry] = []
     waiting = list(board.published)
     for entry in board.entries:
-        score = -board.scorer.standing(entry.overall.estimate)[1]
+        score = -board.scorer.sort_key(entry.overall.estimate)[1]
         while waiting and entry.overall.rank is not None and waiting[0].score > score:
             found.append(waiting.pop(0))
         if entry.overall.rank is None:

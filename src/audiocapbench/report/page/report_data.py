@@ -279,7 +279,7 @@ def kept_data(
     headline = _headline(scorers, len(runs), traits.headline, by)
     return KeptData(
         lines[0].benchmark,
-        tuple(sorted(runs, key=lambda one: headline.standing(one.estimate(headline)))),
+        tuple(sorted(runs, key=lambda one: headline.sort_key(one.estimate(headline)))),
         tuple(scorers),
         headline,
         dict(Counter(one.category for one in samples)),
@@ -344,7 +344,7 @@ def gather(
     headline = _headline(counts, len(tables), tables[0].traits.headline, by)
     names = labels([one.run for one in summaries])
     runs = [ReportRun(label, one) for label, one in zip(names, summaries, strict=True)]
-    runs.sort(key=lambda one: headline.standing(one.table.point(headline)))
+    runs.sort(key=lambda one: headline.sort_key(one.table.point(headline)))
     unknown = sorted({name for one in tables for name in one.unknown_metrics})
     rows, notes = published_beside(summaries[0].run.benchmark, headline, len(samples))
     return ReportData(
