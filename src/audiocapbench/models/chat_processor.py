@@ -98,7 +98,11 @@ class ChatProcessor:
             return [*system, {"role": "user", "content": f"{place}{instruction}"}]
         content: list[Message] = [{"type": "text", "text": instruction}]
         if audio is not None:
-            content.insert(0, self._audio_part(audio))
+            heard: Message = {"type": "audio", "audio": audio}
+            if self.own.encoded:
+                clip = wav(Waveform(audio[:, None], self.rate or 0))
+                heard = {"type": "audio", "base64": base64.b64encode(clip).decode("ascii")}
+            content.insert(0, heard)
         asked: list[Message] = [{"role": "user", "content": content}]
         if self._system:
             told = [{"type": "text", "text": self._system}]
@@ -134,12 +138,6 @@ class ChatProcessor:
             )
         prompts = [self.prompt(one) for one in conversations]
         return self.processor(text=prompts, audio=audio, return_tensors="pt", text_kwargs=text)
-
-    def _audio_part(self, audio: NDArray[np.float32]) -> Message:
-        if not self.own.encoded:
-            return {"type": "audio", "audio": audio}
-        clip = wav(Waveform(audio[:, None], self.rate or 0))
-        return {"type": "audio", "base64": base64.b64encode(clip).decode("ascii")}
 
     def _takes_parts(self) -> bool:
         """Whether the template writes lists of audio and text, or only text around a token."""

@@ -7,7 +7,7 @@ import io
 import os
 import re
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import IO, Any
@@ -74,7 +74,7 @@ def create(name: str, settings: ModelSettings) -> "Gemini":
         hint, key_name = "GOOGLE_GEMINI_BASE_URL", " or ".join(PROVIDER.key_names)
         address = _address(hint, "generativelanguage.googleapis.com")
         remote = RemoteModel(name, model_id, address, key_name, hint, key_of(PROVIDER))
-        return Gemini(remote, AUDIO, options, settings.timeout_s)
+        return Gemini(remote, AUDIO, options, settings.timeout_s, "v1beta")
     require_packages("gemini/… through Vertex AI", "gemini", "google.auth")
     location = os.environ.get("VERTEX_LOCATION", "").strip() or "global"
     host = {"global": "aiplatform"}.get(location, f"{location}-aiplatform")
@@ -83,8 +83,8 @@ def create(name: str, settings: ModelSettings) -> "Gemini":
     address = _address("GOOGLE_VERTEX_BASE_URL", f"{host}.googleapis.com")
     key_name = "VERTEX_PROJECT and its credentials"
     remote = RemoteModel(name, model_id, address, key_name, "VERTEX_LOCATION")
-    place = f"projects/{project}/locations/{location}"
-    return VertexGemini(remote, AUDIO_ON_VERTEX, options, settings.timeout_s, place)
+    place = f"projects/{project}/locations/{location}/"
+    return VertexGemini(remote, AUDIO_ON_VERTEX, options, settings.timeout_s, "v1beta1", place)
 
 
 class Gemini(HttpModel):
@@ -95,17 +95,24 @@ class Gemini(HttpModel):
         path: Where it is below its address.
     """
 
-    version = "/v1beta"
-
     def __init__(
-        self, remote: RemoteModel, contract: AudioContract, options: Parameters, timeout_s: float
+        self,
+        remote: RemoteModel,
+        contract: AudioContract,
+        options: Parameters,
+        timeout_s: float,
+        version: str,
+        place: str = "",
     ) -> None:
         super().__init__(remote, contract, options, timeout_s)
-        if chosen := os.environ.get("GOOGLE_GENAI_API_VERSION"):
-            self.version = f"/{chosen}"
-        model = quote(remote.model_id, safe="/")
-        self.path = f"{self.version}/{model if '/' in model else f'models/{model}'}"
-        self.batches: Callable[[], GeminiBatches] | None = partial(GeminiBatches, self, remote)
+        self.version = f"/{os.environ.get('GOOGLE_GENAI_API_VERSION') or version}"
+        below = "publishers/google/models/" if place else "models/"
+        model = quote(remote.model_id)
+        self.path = f"{self.version}/{place}{model if '/' in model else below + model}"
+        # Those of Vertex AI are of files in a project's own storage.
+        self.batches = None if place else partial(GeminiBatches, self, remote)
+        self._credentials: Any = None
+        self._signing_in = threading.Lock()
 
     async def access_headers(self) -> dict[str, str]:
         """The key."""
@@ -196,24 +203,6 @@ class Gemini(HttpModel):
 class VertexGemini(Gemini):
     """A Gemini model, asked through a project of Vertex AI as whoever is signed in there."""
 
-    version = "/v1beta1"
-
-    def __init__(
-        self,
-        remote: RemoteModel,
-        contract: AudioContract,
-        options: Parameters,
-        timeout_s: float,
-        place: str,
-    ) -> None:
-        super().__init__(remote, contract, options, timeout_s)
-        model = quote(remote.model_id, safe="/")
-        below = model if "/" in model else f"publishers/google/models/{model}"
-        self.path = f"{self.version}/{place}/{below}"
-        self.batches = None  # these are of files in a project's own storage
-        self._credentials: Any = None
-        self._signing_in = threading.Lock()
-
     async def access_headers(self) -> dict[str, str]:
         """A token of Google's, which is fetched when it is needed."""
         headers: dict[str, str] = await to_thread.run_sync(self._signed_in)
@@ -267,7 +256,7 @@ def _ending(body: Mapping[str, Any], remote: RemoteModel) -> Ending:
     parts = json_objects(json_object(candidate.get("content")).get("parts"))
     spoken = (part.get("text") for part in parts if not part.get("thought"))
     text = clean("".join(one for one in spoken if isinstance(one, str)), emphasis=True)
-    return ending_as(candidate.get("finishReason"), text, remote)
+    return ending_as(candidate.get("finishReason"), text, f"{remote.name}: {remote.host}")
 
 
 def _options(name: str, settings: ModelSettings) -> Parameters:

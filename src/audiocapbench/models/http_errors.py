@@ -186,9 +186,23 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
     if milliseconds is not None:
         return milliseconds / 1000
     if said is None:
-        return _limit_reset_s(headers)
+        # When the limits that are used up are full again, as OpenAI's headers tell.
+        waits = [
+            span_s(headers.get(f"x-ratelimit-reset-{kind}", ""))
+            for kind in ("requests", "tokens")
+            if headers.get(f"x-ratelimit-remaining-{kind}") == "0"
+        ]
+        return max((wait for wait in waits if wait is not None), default=None)
     seconds = _number(said)
-    return seconds if seconds is not None else _until(said, headers.get("date"))
+    if seconds is not None:
+        return seconds
+    try:
+        # By the server's clock where it shows one: ours may be wrong.
+        there = headers.get("date")
+        now = parsedate_to_datetime(there).timestamp() if there else time.time()
+        return max(0.0, parsedate_to_datetime(said).timestamp() - now)
+    except (ValueError, OverflowError):
+        return None
 
 
 def span_s(text: str) -> float | None:
@@ -201,22 +215,3 @@ def _number(text: str | None) -> float | None:
     if text is None or not re.fullmatch(r"\s*\d{1,99}(\.\d{1,9})?\s*", text):
         return None
     return float(text)
-
-
-def _until(date: str, there: str | None) -> float | None:
-    """Seconds until a date, by the server's clock where it shows one: ours may be wrong."""
-    try:
-        now = parsedate_to_datetime(there).timestamp() if there else time.time()
-        return max(0.0, parsedate_to_datetime(date).timestamp() - now)
-    except (ValueError, OverflowError):
-        return None
-
-
-def _limit_reset_s(headers: Mapping[str, str]) -> float | None:
-    """When the limits that are used up are full again, as OpenAI's headers tell."""
-    waits = [
-        span_s(headers.get(f"x-ratelimit-reset-{kind}", ""))
-        for kind in ("requests", "tokens")
-        if headers.get(f"x-ratelimit-remaining-{kind}") == "0"
-    ]
-    return max((one for one in waits if one is not None), default=None)

@@ -23,6 +23,7 @@ from audiocapbench.models.checkpoint import Checkpoint, LocalName, find_checkpoi
 from audiocapbench.models.model import REMOTE_EXECUTION, AudioContract, ModelSettings, Question
 from audiocapbench.models.price import FREE
 from audiocapbench.models.provider import Provider
+from audiocapbench.models.replies import ending_as
 from audiocapbench.plugins import failure_words
 
 _DTYPES = {"auto": "", "bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
@@ -92,6 +93,7 @@ class LocalModel(CheckpointModel):
     _is_on_card = False
 
     def __init__(self, name: str, settings: ModelSettings) -> None:
+        import torch
         import transformers
 
         written = parse_name(name, self.options)
@@ -99,7 +101,8 @@ class LocalModel(CheckpointModel):
             old = f"transformers {transformers.__version__} is too old"
             raise ModelError(f"{name}: {old}: pip install --upgrade 'audiocapbench[local]'")
         self.device = _device(written)
-        self.num_gpus = _cards(self.device)
+        several = self.device == "split" and torch.cuda.device_count()
+        self.num_gpus = several or int(self.device not in ("cpu", "mps"))
         if self.device.startswith("cuda") or self.device == "split":
             self._is_on_card, self.lanes = True, 3  # short answers take less than their tensors
         usual = ("bfloat16", 16) if self._is_on_card else ("float32", 4)
@@ -159,7 +162,7 @@ class LocalModel(CheckpointModel):
                 ready = self._prepare(questions)
             rows = self._device_thread.submit(self._generate, ready, stop).result()
         except torch.OutOfMemoryError as error:
-            _empty_cache()
+            torch.cuda.empty_cache()
             if len(questions) > 1:
                 self._most = max(1, min(self._most, len(questions)) // 2)
                 words = f"a batch of {len(questions)} does not fit into memory; now {self._most}"
@@ -184,7 +187,11 @@ class LocalModel(CheckpointModel):
         made = self.processor.inputs([(one.instruction, samples_of(one)) for one in questions])
         inputs = BatchFeature(dict(made)).to(getattr(torch, self.dtype))
         if self._is_on_card:
-            inputs.data = {key: _pinned(value) for key, value in inputs.items()}
+            # From pinned memory a card copies by itself.
+            inputs.data = {
+                key: value.pin_memory() if hasattr(value, "pin_memory") else value
+                for key, value in inputs.items()
+            }
         text = getattr(self.config, "get_text_config", lambda: self.config)()
         room = getattr(text, "max_position_embeddings", None)
         length = int(inputs["input_ids"].shape[1])
@@ -199,28 +206,25 @@ class LocalModel(CheckpointModel):
         return _Ready(inputs, most, read, (inputs["input_ids"] == sound).sum(1).tolist())
 
     def _generate(self, ready: _Ready, stop: threading.Event) -> list[list[int]]:
-        with self._one:
-            return self._generate_alone(ready, stop)
-
-    def _generate_alone(self, ready: _Ready, stop: threading.Event) -> list[list[int]]:
         import torch
         from transformers import BatchFeature, StoppingCriteriaList
 
-        network = self._loaded()
-        copied = {"device": network.device, "non_blocking": self._is_on_card}
-        inputs = BatchFeature(dict(ready.inputs)).to(**copied)
         chosen: dict[str, Any] = {"do_sample": False}
         if self.temperature > 0:
             chosen = {"do_sample": True, "temperature": self.temperature}
-        with torch.inference_mode():
-            made = network.generate(
-                **inputs,
-                **chosen,
-                max_new_tokens=ready.most_tokens,
-                eos_token_id=sorted(self._ends(network)),
-                pad_token_id=self.processor.tokenizer.pad_token_id,
-                stopping_criteria=StoppingCriteriaList([lambda *_, **__: stop.is_set()]),
-            )
+        with self._one:
+            network = self._loaded()
+            copied = {"device": network.device, "non_blocking": self._is_on_card}
+            inputs = BatchFeature(dict(ready.inputs)).to(**copied)
+            with torch.inference_mode():
+                made = network.generate(
+                    **inputs,
+                    **chosen,
+                    max_new_tokens=ready.most_tokens,
+                    eos_token_id=sorted(self._ends(network)),
+                    pad_token_id=self.processor.tokenizer.pad_token_id,
+                    stopping_criteria=StoppingCriteriaList([lambda *_, **__: stop.is_set()]),
+                )
         if stop.is_set():
             raise FatalError(f"{self.name}: was stopped while it wrote")
         made = getattr(made, "sequences", made)
@@ -232,11 +236,8 @@ class LocalModel(CheckpointModel):
         end = next((place for place, token in enumerate(row) if token in ends), None)
         tokenizer, said = self.processor.tokenizer, row if end is None else row[:end]
         text = tokenizer.decode(said, skip_special_tokens=True).strip()
-        status = Status.TRUNCATED if end is None else Status.OK if text else Status.EMPTY
         return Reply(
-            text,
-            status,
-            "the answer reached the limit of output tokens" if end is None else None,
+            *ending_as("length" if end is None else "stop", text, self.name),
             input_tokens=ready.read[number],
             output_tokens=len(said) + (end is not None),
             audio_tokens=ready.heard[number],
@@ -260,7 +261,7 @@ class LocalModel(CheckpointModel):
                 self._network = self._load()
             except torch.OutOfMemoryError as error:
                 others = [one for one in list(_models) if one is not self and one.release()]
-                _empty_cache()
+                torch.cuda.empty_cache()
                 if not others:
                     words = f"its weights do not fit into the memory of {self.device}"
                     raise FatalError(f"{self.name}: {words}; try device=split") from error
@@ -332,13 +333,6 @@ def _device(name: LocalName) -> str:
     return given
 
 
-def _cards(device: str) -> int:
-    import torch
-
-    several = device == "split" and torch.cuda.device_count()
-    return several or int(device not in ("cpu", "mps"))
-
-
 def samples_of(question: Question) -> NDArray[np.float32] | None:
     """A question's clip, as an array that may be written to; None where it has none."""
     return np.frombuffer(question.audio.content, "<f4").copy() if question.audio else None
@@ -346,18 +340,6 @@ def samples_of(question: Question) -> NDArray[np.float32] | None:
 
 def _length(question: Question) -> tuple[float, int]:
     return (question.audio.duration_s if question.audio else 0.0, len(question.instruction))
-
-
-def _pinned(value: Any) -> Any:
-    """Memory from which a card copies by itself."""
-    return value.pin_memory() if hasattr(value, "pin_memory") else value
-
-
-def _empty_cache() -> None:
-    import torch
-
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
 
 
 PROVIDER = Provider(

@@ -269,14 +269,15 @@ class _Turn:
         if status == "failed":
             raise _reported(self._remote, json_object(details.get("error")), self._limits)
         text = clean(_written(response) or self.said, emphasis=False)
+        whose = f"{self._remote.name}: {self._remote.host}"
         if status == "completed":
             refusal = _written(response, ("refusal",))
             if refusal.strip() and not text:
                 return Ending("", Status.REFUSED, short(refusal, self._remote.secrets))
-            return ending_as(status, text, self._remote)
+            return ending_as(status, text, whose)
         if status == "incomplete":
             # Whatever the reason is called, it is not the end of an answer.
-            return ending_as(reason if reason in _INCOMPLETE else status, text, self._remote)
+            return ending_as(reason if reason in _INCOMPLETE else status, text, whose)
         text = f"{self._remote.name}: the response ended as {status!r} ({reason})"
         raise TransientError(text, billed=True)
 
@@ -332,7 +333,9 @@ def _reported(remote: RemoteModel, error: Json, limits: Sequence[Json] = ()) -> 
     text = f"{remote.name}: {remote.host} reported: {message or 'no reason given'}"
     if "rate_limit" in code or "rate_limit" in kind:
         told = _WAIT.search(message)
-        wait = (span_s(told[1].lower()) if told else None) or _exhausted_for_s(limits)
+        resets = [limit.get("reset_seconds") for limit in limits if limit.get("remaining") == 0]
+        longest = max((float(one) for one in resets if isinstance(one, int | float)), default=None)
+        wait = (span_s(told[1].lower()) if told else None) or longest
         return TransientError(text, retry_after_s=wait, throttled=True)
     if _ABOUT_THIS_CLIP.search(code):
         return ModelError(text)
@@ -361,11 +364,6 @@ def _closed(remote: RemoteModel, code: int | None, reason: str) -> ModelError:
     if code == _TOO_BIG:
         return ModelError(f"{text}; this sample is too large for the model")
     return TransientError(text, throttled=code == 1013)
-
-
-def _exhausted_for_s(limits: Sequence[Json]) -> float | None:
-    resets = [limit.get("reset_seconds") for limit in limits if limit.get("remaining") == 0]
-    return max((float(one) for one in resets if isinstance(one, int | float)), default=None)
 
 
 def dialect_of(name: str) -> Dialect:

@@ -92,9 +92,7 @@ def _run(path: Path, content: bytes, name: str, where: str) -> ModuleType:
     return module
 
 
-def _record(
-    loaded: Any, name: str, description: str, where: str, more: Mapping[str, str]
-) -> Provider:
+def _record(loaded: Any, name: str, description: str, where: str, more: dict[str, str]) -> Provider:
     """The record of what was loaded, whose models are checked when they are made."""
     if isinstance(loaded, Provider):
         record = replace(loaded, name=name)
@@ -125,8 +123,16 @@ def _record(
         check_model(model, where)
         if model.name != name:
             raise ModelError(f"{where} calls itself {model.name!r}; it is asked for as {name!r}")
-        taken = {key: value for key, value in settings.given.items() if key != "timeout"}
-        return _with_parameters(model, taken | dict(more))
+        # What the cache is to tell its answers apart by.
+        given = {key: value for key, value in settings.given.items() if key != "timeout"} | more
+        new = {key: value for key, value in given.items() if key not in model.parameters}
+        if not new:
+            return model
+        try:
+            model.parameters = {**model.parameters, **new}  # type: ignore[misc]
+        except AttributeError:  # it computes them
+            return ModelVariant(model, new)
+        return model
 
     return replace(record, factory=create)
 
@@ -164,15 +170,3 @@ def prepare_model(model: CorpusModel, samples: Sequence[Sample]) -> None:
     except (Exception, SystemExit) as error:  # it may raise anything
         words, place = failure_words(error), failure_place(error)
         raise ModelError(f"{type(model).__name__} cannot prepare: {words}{place}") from error
-
-
-def _with_parameters(model: Model, more: Mapping[str, Any]) -> Model:
-    """The model with more parameters, so that the cache tells its answers apart."""
-    new = {key: value for key, value in more.items() if key not in model.parameters}
-    if not new:
-        return model
-    try:
-        model.parameters = {**model.parameters, **new}  # type: ignore[misc]
-    except AttributeError:  # it computes them
-        return ModelVariant(model, new)
-    return model

@@ -278,7 +278,7 @@ def choice_ending(body: Json, choices: Any, remote: RemoteModel) -> Ending:
     text = _text(message.get("content"))
     if message.get("tool_calls") and not text.strip():
         return Ending("", Status.FAILED, f"{remote.name}: called a tool in place of an answer")
-    return ending_as(choice.get("finish_reason"), text, remote)
+    return ending_as(choice.get("finish_reason"), text, f"{remote.name}: {remote.host}")
 
 
 def first_choice(choices: Any) -> Json | None:
@@ -292,7 +292,7 @@ def first_choice(choices: Any) -> Json | None:
     return found[0] if len(found) == 1 else None
 
 
-def ending_as(reason: Any, text: str, remote: RemoteModel) -> Ending:
+def ending_as(reason: Any, text: str, whose: str) -> Ending:
     """How an answer ended, by its provider's word for it; one that nobody knows is a failure."""
     known = reason.lower() if isinstance(reason, str) else ""
     if known in _ENDED_WELL:
@@ -302,7 +302,7 @@ def ending_as(reason: Any, text: str, remote: RemoteModel) -> Ending:
     if known in _STOPPED:
         return Ending("", Status.FILTERED, f"the answer was stopped ({reason})")
     how = f"ended as {short(str(reason))!r}" if reason else "did not say how its answer ended"
-    return Ending("", Status.FAILED, f"{remote.name}: {remote.host} {how}")
+    return Ending("", Status.FAILED, f"{whose} {how}")
 
 
 def is_blank(text: str) -> bool:

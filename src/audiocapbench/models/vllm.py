@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from audiocapbench.audio import Waveform, wav
-from audiocapbench.data.outcome import Reply, Status
+from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models.checkpoint import parse_name
 from audiocapbench.models.local import CheckpointModel, samples_of
 from audiocapbench.models.model import ModelSettings, Question
 from audiocapbench.models.price import FREE
 from audiocapbench.models.provider import Provider
+from audiocapbench.models.replies import ending_as
 from audiocapbench.plugins import failure_words
 
 
@@ -55,7 +56,15 @@ class VllmModel(CheckpointModel):
             else:
                 asked = [self._prompt(one) for one in questions]
                 made = llm.generate(asked, sampling_params=chosen, use_tqdm=False)
-        return [_reply(one) for one in made]
+        return [self._reply(one) for one in made]
+
+    def _reply(self, made: Any) -> Reply:
+        if not made.outputs:
+            raise ModelError("vLLM returned no completion")
+        first = made.outputs[0]
+        ending = ending_as(first.finish_reason, first.text.strip(), f"{self.name}: vLLM")
+        read = len(made.prompt_token_ids or ()) or None
+        return Reply(*ending, input_tokens=read, output_tokens=len(first.token_ids))
 
     def _prompt(self, question: Question) -> dict[str, Any]:
         clip = samples_of(question)
@@ -94,24 +103,6 @@ class VllmModel(CheckpointModel):
                 words = f"vLLM cannot load it ({failure_words(error)}); local/… may"
                 raise FatalError(f"{self.name}: {words}") from error
         return self._llm
-
-
-def _reply(made: Any) -> Reply:
-    if not made.outputs:
-        raise ModelError("vLLM returned no completion")
-    first = made.outputs[0]
-    text, status, error = _ending(first)
-    read = len(made.prompt_token_ids or ()) or None
-    return Reply(text, status, error, input_tokens=read, output_tokens=len(first.token_ids))
-
-
-def _ending(completion: Any) -> tuple[str, Status, str | None]:
-    text = completion.text.strip()
-    if completion.finish_reason == "stop":
-        return text, Status.OK if text else Status.EMPTY, None
-    if completion.finish_reason == "length":
-        return text, Status.TRUNCATED, "the answer reached the limit of output tokens"
-    return "", Status.FAILED, f"vLLM ended the answer as {completion.finish_reason!r}"
 
 
 PROVIDER = Provider(

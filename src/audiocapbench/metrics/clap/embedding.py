@@ -5,10 +5,11 @@ memory, while the model computes, and let go when their windows are embedded.
 """
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from itertools import islice, tee
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,10 +27,9 @@ from audiocapbench.metrics.clap.reading import (
     read_samples,
     read_sound,
 )
-from audiocapbench.metrics.clap.windows import Cut, Cutting, Sound
+from audiocapbench.metrics.clap.windows import Cut, Cutting, Sound, View
 from audiocapbench.metrics.encoders.encoder import Vectors, encode_distinct
 from audiocapbench.metrics.read_ahead import read_ahead
-from audiocapbench.metrics.result import FloatArray
 
 if TYPE_CHECKING:
     from audiocapbench.store import Store
@@ -84,9 +84,22 @@ class Embedder:
         distinct = list(dict.fromkeys(paths))
         settings = self._cutting.settings
         known = _Known({}, {}, {}, {setting: {} for setting in settings}, len(distinct))
-        windows, same = tee(self._windows(distinct, known))
-        for vectors in self._batches.cuts(cut for cut, _ in same):
-            self._add([mean for _, mean in islice(windows, len(vectors))], vectors, known)
+        begun: deque[tuple[str, View]] = deque()
+        total, added = np.zeros(self._encoder.dimensions), 0
+        for vectors in self._batches.cuts(self._cuts(distinct, known, begun)):
+            made = []
+            for vector in vectors:
+                content, view = begun[0]
+                total += vector
+                added += 1
+                if added == len(view.cuts):
+                    mean = (total / added).astype(np.float32)
+                    made += [(setting, content, mean) for setting in view.settings]
+                    begun.popleft()
+                    total[:], added = 0, 0
+            self._keep(made)
+            for setting, content, mean in made:
+                known.vectors[setting][content] = mean
         if known.total:
             self._progress(known.total, known.total)
         vectors_of = {}
@@ -108,17 +121,18 @@ class Embedder:
             known |= {key: vector for _, key, vector in made}
         return np.stack([known[key] for key in keys])
 
-    def _windows(self, paths: Sequence[Path], known: "_Known") -> Iterator[tuple[Cut, "_Mean"]]:
-        """Cuts of the clips that are not in the store, and the mean that each belongs to."""
+    def _cuts(
+        self, paths: Sequence[Path], known: "_Known", begun: deque[tuple[str, View]]
+    ) -> Iterator[Cut]:
+        """Cuts of the clips that are not in the store; ``begun`` gets their views."""
         for done, (clip, samples) in enumerate(self._read(self._wanted(paths, known), len(paths))):
             self._progress(done, known.total)
             if isinstance(samples, AudioError):
                 known.unread[clip.sha256] = str(samples)
                 continue
             for view in self._cutting.views(samples, clip.sha256, clip.settings):
-                total = np.zeros(self._encoder.dimensions)
-                mean = _Mean(clip.sha256, view.settings, len(view.cuts), total)
-                yield from ((cut, mean) for cut in view.cuts)
+                begun.append((clip.sha256, view))
+                yield from view.cuts
 
     def _read(
         self, clips: Iterable[ClipFile], count: int
@@ -153,16 +167,6 @@ class Embedder:
             known.total += len(clips) - len(some)
             yield from clips
 
-    def _add(self, means: Sequence["_Mean"], vectors: Vectors, known: "_Known") -> None:
-        made = []
-        for mean, vector in zip(means, vectors, strict=True):
-            whole = mean.add(vector)
-            if whole is not None:
-                made += [(setting, mean.content, whole) for setting in mean.settings]
-        self._keep(made)
-        for setting, content, vector in made:
-            known.vectors[setting][content] = vector
-
     def _kept(self, setting: str, contents: Sequence[str]) -> dict[str, Vectors]:
         if self._store is None:
             return {}
@@ -176,23 +180,6 @@ class Embedder:
             self._store.cache.add_embeddings(
                 identity(self._encoder), [Embedding(*one) for one in made]
             )
-
-
-@dataclass(slots=True)
-class _Mean:
-    """A mean in the making, of a known number of vectors."""
-
-    content: str
-    settings: tuple[str, ...]
-    count: int
-    total: FloatArray
-    added: int = 0
-
-    def add(self, vector: Vectors) -> Vectors | None:
-        """Add one; the mean, once this was the last."""
-        self.total += vector
-        self.added += 1
-        return (self.total / self.count).astype(np.float32) if self.added == self.count else None
 
 
 @dataclass(slots=True)

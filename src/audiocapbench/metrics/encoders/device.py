@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from audiocapbench.errors import MetricError
 
@@ -64,34 +64,20 @@ def in_parts(
     Raises:
         MetricError: It is too small for a single item.
     """
-    done = _tried(work, items, what)
+    torch: Any = sys.modules.get("torch")
+    memory_errors = (torch.cuda.OutOfMemoryError,) if torch else ()
+    done = None
+    try:
+        done = work(items)
+    except memory_errors:
+        if len(items) == 1:
+            too_little = "the GPU has too little memory for a single one; use device=cpu"
+            raise MetricError(f"{what}: {too_little}") from None
     if done is not None:
         yield items, done
         return
-    _forget_cache()
+    # What the attempt held was let go with its error.
+    torch.cuda.empty_cache()
     half = (len(items) + 1) // 2
     yield from in_parts(work, items[:half], what)
     yield from in_parts(work, items[half:], what)
-
-
-def _tried(
-    work: Callable[[Sequence[_Item]], _Done], items: Sequence[_Item], what: str
-) -> _Done | None:
-    """What work gives; None where memory ran out, with what the attempt held let go."""
-    torch = sys.modules.get("torch")
-    memory_errors = (torch.cuda.OutOfMemoryError,) if torch else ()
-    try:
-        return work(items)
-    except memory_errors:
-        if len(items) == 1:
-            raise MetricError(
-                f"{what}: the GPU has too little memory for a single one; use device=cpu"
-            ) from None
-        return None
-
-
-def _forget_cache() -> None:
-    import torch
-
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()

@@ -1,4 +1,7 @@
-"""Sentence encoders as ONNX files, run by ONNX Runtime without torch, and made by torch once."""
+"""Sentence encoders as ONNX files, run by ONNX Runtime without torch, and made by torch once.
+
+sentence-transformers has an ONNX backend too, which needs torch and optimum for every run.
+"""
 
 import json
 import logging
@@ -108,14 +111,16 @@ def _quantise(whole: Path, file: Path, heads: int, size: int) -> None:
 
     fusions = FusionOptions("bert")
     fusions.enable_gelu_approximation = True
-    logging.disable(logging.WARNING)  # it recommends what changes nothing here
-    fused = optimize_model(str(whole), "bert", heads, size, fusions, opt_level=0)
-    fused.save_model_to_file(str(whole))
     kinds = {"DefaultTensorType": TensorProto.FLOAT}
-    quantize_dynamic(
-        whole, file, per_channel=True, weight_type=QuantType.QInt8, extra_options=kinds
-    )
-    logging.disable(logging.NOTSET)
+    weights: dict[str, Any] = {"weight_type": QuantType.QInt8, "extra_options": kinds}
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)  # it recommends what changes nothing here
+    try:
+        fused = optimize_model(str(whole), "bert", heads, size, fusions, opt_level=0)
+        fused.save_model_to_file(str(whole))
+        quantize_dynamic(whole, file, per_channel=True, **weights)
+    finally:
+        logging.disable(before)
 
 
 def _export(source: Path, file: Path) -> tuple[int, int]:
