@@ -77,8 +77,10 @@ class Boards:
         if own and board.kept_revision != revision:
             board.kept = kept_data(self._store, own, board.samples.heads, self._by)
             board.kept_revision = revision
-        kept, shown = board.kept, board.full
-        if board.revision != revision and kept is not None:
+        # Read once, the revision first: both may be set at any moment, the document first.
+        computed, shown, kept = board.revision, board.full, board.kept
+        partial = shown is None or computed != revision
+        if computed != revision and kept is not None:
             self._begin(board, revision)
         if shown is None and kept is not None:
             shown = board_document(self._store, kept, kept.benchmark)
@@ -88,7 +90,7 @@ class Boards:
         return ServedBoard(
             board=shown,
             trial_runs=[_trial_run(one) for one in lines if one.is_trial],
-            partial=board.full is None or board.revision != revision,
+            partial=partial,
             error=board.error,
             benchmarks=others,
             categories=board.samples.categories,
