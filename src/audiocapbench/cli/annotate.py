@@ -14,6 +14,7 @@ from audiocapbench.cli import options
 from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import print_json, say, show, some
 from audiocapbench.cli.examples import ExampleGroup
+from audiocapbench.table import Table
 
 if TYPE_CHECKING:
     from audiocapbench.annotate.stage import StageContext, StageResult
@@ -173,7 +174,6 @@ def _hear(
 
 
 def _show_hearing(document: dict[str, Any]) -> None:
-    from audiocapbench.table import Table
 
     rows = [
         {"expert": name} | {one: counts.get(one, 0) for one in ("ok", "failed", "not_run")}
@@ -260,7 +260,6 @@ def _check(
 
 
 def _show_check(document: dict[str, Any]) -> None:
-    from audiocapbench.table import Table
 
     show(Table("", document["survival"], ("step", "left", "went")))
     for name, own in document["reasons"].items():
@@ -301,7 +300,6 @@ def _split(
 
 
 def _show_split(document: dict[str, Any]) -> None:
-    from audiocapbench.table import Table
 
     if document["out"] is None:
         say("No annotation passed the checks; nothing was written.")

@@ -12,6 +12,7 @@ from audiocapbench.cli import options
 from audiocapbench.cli.app import code_of
 from audiocapbench.cli.console import complain, print_json, say, show, show_lines
 from audiocapbench.cli.meta import ask_scorers, meta_app
+from audiocapbench.table import Column, Table, ValueWithInterval, signature_notes
 
 if TYPE_CHECKING:
     from audiocapbench.meta.cheat import CheatTrial
@@ -84,8 +85,6 @@ def cheat(
 
 def _print(trials: "Sequence[CheatTrial]") -> None:
     from audiocapbench.meta.cheat import ATTACKS
-    from audiocapbench.table import Column, Table, ValueWithInterval
-    from audiocapbench.table.table import signature_notes
 
     columns = (
         "attack",

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.table import Result, Table
 from audiocapbench.table.escape_controls import escape_controls, escape_json, escape_line
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from audiocapbench.table import Result, Table
 
 SHOWN = 5
 """How many of a long list people are shown; programs get them all."""
@@ -31,7 +30,7 @@ def stderr() -> "Console":
     return Console(stderr=True, highlight=False)
 
 
-def show(*tables: "Table") -> None:
+def show(*tables: Table) -> None:
     """Print tables on stdout, in the terminal's width."""
     from rich.console import Console
 
@@ -41,7 +40,7 @@ def show(*tables: "Table") -> None:
         print_table(Console(soft_wrap=False, highlight=False), table)
 
 
-def show_result(result: "Result", *, json: bool) -> None:
+def show_result(result: Result, *, json: bool) -> None:
     """Print what a command found, as tables or as one JSON document."""
     if json:
         print_json(result.to_dict())

@@ -12,6 +12,7 @@ from audiocapbench.cli.app import app
 from audiocapbench.cli.console import print_json, say, show
 from audiocapbench.cli.outputs import read_to_ask, refuse_overwriting
 from audiocapbench.errors import AudioCapBenchError, meant
+from audiocapbench.table import Column, Table, ValueWithInterval
 
 if TYPE_CHECKING:
     from audiocapbench.meta.corrupt.captions import CaptionSet, Corruption
@@ -159,7 +160,6 @@ def _print(
     made: "list[CorruptionResult]", controls: "Check", trained: "Mapping[str, ControlAccuracy]"
 ) -> None:
     from audiocapbench.meta.corrupt.captions import LESS_COMPLETE
-    from audiocapbench.table import Column, Table, ValueWithInterval
 
     by_kind = {str(one.kind): one for one in made}
     names = [*next(iter(controls.values())), *(["trained"] if trained else [])]

@@ -14,10 +14,10 @@ from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import print_json, say, show, show_result
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.table import Column, Findings, Table, ValueWithInterval, shown, signature_notes
 
 if TYPE_CHECKING:
     from audiocapbench.judges import JudgeCheck
-    from audiocapbench.table import Table
 
 judges_app = typer.Typer(rich_markup_mode=None)
 app.add_typer(judges_app, name="judges")
@@ -29,7 +29,6 @@ def judges(ctx: typer.Context, *, json: options.Json = False) -> None:
     if ctx.invoked_subcommand is not None:
         return
     from audiocapbench.judges import list_contracts, list_judges
-    from audiocapbench.table import Column, Findings, Table
 
     heads = {"name": "[contract=NAME]", "description": "what a model is asked", "scores": "scores"}
     contracts = Table(
@@ -178,11 +177,9 @@ def sensitivity(
     leave(failed=bool(study.failed))
 
 
-def _check_table(found: "JudgeCheck") -> "Table":
+def _check_table(found: "JudgeCheck") -> Table:
     """Means of right, safe and wrong answers, and below them what else the check found."""
     from audiocapbench.scores.estimate import counted
-    from audiocapbench.table import Column, Table, ValueWithInterval
-    from audiocapbench.table.table import shown, signature_notes
 
     rows = [
         {"answers": kind, "mean": ValueWithInterval(one.mean, one.interval)}

@@ -8,6 +8,7 @@ import typer
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import say, show_result
+from audiocapbench.table import Findings, Table
 
 
 @options.command(app.command)
@@ -96,7 +97,6 @@ def show(
 
 def _show(name: str, rows: list[dict[str, str]], *, json: bool) -> None:
     """Print what there is to choose from, without columns that say nothing."""
-    from audiocapbench.table import Findings, Table
 
     columns = [field for field in rows[0] if any(row[field] for row in rows)]
     show_result(Findings([Table("", rows, columns, name=name, stacks=True)]), json=json)

@@ -15,12 +15,11 @@ from audiocapbench.cli.console import say, say_bad, show_lines
 from audiocapbench.cli.examples import ExampleGroup
 from audiocapbench.cli.outputs import reference_files, refuse_overwriting, store_file, write
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.table import Findings, signature_notes
 from audiocapbench.table.forms import Format
-from audiocapbench.table.table import signature_notes
 
 if TYPE_CHECKING:
     from audiocapbench.report.mecat.scored import AnswerSet, ScoredAnswers
-    from audiocapbench.table import Findings
 
 mecat_app = typer.Typer(
     cls=ExampleGroup,
@@ -63,7 +62,7 @@ def _add(report: Callable[..., Any], shared: Callable[..., None]) -> None:
     options.command(mecat_app.command, report.__name__)(shared)
 
 
-def _of_scores(report: "Callable[..., Findings]") -> None:
+def _of_scores(report: Callable[..., Findings]) -> None:
     """A command on scores of runs and of files, with the published models or without."""
 
     def shared(
@@ -86,7 +85,7 @@ def _of_scores(report: "Callable[..., Findings]") -> None:
     _add(report, shared)
 
 
-def _of_answers(report: "Callable[..., Findings]") -> None:
+def _of_answers(report: Callable[..., Findings]) -> None:
     """A command on answers of runs and of prediction files, a report a model."""
 
     def shared(
@@ -114,7 +113,7 @@ def standings(
     *,
     benchmark: Literal["mecat-caption", "mecat-qa"] | None = None,
     by: Literal["date", "similarity"] = "date",
-) -> "Findings":
+) -> Findings:
     """Show models in their places among the published ones, by group and in total.
 
     Args:
@@ -127,7 +126,7 @@ def standings(
 
 
 @_of_scores
-def weights(scored: "Sequence[ScoredAnswers]", published: bool) -> "Findings":
+def weights(scored: "Sequence[ScoredAnswers]", published: bool) -> Findings:
     """Rank models under three weightings of speech, music and sound, with Kendall's tau."""
     from audiocapbench.report.mecat.rankings import weight_report
 
@@ -137,7 +136,7 @@ def weights(scored: "Sequence[ScoredAnswers]", published: bool) -> "Findings":
 @_of_scores
 def split(
     scored: "Sequence[ScoredAnswers]", published: bool, *, group: str = "pure_speech"
-) -> "Findings":
+) -> Findings:
     """Split DATE into similarity and discriminability, model by model.
 
     Args:
@@ -149,7 +148,7 @@ def split(
 
 
 @_of_scores
-def drop(scored: "Sequence[ScoredAnswers]", published: bool) -> "Findings":
+def drop(scored: "Sequence[ScoredAnswers]", published: bool) -> Findings:
     """See what DATE loses from pure to mixed clips: speech, music and sound."""
     from audiocapbench.report.mecat.drop import drop_report
 
@@ -164,7 +163,7 @@ def stability(
     percent: str = "1,2,5,10,20,50,100",
     rounds: Annotated[int, Option(min=2)] = 50,
     metric: Metric = "date",
-) -> "Findings":
+) -> Findings:
     """Draw samples of the answers and see how far DATE moves, ranked anew each time.
 
     Args:
@@ -187,7 +186,7 @@ def stability(
 @_of_answers
 def silence(
     given: "AnswerSet", *, list_at_most: Annotated[int, Option("--list", min=0)] = 20
-) -> "Findings":
+) -> Findings:
     """Count answers about silent clips that claim speech, music or sound events.
 
     Args:
@@ -244,10 +243,9 @@ def _percents(text: str) -> list[float]:
 
 
 def _write(
-    found: "Sequence[Findings]", form: Format, out: Path | None, bad: Sequence[Sequence[str]] = ()
+    found: Sequence[Findings], form: Format, out: Path | None, bad: Sequence[Sequence[str]] = ()
 ) -> None:
     """Write one report as it is, several as a list; ``bad`` has the bad lines of each."""
-    from audiocapbench.table import Findings
 
     documents = [one.to_dict() for one in found]
     if bad:

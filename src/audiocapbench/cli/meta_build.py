@@ -11,6 +11,7 @@ from audiocapbench.cli.console import print_json, say, show
 from audiocapbench.cli.meta import ask_scorers, meta_app
 from audiocapbench.cli.outputs import read_to_ask, refuse_overwriting
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.table import Table, shown
 
 
 @options.command(meta_app.command)
@@ -70,7 +71,6 @@ def build(
     from audiocapbench.meta.build import build_pairs, count_types, filter_pairs, vote_table
     from audiocapbench.meta.corrupt.captions import read_captions
     from audiocapbench.meta.settings import TrialSettings
-    from audiocapbench.table import Table
 
     found = read_captions(captions or out)
     settings = TrialSettings(
@@ -117,8 +117,6 @@ def _read_machine(path: Path) -> dict[str, str]:
 def _keep(votes: Path, out: Path, least: int, *, json: bool) -> None:
     from audiocapbench.files import write_file
     from audiocapbench.meta.build import count_types, read_votes, vote_table, write_brace
-    from audiocapbench.table import Table
-    from audiocapbench.table.table import shown
 
     found = read_votes(votes, least)
     if out.suffix.lower() == ".json":

@@ -10,11 +10,11 @@ from audiocapbench.asking import RequestOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.console import json_text, say, show, show_text
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.table.forms import Format
+from audiocapbench.table import Result
+from audiocapbench.table.forms import Format, csv_text, latex_text, markdown_text, parquet_content
 
 if TYPE_CHECKING:
     from audiocapbench.scores.table import ScoreTable
-    from audiocapbench.table import Result
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Outputs:
             say(*track(self.track, results, texts))
 
 
-def write(result: "Result", form: Format, file: Path | None) -> None:
+def write(result: Result, form: Format, file: Path | None) -> None:
     """Write what a command found in the form that was asked for, on stdout where there is no file.
 
     Raises:
@@ -65,7 +65,6 @@ def write(result: "Result", form: Format, file: Path | None) -> None:
         ReportError: The file cannot be written.
     """
     from audiocapbench.files import write_file
-    from audiocapbench.table.forms import csv_text, latex_text, markdown_text, parquet_content
 
     if form is Format.TABLE and file is not None:
         raise AudioCapBenchError("--out needs a --format: csv, json, md, latex or parquet")

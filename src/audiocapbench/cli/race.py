@@ -11,6 +11,7 @@ from audiocapbench.cli import options
 from audiocapbench.cli.app import WRONG_USE, app, code_of, leave
 from audiocapbench.cli.console import print_json, say, show, show_lines
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.table import Column, Table
 
 if TYPE_CHECKING:
     from audiocapbench.study.race import RaceResult
@@ -95,7 +96,6 @@ def race(
 def _show(found: "RaceResult") -> None:
     from audiocapbench.engine.budget import dollars
     from audiocapbench.study.race import Racer
-    from audiocapbench.table import Column, Table
 
     def standing(one: Racer) -> str:
         if one.refusal is not None:

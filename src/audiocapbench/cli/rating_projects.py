@@ -9,6 +9,7 @@ from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import print_json, say, show, show_lines, show_text
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
+from audiocapbench.table import Column, Table
 
 ratings_app = typer.Typer(rich_markup_mode=None)
 app.add_typer(ratings_app, name="ratings")
@@ -25,7 +26,6 @@ def ratings(
     if ctx.invoked_subcommand is not None:
         return
     from audiocapbench.store import Store
-    from audiocapbench.table import Column, Table
 
     with Store.open(store, create=False) as kept:
         lines = kept.ratings.projects()

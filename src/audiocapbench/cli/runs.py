@@ -12,6 +12,7 @@ from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import SHOWN, ask, print_json, say, show, show_lines
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.table import Column, Table, dollars, signature_notes
 
 if TYPE_CHECKING:
     from audiocapbench.store import RunLine, Store
@@ -165,7 +166,6 @@ def _line(kept: "Store", number: int) -> "RunLine":
 
 
 def _loss(kept: "Store", number: int) -> str:
-    from audiocapbench.table import dollars
 
     line = _line(kept, number)
     judges = [one for one in kept.catalog.scorers([number]) if one.is_judge]
@@ -180,7 +180,6 @@ def _loss(kept: "Store", number: int) -> str:
 
 
 def _print_lines(name: str, option: str, lines: "Sequence[RunLine]", tags: Sequence[str]) -> None:
-    from audiocapbench.table import Column, Table
 
     if not lines:
         tagged = f"has no run tagged {' and '.join(tags)}."
@@ -215,8 +214,6 @@ def _print_lines(name: str, option: str, lines: "Sequence[RunLine]", tags: Seque
 
 
 def _print_run(document: dict[str, Any]) -> None:
-    from audiocapbench.table import Column, Table, dollars
-    from audiocapbench.table.table import signature_notes
 
     facts = {
         "run": document["id"],

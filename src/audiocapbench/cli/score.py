@@ -21,6 +21,7 @@ from audiocapbench.cli.console import (
 )
 from audiocapbench.cli.outputs import Outputs, reference_files, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError, DatasetError
+from audiocapbench.table import signature_notes
 
 if TYPE_CHECKING:
     from audiocapbench.benchmarks.mecat.predictions import Answers
@@ -276,7 +277,6 @@ def _score_mecat(
 
 def _signatures(scores: "FileScores") -> list[str]:
     from audiocapbench.scores.scorer import Scorer
-    from audiocapbench.table.table import signature_notes
 
     return signature_notes(scores.table.point(Scorer(name)).signature for name in scores.metrics)
 

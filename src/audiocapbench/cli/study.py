@@ -12,6 +12,7 @@ from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, app, leave
 from audiocapbench.cli.console import print_json, relative, say, show_lines, show_text
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.table.forms import Format
 
 if TYPE_CHECKING:
     from audiocapbench.engine import Preview
@@ -190,7 +191,6 @@ def _write(study: "Study", store: "Store", runs: Sequence[int]) -> list[Path]:
 
 def _write_table(study: "Study", name: str, board: "LeaderboardResult") -> list[Path]:
     from audiocapbench.cli.outputs import write
-    from audiocapbench.table.forms import Format
 
     result = board.table(int(name[-1])) if name.startswith("table") else board
     paths = []

@@ -10,6 +10,7 @@ from audiocapbench.cli.app import app
 from audiocapbench.cli.console import print_json, say, show, show_result
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.table import Findings, Table, ValueWithInterval
 
 if TYPE_CHECKING:
     from audiocapbench.study.subset import Subset, SubsetEstimate
@@ -73,7 +74,6 @@ def subset(
 
 
 def _show(chosen: "Subset") -> None:
-    from audiocapbench.table import Table
 
     rows = [
         {
@@ -98,7 +98,6 @@ def _show(chosen: "Subset") -> None:
 
 
 def _show_estimates(chosen: "Subset", found: "list[SubsetEstimate]", *, json: bool) -> None:
-    from audiocapbench.table import Findings, Table, ValueWithInterval
 
     rows = [
         {

@@ -18,8 +18,7 @@ from audiocapbench.scores.estimate import Estimate, counted
 from audiocapbench.scores.file_scores import FileScores, score_files
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.table import estimate_records
-from audiocapbench.table import Result, Row, Table
-from audiocapbench.table.table import signature_notes
+from audiocapbench.table import Result, Row, Table, signature_notes
 
 Texts = str | PathLike[str] | Mapping[str, str] | Iterable[str]
 Captions = str | PathLike[str] | Mapping[str, str | Sequence[str]] | Iterable[str | Sequence[str]]

@@ -27,8 +27,7 @@ from audiocapbench.signature import Signature
 from audiocapbench.stats import mean_interval
 from audiocapbench.stats.correlation import auc
 from audiocapbench.stats.effects import effect_interval
-from audiocapbench.table import Findings, Row, Table, ValueWithInterval
-from audiocapbench.table.table import signature_notes
+from audiocapbench.table import Findings, Row, Table, ValueWithInterval, signature_notes
 
 _SAME = "Held to the same references, without the one that the right answer was taken from."
 _LEFT_IN = "A right answer is the only reference itself, left in: it scores as high as can be."

@@ -26,8 +26,7 @@ from audiocapbench.stats.effects import (
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.paired import difference_interval
 from audiocapbench.stats.shares import wilson
-from audiocapbench.table import Column, Findings, Row, Table, ValueWithInterval
-from audiocapbench.table.table import signature_notes
+from audiocapbench.table import Column, Findings, Row, Table, ValueWithInterval, signature_notes
 
 _ALL = "all"
 _SHARES = ("at_least_baseline", "lowest")

@@ -10,8 +10,7 @@ from audiocapbench.scores.groups import ALL, GroupKey, category
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import RunSummary
 from audiocapbench.scores.table import ScoreTable
-from audiocapbench.table import Column, Row, Table
-from audiocapbench.table.table import shown, signature_notes
+from audiocapbench.table import Column, Row, Table, shown, signature_notes
 
 _JUDGE_DIGITS = 2
 

@@ -14,10 +14,9 @@ from audiocapbench.meta.trial import ScorerTrial
 from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.drawing import Bar, draw_bars
 from audiocapbench.report.page_file import render, source_hash, template_text, write_page
-from audiocapbench.table import Column, Row, Table
+from audiocapbench.table import Column, Row, Table, shown, signature_notes
 from audiocapbench.table.escape_controls import escape_controls
 from audiocapbench.table.forms import html_text
-from audiocapbench.table.table import shown, signature_notes
 from audiocapbench.version import VERSION
 
 _FORM = ".2f"

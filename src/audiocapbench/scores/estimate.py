@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from audiocapbench.data.outcome import Status
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, Interval
-from audiocapbench.table.table import shown
+from audiocapbench.table import shown
 
 
 class Missing(StrEnum):

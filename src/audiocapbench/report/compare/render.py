@@ -12,8 +12,7 @@ from audiocapbench.report.compare.compute import (
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
 from audiocapbench.stats.power import ALPHA, POWER
-from audiocapbench.table import Column, Row, Table
-from audiocapbench.table.table import shown, signature_notes
+from audiocapbench.table import Column, Row, Table, shown, signature_notes
 
 LONGEST, LONGEST_IN_A_FILE = 600, 200
 """Characters of an answer on a terminal, which wraps it, and in a table of a page."""

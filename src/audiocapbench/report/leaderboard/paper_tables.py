@@ -20,8 +20,7 @@ from audiocapbench.report.leaderboard.board import (
 from audiocapbench.report.leaderboard.tables import in_order, shown_name
 from audiocapbench.scores.groups import category
 from audiocapbench.scores.scorer import Scorer
-from audiocapbench.table import Column, Row, Table
-from audiocapbench.table.table import signature_notes
+from audiocapbench.table import Column, Row, Table, signature_notes
 
 _METRICS = ("meteor", "bleu_4", "rouge_l")
 _Entry = RunEntry | PublishedEntry

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, PublishedEntry, RunEntry
 from audiocapbench.scores.estimate import counted
-from audiocapbench.table import Column, Row, Table, dollars
-from audiocapbench.table.table import signature_notes
+from audiocapbench.table import Column, Row, Table, dollars, signature_notes
 
 
 def board_tables(leaderboard: Leaderboard) -> list[Table]:

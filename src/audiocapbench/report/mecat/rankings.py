@@ -36,8 +36,7 @@ from audiocapbench.report.mecat.scored import METRIC, SIMILARITY, ScoredAnswers
 from audiocapbench.scores.scorer import FEWEST_SHARE, SLACK
 from audiocapbench.signature import Signature
 from audiocapbench.stats.correlation import kendall
-from audiocapbench.table import Column, Findings, Row, Table
-from audiocapbench.table.table import shown
+from audiocapbench.table import Column, Findings, Row, Table, shown
 
 PUBLISHED = "published, not run here"
 WHO = (Column("model"), Column("origin", "from", importance=3))
