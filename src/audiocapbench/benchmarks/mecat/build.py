@@ -193,7 +193,7 @@ class _ShardBuilder:
         self.there.update(self.kept)
         if self.settings.shards is not None:
             self.ledger.agree("made from", LOCAL)
-            shards = self._numbered(_local_shards(self.settings.shards))
+            shards = _local_shards(self.settings.shards, self.ledger)
             self.given = tuple(shard.name for shard in shards)
         else:
             name = REPOSITORIES[self.settings.part]
@@ -207,18 +207,6 @@ class _ShardBuilder:
             if not self.ledger.done(shard.name) and not self._full(shard):
                 self.shards.append(shard)
                 self.bytes_total[shard.domain or LOCAL] += shard.size
-
-    def _numbered(self, shards: Sequence[Shard]) -> list[Shard]:
-        """Give shards that the folder knows their old numbers, and others new ones."""
-        known = {
-            str(one.row.get("shard")): int(one.row["position"]) % A_DOMAIN // A_SHARD
-            for one in self.ledger.clips.values()
-        }
-        for shard in shards:
-            known.setdefault(shard.name, max(known.values(), default=-1) + 1)
-        if max(known.values()) >= A_DOMAIN // A_SHARD:
-            raise DatasetError(f"a folder is made from at most {A_DOMAIN // A_SHARD} shards")
-        return [shard._replace(number=known[shard.name]) for shard in shards]
 
     def read_all(self) -> None:
         """Take the pairs of all shards; one that is damaged gives what stands before the damage."""
@@ -246,29 +234,29 @@ class _ShardBuilder:
     def _read(self, shard: Shard) -> bool:
         """Read a shard; whether to its end. What a stopped build left of it is tried first."""
         self._tell(shard)
+        commit = self.ledger.origin.get(REPOSITORIES[self.settings.part], "")
+        digest = sha256(f"{commit}/{shard.name}".encode())
+        kept = self.ledger.root / _SPOOLS / f"{digest[:16]}.shard"
         while True:
-            with self._opened(shard) as stream:
+            with self._opened(shard, kept) as stream:
                 try:
-                    return self._take_all(stream, shard)
+                    for found in read_pairs(stream):
+                        self._take(found, shard)
+                        if self._full(shard):
+                            return False
+                    kept.unlink(missing_ok=True)
+                    return True
                 except ShardError:
                     if not (isinstance(stream, Spool) and stream.resumed):
                         raise
-            self._spool(shard).unlink(missing_ok=True)
+            kept.unlink(missing_ok=True)
 
-    def _take_all(self, stream: IO[bytes], shard: Shard) -> bool:
-        for found in read_pairs(stream):
-            if found.place >= A_SHARD:
-                raise ShardError(f"has more than {A_SHARD:,} pairs; it is not read any further")
-            if isinstance(found, UnusableMember):
-                self._note(f"{shard.name}: {found.name}", found.reason, shard.domain)
-            else:
-                self._take(found, shard)
-            if self._full(shard):
-                return False
-        self._spool(shard).unlink(missing_ok=True)
-        return True
-
-    def _take(self, pair: ShardPair, shard: Shard) -> None:
+    def _take(self, pair: ShardPair | UnusableMember, shard: Shard) -> None:
+        if pair.place >= A_SHARD:
+            raise ShardError(f"has more than {A_SHARD:,} pairs; it is not read any further")
+        if isinstance(pair, UnusableMember):
+            self._note(f"{shard.name}: {pair.name}", pair.reason, shard.domain)
+            return
         domain = shard.domain
         try:
             fields = fields_of(pair.fields, pair.key)
@@ -296,20 +284,23 @@ class _ShardBuilder:
         self._tell(shard)
 
     def missing(self) -> list[MissingClip]:
-        """All that could not be had, now or by an earlier build."""
-        return [one for key, one in self.ledger.missing.items() if not self._settled(key)]
+        """All that could not be had, now or by an earlier build.
 
-    def _settled(self, lost: str) -> bool:
-        """Whether a clip is there after all, or a shard was read whole since, or one in its place.
-
-        A file on this disk that was replaced has another name here, which ends in its hash.
+        A clip that is there after all is none, nor a shard that was read whole since, or another
+        file of its name: one on this disk has a name here that ends in its hash.
         """
-        if lost in self.ledger.clips or self.ledger.done(lost):
-            return True
-        return not self._given(lost) and any(
-            lost.startswith(f"{name.rpartition('@')[0]}@") and self.ledger.done(name)
-            for name in self.given
-        )
+
+        def replaced(lost: str) -> bool:
+            return not self._given(lost) and any(
+                lost.startswith(f"{name.rpartition('@')[0]}@") and self.ledger.done(name)
+                for name in self.given
+            )
+
+        return [
+            one
+            for key, one in self.ledger.missing.items()
+            if not (key in self.ledger.clips or self.ledger.done(key) or replaced(key))
+        ]
 
     def results(self, *, dry_run: bool = False) -> tuple[PartResult, ...]:
         """How each domain ended, and what was lost without one."""
@@ -384,21 +375,15 @@ class _ShardBuilder:
         self.progress(BuildStep(part, there, total, self.received[part], size))
 
     @contextmanager
-    def _opened(self, shard: Shard) -> Iterator[IO[bytes]]:
+    def _opened(self, shard: Shard, kept: Path) -> Iterator[IO[bytes]]:
         if self.repository is not None:
             remote = self.repository.open(shard.name, lambda count: self._tell(shard, count))
-            with Spool(remote, self._spool(shard)) as spool:
+            with Spool(remote, kept) as spool:
                 self._tell(shard, spool.resumed)
                 yield spool  # type: ignore[misc]
         elif shard.path is not None:
             with os_errors(shard.path, "read"), shard.path.open("rb", buffering=0) as file:
                 yield file
-
-    def _spool(self, shard: Shard) -> Path:
-        """Where the bytes of a shard are kept until all of them were read."""
-        commit = self.ledger.origin.get(REPOSITORIES[self.settings.part], "")
-        digest = sha256(f"{commit}/{shard.name}".encode())
-        return self.ledger.root / _SPOOLS / f"{digest[:16]}.shard"
 
 
 def _remote_shards(repository: Repository, settings: MecatSettings) -> list[Shard]:
@@ -416,18 +401,28 @@ def _remote_shards(repository: Repository, settings: MecatSettings) -> list[Shar
     return shards
 
 
-def _local_shards(given: Sequence[Path]) -> list[Shard]:
-    """Shards on this disk: files as given, folders with all that they hold."""
+def _local_shards(given: Sequence[Path], ledger: Ledger) -> list[Shard]:
+    """Shards on this disk: files as given, folders with all that they hold.
+
+    Those that the folder knows keep their old numbers.
+    """
     paths: list[Path] = []
     for path in given:
-        if path.is_dir():
-            inside = (one for one in path.rglob("*") if one.name.endswith(_ENDINGS))
-            paths += sorted(one for one in inside if one.is_file())
-        elif path.is_file():
-            paths.append(path)
-        else:
+        if not path.exists():
             raise DatasetError(f"{path}: no such file or folder")
+        inside = sorted(one for one in path.rglob("*") if one.name.endswith(_ENDINGS))
+        paths += [one for one in inside if one.is_file()] if path.is_dir() else [path]
     if not paths:
         raise DatasetError(f"{given[0] if given else '.'}: holds no shards (.tar, .tar.gz, .tgz)")
-    named = {f"{path.name}@{sha256(path)[:12]}": path for path in paths}
-    return [Shard(name, 0, None, path.stat().st_size, path) for name, path in named.items()]
+    numbers = {
+        str(one.row.get("shard")): int(one.row["position"]) % A_DOMAIN // A_SHARD
+        for one in ledger.clips.values()
+    }
+    shards = []
+    for path in paths:
+        name = f"{path.name}@{sha256(path)[:12]}"
+        number = numbers.setdefault(name, max(numbers.values(), default=-1) + 1)
+        if number >= A_DOMAIN // A_SHARD:
+            raise DatasetError(f"a folder is made from at most {A_DOMAIN // A_SHARD} shards")
+        shards.append(Shard(name, number, None, path.stat().st_size, path))
+    return list(dict.fromkeys(shards))
