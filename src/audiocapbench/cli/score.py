@@ -166,8 +166,8 @@ def _import(
     given = read_files(predictions, about, files.model)
     paths = [source_of(about.name, one).path for one in predictions]
     refuse_overwriting(out.per_sample, [store_file(store), *paths, *filter(None, [references])])
-    named = files.model is not None or given.predictions.head or given.predictions.system
-    model = model_name(files.model if named else paths[0].stem, given.predictions)
+    named = files.model is not None or given.head or given.system
+    model = model_name(files.model if named else paths[0].stem, given)
     with Store.open(store) as kept:
         end = import_run(kept, about, given, model)
         say(f"The predictions are kept as run {end.run.id} in {kept.name}.")

@@ -51,12 +51,16 @@ class Predictions:
     Attributes:
         head: What a published result file says of the whole; None of other files.
         system: Whose they are, where the file says so of each.
+        sha256: The hash of the files that they were read from.
+        note: What had to be done for ids to meet, and what else is to be known, in a sentence.
     """
 
     by_id: dict[str, Prediction] = field(default_factory=dict)
     bad: list[Problem] = field(default_factory=list)
     head: dict[str, Any] | None = None
     system: str = ""
+    sha256: str = ""
+    note: str = ""
 
     @classmethod
     def of_texts(cls, texts: Mapping[str, str]) -> "Predictions":

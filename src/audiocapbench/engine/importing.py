@@ -68,18 +68,9 @@ class ImportEnd(NamedTuple):
         }
 
 
-class PredictionSet(NamedTuple):
-    """The predictions of some files for a benchmark, and the hash of those files."""
-
-    predictions: Predictions
-    sha256: str
-    note: str = ""
-    surplus: tuple[str, ...] = ()
-
-
 def read_files(
     files: Sequence[str], benchmark: Benchmark, system: str | None = None
-) -> PredictionSet:
+) -> Predictions:
     """Read predictions in any of the forms that there are, under the ids of a benchmark.
 
     Args:
@@ -104,8 +95,7 @@ def read_files(
     absent = [part for part in benchmark.parts if part not in answered]
     absence = f"no file has answers to {', '.join(absent)}" if absent else ""
     notes = [absence, note, _other_references(met, benchmark), blank_note(met.texts)]
-    surplus = tuple(key for key in met.by_id if key not in asked.ids)
-    return PredictionSet(met, digest, "; ".join(filter(None, notes)), surplus)
+    return replace(met, sha256=digest, note="; ".join(filter(None, notes)))
 
 
 def _other_references(found: Predictions, benchmark: Benchmark) -> str:
@@ -173,7 +163,7 @@ def model_name(given: str | None, predictions: Predictions) -> str:
 
 
 def import_run(
-    store: Store, benchmark: Benchmark, given: PredictionSet, model: str, judge: str | None = None
+    store: Store, benchmark: Benchmark, found: Predictions, model: str, judge: str | None = None
 ) -> ImportEnd:
     """Keep predictions as a run; what a result file's judge said becomes judgements.
 
@@ -182,25 +172,25 @@ def import_run(
     Args:
         store: Where to keep it.
         benchmark: What the predictions are about.
-        given: What was read.
+        found: What was read.
         model: Whose they are.
         judge: Who judged, where a result file does not say it.
     """
-    found = given.predictions
     samples = benchmark.samples
+    by_id = {one.id: one for one in samples}
+    surplus = tuple(key for key in found.by_id if key not in by_id)
     if found.head is not None:
-        by_id = {one.id: one for one in samples}
         samples = tuple(by_id[key] for key in found.by_id if key in by_id)
     spec = RunSpec(
         benchmark.name,
         benchmark.fingerprint,
         model,
-        {"file_sha256": given.sha256} | ({} if judge is None else {"judge": judge}),
+        {"file_sha256": found.sha256} | ({} if judge is None else {"judge": judge}),
         "none: imported",
         tuple(one.id for one in samples),
         kind="imported",
         # Numbers of the whole are given back only with all that they were made of.
-        source=None if found.bad or given.surplus else found.head,
+        source=None if found.bad or surplus else found.head,
     )
     is_new = store.find_run(spec) is None
     run = store.begin_run(spec, dataset_of(benchmark))
@@ -214,11 +204,11 @@ def import_run(
     if judgements and not store.judgements(run.id, judgements[0].judge):
         store.add_judgements(run.id, judgements)
     missing = tuple(one.id for one in samples if one.id not in found.by_id)
-    note = "; ".join(filter(None, [given.note, str((found.head or {}).get("note") or "")]))
+    note = "; ".join(filter(None, [found.note, str((found.head or {}).get("note") or "")]))
     if judgements and judgements[0].judge == UNNAMED_JUDGE:
         unnamed = f"the file does not say who judged, so its judge is {UNNAMED_JUDGE!r}"
         note = "; ".join(filter(None, [note, f"{unnamed}; --judge names it"]))
-    return ImportEnd(run, is_new, tuple(found.bad), missing, given.surplus, note)
+    return ImportEnd(run, is_new, tuple(found.bad), missing, surplus, note)
 
 
 def _outcome(key: str, found: Predictions) -> Outcome:

@@ -102,7 +102,7 @@ def import_run(files: Files, **options: Unpack[ImportSettings]) -> ImportResult:
     chosen = list(benchmark.traits.metrics) if metrics is None else metric_names(metrics)
     heard = not any(one.clip.is_absent for one in benchmark.samples)
     check_metrics(benchmark.traits.aggregation, chosen, audio=heard)
-    model = model_name(options.get("model"), given.predictions)
+    model = model_name(options.get("model"), given)
     with opened_store(options.get("store", DEFAULT_STORE)) as store:
         end = keep_predictions(store, benchmark, given, model, options.get("judge"))
         tell(3, 4)

@@ -1,6 +1,8 @@
 """Repositories of the Hugging Face Hub: pinned to a commit and read by byte ranges.
 
-What can go wrong becomes one sentence. Which rows are wanted is not decided here.
+What can go wrong becomes one sentence. Which rows are wanted is not decided here. Ranges are read
+here, not by ``HfFileSystem``, which looks up the commit and every folder's files once more before
+it reads, though one look-up has said all of it.
 """
 
 import glob
