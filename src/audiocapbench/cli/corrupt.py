@@ -9,10 +9,10 @@ from typer import Option
 from audiocapbench.asking import ModelOptions, RequestOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import print_json, say, show
+from audiocapbench.cli.console import say, show_result
 from audiocapbench.cli.outputs import read_to_ask, refuse_overwriting
 from audiocapbench.errors import AudioCapBenchError, meant
-from audiocapbench.table import Column, Table, ValueWithInterval
+from audiocapbench.table import Column, Findings, Table, ValueWithInterval
 
 if TYPE_CHECKING:
     from audiocapbench.meta.corrupt.captions import CaptionSet, Corruption
@@ -99,10 +99,11 @@ def corrupt(
     write_pairs(out, made)
     controls = checks.check_controls(made, seed)
     trained = checks.check_trained(made, seed) if check else {}
-    if json:
-        print_json(_document(out, found, made, controls, trained))
-    else:
-        _print(made, controls, trained)
+    show_result(_findings(out, found, made, controls, trained), json=json)
+    if not json:
+        say("Accuracy of scorers that never hear the clip, in percent; 50 is chance, a tie half.")
+        refused = [(one.kind, *why) for one in made for why in sorted(one.rejected.items())]
+        say(*(f"{kind}: {count} refused: {reason}" for kind, reason, count in refused))
         say(f"{total:,} pairs written to {out}.")
     for line in checks.warnings(controls, trained):
         say(f"Warning: {line}.")
@@ -119,59 +120,33 @@ def _kinds(text: str) -> "list[Corruption]":
     return [Corruption(name) for name in names]
 
 
-def _document(
+def _findings(
     out: Path,
     captions: "CaptionSet",
     made: "list[CorruptionResult]",
     controls: "Check",
     trained: "Mapping[str, ControlAccuracy]",
-) -> dict[str, Any]:
-    return {
-        "pairs": str(out),
-        "captions": captions.total,
-        "n": sum(len(one.pairs) for one in made),
-        "kinds": {
-            str(one.kind): {
-                "other_caption": one.kind.other_caption,
-                "made": len(one.pairs),
-                "share": one.share,
-                "not_applicable": one.not_applicable,
-                "left_out": one.left_out,
-                "rejected": dict(one.rejected),
-            }
-            for one in made
-        },
-        "controls": {
-            group: {
-                name: _accuracy(one) | {"ties": one.ties, "within_3_points": one.is_level}
-                for name, one in figures.items()
-            }
-            for group, figures in controls.items()
-        },
-        "trained": {group: _accuracy(figure) for group, figure in trained.items()},
-    }
-
-
-def _accuracy(figure: "ControlAccuracy") -> dict[str, Any]:
-    return {"accuracy": figure.accuracy, "ci": figure.interval and list(figure.interval)}
-
-
-def _print(
-    made: "list[CorruptionResult]", controls: "Check", trained: "Mapping[str, ControlAccuracy]"
-) -> None:
+) -> Findings:
     from audiocapbench.meta.corrupt.captions import LESS_COMPLETE
 
-    by_kind = {str(one.kind): one for one in made}
+    kinds = {
+        str(one.kind): {
+            "other_caption": one.kind.other_caption,
+            "made": len(one.pairs),
+            "share": one.share,
+            "not_applicable": one.not_applicable,
+            "left_out": one.left_out,
+            "rejected": dict(one.rejected),
+        }
+        for one in made
+    }
     names = [*next(iter(controls.values())), *(["trained"] if trained else [])]
     rows = []
-    for group in [*by_kind, "all"]:
-        row: dict[str, Any] = {"kind": group}
-        if one := by_kind.get(group):
-            row |= {"made": len(one.pairs), "share": one.share, "left_out": one.left_out}
-            row |= {"not_applicable": one.not_applicable}
-            if one.kind.other_caption == LESS_COMPLETE:
-                # The mark stands where the figures do, because it says what they mean.
-                row["kind"] = f"{group} ({LESS_COMPLETE})"
+    for group in [*kinds, "all"]:
+        row: dict[str, Any] = {"kind": group, **kinds.get(group, {})}
+        if row.get("other_caption") == LESS_COMPLETE:
+            # The mark stands where the figures do, because it says what they mean.
+            row["kind"] = f"{group} ({LESS_COMPLETE})"
         figures = {**controls.get(group, {}), "trained": trained.get(group)}
         for name in names:
             figure = figures.get(name)
@@ -183,8 +158,22 @@ def _print(
         *(Column("not_applicable"), Column("left_out")),
         *(Column(name, name, ".1f") for name in names),
     ]
-    show(Table("", rows, columns))
-    say("Accuracy of scorers that never hear the clip, in percent; 50 is chance, a tie half.")
-    for one in made:
-        for reason, count in sorted(one.rejected.items()):
-            say(f"{one.kind}: {count} refused: {reason}")
+    facts = {
+        "pairs": str(out),
+        "captions": captions.total,
+        "n": sum(len(one.pairs) for one in made),
+        "kinds": kinds,
+        "controls": {
+            group: {
+                name: _accuracy(one) | {"ties": one.ties, "within_3_points": one.is_level}
+                for name, one in figures.items()
+            }
+            for group, figures in controls.items()
+        },
+        "trained": {group: _accuracy(figure) for group, figure in trained.items()},
+    }
+    return Findings([Table("", rows, columns)], facts)
+
+
+def _accuracy(figure: "ControlAccuracy") -> dict[str, Any]:
+    return {"accuracy": figure.accuracy, "ci": figure.interval and list(figure.interval)}

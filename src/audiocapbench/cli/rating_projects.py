@@ -7,9 +7,9 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import print_json, say, show, show_lines, show_text
+from audiocapbench.cli.console import say, show_lines, show_result, show_text
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
-from audiocapbench.table import Column, Table
+from audiocapbench.table import Column, Findings, Table
 
 ratings_app = typer.Typer(rich_markup_mode=None)
 app.add_typer(ratings_app, name="ratings")
@@ -29,13 +29,11 @@ def ratings(
 
     with Store.open(store, create=False) as kept:
         lines = kept.ratings.projects()
-    if json:
-        print_json({"projects": [one._asdict() for one in lines]})
-    elif not lines:
+    if not lines and not json:
         show_lines("There are no rating projects; 'audiocapbench view --rate FILE' makes one.")
-    else:
-        columns = (Column("name", "project"), "kind", "people", "items", "ratings")
-        show(Table("", [one._asdict() for one in lines], columns))
+    columns = (Column("name", "project"), "kind", "people", "items", "ratings")
+    table = Table("", [one._asdict() for one in lines], columns, name="projects")
+    show_result(Findings([table]), json=json)
 
 
 @options.command(ratings_app.command)

@@ -2,7 +2,6 @@
 
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +9,9 @@ import typer
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import SHOWN, ask, print_json, say, show, show_lines
+from audiocapbench.cli.console import SHOWN, ask, print_json, say, show, show_lines, show_result
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.table import Column, Table, dollars, signature_notes
+from audiocapbench.table import Column, Findings, Table, dollars, signature_notes
 
 if TYPE_CHECKING:
     from audiocapbench.store import RunLine, Store
@@ -43,13 +42,28 @@ def runs(
     with _open(store) as kept:
         name, every, option = kept.name, kept.runs(tag or ()), kept.option
     lines = [line for line in every if trials or not line.is_trial]
-    if json:
-        print_json({"store": name, "runs": [asdict(line) for line in lines]})
-        return
-    hidden = len(every) - len(lines)
-    if hidden:
+    if not json and (hidden := len(every) - len(lines)):
         say(f"{hidden:,} {'run' if hidden == 1 else 'runs'} of trials not shown; --trials does.")
-    _print_lines(name, option, lines, tag or ())
+    if not json and not lines:
+        tagged = f"has no run tagged {' and '.join(tag or ())}."
+        makes = f"holds no runs yet; 'audiocapbench run{option}' makes one."
+        show_lines(f"{name} {tagged if tag else makes}")
+    columns = [
+        Column("id", "run", "d"),
+        Column("model"),
+        Column("benchmark"),
+        Column("begun", folds=True),
+        Column("asked", form="{asked}/{sample_count}"),
+        Column("statuses", align="left", folds=True),
+        Column("cost_usd", "cost", "$"),
+        *([Column("name")] if any(line.name for line in lines) else []),
+        *([Column("tags", align="left")] if any(line.tags for line in lines) else []),
+    ]
+    rows = [
+        asdict(line) | {"asked": line.asked, "begun": _minute(line.created_at)} for line in lines
+    ]
+    table = Table(f"Runs in {name}", rows, columns, name="runs")
+    show_result(Findings([table], {"store": name}), json=json)
 
 
 @options.command(runs_app.command, "show")
@@ -177,40 +191,6 @@ def _loss(kept: "Store", number: int) -> str:
         lost += f", and {waiting:,} answers that batches will bring"
     named = f" {line.name!r}" if line.name else ""
     return f"Run {number}{named} ({line.model} on {line.benchmark}) will be lost: {lost}."
-
-
-def _print_lines(name: str, option: str, lines: "Sequence[RunLine]", tags: Sequence[str]) -> None:
-
-    if not lines:
-        tagged = f"has no run tagged {' and '.join(tags)}."
-        makes = f"holds no runs yet; 'audiocapbench run{option}' makes one."
-        show_lines(f"{name} {tagged if tags else makes}")
-        return
-    rows = [
-        {
-            "run": str(line.id),
-            "model": line.model,
-            "benchmark": line.benchmark,
-            "begun": _minute(line.created_at),
-            "asked": f"{line.asked}/{line.sample_count}",
-            "statuses": ", ".join(f"{count} {one}" for one, count in sorted(line.statuses.items())),
-            "cost": line.cost_usd,
-            "name": line.name or "",
-            "tags": line.tags,
-        }
-        for line in lines
-    ]
-    columns = [
-        Column("run", align="right"),
-        Column("model"),
-        Column("benchmark"),
-        Column("begun", folds=True),
-        Column("asked", align="right"),
-        Column("statuses", align="left", folds=True),
-        Column("cost", form="$"),
-        *(Column(one, align="left") for one in ("name", "tags") if any(row[one] for row in rows)),
-    ]
-    show(Table(f"Runs in {name}", rows, columns))
 
 
 def _print_run(document: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ are, people get cells of text; what is not in a row at all is a blank cell, None
 """
 
 import string
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor, log10
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
@@ -144,6 +144,8 @@ def shown(value: Any, form: str = "") -> str:
         return "–"
     if isinstance(value, str):
         return value
+    if isinstance(value, Mapping):
+        return ", ".join(f"{count:,} {name}" for name, count in sorted(value.items()))
     if isinstance(value, Iterable):
         return ", ".join(value)
     match form:
