@@ -21,7 +21,8 @@ class DamagedCellError(ValueError):
 class _Checked(sa.TypeDecorator[Any]):
     """A type whose cells are what they should be, or absent; subclasses say what.
 
-    ``write`` makes what the database keeps of a value, and ``read`` the value again.
+    ``write`` makes what the database keeps of a value, and ``read`` the value again. Nothing is
+    absent where the column is ``required``: JSON has a null that no database refuses.
     """
 
     cache_ok = True
@@ -30,6 +31,7 @@ class _Checked(sa.TypeDecorator[Any]):
     fits: Callable[[Any], bool]
     write: Convert | None
     read: Convert | None
+    required = False
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
         """Into the database: no half of a surrogate pair, which no database keeps."""
@@ -41,7 +43,7 @@ class _Checked(sa.TypeDecorator[Any]):
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:
         """Out of the database."""
-        if value is None:
+        if value is None and not self.required:
             return None
         if not self.fits(value):
             raise DamagedCellError(f"{value!r:.60} stands where {self.what} should")

@@ -60,13 +60,14 @@ _TYPES = TYPES | {"time": Timestamp}
 
 def _columns(**names: str) -> list[Column[Any]]:
     """Columns by type; a star marks part of the key, a question mark what may be absent."""
-    return [
-        Column(
-            name.rstrip("*?"), _TYPES[kind](), primary_key=name[-1] == "*", nullable=name[-1] == "?"
-        )
-        for kind, several in names.items()
-        for name in several.split()
-    ]
+    columns: list[Column[Any]] = []
+    for kind, name in ((kind, name) for kind, several in names.items() for name in several.split()):
+        holds: Any = _TYPES[kind]()
+        holds.required = name[-1] != "?"
+        is_key = name[-1] == "*"
+        column = Column(name.rstrip("*?"), holds, primary_key=is_key, nullable=not holds.required)
+        columns.append(column)
+    return columns
 
 
 def _since(version: int, columns: list[Column[Any]]) -> list[Column[Any]]:
