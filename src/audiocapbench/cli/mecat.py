@@ -1,7 +1,8 @@
 """``audiocapbench mecat``: the analyses of the MECAT paper, on runs and on files."""
 
 from collections.abc import Callable, Sequence
-from inspect import Parameter, Signature, signature
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -10,7 +11,7 @@ import typer
 from typer import Option
 
 from audiocapbench.cli import options
-from audiocapbench.cli.app import SOME_FAILED, app
+from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import say, say_bad, show_lines
 from audiocapbench.cli.examples import ExampleGroup
 from audiocapbench.cli.outputs import reference_files, refuse_overwriting, store_file, write
@@ -43,77 +44,49 @@ AnsweredRuns = Annotated[
     ),
 ]
 Metric = Annotated[str, Option(metavar="DATE", help="Which DATE: date[encoder=…,variant=…].")]
-Published = Annotated[
-    bool, Option("--published/--no-published", help="Show the paper's models as well.")
-]
-References = Annotated[
-    Path | None, Option(metavar="DIR", help="MECAT's references, where answers come from files.")
-]
-Benchmark = Annotated[Literal["mecat-caption", "mecat-qa"], Option(help="What the files answer.")]
 
 
-def _add(report: Callable[..., Any], shared: Callable[..., None]) -> None:
-    """Add a command: the options that all have, and those that the report has beside them."""
-    both = [list(signature(one).parameters.values()) for one in (shared, report)]
-    runs, *others = [one for one in both[0] if one.kind != Parameter.VAR_KEYWORD]
-    own = [one for one in both[1] if one.kind == Parameter.KEYWORD_ONLY]
-    vars(shared)["__signature__"] = Signature([runs, *own, *others])
-    shared.__doc__ = report.__doc__
-    options.command(mecat_app.command, report.__name__)(shared)
+@dataclass(frozen=True)
+class Shown:
+    """Where a report goes, and the store of its runs."""
+
+    form: options.Form = Format.TABLE
+    out: options.Out = None
+    store: options.Store = options.DEFAULT_STORE
+    json: options.Json = False
 
 
-def _of_scores(report: Callable[..., Findings]) -> None:
-    """A command on scores of runs and of files, with the published models or without."""
+@dataclass(frozen=True)
+class ScoreOptions(Shown):
+    """Options of analyses of scores, of runs and of files."""
 
-    def shared(
-        runs: ScoredRuns = None,
-        *,
-        published: Published = True,
-        metric: Metric = "date",
-        form: options.Form = Format.TABLE,
-        out: options.Out = None,
-        store: options.Store = options.DEFAULT_STORE,
-        json: options.Json = False,
-        **own: Any,
-    ) -> None:
-        kind = own.get("by", "date")
-        found = _scored(runs or [], store, kind if metric == "date" else metric, out, kind)
-        _write([report(found, published, **own)], Format.JSON if json else form, out)
-        if form is Format.TABLE and not json:
-            show_lines(*signature_notes(one.signature for one in found))
-
-    _add(report, shared)
+    published: Annotated[
+        bool, Option("--published/--no-published", help="Show the paper's models as well.")
+    ] = True
+    metric: Metric = "date"
 
 
-def _of_answers(report: Callable[..., Findings]) -> None:
-    """A command on answers of runs and of prediction files, a report a model."""
+@dataclass(frozen=True)
+class AnswerOptions(Shown):
+    """Options of analyses of answers, of runs and of prediction files.
 
-    def shared(
-        runs: AnsweredRuns,
-        *,
-        references: References = None,
-        benchmark: Benchmark = "mecat-caption",
-        form: options.Form = Format.TABLE,
-        out: options.Out = None,
-        store: options.Store = options.DEFAULT_STORE,
-        json: options.Json = False,
-        **own: Any,
-    ) -> None:
-        models = _answered(runs, references, benchmark, store, out)
-        found = [report(one, **own) for one in models]
-        _write(found, Format.JSON if json else form, out, bad=[one.bad for one in models])
+    Attributes:
+        references (DIR): MECAT's references, where answers come from files.
+        benchmark: What the files answer.
+    """
 
-    _add(report, shared)
+    references: Path | None = None
+    benchmark: Literal["mecat-caption", "mecat-qa"] = "mecat-caption"
 
 
-@_of_scores
+@options.command(mecat_app.command)
 def standings(
-    scored: "Sequence[ScoredAnswers]",
-    published: bool,
+    runs: ScoredRuns = None,
     *,
     benchmark: Literal["mecat-caption", "mecat-qa"] | None = None,
     by: Literal["date", "similarity"] = "date",
-) -> Findings:
+    how: ScoreOptions,
+) -> None:
     """Show models in their places among the published ones, by group and in total.
 
     Args:
@@ -122,21 +95,22 @@ def standings(
     """
     from audiocapbench.report.mecat.rankings import standings_report
 
-    return standings_report(scored, benchmark, published=published, by=by)
+    def report(scored: "Sequence[ScoredAnswers]") -> Findings:
+        return standings_report(scored, benchmark, published=how.published, by=by)
+
+    _of_scores(report, runs, how, by)
 
 
-@_of_scores
-def weights(scored: "Sequence[ScoredAnswers]", published: bool) -> Findings:
+@options.command(mecat_app.command)
+def weights(runs: ScoredRuns = None, *, how: ScoreOptions) -> None:
     """Rank models under three weightings of speech, music and sound, with Kendall's tau."""
     from audiocapbench.report.mecat.rankings import weight_report
 
-    return weight_report(scored, published=published)
+    _of_scores(partial(weight_report, published=how.published), runs, how)
 
 
-@_of_scores
-def split(
-    scored: "Sequence[ScoredAnswers]", published: bool, *, group: str = "pure_speech"
-) -> Findings:
+@options.command(mecat_app.command)
+def split(runs: ScoredRuns = None, *, group: str = "pure_speech", how: ScoreOptions) -> None:
     """Split DATE into similarity and discriminability, model by model.
 
     Args:
@@ -144,26 +118,27 @@ def split(
     """
     from audiocapbench.report.mecat.rankings import split_report
 
-    return split_report(scored, group, published=published)
+    _of_scores(lambda scored: split_report(scored, group, published=how.published), runs, how)
 
 
-@_of_scores
-def drop(scored: "Sequence[ScoredAnswers]", published: bool) -> Findings:
+@options.command(mecat_app.command)
+def drop(runs: ScoredRuns = None, *, how: ScoreOptions) -> None:
     """See what DATE loses from pure to mixed clips: speech, music and sound."""
     from audiocapbench.report.mecat.drop import drop_report
 
-    return drop_report(scored, published=published)
+    _of_scores(partial(drop_report, published=how.published), runs, how)
 
 
-@_of_answers
+@options.command(mecat_app.command)
 def stability(
-    given: "AnswerSet",
+    runs: AnsweredRuns,
     *,
     group: list[str] | None = None,
     percent: str = "1,2,5,10,20,50,100",
     rounds: Annotated[int, Option(min=2)] = 50,
     metric: Metric = "date",
-) -> Findings:
+    how: AnswerOptions,
+) -> None:
     """Draw samples of the answers and see how far DATE moves, ranked anew each time.
 
     Args:
@@ -173,20 +148,24 @@ def stability(
     """
     from audiocapbench.report.mecat.stability import stability_report
 
-    return stability_report(
-        given,
+    report = partial(
+        stability_report,
         metric=metric,
         percents=_percents(percent),
         rounds=rounds,
         groups=group or (),
         on_group=lambda name: say(f"Resampling {name} …"),
     )
+    _of_answers(report, runs, how)
 
 
-@_of_answers
+@options.command(mecat_app.command)
 def silence(
-    given: "AnswerSet", *, list_at_most: Annotated[int, Option("--list", min=0)] = 20
-) -> Findings:
+    runs: AnsweredRuns,
+    *,
+    list_at_most: Annotated[int, Option("--list", min=0)] = 20,
+    how: AnswerOptions,
+) -> None:
     """Count answers about silent clips that claim speech, music or sound events.
 
     Args:
@@ -194,45 +173,51 @@ def silence(
     """
     from audiocapbench.report.mecat.silence import silence_report
 
-    return silence_report(given, list_at_most)
+    _of_answers(lambda given: silence_report(given, list_at_most), runs, how)
 
 
-def _scored(
-    runs: Sequence[int | Path], store: str, metric: str, out: Path | None, kind: str
-) -> "list[ScoredAnswers]":
+def _of_scores(
+    report: "Callable[[list[ScoredAnswers]], Findings]",
+    runs: Sequence[int | Path] | None,
+    how: ScoreOptions,
+    kind: str = "date",
+) -> None:
+    """Report on scores of runs and of files, with the published models or without."""
     from audiocapbench.report.mecat.scored import read_scored
     from audiocapbench.store import Store
 
-    files = [run for run in runs if isinstance(run, Path)]
-    refuse_overwriting(out, (*files, store_file(store)))
-    kept = Store.open(store, create=False) if len(files) < len(runs) else None
-    return [read_scored(run, kept, metric, kind) for run in dict.fromkeys(runs)]
+    metric = kind if how.metric == "date" else how.metric
+    named = dict.fromkeys(runs or ())
+    files = [run for run in named if isinstance(run, Path)]
+    refuse_overwriting(how.out, (*files, store_file(how.store)))
+    kept = Store.open(how.store, create=False) if len(files) < len(named) else None
+    found = [read_scored(run, kept, metric, kind) for run in named]
+    _write([report(found)], how)
+    if how.form is Format.TABLE and not how.json:
+        show_lines(*signature_notes(one.signature for one in found))
 
 
-def _answered(
-    runs: Sequence[int | Path],
-    references: Path | None,
-    benchmark: str,
-    store: str,
-    out: Path | None,
-) -> "list[AnswerSet]":
+def _of_answers(
+    report: "Callable[[AnswerSet], Findings]", runs: Sequence[int | Path], how: AnswerOptions
+) -> None:
+    """Report on answers of runs and of prediction files, a report a model."""
     from audiocapbench.benchmarks.mecat.predictions import source_of
     from audiocapbench.report.mecat.scored import answers_of_files, answers_of_run
     from audiocapbench.store import Store
 
-    refuse_overwriting(out, [store_file(store)])
-    if references is not None:
+    refuse_overwriting(how.out, [store_file(how.store)])
+    if how.references is not None:
         files = list(map(str, runs))
-        given = (source_of(benchmark, file).path for file in files)
-        refuse_overwriting(out, chain(given, reference_files(references)))
-        return answers_of_files(files, references, benchmark)
-    kept = Store.open(store, create=False)
-    found = []
-    for run in dict.fromkeys(runs):
-        if isinstance(run, Path):
-            raise AudioCapBenchError(f"{str(run)!r} is not a run; files need --references")
-        found.append(answers_of_run(run, kept))
-    return found
+        given = (source_of(how.benchmark, file).path for file in files)
+        refuse_overwriting(how.out, chain(given, reference_files(how.references)))
+        models = answers_of_files(files, how.references, how.benchmark)
+    else:
+        kept, models = Store.open(how.store, create=False), []
+        for run in dict.fromkeys(runs):
+            if isinstance(run, Path):
+                raise AudioCapBenchError(f"{str(run)!r} is not a run; files need --references")
+            models.append(answers_of_run(run, kept))
+    _write([report(one) for one in models], how, bad=[one.bad for one in models])
 
 
 def _percents(text: str) -> list[float]:
@@ -242,11 +227,8 @@ def _percents(text: str) -> list[float]:
         raise AudioCapBenchError(f"--percent {text!r} is not a list such as 1,10,100") from None
 
 
-def _write(
-    found: Sequence[Findings], form: Format, out: Path | None, bad: Sequence[Sequence[str]] = ()
-) -> None:
+def _write(found: Sequence[Findings], how: Shown, bad: Sequence[Sequence[str]] = ()) -> None:
     """Write one report as it is, several as a list; ``bad`` has the bad lines of each."""
-
     documents = [one.to_dict() for one in found]
     if bad:
         lines = zip(documents, bad, strict=True)
@@ -256,8 +238,7 @@ def _write(
         documents[0] if len(documents) == 1 else {"reports": documents},
         [row for one in found for row in one.records()],
     )
-    write(whole, form, out)
+    write(whole, Format.JSON if how.json else how.form, how.out)
     every = [line for lines in bad for line in lines]
     say_bad(every)
-    if every:
-        raise typer.Exit(SOME_FAILED)
+    leave(failed=bool(every))
