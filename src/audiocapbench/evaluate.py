@@ -109,16 +109,11 @@ def evaluate(
     """
     from audiocapbench.benchmarks import Selection
     from audiocapbench.benchmarks.captioning import load_audiocapbench
-    from audiocapbench.cli.progress import (
-        Terminal,
-        explain_end,
-        explain_spending,
-        leave_if_dropped,
-    )
+    from audiocapbench.cli.progress import carry_out, explain_end, explain_spending
     from audiocapbench.cli.results import print_tables
     from audiocapbench.data.outcome import SCORED
     from audiocapbench.engine import Asking, RetryPolicy
-    from audiocapbench.plan import RunPlan, execute
+    from audiocapbench.plan import RunPlan
     from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
 
@@ -136,9 +131,7 @@ def evaluate(
     chosen = Selection((category,) if category is not None else (), max_samples)
     models = list(able.values())
     plan = RunPlan.of_models(session.store, benchmark, models, how, panel=panel, selection=chosen)
-    with Terminal(yes=session.yes) as host:
-        found = execute(plan, host)
-    leave_if_dropped(found, plan.store)
+    found = carry_out(plan, yes=session.yes)
     if found.refusals and not found.ends and not all_models:
         raise found.refusals[0]
     complain(*found.refusals)

@@ -32,11 +32,11 @@ def demo(
     """
     from audiocapbench.asking import JudgePanel
     from audiocapbench.benchmarks import open_benchmark
-    from audiocapbench.cli.progress import Terminal, explain_end, leave_if_dropped
+    from audiocapbench.cli.progress import carry_out, explain_end
     from audiocapbench.cli.results import print_tables
     from audiocapbench.engine import Asking
     from audiocapbench.models import create_models
-    from audiocapbench.plan import RunPlan, execute
+    from audiocapbench.plan import RunPlan
     from audiocapbench.report.page.html import write_report
     from audiocapbench.report.page.report_data import gather
     from audiocapbench.scores.summary import summarise
@@ -46,10 +46,8 @@ def demo(
     plan = RunPlan.of_models(store, benchmark, models, Asking(fresh=fresh), panel=panel)
     seconds = sum(sample.clip.duration_s for sample in benchmark.samples)
     say(f"{len(benchmark.samples)} clips, {seconds / 60:.1f} minutes; {len(MODELS)} models.")
-    with Terminal() as host:
-        found = execute(plan, host)
+    found = carry_out(plan)
     kept, traits = plan.store, benchmark.traits
-    leave_if_dropped(found, kept)
     for end in found.ends:
         explain_end(end, kept)
     leave(found.stop)

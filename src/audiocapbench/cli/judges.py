@@ -67,11 +67,11 @@ def check(
         benchmark (NAME): What the folder holds: mecat-caption, …
     """
     from audiocapbench.benchmarks import open_benchmark
-    from audiocapbench.cli.progress import Terminal, explain_spending
+    from audiocapbench.cli.progress import carry_out, explain_spending
     from audiocapbench.engine import Asking
     from audiocapbench.judges import check_judge, preview_check
     from audiocapbench.judges.check import CHECKED
-    from audiocapbench.plan import TaskPlan, execute, judge_options, panel_judges, selected
+    from audiocapbench.plan import TaskPlan, judge_options, panel_judges, selected
     from audiocapbench.store import Store
 
     place = Path(data) if benchmark and data else None
@@ -88,8 +88,7 @@ def check(
             asked, opened, kept, **what, **judge_options(how, host.judge_progress(CHECKED))
         ),
     )
-    with Terminal(yes=session.yes) as host:
-        found = execute(plan, host)
+    found = carry_out(plan, yes=session.yes)
     document = found.document()
     kept.put_judge_check(asked.name, opened.name, found.signature.name, document)
     if json:
@@ -131,7 +130,7 @@ def sensitivity(
         out (FILE): Draw the shifts: FILE.svg, .png or .pdf.
     """
     from audiocapbench.benchmarks import Selection, stored_traits
-    from audiocapbench.cli.progress import Terminal, explain_spending
+    from audiocapbench.cli.progress import carry_out, explain_spending
     from audiocapbench.engine import Asking
     from audiocapbench.judges import (
         judge_variants,
@@ -139,7 +138,7 @@ def sensitivity(
         select_answers,
         study_sensitivity,
     )
-    from audiocapbench.plan import TaskPlan, execute, judge_options
+    from audiocapbench.plan import TaskPlan, judge_options
     from audiocapbench.report.page.plots import figure_writer
     from audiocapbench.report.sensitivity import sensitivity_sheet, sensitivity_table
     from audiocapbench.store import Store
@@ -162,8 +161,7 @@ def sensitivity(
             kept, variants, answers, **what, **judge_options(how, host.judge_progress())
         ),
     )
-    with Terminal(yes=session.yes) as host:
-        study = execute(plan, host)
+    study = carry_out(plan, yes=session.yes)
     if json:
         print_json(study.to_dict())
     else:

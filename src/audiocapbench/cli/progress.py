@@ -33,7 +33,7 @@ from audiocapbench.engine.budget import dollars
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.judges import JudgeProgress
 from audiocapbench.metrics.clap.embedding import WATCHER
-from audiocapbench.plan import Host, RunsEnd
+from audiocapbench.plan import Host, Plan, Result, RunPlan, RunsEnd, execute
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
 from audiocapbench.table.escape_controls import escape_line
@@ -197,20 +197,27 @@ def _total(previews: Sequence[Preview]) -> str:
     return f"more than {dollars(known)}; not all prices are known" if known else "an unknown amount"
 
 
+def carry_out(plan: Plan[Result], *, yes: bool = False) -> Result:
+    """Execute a plan at the terminal.
+
+    Whoever interrupts twice waits for no scores and tables of what is there.
+    """
+    with Terminal(yes=yes) as host:
+        found = execute(plan, host)
+    if isinstance(plan, RunPlan) and isinstance(found, RunsEnd):
+        for end in found.ends:
+            if end.dropped:
+                explain_end(end, plan.store)
+                raise KeyboardInterrupt
+    return found
+
+
 def explain_runs(found: RunsEnd, store: Store, budget: Budget) -> None:
     """Say on stderr how runs ended, what they cost, and where they are."""
     for end in found.ends:
         explain_end(end, store)
     explain_spending(budget)
     say_where(found.runs, store)
-
-
-def leave_if_dropped(found: RunsEnd, store: Store) -> None:
-    """Whoever interrupts twice waits for no scores and tables of what is there."""
-    for end in found.ends:
-        if end.dropped:
-            explain_end(end, store)
-            raise KeyboardInterrupt
 
 
 def explain_end(end: RunEnd, store: Store) -> None:

@@ -52,11 +52,11 @@ def race(
         seed (N): Decides the order of the clips.
     """
     from audiocapbench.benchmarks import open_benchmark
-    from audiocapbench.cli.progress import Terminal, explain_spending, say_where
+    from audiocapbench.cli.progress import carry_out, explain_spending, say_where
     from audiocapbench.engine import Asking
     from audiocapbench.judges.aggregation import OVERALL
     from audiocapbench.models import create_models
-    from audiocapbench.plan import RunPlan, execute
+    from audiocapbench.plan import RunPlan
     from audiocapbench.scores.scorer import Scorer
     from audiocapbench.study.race import RacePlan
 
@@ -76,8 +76,7 @@ def race(
     named = [Scorer(one, OVERALL) for one in runs.judge_names]
     scorer = named[0] if named else Scorer(runs.metrics[0])
     plan = RacePlan(runs, scorer, top, alpha, seed)
-    with Terminal(yes=session.yes) as host:
-        found = execute(plan, host)
+    found = carry_out(plan, yes=session.yes)
     if json:
         print_json(found.to_dict())
     else:

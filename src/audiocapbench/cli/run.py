@@ -47,11 +47,11 @@ def run(
         fresh: Begin a new run and ask everything again.
     """
     from audiocapbench.benchmarks import open_benchmark
-    from audiocapbench.cli.progress import Terminal, explain_runs, leave_if_dropped
+    from audiocapbench.cli.progress import carry_out, explain_runs
     from audiocapbench.engine import Asking
     from audiocapbench.metrics.names import split_names
     from audiocapbench.models import create_models
-    from audiocapbench.plan import RunPlan, execute, selected
+    from audiocapbench.plan import RunPlan, selected
 
     refuse_overwriting(out.per_sample, [store_file(session.store)])
     how = Asking.of(asking, fresh=fresh)
@@ -67,9 +67,7 @@ def run(
         panel=panel,
         selection=selected(samples, _ids(only, opened)),
     )
-    with Terminal(yes=session.yes) as host:
-        found = execute(plan, host)
-    leave_if_dropped(found, plan.store)
+    found = carry_out(plan, yes=session.yes)
     # Loaded by now, while answers were awaited; nothing before the first question needs them.
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.scores.run_table import keep_estimates

@@ -110,21 +110,13 @@ def score(
 
 
 def _score_run(plan: "RunPlan", session: options.Session, out: Outputs) -> None:
-    from audiocapbench.cli.progress import (
-        Terminal,
-        explain_end,
-        explain_spending,
-        leave_if_dropped,
-    )
+    from audiocapbench.cli.progress import carry_out, explain_end, explain_spending
     from audiocapbench.cli.results import print_tables, warn_about
-    from audiocapbench.plan import execute
     from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
 
-    with Terminal(yes=session.yes) as host:
-        found = execute(plan, host)
+    found = carry_out(plan, yes=session.yes)
     kept, [end] = plan.store, found.ends
-    leave_if_dropped(found, kept)
     stopped = end.stop is not None
     summary = summarise(kept, end.run, plan.metrics, plan.judge_names, stopped=stopped)
     document = summary.to_dict()

@@ -148,10 +148,9 @@ def _time(plan: "RunPlan", preview: "Preview") -> str:
 
 
 def _run(opened: _StudyPlan, *, yes: bool, json: bool) -> None:
-    from audiocapbench.cli.progress import Terminal, explain_runs, leave_if_dropped
+    from audiocapbench.cli.progress import carry_out, explain_runs
     from audiocapbench.data.outcome import SCORED
     from audiocapbench.data.problems import os_errors
-    from audiocapbench.plan import execute
 
     if opened.changed:
         raise AudioCapBenchError(
@@ -161,9 +160,7 @@ def _run(opened: _StudyPlan, *, yes: bool, json: bool) -> None:
     study, plan = opened.study, opened.plan
     with os_errors(study.folder, "written"):
         study.folder.mkdir(parents=True, exist_ok=True)
-    with Terminal(yes=yes) as host:
-        found = execute(plan, host)
-    leave_if_dropped(found, plan.store)
+    found = carry_out(plan, yes=yes)
     runs = [run.id for run in found.runs]
     written = _write(study, plan.store, runs) if runs else []
     explain_runs(found, plan.store, plan.asking.budget)
