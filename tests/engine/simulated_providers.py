@@ -162,16 +162,6 @@ class Figures(NamedTuple):
         return sum(one.status is Status.OK for one in self.replies)
 
 
-class Numbers:
-    """Questions that are known by their number."""
-
-    def __init__(self, count: int) -> None:
-        self._left = iter(range(count))
-
-    async def next(self) -> int | None:
-        return next(self._left, None)
-
-
 @cache
 def _empty_store() -> Store:
     """One for all: without a cache there is nothing to look up, and nothing is written."""
@@ -204,7 +194,12 @@ async def ask_all(
         if asked is not None:
             replies.append(asked.outcome.reply)
 
+    numbers = iter(range(questions))
+
+    async def next_number() -> int | None:
+        return next(numbers, None)
+
     model.begun = anyio.current_time()
-    await pool.share(Numbers(questions), limiter, ask)
+    await pool.share(next_number, limiter, ask)
     refused = 1 - len(model.accepted) / len(model.asked)
     return Figures(model.now, refused, pool, replies, notes)

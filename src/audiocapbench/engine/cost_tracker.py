@@ -66,7 +66,10 @@ class CostTracker:
             return
         cost = reply.cost_usd
         if cost is None and self.price is not None:
-            if self._is_unknown(reply):
+            # What the model wrote may be neither counted nor there to be counted.
+            told = reply.output_tokens is not None or reply.status is Status.REFUSED
+            unseen = not reply.text.strip() and self.budget.limit_usd is not None
+            if not told and (unseen or reply.status is Status.FAILED):
                 self.lost(reply)
                 return
             prompt = system_of(self.model) + self.question.instruction
@@ -107,13 +110,6 @@ class CostTracker:
     def _audio_s(self) -> float:
         return self.question.audio.duration_s if self.question.audio else 0.0
 
-    def _is_unknown(self, reply: Reply) -> bool:
-        """Whether what the model wrote is neither counted nor there to be counted."""
-        if reply.output_tokens is not None or reply.status is Status.REFUSED:
-            return False
-        unseen = not reply.text.strip() and self.budget.limit_usd is not None
-        return unseen or reply.status is Status.FAILED
-
     def _count(self, reply: Reply, *, learn: bool = True) -> None:
         self._attempts.append(reply)
         if self._held is None:
@@ -136,9 +132,6 @@ def _used(reply: Reply) -> tuple[float | None, int | None, int | None]:
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:
-    total = None
-    for one in counts:
-        if one is None:
-            return None
-        total = (total or 0) + one
-    return total
+    listed = list(counts)
+    known = [one for one in listed if one is not None]
+    return sum(known) if known and len(known) == len(listed) else None

@@ -186,7 +186,11 @@ class ConcurrencyEstimator:
     def answered(self, start: Start, latency_s: float) -> None:
         """A question was answered after so many seconds."""
         self._answered.append(start.beside)
-        if self._slowing(latency_s):
+        before = latency_s if self._latency_s is None else self._latency_s
+        self._latency_s = smooth = before + LATENCY_WEIGHT * (latency_s - before)
+        self._best_s = min(self._best_s, smooth)
+        if smooth > SLOW * self._best_s and self._allowed > NEVER_SLOWED:
+            self._best_s = smooth
             self._allowed = max(1.0, self._allowed / 2)
         else:
             self._allowed = min(self.most, self._allowed + RECOVERY)
@@ -211,16 +215,6 @@ class ConcurrencyEstimator:
             return False
         self.limit = float(max(1, min(self._suspects)))
         self._suspects.clear()
-        return True
-
-    def _slowing(self, latency_s: float) -> bool:
-        """Whether answers take far longer than they once did, smoothed over many."""
-        before = self._latency_s
-        smooth = latency_s if before is None else before + LATENCY_WEIGHT * (latency_s - before)
-        self._latency_s, self._best_s = smooth, min(self._best_s, smooth)
-        if smooth <= SLOW * self._best_s or self._allowed <= NEVER_SLOWED:
-            return False
-        self._best_s = smooth
         return True
 
 

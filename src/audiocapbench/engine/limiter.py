@@ -234,13 +234,13 @@ class Limiter:
         self.in_flight -= 1
         self._wake()
 
-    def answered(self, start: Start, said: AnnouncedLimit | None = None) -> None:
+    def answered(self, start: Start, said: object = None) -> None:
         """An answer came, and may have said how many more the provider would take."""
         self.last_answer = now = self.clock()
         if self.is_local:
             return
         self._said.discard("wait")
-        if said is not None:
+        if isinstance(said, AnnouncedLimit):
             self._announced.told(said, start.at, self._started - start.number - 1, now)
         self.outage.answered(start)
         self.rate.answered(now - start.at)

@@ -31,7 +31,7 @@ def prepare(clip: Clip, contract: AudioContract) -> SentAudio | None:
     limit = min(contract.largest_bytes or audio.MOST_BYTES, audio.MOST_BYTES)
     as_it_is = contract.container == "file"
     try:
-        sent = _as_it_is(clip) if as_it_is else _converted(clip, contract, limit)
+        sent = _sent(clip, contract, limit)
     except AudioError as error:
         # What is kept and shown names the clip, not where it lies on somebody's disk.
         raise AudioError(error.reason, subject=f"{clip.file_name}:") from None
@@ -51,14 +51,12 @@ def prepare(clip: Clip, contract: AudioContract) -> SentAudio | None:
     return sent
 
 
-def _as_it_is(clip: Clip) -> SentAudio:
-    content = audio.read_bytes(clip.path, audio.MOST_BYTES)
-    digest = audio.sha256(content)
-    _check(clip, digest)
-    return SentAudio(content, "file", clip.rate, clip.channels, clip.duration_s, digest)
-
-
-def _converted(clip: Clip, contract: AudioContract, most: int) -> SentAudio:
+def _sent(clip: Clip, contract: AudioContract, most: int) -> SentAudio:
+    if contract.container == "file":
+        content = audio.read_bytes(clip.path, audio.MOST_BYTES)
+        digest = audio.sha256(content)
+        _check(clip, digest)
+        return SentAudio(content, "file", clip.rate, clip.channels, clip.duration_s, digest)
     _check(clip, audio.sha256(clip.path))
     container = cast(Literal["wav", "pcm16", "float32"], contract.container)
     spare_s = None if contract.past_limit == "truncate" else _SPARE_S

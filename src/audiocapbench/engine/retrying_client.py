@@ -34,7 +34,6 @@ from audiocapbench.errors import (
 )
 from audiocapbench.models import Model, Question, SentAudio
 from audiocapbench.models.access import BATCH_TRANSPORT, Exchange
-from audiocapbench.models.announced_limit import AnnouncedLimit
 from audiocapbench.models.batching import waited_s
 from audiocapbench.models.price import Price, checked_usage
 from audiocapbench.models.replies import is_blank
@@ -73,20 +72,17 @@ class Refusals:
             FatalError: The first questions were all refused like this one, or none is answered.
         """
         if isinstance(error, FatalError):
-            return self._doubted(error)
+            # Whoever has answered knows key, model and payment: it may mean this question alone.
+            self._in_a_row += 1
+            if error.certain or not self.answered:
+                raise error
+            if self._in_a_row >= MOST_REFUSED:
+                raise FatalError(f"{error}; so were the {MOST_REFUSED} last questions, one by one")
+            return unbilled_failure(str(error))
         self._counts[error.kind] += 1
         if not self.answered and self._counts[error.kind] >= MOST_REFUSED:
             how = "answered like this" if error.billed else "refused"
             raise FatalError(f"{error}; the first {MOST_REFUSED} questions were all {how}")
-        return unbilled_failure(str(error))
-
-    def _doubted(self, error: FatalError) -> Reply:
-        """Whoever has answered knows key, model and payment: it may mean this question alone."""
-        self._in_a_row += 1
-        if error.certain or not self.answered:
-            raise error
-        if self._in_a_row >= MOST_REFUSED:
-            raise FatalError(f"{error}; so were the {MOST_REFUSED} last questions, one by one")
         return unbilled_failure(str(error))
 
 
@@ -206,7 +202,8 @@ class RetryingClient:
         # Waiting for one's turn is no fault of the provider's: it does not count.
         asking_s, latency = 0.0, 0.0
         problem: TransientError | None = None
-        refused_at = math.inf
+        refused_at, heard_s = math.inf, question.audio.duration_s if question.audio else 0.0
+        tokens = _TOKENS_OF_TEXT + int(_TOKENS_PER_AUDIO_SECOND * heard_s)
 
         def ended(reply: Reply) -> Outcome:
             reply = costs.on(reply)
@@ -221,7 +218,7 @@ class RetryingClient:
                     raise OverBudgetError(self.budget.refusal)
                 return given_up(f"not asked again, because {self.budget.refusal}")
             came = self.limiter.clock()
-            start = await self.limiter.enter(self.stopping, _tokens(question))
+            start = await self.limiter.enter(self.stopping, tokens)
             if start is None:
                 return given_up("stopped") if costs.has_costs else None
             attempts += 1
@@ -235,7 +232,7 @@ class RetryingClient:
                 costs.failed(error)
             else:
                 latency = 0.0 if self.batches else time.perf_counter() - started - waited_s.get()
-                self.limiter.answered(start, _announced(self.model))
+                self.limiter.answered(start, getattr(self.model, "announced", None))
                 costs.answered(reply)
                 return ended(reply)
             finally:
@@ -287,16 +284,6 @@ class RetryingClient:
         return reply
 
 
-def _announced(model: Model) -> AnnouncedLimit | None:
-    said = getattr(model, "announced", None)
-    return said if isinstance(said, AnnouncedLimit) else None
-
-
-def _tokens(question: Question) -> int:
-    heard = question.audio.duration_s if question.audio else 0.0
-    return _TOKENS_OF_TEXT + int(_TOKENS_PER_AUDIO_SECOND * heard)
-
-
 async def checked_reply(model: Model, question: Question) -> Reply:
     """What a model replies to one question; whatever else it does is a failure of that one."""
     try:
@@ -308,7 +295,8 @@ async def checked_reply(model: Model, question: Question) -> Reply:
     except AudioCapBenchError as error:
         return unbilled_failure(str(error))
     except BaseException as error:  # a plug-in may raise anything; one sample must not end the run
-        if isinstance(error, anyio.get_cancelled_exc_class()) and _is_cancelled():
+        is_cancelled = anyio.current_effective_deadline() == -math.inf  # by whoever runs this
+        if isinstance(error, anyio.get_cancelled_exc_class()) and is_cancelled:
             raise
         return unbilled_failure(failure_words(error) + failure_place(error))
     if not isinstance(reply, Reply) or not isinstance(reply.text, str):
@@ -340,11 +328,6 @@ def _spoken(answer: AnswerRecord, instruction: str) -> AnswerRecord:
         changed = replace(changed, text="", status=Status.EMPTY, error="nothing but thoughts")
     key = answer.cache_key if changed.status is Status.OK else None
     return AnswerRecord(replace(answer.outcome, reply=changed), key)
-
-
-def _is_cancelled() -> bool:
-    """Whether whoever runs this wants it to end, rather than the model's own code."""
-    return anyio.current_effective_deadline() == -math.inf
 
 
 def _kept(text: str, sent: SentAudio | None) -> str:

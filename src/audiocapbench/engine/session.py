@@ -177,7 +177,7 @@ class RunSession:
             what = (self.run.id, queue.tasks, queue.seen, limiter.most)
             told = (lambda: pool.stop is not None, queue.elsewhere, self.note)
             claimed = ClaimedTasks(self._lease, self.access, *what, *told, patient=patient)
-            await pool.share(claimed, limiter, ask)
+            await pool.share(claimed.next, limiter, ask)
 
         try:
             if not self.batch:

@@ -158,21 +158,18 @@ class RecordWriter:
                     self._again_at = began + took + min(4 * took, _LONGEST_LULL_S)
 
     async def _commit_waiting(self) -> None:
-        batch = self._waiting[:_AT_A_TIME]
+        batch, add = self._waiting[:_AT_A_TIME], (self._store.add_records, self._run.id)
         try:
-            await self._write([record for record, _ in batch])
+            await self._access.call(*add, [record for record, _ in batch], self._worker)
         except StoreAwayError:
             raise
         except StoreError:
             # One that cannot be stored must not take the others with it.
             del batch[1:]
-            await self._write([batch[0][0]])
+            await self._access.call(*add, [batch[0][0]], self._worker)
         del self._waiting[: len(batch)]
         for _, done in batch:
             done.set()
-
-    async def _write(self, records: Sequence[Record]) -> None:
-        await self._access.call(self._store.add_records, self._run.id, records, self._worker)
 
     async def close(self) -> bool:
         """Commit what still waits if that goes at once, or else keep it in a file; which it was."""

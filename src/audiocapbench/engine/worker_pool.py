@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from enum import StrEnum
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import anyio
 
@@ -14,16 +14,8 @@ from audiocapbench.errors import AwaitedError, FatalError, StoreAwayError, Store
 from audiocapbench.models.model import ClosableModel, Model
 
 Task = TypeVar("Task")
-Given_co = TypeVar("Given_co", covariant=True)
 
-_CLOSING_S = 2.0
-
-
-class TaskQueue(Protocol[Given_co]):
-    """Hands out what is to be done."""
-
-    async def next(self) -> Given_co | None:
-        """Something to do; None when nothing is left."""
+_CLOSING_S = 2.0  # how long a model may take to give its connections back
 
 
 class Stop(StrEnum):
@@ -70,9 +62,12 @@ class WorkerPool:
         self.stopping.set()
 
     async def share(
-        self, tasks: TaskQueue[Task], limiter: Limiter, do: Callable[[Task], Awaitable[None]]
+        self,
+        next_task: Callable[[], Awaitable[Task | None]],
+        limiter: Limiter,
+        do: Callable[[Task], Awaitable[None]],
     ) -> None:
-        """Do each task, as many at a time as the limiter lets through, until told to stop.
+        """Do each task until there is none, as many at a time as the limiter lets through.
 
         Raises:
             StoreError: The store failed; what was in flight then has been waited for.
@@ -108,7 +103,7 @@ class WorkerPool:
             while self.stop is None:
                 await limiter.ready()
                 try:
-                    task = await tasks.next()
+                    task = await next_task()
                 except StoreError as error:
                     fail(error)
                     break

@@ -1,7 +1,7 @@
 """Puts answers before a model judge: asks, asks again when a reply is no use, and says its cost."""
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -126,7 +126,10 @@ def preview_judging(
     if not isinstance(judge, ModelJudge):
         return Preview(who, 0, "judges on this machine", 0.0)
     every = [one for one in tasks if judge.contract.without_asking(judge_input(one[0])) is None]
-    asked = every if store is None else _not_cached(judge, every, store)
+    known: Container[str] = ()
+    if store is not None and judge.model.cacheable and not judge.hears:
+        known = store.cache.texts(judge.model.name)
+    asked = [one for one in every if not known or _cache_key(judge, *one) not in known]
     # Some hundreds of prompts tell what thousands will cost.
     drawn = asked if len(asked) <= _DRAWN else random.Random(_SEED).sample(asked, _DRAWN)
     prompts = [(_prompt(judge, one), one.sample.clip.duration_s) for one, _ in drawn]
@@ -141,17 +144,9 @@ def preview_judging(
     return found._replace(questions=len(asked), likely_usd=likely)
 
 
-def _not_cached(judge: ModelJudge, tasks: list[JudgeTask], store: Store) -> list[JudgeTask]:
-    """What the cache does not answer; of a judge that hears, all is taken to be asked."""
-    known = store.cache.texts(judge.model.name) if judge.model.cacheable else {}
-    if not known or judge.hears:
-        return tasks
-    left = []
-    for item, repeat in tasks:
-        model, prompt = judge.asked(repeat), _prompt(judge, item)
-        if prompt is None or cache_key(model.name, model.parameters, prompt, None) not in known:
-            left.append((item, repeat))
-    return left
+def _cache_key(judge: ModelJudge, item: AnsweredSample, repeat: int) -> str | None:
+    model, prompt = judge.asked(repeat), _prompt(judge, item)
+    return prompt and cache_key(model.name, model.parameters, prompt, None)
 
 
 def expected_answers(samples: Sequence[Sample], known: Mapping[str, str]) -> list[JudgeTask]:
