@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +12,8 @@ from audiocapbench.annotate.contract import Annotation
 from audiocapbench.annotate.stage import StageContext
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, DOMAINS, QA_CATEGORIES, SUBTASKS
 from audiocapbench.store.annotations import StageRecord
+from audiocapbench.table import Row, Table
+from audiocapbench.table.forms import markdown, markdown_text
 from audiocapbench.version import VERSION
 
 FILE_NAME = "DATASHEET.md"
@@ -37,111 +39,87 @@ def datasheet(
     context: StageContext, out: Path, clips: Sequence[KeptClip], licence: str | None = None
 ) -> str:
     """The datasheet of splits in a folder, as Markdown."""
-    parts = [
-        f"# Datasheet of {_md(out.resolve().name)}",
+    head = (
+        f"# Datasheet of {markdown(out.resolve().name)}\n\n"
         f"Made with `audiocapbench annotate` {VERSION}. Captions and questions were written by a "
-        "language model from what other models heard; no person wrote them.",
-        "## Clips by domain",
-        _domains(clips),
-        "## Texts",
-        _texts(clips),
-        "## Questions",
-        _questions(clips),
-        "## From the folder to here",
-        _table(
-            ["step", "left", "went"],
-            [[one["step"], f"{one['left']:,}", f"{one['went']:,}"] for one in survival(context)],
-        ),
-        "## How it was made",
-        _made(context),
-        "## Licences",
-        _licences(clips, licence),
-    ]
-    return "\n\n".join(parts) + "\n"
+        "language model from what other models heard; no person wrote them."
+    )
+    steps = Table("From the folder to here", survival(context))
+    tables = markdown_text([_domains(clips), _texts(clips), *_questions(clips), steps])
+    about = [one.heard.document["about"] for one in clips]
+    counts = Counter(one.get("licence") or one.get("license") or "not given" for one in about)
+    licences = [f"{licence} (of the whole folder, as given by its maker)"] if licence else []
+    licences += [f"{name}: {count:,} clips" for name, count in counts.most_common()]
+    lists = {"How it was made": _made(context), "Licences": licences}
+    parts = (
+        "\n".join([f"## {title}\n", *(f"- {markdown(line)}" for line in lines)])
+        for title, lines in lists.items()
+    )
+    return "\n\n".join([head, tables.rstrip(), *parts]) + "\n"
 
 
-def _domains(clips: Sequence[KeptClip]) -> str:
+def _domains(clips: Sequence[KeptClip]) -> Table:
     splits = list(dict.fromkeys(one.split for one in clips))
     rows = []
     for domain in [*DOMAINS, None]:
         own = [one for one in clips if domain in (None, one.domain)]
-        seconds = sum(float(one.heard.document["duration_s"]) for one in own)
-        counts = (sum(one.split == name for one in own) for name in splits)
-        rows.append([domain or "all", *(f"{one:,}" for one in counts), f"{seconds / 60:.1f}"])
+        minutes = sum(float(one.heard.document["duration_s"]) for one in own) / 60
+        counts = {name: sum(one.split == name for one in own) for name in splits}
+        rows.append({"domain": domain or "all", **counts, "minutes": f"{minutes:.1f}"})
     sources = len({one.heard.document["source"] for one in clips})
-    note = f"{sources:,} sources; no source is in two splits."
-    return f"{_table(['domain', *splits, 'minutes'], rows)}\n\n{note}"
+    return Table("Clips by domain", rows, notes=[f"{sources:,} sources; none is in two splits."])
 
 
-def _texts(clips: Sequence[KeptClip]) -> str:
-    rows, every = [], set[str]()
+def _texts(clips: Sequence[KeptClip]) -> Table:
+    rows, every = list[Row](), set[str]()
     for view in SUBTASKS:
         texts = [text for one in clips for text in one.annotation.captions[view]]
-        words = [word for text in texts for word in _words(text)]
-        mean = len(words) / max(1, len(texts))
+        words = [
+            word for text in texts for word in re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", text.lower())
+        ]
         every.update(words)
-        rows.append([view, f"{len(texts):,}", f"{mean:.1f}", f"{len(set(words)):,}"])
-    rows.append(["all", "", "", f"{len(every):,}"])
-    return _table(["view", "captions", "words a caption", "vocabulary"], rows)
+        mean = f"{len(words) / max(1, len(texts)):.1f}"
+        counts = {"captions": len(texts), "words a caption": mean, "vocabulary": len(set(words))}
+        rows.append({"view": view, **counts})
+    whole = {"view": "all", "captions": "", "words a caption": "", "vocabulary": len(every)}
+    return Table("Texts", [*rows, whole])
 
 
-def _words(text: str) -> list[str]:
-    return re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", text.lower())
-
-
-def _questions(clips: Sequence[KeptClip]) -> str:
+def _questions(clips: Sequence[KeptClip]) -> list[Table]:
     asked = [one for clip in clips for one in clip.annotation.questions]
-    total = max(1, len(asked))
     by_level = Counter[str](one.difficulty for one in asked)
     by_kind = Counter[str](one.category for one in asked)
-    levels = []
-    for name, share in DIFFICULTIES.items():
-        found = f"{100 * by_level[name] / total:.1f} %"
-        levels.append([name, f"{by_level[name]:,}", found, f"{100 * share:.0f} %"])
-    kinds = [[name, f"{by_kind[name]:,}"] for name in QA_CATEGORIES]
-    first = _table(["difficulty", "questions", "share", "asked for"], levels)
-    return f"{first}\n\n{_table(['category', 'questions'], kinds)}"
+    levels = [
+        {
+            "difficulty": name,
+            "questions": by_level[name],
+            "share": f"{100 * by_level[name] / max(1, len(asked)):.1f} %",
+            "asked for": f"{100 * share:.0f} %",
+        }
+        for name, share in DIFFICULTIES.items()
+    ]
+    kinds = [{"category": name, "questions": by_kind[name]} for name in QA_CATEGORIES]
+    return [Table("Questions by difficulty", levels), Table("Questions by category", kinds)]
 
 
-def _made(context: StageContext) -> str:
+def _made(context: StageContext) -> list[str]:
     told = context.settings
     heard, merged = told.get("hear", {}), told.get("merge", {})
-    lines = [f"- Expert {_md(name)}: {_md(one)}" for name, one in heard.get("experts", {}).items()]
-    lines += [
-        f"- Expert {_md(name)} was not run: {_md(why)}"
-        for name, why in heard.get("not_run", {}).items()
-    ]
-    if heard.get("describe"):
-        lines.append(f"- Described by {_md(heard['describe'])}")
-    lines.append(f"- Thresholds of domains: {_md(json.dumps(heard.get('thresholds', {})))}")
-    parameters = json.dumps(merged.get("parameters", {}))
-    lines.append(f"- Merged by {_md(str(merged.get('llm')))} with {_md(parameters)}")
+    lines = [f"Expert {name}: {one}" for name, one in heard.get("experts", {}).items()]
+    not_run = heard.get("not_run", {}).items()
+    lines += [f"Expert {name} was not run: {why}" for name, why in not_run]
+    lines += [f"Described by {heard['describe']}"] if heard.get("describe") else []
     hashes = ", ".join(f"{name} {one}" for name, one in merged.get("prompts", {}).items())
-    lines.append(f"- Prompts (SHA-256): {_md(hashes)}")
-    for stage in ("check", "split"):
-        lines.append(f"- {stage.capitalize()}: {_md(json.dumps(told.get(stage, {})))}")
     costs = [float(one["cost_usd"]) for one in (heard, merged) if one.get("cost_usd") is not None]
-    cost = f"{sum(costs):.4f} dollars" if costs else "not known"
     records = context.kept.records(context.project, "merge").values()
     rounds = Counter(one.document["asked"] for one in records)
     asked = ", ".join(f"{count:,} after {turn}" for turn, count in sorted(rounds.items()))
-    return "\n".join([*lines, f"- Replies asked for: {asked}", f"- Cost: {cost}"])
-
-
-def _licences(clips: Sequence[KeptClip], given: str | None) -> str:
-    about = [one.heard.document["about"] for one in clips]
-    counts = Counter(one.get("licence") or one.get("license") or "not given" for one in about)
-    whole = [f"- {_md(given)} (of the whole folder, as given by its maker)"] if given else []
-    rows = [f"- {_md(name)}: {count:,} clips" for name, count in counts.most_common()]
-    return "\n".join([*whole, *rows])
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(map(_md, line))} |" for line in lines)
-
-
-def _md(text: str) -> str:
-    """Text that Markdown shows as it is, on one line."""
-    plain = " ".join("".join(one if one.isprintable() else " " for one in text).split())
-    return re.sub(r"([\\`*_\[\]<>|#~])", r"\\\1", plain)
+    return [
+        *lines,
+        f"Thresholds of domains: {json.dumps(heard.get('thresholds', {}))}",
+        f"Merged by {merged.get('llm')} with {json.dumps(merged.get('parameters', {}))}",
+        f"Prompts (SHA-256): {hashes}",
+        *(f"{one.capitalize()}: {json.dumps(told.get(one, {}))}" for one in ("check", "split")),
+        f"Replies asked for: {asked}",
+        f"Cost: {f'{sum(costs):.4f} dollars' if costs else 'not known'}",
+    ]

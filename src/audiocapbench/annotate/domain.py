@@ -67,15 +67,15 @@ def decide(said: Said, rules: DomainRules, given: str | None = None) -> Decision
             near = f"its metadata says {given[:20]!r}, not one of {', '.join(DOMAINS)}"
             return Decision(None, evidence, f"no such domain: {near}")
         return Decision(given, evidence | {"by": "metadata"})
-    level = _said(said, "signal").get("rms_dbfs")
-    share = _said(said, "speech").get("speech_share")
+    level = said_by(said, "signal").get("rms_dbfs")
+    share = said_by(said, "speech").get("speech_share")
     evidence |= {"by": "experts", "rms_dbfs": level, "speech_share": share}
     if level is not None and level < rules.silence_dbfs:
         return Decision("000", evidence)
-    if "highest" not in _said(said, "tags"):
+    if "highest" not in said_by(said, "tags"):
         why = "the expert tags has not run: give it a model, or a domain in the metadata"
         return Decision(None, evidence, why)
-    heard = _highest(_said(said, "tags")["highest"])
+    heard = _highest(said_by(said, "tags")["highest"])
     evidence |= {f"{kind}_label": label for kind, label in heard.items()}
     speech = (share or 0.0) >= rules.speech_share or heard["speech"][1] >= rules.speech_label
     music = heard["music"][1] >= rules.music_label
@@ -86,7 +86,8 @@ def decide(said: Said, rules: DomainRules, given: str | None = None) -> Decision
     return Decision("".join(one if there else "0" for one, there in letters), evidence)
 
 
-def _said(said: Said, expert: str) -> Mapping[str, Any]:
+def said_by(said: Said, expert: str) -> Mapping[str, Any]:
+    """What an expert said of a clip; nothing where it failed or was not run."""
     one = said.get(expert)
     return one.document if one is not None and one.status == "ok" else {}
 

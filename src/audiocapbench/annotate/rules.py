@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from audiocapbench.annotate.contract import NONE, Annotation
+from audiocapbench.annotate.domain import said_by
 from audiocapbench.benchmarks.mecat.groups import CONTENTS
 from audiocapbench.store.annotations import Finding
 
@@ -97,10 +98,10 @@ def domain(case: ClipCase) -> Iterator[str]:
 
 def transcript(case: ClipCase) -> Iterator[str]:
     """What was transcribed is quoted only where speech was found, and never a known phantom."""
-    text = plain_words(_document(case.said, "asr").get("text", ""))
+    text = plain_words(said_by(case.said, "asr").get("text", ""))
     if not text:
         return
-    share = _document(case.said, "speech").get("speech_share")
+    share = said_by(case.said, "speech").get("speech_share")
     quoted = next((name for name, one in case.annotation.texts() if _quotes(one, text)), None)
     if quoted is None:
         return
@@ -108,11 +109,6 @@ def transcript(case: ClipCase) -> Iterator[str]:
         yield f"{quoted} quotes a known hallucination of Whisper"
     if share is not None and share < case.speech_share:
         yield f"{quoted} quotes a transcript where no speech was found"
-
-
-def _document(said: Mapping[str, Finding], expert: str) -> Mapping[str, Any]:
-    one = said.get(expert)
-    return one.document if one is not None and one.status == "ok" else {}
 
 
 def _quotes(caption: str, transcript: str) -> bool:
