@@ -75,7 +75,7 @@ def create(name: str, settings: ModelSettings) -> "Gemini":
         address = _address(hint, "generativelanguage.googleapis.com")
         remote = RemoteModel(name, model_id, address, key_name, hint, key_of(PROVIDER))
         return Gemini(remote, AUDIO, options, settings.timeout_s, "v1beta")
-    require_packages("gemini/… through Vertex AI", "gemini", "google.auth")
+    require_packages("gemini/… through Vertex AI", PROVIDER.extra, "google.auth")
     location = os.environ.get("VERTEX_LOCATION", "").strip() or "global"
     host = {"global": "aiplatform"}.get(location, f"{location}-aiplatform")
     if location in ("us", "eu"):
@@ -304,6 +304,7 @@ PROVIDER = Provider(
     settings=("temperature", "max_tokens", "timeout"),
     key_names=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     other_access=("VERTEX_PROJECT",),
+    extra="gemini",
     models=tuple(
         _of_this_age(f"gemini/{model_id}", PAPER, price)
         for model_id, price in (
