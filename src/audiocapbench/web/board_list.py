@@ -4,9 +4,9 @@ What a page shows is read by key; orders and filters read a column of scores onc
 """
 
 import time
-from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from threading import Lock
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +26,7 @@ from audiocapbench.store.judgements import Judgement, overall_of
 Column = NDArray[np.float64]
 SORTS = ("order", "lowest", "highest", "differ", "shortest", "longest")
 _MOST_ROWS = 500
-_ORDERS_KEPT = 16
+_ORDERS_KEPT, _WAYS_KEPT = 16, 256
 _LOOK_S = 0.5
 _MOST_SOUND = 200_000_000
 _FEW = 2_000
@@ -62,9 +62,9 @@ class BoardList:
         self._seconds = np.array([one.seconds for one in self.heads])
         self._columns: dict[tuple[int, Scorer], tuple[int, Column]] = {}
         self._texts: list[str] | None = None
-        self._orders: OrderedDict[Any, NDArray[np.int64]] = OrderedDict()
-        self._ways: dict[tuple[int, str], tuple[int, Signature | None]] = {}
-        self._lock = Lock()
+        self._filtered = lru_cache(_ORDERS_KEPT)(self._filter)
+        self._ordered = lru_cache(_ORDERS_KEPT)(self._sort)
+        self._known_ways = lru_cache(_WAYS_KEPT)(self._find_way)
         self._revisions: dict[int, int] = {}
         self._looked = 0.0
 
@@ -218,33 +218,17 @@ class BoardList:
 
     def _way(self, run: int, judge: str) -> Signature | None:
         """How most judgements of a run were made, from what is kept of it."""
-        revision = self._state(run)
-        kept = self._ways.get((run, judge))
-        if kept is None or kept[0] != revision:
-            own = (one for one in self._store.estimates(run) if one.scorer.startswith(f"{judge}: "))
-            kept = (revision, next((one.signature for one in own if one.signature), None))
-            self._ways[run, judge] = kept
-        return kept[1]
+        return self._known_ways(run, judge, self._state(run))
+
+    def _find_way(self, run: int, judge: str, _state: int) -> Signature | None:
+        own = (one for one in self._store.estimates(run) if one.scorer.startswith(f"{judge}: "))
+        return next((one.signature for one in own if one.signature), None)
 
     def _order(self, query: ListQuery) -> NDArray[np.int64]:
-        chosen = self._kept(query._replace(sort=""), lambda: np.flatnonzero(self._chosen(query)))
-        return self._kept(query, lambda: self._sorted(query, chosen))
+        return self._ordered(query, tuple(self._state(run) for run in self._runs))
 
-    def _kept(self, query: ListQuery, make: Callable[[], NDArray[np.int64]]) -> NDArray[np.int64]:
-        """What was made of a query before, unless a run has changed since."""
-        key = (query, tuple(self._state(run) for run in self._runs))
-        with self._lock:
-            if key in self._orders:
-                self._orders.move_to_end(key)
-                return self._orders[key]
-        found = make()
-        with self._lock:
-            self._orders[key] = found
-            while len(self._orders) > _ORDERS_KEPT:
-                self._orders.popitem(last=False)
-        return found
-
-    def _chosen(self, query: ListQuery) -> NDArray[np.bool_]:
+    def _filter(self, query: ListQuery, _states: tuple[int, ...]) -> NDArray[np.int64]:
+        """The places of the samples that a query asks for, in the benchmark's order."""
         chosen = np.ones(len(self.heads), dtype=bool)
         runs = query.runs if query.run is None else (query.run,)
         if query.category:
@@ -261,7 +245,7 @@ class BoardList:
         # The longest word is the rarest, most likely; the others are looked for where it is.
         for word in sorted(words, key=len, reverse=True):
             chosen &= self._mentioned(word, chosen)
-        return chosen
+        return np.flatnonzero(chosen)
 
     def _among(self, samples: Collection[str]) -> NDArray[np.bool_]:
         found = np.zeros(len(self.heads), dtype=bool)
@@ -285,7 +269,9 @@ class BoardList:
         found |= np.array([word in text for text in self._texts], dtype=bool)
         return found
 
-    def _sorted(self, query: ListQuery, found: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _sort(self, query: ListQuery, states: tuple[int, ...]) -> NDArray[np.int64]:
+        """The same in the order that the query asks for."""
+        found = self._filtered(query._replace(sort=""), states)
         if query.sort == "order" or not len(found):
             return found
         if query.sort in ("shortest", "longest"):

@@ -75,7 +75,8 @@ class LiveFeed:
         rows: dict[tuple[int, str], list[Any]] = {}
         for one in self._store.browse.counted(lines, since):
             rows.setdefault((one.run, one.judge), []).append(one)
-        keys = sorted({*tasks, *(key for key, own in rows.items() if _recent(own))})
+        recent = (key for key, own in rows.items() if any(one.recent for one in own))
+        keys = sorted({*tasks, *recent})
         return [
             _task(lines[run], judge, rows.get((run, judge), []), tasks.get((run, judge)))
             for run, judge in keys
@@ -86,10 +87,6 @@ class LiveFeed:
 def _stage(line: RunLine) -> str:
     """Which stage of ``annotate`` a run is, if any."""
     return line.benchmark.partition(f"{TRIAL}annotate/")[2].partition("/")[0]
-
-
-def _recent(rows: Sequence[Any]) -> bool:
-    return any(one.recent for one in rows)
 
 
 def _task(line: RunLine, judge: str, rows: Sequence[Any], held: TaskLine | None) -> dict[str, Any]:

@@ -191,7 +191,7 @@ def board_notes(
         if one.overall.rank is None:
             yield _unranked(one)
         if one.overall.estimate.n < one.overall.estimate.coverage.total:
-            yield _failures(one)
+            yield f"{one.label}: {missing_words(one.overall.estimate.missing)}."
 
 
 def _tests(overall: Ranking, entries: Sequence[RunEntry], correction: Correction) -> Iterator[str]:
@@ -243,8 +243,3 @@ def _unranked(one: RunEntry) -> str:
         f"{FEWEST_FOR_INTERVAL} at least, and {FEWEST_FOR_INTERVAL} in each category where "
         "categories are added up."
     )
-
-
-def _failures(entry: RunEntry) -> str:
-    """What has no score, and why; the table says what that may do to the number."""
-    return f"{entry.label}: {missing_words(entry.overall.estimate.missing)}."

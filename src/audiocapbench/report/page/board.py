@@ -78,7 +78,13 @@ def board_document(store: Store, data: ReportData | KeptData, title: str) -> Boa
     ]
     document.notes = [*drawn_notes(board), *_marks(data), *data.notes]
     warnings = (one.warning for one in checks if one.warning)
-    document.warnings = [*warnings, *_judge_failures(data), *_unlike(data)]
+    failures = [
+        f"{run.label}: {judge.failure}"
+        for run in data.runs
+        for judge in run.summary.judges.values()
+        if judge.failure is not None
+    ]
+    document.warnings = [*warnings, *failures, *_unlike(data)]
     return document
 
 
@@ -277,15 +283,6 @@ def _marks(data: ReportData) -> list[str]:
         return []
     of = "" if len(unlike) == len(data.scorers) else f" of {', '.join(unlike)}"
     return [f"No score{of} is in bold as the best: models have scores of different samples."]
-
-
-def _judge_failures(data: ReportData) -> list[str]:
-    return [
-        f"{run.label}: {judge.failure}"
-        for run in data.runs
-        for judge in run.summary.judges.values()
-        if judge.failure is not None
-    ]
 
 
 def _unlike(data: ReportData) -> list[str]:

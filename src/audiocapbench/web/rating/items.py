@@ -155,7 +155,8 @@ def _row_item(
     except ValueError as error:
         return Problem("", row.get("id", "")[:80], str(error))
     gold, known = row.get(_GOLD, ""), row.get("answer", "") if kind == "pick" else ""
-    if not gold and kind == "pairs" and not _is_voted(row):
+    voted = any(name.startswith("vote") and text.strip() for name, text in row.items())
+    if not gold and kind == "pairs" and not voted:
         gold = row.get("preferred", "")  # 'meta build' sets it where a caption was broken
     for name, text in ((_GOLD if row.get(_GOLD) else "preferred", gold), ("answer", known)):
         try:
@@ -176,10 +177,6 @@ def _row_item(
         gold=gold.strip().lower(),
         references=tuple(text for name, text in row.items() if name[:9] == "reference" and text),
     )
-
-
-def _is_voted(row: Mapping[str, str]) -> bool:
-    return any(name.startswith("vote") and text.strip() for name, text in row.items())
 
 
 def _text(value: Any) -> str:
