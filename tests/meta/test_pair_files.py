@@ -121,10 +121,10 @@ def test_every_problem_of_a_file_is_listed(tmp_path: Path) -> None:
     words = str(caught.value)
     for expected in (
         "clip 0: is not a JSON object",
-        "clip 1: file_name: is missing or not text",
-        "clip 2: Human-Human: item 5: item 1: Input should be 1, 0 or -1",
-        "clip 3: Human-Human: item 2: is blank",
-        "clip 4: Dog-Cat: item 1: is missing",
+        "clip 1: file_name: is not text",
+        "clip 2: Human-Human[4][0]: input should be 1, 0 or -1",
+        "clip 3: Human-Human[1]: is blank",
+        "clip 4: Dog-Cat[0]: is missing",
         "clip 5: Human-Human: is not a list",
         "clip 6: references: is not a list",
     ):

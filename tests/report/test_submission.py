@@ -149,7 +149,7 @@ FORGERIES = {
     "a large number": (first("samples", position=2**80), "out of range"),
     "a cost below 0": (
         lambda document: document.update(cost_usd=-5.0),
-        "cost_usd: Input should be greater than",
+        "cost_usd: input should be greater than",
     ),
     "a NUL": (first("samples", instruction="a\0b"), "NUL"),
     "no samples": (lambda document: document.update(samples=[]), "samples"),
@@ -200,7 +200,7 @@ def test_a_name_that_could_deceive_is_refused(tmp_path: Path, alpha: Document) -
 def test_a_link_that_is_no_web_address_is_refused(tmp_path: Path, alpha: Document) -> None:
     links = [*LINKS, "https://example.org/a b", "https://example.org/\n"]
     for line in refusals(tmp_path, {one: alpha | {"link": one} for one in links}):
-        assert line.startswith("link: Value error, a link is an address")
+        assert line.startswith("link: a link is an address")
 
 
 def _zip(content: bytes) -> bytes:
@@ -215,8 +215,8 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
         "is an archive": _zip(b"0" * 10_000_000),
         "is an archive;": gzip.compress(b"{}"),
         "is not JSON": b"",
-        "model: Field required": b"{}",
-        "it: ": b"[]",
+        "model: is missing": b"{}",
+        "is not a JSON object": b"[]",
         "is not JSON (NaN": b'{"model": NaN}',
         "stands twice": b'{"model": "a", "model": "b"}',
         "nested too deeply": b"[" * 100_000,

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypedDict
 from pydantic import TypeAdapter, ValidationError
 
 from audiocapbench.benchmarks.aggregation import Aggregation
+from audiocapbench.data.problems import problems_of
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.models.controls import ControlRules
@@ -129,5 +130,4 @@ def _adapter() -> TypeAdapter[Traits]:
 def _first_problem(error: Exception) -> str:
     if not isinstance(error, ValidationError):
         return f"not a JSON object that can be kept ({error})"
-    first = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}"
+    return str(problems_of(error)[0])

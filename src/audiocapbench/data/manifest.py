@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from audiocapbench import audio
-from audiocapbench.data.problems import Problem
+from audiocapbench.data.problems import Problem, problems_of
 from audiocapbench.files import write_file
 
 FILE_NAME = "manifest.json"
@@ -63,10 +63,7 @@ def read_manifest(root: Path) -> Manifest | list[Problem]:
     except OSError as error:
         return [Problem(FILE_NAME, "", f"cannot be read ({error.strerror})")]
     except ValidationError as error:
-        return [
-            Problem(FILE_NAME, ".".join(map(str, one["loc"])), one["msg"])
-            for one in error.errors(include_url=False)
-        ]
+        return problems_of(error, FILE_NAME)
 
 
 def write_manifest(root: Path, manifest: Manifest) -> None:

@@ -1,11 +1,22 @@
 """Problems of a dataset: all of them at once, each with its place."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import PurePath
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from audiocapbench.errors import DatasetError
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+_WORDS = {
+    "missing": "is missing",
+    "list_type": "is not a list",
+    "tuple_type": "is not a list",
+    "string_type": "is not text",
+    "model_type": "is not a JSON object",
+}
 
 
 class Problem(NamedTuple):
@@ -17,6 +28,30 @@ class Problem(NamedTuple):
 
     def __str__(self) -> str:
         return ": ".join(part for part in self if part)
+
+
+def problems_of(
+    error: "ValidationError",
+    where: str = "",
+    names: Mapping[str, str] | None = None,
+    words: Mapping[str, str] | None = None,
+) -> list[Problem]:
+    """What pydantic found wrong, all of it, in our words where they are plainer.
+
+    Args:
+        names: What the data calls a field, where it is not by ours.
+        words: More words by pydantic's type of error.
+    """
+    problems = []
+    for one in error.errors(include_url=False, include_input=False):
+        parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in one["loc"]]
+        field = "".join(parts).removeprefix(".")
+        if one["loc"] and (own := (names or {}).get(str(one["loc"][0]))):
+            field = own + "".join(parts[1:])
+        said = str(one["ctx"]["error"] if one["type"] == "value_error" else one["msg"])
+        what = {**_WORDS, **(words or {})}.get(one["type"]) or said[:1].lower() + said[1:]
+        problems.append(Problem(where, field, what))
+    return problems
 
 
 class InvalidDataError(DatasetError):

@@ -23,7 +23,7 @@ from audiocapbench.data.columns import (
     text_in,
 )
 from audiocapbench.data.json_text import check_storable
-from audiocapbench.data.problems import InvalidDataError, Problem
+from audiocapbench.data.problems import InvalidDataError, Problem, problems_of
 from audiocapbench.data.records import DELIMITERS, read_records
 from audiocapbench.data.sample import Clip, Sample
 from audiocapbench.errors import DatasetError
@@ -49,12 +49,7 @@ _NOT_DETAILS = frozenset(
 )
 """What a file of references may say that is no detail of the clip."""
 
-_WORDS = {
-    "missing": "is missing",
-    "too_short": "is empty; give at least one caption",
-    "list_type": "is not a list",
-    "string_type": "is not text",
-}
+_WORDS = {"too_short": "is empty; give at least one caption"}
 
 
 def _text(value: str) -> str:
@@ -108,19 +103,10 @@ def read_row(
         check_storable(row.details)
     except ValidationError as error:
         names = (names or {}) | given_names(given, _NAMES)
-        return [_problem(where, details, names) for details in error.errors(include_url=False)]
+        return problems_of(error, where, names, _WORDS)
     except ValueError as error:
         return [Problem(where, "", str(error))]
     return row
-
-
-def _problem(where: str, details: Any, names: dict[str, str]) -> Problem:
-    location = [names.get(str(part), str(part)) for part in details["loc"]]
-    field = location[0] + "".join(f"[{part}]" for part in location[1:])
-    if details["type"] == "value_error":
-        return Problem(where, field, str(details["ctx"]["error"]))
-    said = str(details["msg"])
-    return Problem(where, field, _WORDS.get(details["type"]) or said[:1].lower() + said[1:])
 
 
 def read_metadata(path: Path, problems: list[Problem]) -> Iterator[tuple[str, MetadataRow]]:

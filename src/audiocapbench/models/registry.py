@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from audiocapbench.credentials import without_query
+from audiocapbench.data.problems import problems_of
 from audiocapbench.errors import ModelError, meant
 from audiocapbench.models.model import AudioContract, Model, ModelSettings
 from audiocapbench.models.plugin_models import provider_in_file, provider_of_plugin
@@ -159,10 +160,8 @@ def price_of(model: str, overrides: Path | None = None) -> Price | None:
     except OSError as error:
         raise ModelError(f"price file {overrides} cannot be read ({error.strerror})") from error
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(map(str, first["loc"])) or "the file"
         raise ModelError(
-            f"price file {overrides}: {field}: {first['msg']}; it needs currency, unit and models, "
+            f"price file {overrides}: {problems_of(error)[0]}; it needs currency, unit and models, "
             "as docs/troubleshooting.md shows"
         ) from error
     return given or (provider.price_of(model) if provider is not None else None)

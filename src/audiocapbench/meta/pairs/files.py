@@ -31,7 +31,7 @@ from pydantic import (
 )
 
 from audiocapbench.data.json_text import read_json
-from audiocapbench.data.problems import InvalidDataError, Problem
+from audiocapbench.data.problems import InvalidDataError, Problem, problems_of
 from audiocapbench.data.records import read_records
 from audiocapbench.errors import DatasetError, TrialError, meant
 from audiocapbench.meta.pairs.pair import (
@@ -176,26 +176,12 @@ def _read_clips(
                 place = f"{dataset}/{pair.clip}"
                 pairs.append(replace(pair, id=f"{place}/{pair.id}", clip=place, dataset=dataset))
         except ValidationError as error:
-            problems += [_problem(where, one) for one in error.errors(include_url=False)]
+            problems += problems_of(error, where)
         except ValueError as error:
             problems.append(Problem(where, "", str(error)))
     if not pairs and not problems:
         raise DatasetError(f"{path}: has no pair")
     return _checked(path, pairs, problems)
-
-
-def _problem(where: str, error: Any) -> Problem:
-    """What pydantic says is wrong, in our words where they are plainer."""
-    words = {
-        "missing": "is missing",
-        "model_type": "is not a JSON object",
-        "string_type": "is missing or not text",
-        "tuple_type": "is not a list",
-    }
-    what = words.get(error["type"], error["msg"].removeprefix("Value error, "))
-    names = [one for one in error["loc"] if one != "voted"]
-    place = ": ".join(f"item {one + 1}" if isinstance(one, int) else one for one in names)
-    return Problem(where, place, what)
 
 
 def read_csv_pairs(path: Path) -> list[CaptionPair]:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from audiocapbench.data.problems import problems_of
 from audiocapbench.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
 from audiocapbench.meta.scorers.clip_files import find_clip
@@ -163,8 +164,7 @@ def create_clap_scorer(text: str, settings: TrialSettings) -> ClapScorer:
     try:
         own = _ClapOptions.model_validate(dict(name.options))
     except ValidationError as error:
-        wrong = error.errors(include_url=False)[0]
-        raise TrialError(f"{text}: {wrong['loc'][0]}: {wrong['msg']}") from None
+        raise TrialError(f"{text}: {problems_of(error)[0]}") from None
     _folder(f"clap:{name}", settings)
     encoder = load_encoder(name.name, dict(own.model_extra or {}), own.device)
     seeds = range(settings.seed, settings.seed + own.seeds)

@@ -20,6 +20,7 @@ from audiocapbench.benchmarks.mecat.traits import TRAITS
 from audiocapbench.data import MissingClip, Problem, Sample
 from audiocapbench.data.json_text import check_storable, parse_json
 from audiocapbench.data.outcome import Outcome, Reply, Status
+from audiocapbench.data.problems import problems_of
 from audiocapbench.engine import score_run
 from audiocapbench.engine.runner import dataset_of
 from audiocapbench.errors import AudioCapBenchError, AudioError, MetricError, ReportError
@@ -243,9 +244,7 @@ def _validated(value: Any, where: str) -> Submission:
         found.outcomes()
         found.verdicts()
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))[:80] or "it"
-        raise ReportError(escape_controls(f"{where}: {place}: {first['msg']}")) from None
+        raise ReportError(escape_controls(f"{where}: {problems_of(error)[0]}")) from None
     except (ValueError, TypeError, LookupError, RecursionError, AudioCapBenchError) as error:
         reason = " ".join(str(error).split())[:300]
         raise ReportError(escape_controls(f"{where}: {reason}")) from None
