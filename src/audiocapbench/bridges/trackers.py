@@ -63,14 +63,13 @@ def check_trackers(names: Sequence[str]) -> None:
 def track(
     names: Sequence[str],
     results: Sequence[tuple[Mapping[str, Any], ScoreTable]],
-    texts: Mapping[str, str] | None = None,
 ) -> Iterator[str]:
     """Log results with every tracker named, and say where they are, or why they are not."""
     logs: list[RunLog] = []
     for name in names:
         kind, _, place = name.partition("=")
         try:
-            logs = logs or [run_log(*one, texts) for one in results]
+            logs = logs or [run_log(*one) for one in results]
             with _quiet():
                 where = [f"{_TRACKERS[kind](one, place)}{one.limits}" for one in logs]
             yield f"Logged with {kind}: {', '.join(where)}."
@@ -79,9 +78,7 @@ def track(
             yield f"Warning: {kind} has not got all of this ({words}). The results stand."
 
 
-def run_log(
-    document: Mapping[str, Any], table: ScoreTable, texts: Mapping[str, str] | None = None
-) -> RunLog:
+def run_log(document: Mapping[str, Any], table: ScoreTable) -> RunLog:
     """What there is to say of a run, or of texts that were scored without one."""
     found: dict[str, Any] = {}
     for name, value in _leaves(document):
@@ -90,13 +87,13 @@ def run_log(
         found[name + "_" * alike] = value
     numbers = {name: one for name, one in found.items() if not isinstance(one, str)}
     config = {name: redacted(one) for name, one in found.items() if isinstance(one, str)}
-    key: Any = [texts, [(one.id, one.references) for one in table.samples]]
+    key: Any = [table.texts, [(one.id, one.references) for one in table.samples]]
     if isinstance(table, RunTable):
         run = table.run
         key = [run.id, run.created_at, run.dataset, run.model]
         settings = {name: one for name, one in run.parameters.items() if name != "system"}
         config |= {"dataset": run.dataset, "settings": redacted(json.dumps(settings))}
-    rows = list(sample_rows(table, texts or {}))
+    rows = list(sample_rows(table))
     clips = _clips(table)
     limits = (
         f" ({min(len(rows), MOST_ANSWERS):,} of {len(rows):,} answers, {len(clips)} with audio)"

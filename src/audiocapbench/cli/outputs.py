@@ -1,6 +1,6 @@
 """Where results go besides the terminal: files, never one that is also read, and trackers."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,20 +41,16 @@ class Outputs:
 
             check_trackers(self.track)
 
-    def write(
-        self,
-        results: Sequence[tuple[dict[str, Any], "ScoreTable"]],
-        texts: Mapping[str, str] | None = None,
-    ) -> None:
+    def write(self, results: Sequence[tuple[dict[str, Any], "ScoreTable"]]) -> None:
         """Write the samples of results, and tell trackers of them."""
         if self.per_sample is not None:
             from audiocapbench.report.samples import write_samples
 
-            write_samples(self.per_sample, [table for _, table in results], texts)
+            write_samples(self.per_sample, [table for _, table in results])
         if self.track and results:
             from audiocapbench.bridges.trackers import track
 
-            say(*track(self.track, results, texts))
+            say(*track(self.track, results))
 
 
 def write(result: Result, form: Format, file: Path | None) -> None:

@@ -193,9 +193,7 @@ def _score_files(
         show(estimate_table(title, scores.table, scorers, _signatures(scores)))
     else:
         show_lines(f"Nothing was scored: {predictions} holds no prediction that can be read.")
-    out.write(
-        [({"model": answers.system or predictions.stem, **document}, scores.table)], scores.texts
-    )
+    out.write([({"model": answers.system or predictions.stem, **document}, scores.table)])
     _say_blank(answers.texts)
     say(*([f"{scores.note}."] if scores.note else []))
     say_bad(bad)
@@ -261,7 +259,7 @@ def _score_mecat(
     for source in sources if asks_for_captions(benchmark) else ():
         what = source.part or "all sub-tasks"
         say(f"{source.path.name}: read as answers to {what}, but for lines that name their own.")
-    out.write([({"model": sources[0].path.stem, **document}, scores.table)], scores.texts)
+    out.write([({"model": sources[0].path.stem, **document}, scores.table)])
     _say_blank(answers.texts)
     _say_what_does_not_fit(answers)
     leave(failed=bool(answers.bad or answers.missing))

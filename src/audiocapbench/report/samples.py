@@ -1,9 +1,8 @@
 """Single samples as CSV or JSON lines: what was answered, and every score with its reason."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status
@@ -13,70 +12,50 @@ from audiocapbench.files import csv_text, write_file
 from audiocapbench.metrics import find_metric
 from audiocapbench.scores.run_table import RunTable
 from audiocapbench.scores.table import ScoreTable
-from audiocapbench.store.judgements import Judgement
+from audiocapbench.table import Row
 
 _DETAILS = ("clip", "subtask", "domain", "difficulty")
 _REFERENCES, _REFERENCE = "references", "reference"
 
-Row = dict[str, Any]
 
-_NONE: Mapping[str, str] = {}
-
-
-def write_samples(
-    path: Path, tables: Iterable[ScoreTable], texts: Mapping[str, str] | None = None
-) -> None:
+def write_samples(path: Path, tables: Iterable[ScoreTable]) -> None:
     """Write one row a sample, at full precision, as JSON lines if the name ends so, or else CSV.
 
     A row has the answer, its status and why there is none, the references, every metric, and every
     judge's dimensions and reasoning. Where samples make corpora, it also says which, what tells the
     sample from others, and whether its references are null. A cell is blank, or null, where there
     is nothing. ``import`` and ``score --predictions`` read it.
-
-    Args:
-        path: The file.
-        tables: Scores of runs, or of files.
-        texts: Answers by id, where scores are of files.
     """
-    rows = [row for one in tables for row in sample_rows(one, texts or {})]
+    rows = [row for one in tables for row in sample_rows(one)]
     if path.suffix.lower() in JSON_LINES:
         lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
         write_file(path, "".join(f"{line}\n" for line in lines))
         return
+    # References stand in columns of their own, as many as any sample has.
     most = max((len(one[_REFERENCES]) for one in rows), default=0)
-    flat = [_flat(row, most) for row in rows]
-    names = list(dict.fromkeys(name for row in flat for name in row)) or ["id"]
+    columns = [f"{_REFERENCE}_{n + 1}" for n in range(most)]
+    found = dict.fromkeys(name for row in rows for name in row) or ["id"]
+    names = [one for name in found for one in (columns if name == _REFERENCES else [name])]
+    flat = [row | dict(zip(columns, row[_REFERENCES], strict=False)) for row in rows]
     cells = [[row.get(name) for name in names] for row in flat]
     write_file(path, csv_text([names, *cells], DELIMITERS.get(path.suffix.lower(), ",")))
 
 
-def _flat(row: Row, most: int) -> Row:
-    """A row of cells: references stand in columns of their own."""
-    flat: Row = {}
-    for name, value in row.items():
-        if name == _REFERENCES:
-            flat |= {f"{_REFERENCE}_{n + 1}": None for n in range(most)}
-            flat |= {f"{_REFERENCE}_{n + 1}": one for n, one in enumerate(value)}
-        else:
-            flat[name] = value
-    return flat
-
-
-def sample_rows(table: ScoreTable, texts: Mapping[str, str] = _NONE) -> Iterable[Row]:
+def sample_rows(table: ScoreTable) -> Iterable[Row]:
     """What was answered to each sample, and every score."""
     run = {"run": table.run.id, "model": table.run.model} if isinstance(table, RunTable) else {}
     details = [name for name in _DETAILS if any(name in one.details for one in table.samples)]
     metrics = {scorer: one for scorer, one in table.scores.items() if scorer.judge is None}
     judged = {scorer: one for scorer, one in table.scores.items() if scorer.judge is not None}
     reasons = _reasons(table)
-    why = {scorer.name: _explanations(table, scorer.name, texts) for scorer in metrics}
+    why = {scorer.name: _explanations(table, scorer.name) for scorer in metrics}
     for sample in table.samples:
         about: Row = {"category": sample.category}
         if table.aggregation is not None:
             about = {"group": sample.category}
             about |= {name: sample.details.get(name) for name in details}
             about["null_reference"] = "yes" if table.aggregation.null(sample) else "no"
-        row = {"id": sample.id, **run, **about, **_answer(table, sample, texts)}
+        row = {"id": sample.id, **run, **about, **_answer(table, sample)}
         row[_REFERENCES] = list(sample.references)
         row |= {scorer.name: one.values.get(sample.id) for scorer, one in metrics.items()}
         row |= {f"{name}: reasoning": own.get(sample.id) for name, own in why.items() if own}
@@ -87,28 +66,28 @@ def sample_rows(table: ScoreTable, texts: Mapping[str, str] = _NONE) -> Iterable
         yield row
 
 
-def _answer(table: ScoreTable, sample: Sample, texts: Mapping[str, str]) -> Row:
+def _answer(table: ScoreTable, sample: Sample) -> Row:
     if isinstance(table, RunTable):
         outcome = table.outcomes.get(sample.id)
         if outcome is None:
             return {"status": None, "error": "it was not asked yet", "prediction": None}
         reply = outcome.reply
         return {"status": str(reply.status), "error": reply.error, "prediction": reply.text}
-    if sample.id not in texts:
+    if sample.id not in table.texts:
         why = "there is no prediction for it in the file"
         return {"status": str(Status.SKIPPED), "error": why, "prediction": None}
-    text = texts[sample.id]
+    text = table.texts[sample.id]
     status = Status.OK if text.strip() else Status.EMPTY
     return {"status": str(status), "error": None, "prediction": text}
 
 
-def _explanations(table: ScoreTable, name: str, texts: Mapping[str, str]) -> dict[str, str]:
+def _explanations(table: ScoreTable, name: str) -> dict[str, str]:
     """Why each answer scores as it does, by sample, where the metric can tell."""
     try:
         metric, parsed = find_metric(name)
     except MetricError:  # it was a plug-in's, and that is gone
         return {}
-    answers = {one.id: _answer(table, one, texts)["prediction"] for one in table.samples}
+    answers = {one.id: _answer(table, one)["prediction"] for one in table.samples}
     told = [one for one in table.samples if answers[one.id] is not None and one.references]
     if metric.explain is None or not told:
         return {}
@@ -127,12 +106,9 @@ def _reasons(table: ScoreTable) -> dict[str, dict[str, str]]:
     for judge in table.judgements:
         own = found.setdefault(judge, {})
         for one in table.current_judgements(judge):
-            if words := _reason(one):
+            words = one.reasoning
+            if one.status is not Status.OK:
+                words = f"{one.status}: {one.error or 'no reason given'}"
+            if words:
                 own[one.sample_id] = "\n".join(filter(None, [own.get(one.sample_id), words]))
     return found
-
-
-def _reason(one: Judgement) -> str:
-    if one.status is Status.OK:
-        return one.reasoning or ""
-    return f"{one.status}: {one.error or 'no reason given'}"

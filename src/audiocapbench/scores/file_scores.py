@@ -1,7 +1,7 @@
 """Scores of predictions and references that come from files, not from a run."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from audiocapbench.benchmarks.aggregation import Aggregation
@@ -24,7 +24,6 @@ class FileScores:
         missing: Ids with references but no prediction; ``surplus`` are the reverse.
         unscored: Corpora that were too small for a metric.
         note: What had to be done for ids to meet, in a sentence.
-        texts: What was scored, by id.
     """
 
     table: ScoreTable
@@ -34,7 +33,6 @@ class FileScores:
     surplus: tuple[str, ...] = ()
     unscored: tuple[UnscoredCorpus, ...] = ()
     note: str = ""
-    texts: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def columns(self) -> dict[str, dict[str, float]]:
@@ -79,7 +77,6 @@ def score_files(
         tuple(one.id for one in samples if one.id not in texts),
         tuple(key for key in texts if key not in known),
         note=note,
-        texts=texts,
     )
 
 
@@ -97,7 +94,7 @@ def score_groups(
     table = _table(samples, aggregation, texts, results)
     ids = tuple(one.id for one in samples if one.id in texts)
     parts = tuple(with_parts(metrics))
-    return FileScores(table, parts, ids, unscored=made.unscored, texts=texts)
+    return FileScores(table, parts, ids, unscored=made.unscored)
 
 
 def _table(
@@ -117,4 +114,6 @@ def _table(
         for one in samples
         if one.id in texts
     }
-    return ScoreTable(samples, aggregation, scores, replies)
+    table = ScoreTable(samples, aggregation, scores, replies)
+    table.texts = texts
+    return table

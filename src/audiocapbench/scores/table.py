@@ -52,6 +52,7 @@ class ScoreTable:
         aggregation: How the samples make corpora; None where they are one.
         replies: What each sample that was asked lacks, if anything.
         computed: Estimates that were not known before.
+        texts: The answers by sample, where they are of files.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class ScoreTable:
         self.scores = scores
         self.replies = replies
         self.computed: dict[tuple[Scorer, GroupKey], Estimate] = {}
+        self.texts: Mapping[str, str] = {}
         self._kept = kept or {}
         self._points: dict[tuple[Scorer, GroupKey], Estimate] = {}
 
