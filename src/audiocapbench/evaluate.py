@@ -22,9 +22,9 @@ from audiocapbench.cli.console import complain, json_text, say
 from audiocapbench.errors import AudioCapBenchError, MetricError
 
 if TYPE_CHECKING:
+    from audiocapbench.engine import RunEnd
     from audiocapbench.models import Model, ModelSettings
-    from audiocapbench.scores.summary import RunSummary
-    from audiocapbench.store import Run, Store
+    from audiocapbench.plan import RunPlan
 
 AAC_METRICS = ("cider_d", "spice", "spider", "fense")
 """What the published tool takes from aac-metrics, and --no-aac-metrics leaves out."""
@@ -110,12 +110,8 @@ def evaluate(
     from audiocapbench.benchmarks import Selection
     from audiocapbench.benchmarks.captioning import load_audiocapbench
     from audiocapbench.cli.progress import carry_out, explain_end, explain_spending
-    from audiocapbench.cli.results import print_tables
-    from audiocapbench.data.outcome import SCORED
     from audiocapbench.engine import Asking, RetryPolicy
     from audiocapbench.plan import RunPlan
-    from audiocapbench.scores.run_table import keep_estimates
-    from audiocapbench.scores.summary import summarise
 
     if all_models and (provider or model):
         raise AudioCapBenchError("--all-models stands alone; leave out --provider and --model")
@@ -142,17 +138,8 @@ def evaluate(
             # Half a result would be taken for a whole one.
             say("No result was written.")
             raise typer.Exit(code_of(end.stop))
-        left_out = _score_extra(plan.store, end.run, () if no_aac_metrics else AAC_METRICS)
-        extra = () if no_aac_metrics else [name for name in AAC_METRICS if name not in left_out]
-        answered = any(end.statuses[status] for status in SCORED)
-        judged = plan.judge_names if answered else []
-        summary = summarise(plan.store, end.run, [*plan.metrics, *extra], judged)
         whose, path = outputs[end.run.model]
-        failed |= _write_result(plan.store, summary, whose, left_out, path)
-        print_tables([summary], benchmark.traits.columns, benchmark.traits.headline)
-        keep_estimates(plan.store, [summary.table])
-        if benchmark.missing:
-            say(f"{benchmark.presence}; manifest.json says why.")
+        failed |= _write_result(plan, end, () if no_aac_metrics else AAC_METRICS, whose, path)
     explain_spending(how.budget)
     leave(failed=failed)
 
@@ -243,35 +230,41 @@ def _output(path: Path | None, model: _Named, *, several: bool) -> Path:
     return path
 
 
-def _score_extra(store: "Store", run: "Run", metrics: Sequence[str]) -> dict[str, str]:
-    """Score with what may not be installed; returns what could not be had, and why."""
-    from audiocapbench.engine import score_run
+def _write_result(
+    plan: "RunPlan", end: "RunEnd", extra: Sequence[str], model: _Named, path: Path
+) -> bool:
+    """Score with what may not be installed, and write and show the published tool's result.
 
-    left_out = {}
-    for name in metrics:
+    Returns whether some answers failed.
+    """
+    from audiocapbench.cli.results import print_tables
+    from audiocapbench.data.outcome import SCORED
+    from audiocapbench.engine import score_run
+    from audiocapbench.files import write_file
+    from audiocapbench.report.published_result import published_result
+    from audiocapbench.scores.run_table import keep_estimates
+    from audiocapbench.scores.summary import summarise
+
+    metrics, left_out = list(plan.metrics), {}
+    for name in extra:
         try:
-            score_run(store, run, [name])
+            score_run(plan.store, end.run, [name])
+            metrics.append(name)
         except MetricError as error:
             left_out[name] = str(error)
             say(f"Without {name}: {error}")
-    return left_out
-
-
-def _write_result(
-    store: "Store", summary: "RunSummary", model: _Named, left_out: dict[str, str], path: Path
-) -> bool:
-    """Write the published tool's result; returns whether some answers failed."""
-    from audiocapbench.files import write_file
-    from audiocapbench.report.published_result import published_result
-
-    document = published_result(
-        store, summary, provider=model.provider, model_id=model.model_id
-    ) | {"left_out": left_out}
+    answered = any(end.statuses[status] for status in SCORED)
+    summary = summarise(plan.store, end.run, metrics, plan.judge_names if answered else [])
+    names = {"provider": model.provider, "model_id": model.model_id}
+    document = published_result(plan.store, summary, **names) | {"left_out": left_out}
     write_file(path, f"{json_text(document)}\n")
-    unjudged = sum("llm_judge_error" in one for one in document["results"])
-    if unjudged:
+    if unjudged := sum("llm_judge_error" in one for one in document["results"]):
         say(f"{unjudged} answers could not be judged; the same command asks again.")
     say(f"Results saved to {path}")
+    print_tables([summary], plan.subject.traits.columns, plan.subject.traits.headline)
+    keep_estimates(plan.store, [summary.table])
+    if plan.subject.missing:
+        say(f"{plan.subject.presence}; manifest.json says why.")
     return bool(document["failed"] or unjudged)
 
 

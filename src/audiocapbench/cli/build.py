@@ -1,7 +1,6 @@
 """``audiocapbench build``: make the dataset folder of a benchmark from public sources."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -10,25 +9,66 @@ import typer
 from typer import Option
 
 from audiocapbench.cli import options
-from audiocapbench.cli.app import SOME_FAILED, app
+from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import print_json, relative, say
 from audiocapbench.errors import AudioCapBenchError, DatasetError, meant
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from audiocapbench.benchmarks.mecat.build import MecatSettings
     from audiocapbench.data.build import BuildResult, BuildSettings, PartResult
-    from audiocapbench.data.build.audiocapbench import NewSubset
     from audiocapbench.data.build.ledger import Builder, BuildStep
 
 PARTS = ("clotho", "audiocaps", "music", "speech")
 _BENCHMARKS = ("audiocapbench", "mecat")
 _PART_FIELDS = "part repository commit wanted kept found fetched problem".split()
 
-CountOption = Annotated[
+Count = Annotated[
     int | None, Option(min=0, metavar="N", help="Only the first so many clips of this part.")
 ]
+
+
+@dataclass(frozen=True)
+class SubsetOptions:
+    """Which clips of AudioCapBench.
+
+    Attributes:
+        ids_dir (DIR): Folder with the four ID lists. [default: the published ones, downloaded]
+        new_subset (SEED): Draw a subset of your own from the whole pools, by the paper's rule.
+        per_category (N): How many clips of sound, of music and of speech to draw.
+        clip: MusicCaps: the 10 s that the annotation describes, or what the published builder
+            keeps. [default: the protocol's]
+    """
+
+    ids_dir: Path | None = None
+    new_subset: int | None = None
+    per_category: Annotated[int | None, Option(min=1)] = None
+    sound_clotho: Count = None
+    sound_audiocaps: Count = None
+    music: Count = None
+    speech: Count = None
+    clip: Literal["annotation", "published"] | None = None
+
+
+@dataclass(frozen=True)
+class MecatOptions:
+    """Which clips of MECAT.
+
+    Attributes:
+        part: MECAT: captions, questions, or both, which makes DIR/caption and DIR/qa.
+        domains (A,B): MECAT: only these, such as 000,00A. [default: all]
+        shards (PATH): MECAT: a shard on this disk, or a folder of them; may be repeated. [default:
+            from the Hub]
+        split: MECAT: which split; published numbers are of test.
+        reuse (DIR): MECAT: a folder of the same clips, such as that of the captions, whose audio is
+            linked to and not stored again. [default with --part both: DIR/caption]
+    """
+
+    part: Literal["caption", "qa", "both"] = "caption"
+    domains: str | None = None
+    shards: list[Path] | None = None
+    split: Literal["test", "train"] = "test"
+    reuse: Path | None = None
 
 
 @options.command(app.command)
@@ -36,21 +76,10 @@ def build(
     benchmark: Annotated[str, typer.Argument(autocompletion=lambda: ["audiocapbench", "mecat"])],
     *,
     out: Path,
-    ids_dir: Path | None = None,
-    new_subset: int | None = None,
-    per_category: Annotated[int | None, Option(min=1)] = None,
     limit: Annotated[int | None, Option(min=1)] = None,
-    sound_clotho: CountOption = None,
-    sound_audiocaps: CountOption = None,
-    music: CountOption = None,
-    speech: CountOption = None,
-    clip: Literal["annotation", "published"] | None = None,
+    subset: SubsetOptions,
     protocol: options.Protocol = "ours",
-    part: Literal["caption", "qa", "both"] = "caption",
-    domains: str | None = None,
-    shards: list[Path] | None = None,
-    split: Literal["test", "train"] = "test",
-    reuse: Path | None = None,
+    mecat: MecatOptions,
     revision: list[str] | None = None,
     credentials: options.Credentials = None,
     dry_run: bool = False,
@@ -63,19 +92,7 @@ def build(
     Args:
         benchmark: What to build: audiocapbench or mecat.
         out (DIR): The folder to make.
-        ids_dir (DIR): Folder with the four ID lists. [default: the published ones, downloaded]
-        new_subset (SEED): Draw a subset of your own from the whole pools, by the paper's rule.
-        per_category (N): How many clips of sound, of music and of speech to draw.
         limit (N): At most so many clips of each of the four parts, or of each domain of MECAT.
-        clip: MusicCaps: the 10 s that the annotation describes, or what the published builder
-            keeps. [default: the protocol's]
-        part: MECAT: captions, questions, or both, which makes DIR/caption and DIR/qa.
-        domains (A,B): MECAT: only these, such as 000,00A. [default: all]
-        shards (PATH): MECAT: a shard on this disk, or a folder of them; may be repeated. [default:
-            from the Hub]
-        split: MECAT: which split; published numbers are of test.
-        reuse (DIR): MECAT: a folder of the same clips, such as that of the captions, whose audio is
-            linked to and not stored again. [default with --part both: DIR/caption]
         revision (PART=REV): Commit, tag or branch of a part's repository, such as music=main or
             caption=main; may be repeated. [default: the newest, which the manifest then pins]
         dry_run: Only look up what would be downloaded.
@@ -84,99 +101,79 @@ def build(
         raise AudioCapBenchError(
             f"{benchmark!r} cannot be built; choose from {', '.join(_BENCHMARKS)}"
         )
-    counts = (sound_clotho, sound_audiocaps, music, speech)
-    own = {part: count for part, count in zip(PARTS, counts, strict=True) if count is not None}
-    revisions = _revisions(revision or [])
+    revisions = {}
+    for word in revision or ():
+        name, equals, commit = word.partition("=")
+        if not (name and equals and commit):
+            raise AudioCapBenchError(f"--revision {word!r} is not PART=REV, such as music=main")
+        revisions[name] = commit
+    others: SubsetOptions | MecatOptions = subset if benchmark == "mecat" else mecat
+    for option, value in vars(others).items():
+        if value != getattr(others.__class__, option):
+            raise AudioCapBenchError(f"{benchmark} takes no --{option.replace('_', '-')}")
+    if benchmark == "mecat" and protocol != "ours":
+        raise AudioCapBenchError("mecat takes no --protocol published")
     if benchmark == "mecat":
-        given = {"--ids-dir": ids_dir, "number of clips of a part": own or None, "--clip": clip}
-        subset = {"--new-subset": new_subset, "--per-category": per_category}
-        _refuse(benchmark, given | subset | {"--protocol published": protocol != "ours"})
-        chosen = _mecat_settings(domains, limit, shards, split, reuse)
-        builders = _mecat_builders(out, part, chosen, revisions)
+        builders = _mecat_builders(out, mecat, limit, revisions)
     else:
-        from audiocapbench.data.build import BuildSettings
-        from audiocapbench.data.build import build as build_folder
-
-        of_mecat = {"--domains": domains, "--shards": shards, "--reuse": reuse}
-        _refuse(benchmark, of_mecat | {"--split": split != "test"})
-        settings = BuildSettings(
-            ids_dir=ids_dir,
-            counts=own,
-            limit=limit,
-            clip=clip or ("published" if protocol == "published" else "annotation"),
-            revisions=revisions,
-            new_subset=_new_subset(new_subset, per_category),
-        )
-        builders = {out: partial(build_folder, out, settings)}
+        builders = {out: _subset_builder(out, subset, limit, revisions, protocol)}
     ends = {folder: _with_bars(run, dry_run=dry_run) for folder, run in builders.items()}
     if json:
         documents = [_document(folder, end, dry_run=dry_run) for folder, end in ends.items()]
         print_json(documents[0] if len(documents) == 1 else {"folders": documents})
     for folder, end in ends.items():
         _explain(folder, end, dry_run=dry_run)
-    if not dry_run and any(end.present < end.wanted for end in ends.values()):
-        raise typer.Exit(SOME_FAILED)
+    leave(failed=not dry_run and any(end.present < end.wanted for end in ends.values()))
 
 
-def _new_subset(seed: int | None, per_category: int | None) -> "NewSubset | None":
+def _subset_builder(
+    out: Path, given: SubsetOptions, limit: int | None, revisions: dict[str, str], protocol: str
+) -> "Builder":
+    from audiocapbench.data.build import BuildSettings
+    from audiocapbench.data.build import build as build_folder
     from audiocapbench.data.build.audiocapbench import NewSubset
 
-    if (seed is None) != (per_category is None):
+    seed, drawn = given.new_subset, given.per_category
+    if (seed is None) != (drawn is None):
         raise AudioCapBenchError("--new-subset SEED and --per-category N go together")
-    return None if seed is None or per_category is None else NewSubset(seed, per_category)
-
-
-def _refuse(benchmark: str, given: Mapping[str, object]) -> None:
-    """Say so where an option has no meaning for a benchmark, rather than leave it out."""
-    for option, value in given.items():
-        if value is not None and value is not False:
-            raise AudioCapBenchError(f"{benchmark} takes no {option}")
-
-
-def _mecat_settings(
-    domains: str | None,
-    limit: int | None,
-    shards: list[Path] | None,
-    split: Literal["test", "train"],
-    reuse: Path | None,
-) -> "MecatSettings":
-    from audiocapbench.benchmarks.mecat.build import MecatSettings
-    from audiocapbench.benchmarks.mecat.groups import DOMAINS
-
-    named = [domain.strip() for domain in (domains or "").split(",")]
-    chosen = tuple(dict.fromkeys(domain for domain in named if domain))
-    if domains is not None and not chosen:
-        raise DatasetError(f"--domains names none; choose from {', '.join(DOMAINS)}")
-    if reuse is not None and not reuse.is_dir():
-        raise DatasetError(f"{reuse}: no such folder to reuse the audio of")
-    given = tuple(shards) if shards else None
-    return MecatSettings("caption", chosen, limit, None, given, split, reuse)
+    counts = (given.sound_clotho, given.sound_audiocaps, given.music, given.speech)
+    settings = BuildSettings(
+        ids_dir=given.ids_dir,
+        counts={part: one for part, one in zip(PARTS, counts, strict=True) if one is not None},
+        limit=limit,
+        clip=given.clip or ("published" if protocol == "published" else "annotation"),
+        revisions=revisions,
+        new_subset=None if seed is None or drawn is None else NewSubset(seed, drawn),
+    )
+    return partial(build_folder, out, settings)
 
 
 def _mecat_builders(
-    out: Path,
-    part: Literal["caption", "qa", "both"],
-    settings: "MecatSettings",
-    revisions: Mapping[str, str],
+    out: Path, given: MecatOptions, limit: int | None, revisions: dict[str, str]
 ) -> "dict[Path, Builder]":
     """What builds the folder of a part, or those of both parts side by side."""
-    from audiocapbench.benchmarks.mecat.build import REPOSITORIES, build_mecat
+    from audiocapbench.benchmarks.mecat.build import REPOSITORIES, MecatSettings, build_mecat
+    from audiocapbench.benchmarks.mecat.groups import DOMAINS
 
     for name in revisions:
         if name not in REPOSITORIES:
-            raise DatasetError(
-                f"there is no part {name!r}{meant(name, REPOSITORIES, 'choose from')}"
-            )
-    if part == "both" and settings.shards:
+            near = meant(name, REPOSITORIES, "choose from")
+            raise DatasetError(f"there is no part {name!r}{near}")
+    named = [domain.strip() for domain in (given.domains or "").split(",")]
+    domains = tuple(dict.fromkeys(domain for domain in named if domain))
+    if given.domains is not None and not domains:
+        raise DatasetError(f"--domains names none; choose from {', '.join(DOMAINS)}")
+    if given.reuse is not None and not given.reuse.is_dir():
+        raise DatasetError(f"{given.reuse}: no such folder to reuse the audio of")
+    both, shards = given.part == "both", tuple(given.shards) if given.shards else None
+    if both and shards:
         raise DatasetError("shards hold captions or questions: say which with --part")
-    parts = {out / name: name for name in REPOSITORIES} if part == "both" else {out: part}
+    parts: dict[Path, Any] = {out / name: name for name in REPOSITORIES} if both else {}
     builders: dict[Path, Builder] = {}
-    for folder, one in parts.items():
-        beside = out / "caption" if part == "both" and one == "qa" else None
-        own = replace(
-            settings, part=one, revision=revisions.get(one), reuse=settings.reuse or beside
-        )
-        builders[folder] = partial(build_mecat, folder, own)
+    for folder, part in (parts or {out: given.part}).items():
+        reuse = given.reuse or (out / "caption" if both and part == "qa" else None)
+        which = (part, domains, limit, revisions.get(part), shards, given.split, reuse)
+        builders[folder] = partial(build_mecat, folder, MecatSettings(*which))
     return builders
 
 
@@ -246,16 +243,6 @@ def _preview(part: "PartResult") -> str:
         f"{part.part}: {part.wanted} wanted, {part.kept} there, {part.found} to fetch "
         f"({_size(part.bytes_total)}) from {part.repository}{at}"
     )
-
-
-def _revisions(words: list[str]) -> dict[str, str]:
-    found = {}
-    for word in words:
-        part, equals, revision = word.partition("=")
-        if not (part and equals and revision):
-            raise AudioCapBenchError(f"--revision {word!r} is not PART=REV, such as music=main")
-        found[part] = revision
-    return found
 
 
 def _document(out: Path, end: "BuildResult", *, dry_run: bool) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """``audiocapbench meta``: put metrics, judges and models on trial against what people prefer."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from inspect import Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -139,7 +139,14 @@ def _try_on_pairs(
         "--reader": reader,
         "--answer": None if answer == "text" else answer,
     }
-    _check_options(scorer, for_models, swap)
+    kinds = {name.strip().partition(":")[0] for name in scorer}
+    idle = [option for option, value in for_models.items() if value is not None]
+    if idle and "model" not in kinds:
+        raise AudioCapBenchError(f"{idle[0]} is for model: scorers, and none is given")
+    if swap and not kinds & {"model", "control"}:
+        raise AudioCapBenchError("--swap is for model: and control: scorers, and none is given")
+    if prompt is not None and prompt_file is not None:
+        raise AudioCapBenchError("--prompt and --prompt-file are two ways to say one thing")
     named = [name.strip().partition(":") for name in scorer]
     files = [Path(path) for kind, _, path in named if kind in ("choices", "scores")]
     given = [*pairs, *(votes_from or ()), *files, *read_to_ask(asking, session)]
@@ -187,18 +194,6 @@ def _try_on_pairs(
     if stopped is not None:
         leave(stopped.stop, [*refused, stopped])
     leave(refusals=refused, failed=bool(failed))
-
-
-def _check_options(scorers: Sequence[str], of_models: Mapping[str, object], swap: bool) -> None:
-    """Say so where an option has no meaning for the scorers, rather than leave it unread."""
-    kinds = {name.strip().partition(":")[0] for name in scorers}
-    given = [option for option, value in of_models.items() if value is not None]
-    if given and "model" not in kinds:
-        raise AudioCapBenchError(f"{given[0]} is for model: scorers, and none is given")
-    if swap and not kinds & {"model", "control"}:
-        raise AudioCapBenchError("--swap is for model: and control: scorers, and none is given")
-    if {"--prompt", "--prompt-file"} <= set(given):
-        raise AudioCapBenchError("--prompt and --prompt-file are two ways to say one thing")
 
 
 def _try_all(
