@@ -396,7 +396,7 @@ def test_what_is_missing_is_said_in_one_sentence(
         (["--data-dir", "nowhere"], "nowhere: no such folder"),
         (["--category", "noise"], "has no category 'noise'"),
         (["--metadata", "nowhere.json"], "nowhere.json: no such file"),
-        (["--metadata", "other.txt"], "metadata is a .json, .jsonl, .csv or .parquet file"),
+        (["--metadata", "other.txt"], "is neither .csv, .tsv, .jsonl, .json nor .parquet"),
         (["--output", "data"], "--output data: cannot be written"),
         (["--output", "other.json/out.json"], "--output other.json/out.json"),
     ],
@@ -431,7 +431,7 @@ def test_metadata_elsewhere_says_which_clips_there_are(place: Path) -> None:
     assert call(place, *words).returncode == 0
     assert json.loads((place / "out.json").read_text())["total_samples"] == 5
     path.write_text("[]")
-    assert "is not a list of samples" in call(place, *words).stderr
+    assert "its metadata holds no samples" in call(place, *words).stderr
     path.unlink()
     assert "elsewhere.json: no such file" in call(place, *words).stderr
 
