@@ -29,26 +29,21 @@ def check_captions(
             )
         if len(own) == 0:
             raise MetricError(f"sample {index} has no reference; give one or leave the sample out")
-    _check_text(predictions, references)
+    # Most corpora have one type of object in them, which is found out faster than each is checked.
+    types = set(map(type, chain(predictions, chain.from_iterable(references))))
+    if not all(issubclass(kind, str) for kind in types):
+        for index, texts in enumerate(zip(predictions, references, strict=True)):
+            for text in (texts[0], *texts[1]):
+                if not isinstance(text, str):
+                    raise MetricError(
+                        f"sample {index}: a caption is {type(text).__name__}, not text; "
+                        "give an empty string for a caption that is missing"
+                    )
     for index, own in enumerate(references) if words_needed else ():
         if not any(text.strip() for text in own):
             raise MetricError(
                 f"sample {index} has no reference but blank ones; give one or leave the sample out"
             )
-
-
-def _check_text(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> None:
-    # Most corpora have one type of object in them, which is found out faster than each is checked.
-    types = set(map(type, chain(predictions, chain.from_iterable(references))))
-    if all(issubclass(own, str) for own in types):
-        return
-    for index, (prediction, own_references) in enumerate(zip(predictions, references, strict=True)):
-        for text in (prediction, *own_references):
-            if not isinstance(text, str):
-                raise MetricError(
-                    f"sample {index}: a caption is {type(text).__name__}, not text; "
-                    "give an empty string for a caption that is missing"
-                )
 
 
 def check_texts(texts: Sequence[str], who: str) -> None:

@@ -42,11 +42,16 @@ def load_encoder(
     """
     if device not in DEVICES:
         raise MetricError(f"there is no device {device!r}; choose {', '.join(DEVICES)}")
-    left = dict(options or {})
-    encoder = _load(name, left, device)
+    given = dict(options or {})
+    left = given.copy()
+    if name in LAION:
+        encoder: AudioTextEncoder = load_laion(name, LAION[name], left, device)
+    elif name in PACKAGES:
+        encoder = load_package(name, left, device)
+    else:
+        encoder = _from_plugin(name, left, device)
     if left:
         raise MetricError(f"the audio-text encoder {name!r} has no option {', '.join(left)}")
-    given = dict(options or {})
     if given.get("path"):
         given["path"] = str(Path(given["path"]).absolute())
     with suppress(AttributeError):  # a plug-in's may take none, and then travels as it is
@@ -54,11 +59,7 @@ def load_encoder(
     return encoder
 
 
-def _load(name: str, options: dict[str, str], device: str) -> AudioTextEncoder:
-    if name in LAION:
-        return load_laion(name, LAION[name], options, device)
-    if name in PACKAGES:
-        return load_package(name, options, device)
+def _from_plugin(name: str, options: dict[str, str], device: str) -> AudioTextEncoder:
     found = plugins("audio_text_encoders").get(name)
     if found is None:
         known = [*LAION, *PACKAGES, *sorted(plugins("audio_text_encoders"))]

@@ -1,6 +1,7 @@
 """Sentence encoders by name; nothing here downloads unless it is asked to, in so many words."""
 
 import threading
+from functools import partial
 from pathlib import Path
 
 from audiocapbench.errors import MetricError, meant
@@ -55,15 +56,15 @@ def _load(name: str, *, download: bool) -> Encoder:
     from audiocapbench.metrics.encoders import onnx, sbert
 
     if name in onnx.MADE:
-        source = sbert.find_folder
-        return onnx.load_made(name, lambda: source("minilm", ENCODERS["minilm"], download=download))
+        found = partial(sbert.find_folder, "minilm", ENCODERS["minilm"], download=download)
+        return onnx.load_made(name, found)
     plain, _, precision = name.rpartition("-")
     torchless = {"wordllama", *onnx.MADE}
     if precision not in PRECISIONS[1:] or plain in torchless or Path(name).exists():
         plain, precision = name, "exact"
     if plain in ENCODERS:
-        repository = ENCODERS[plain].split(",")[0]
-        return sbert.load_named(plain, repository, download=download, precision=precision)
+        folder = sbert.find_folder(plain, ENCODERS[plain].split(",")[0], download=download)
+        return sbert.load_folder(folder, plain, precision)
     if plain.strip() and "\0" not in plain and Path(plain).is_dir():
         return sbert.load_folder(Path(plain), precision=precision)
     if name.endswith(onnx.SUFFIX) and "\0" not in name and Path(name).is_file():

@@ -134,22 +134,21 @@ def _is_plain(model: Any) -> bool:
     return not any(more) and getattr(model.tokenizer, "is_fast", False)
 
 
-def load_named(
-    name: str, repository: str, *, download: bool, precision: str = "exact"
-) -> SentenceTransformerEncoder:
-    """Load a published model from an installed package or the local Hugging Face cache.
+def find_folder(name: str, repository: str, *, download: bool) -> Path:
+    """Where a published model lies: in an installed package, or in the Hugging Face cache.
 
     The hub is asked for what is not on disk only where ``download`` allows it.
+
+    Raises:
+        MetricError: It is not on this disk.
     """
-    return load_folder(find_folder(name, repository, download=download), name, precision)
-
-
-def find_folder(name: str, repository: str, *, download: bool) -> Path:
-    """Where a published model lies; MetricError where it is not on this disk."""
-    folder = _packaged(name)
-    if folder is None:
-        require(_WHAT, "sbert", "sentence_transformers")
-        folder = snapshot(repository, download=download)
+    spec = importlib.util.find_spec(_PACKAGES[name]) if name in _PACKAGES else None
+    if spec is not None and spec.origin is not None:
+        packaged = Path(spec.origin).parent / "model"
+        if (packaged / "modules.json").is_file():
+            return packaged
+    require(_WHAT, "sbert", "sentence_transformers")
+    folder = snapshot(repository, download=download)
     if folder is None:
         where = f" or pip install {_PACKAGES[name].replace('_', '-')}," if name in _PACKAGES else ""
         raise MetricError(
@@ -179,14 +178,6 @@ def load_folder(
     rounded = "" if precision == "exact" else f"-{precision}"
     named = f"{label}{rounded}@{fingerprint(_defining(folder))}"
     return SentenceTransformerEncoder(named, model.float(), precision)
-
-
-def _packaged(name: str) -> Path | None:
-    spec = importlib.util.find_spec(_PACKAGES[name]) if name in _PACKAGES else None
-    if spec is None or spec.origin is None:
-        return None
-    folder = Path(spec.origin).parent / "model"
-    return folder if (folder / "modules.json").is_file() else None
 
 
 def _defining(folder: Path) -> list[Path]:
