@@ -12,10 +12,18 @@ def calibration_report(found: Calibration, width: float | None = None) -> Findin
     """What people would have given each model, and how far the judge is off."""
     title = f"{found.scorer.label}, as people would have given it, with 95 % intervals"
     notes = [_worth(found), *found.notes, f"Signature: {found.signature}"]
+    preference = []
+    if (own := found.own_family) is not None and own.interval is not None:
+        sure = own.interval.low > 0
+        what = "prefers its own family" if sure else "is not shown to prefer its own family"
+        preference.append(
+            f"It {what} ({own.group}): {own.value:+.2f} more above people than on others "
+            f"({own.interval.low:+.2f} to {own.interval.high:+.2f})."
+        )
     biases = Table(
         "How far the judge is above people, on what both rated",
         [_bias_row(one) for one in found.biases],
-        notes=_own_family(found.own_family),
+        notes=preference,
         name="bias",
     )
     facts: dict[str, Any] = {
@@ -25,8 +33,8 @@ def calibration_report(found: Calibration, width: float | None = None) -> Findin
         "own_family": None,
         "notes": list(found.notes),
     }
-    if found.own_family is not None:
-        (facts["own_family"],) = Table("", [_bias_row(found.own_family)]).objects()
+    if own is not None:
+        (facts["own_family"],) = Table("", [_bias_row(own)]).objects()
     return Findings([Table(title, _rows(found, width), notes=notes, name="models"), biases], facts)
 
 
@@ -63,17 +71,6 @@ def _worth(found: Calibration) -> str:
             f"{found.scorer.label} adds nothing: {counted(rated, 'rating')} stay worth {worth:,}."
         )
     return f"{counted(rated, 'rating')} worth {worth:,}: the judge saved {worth - rated:,}."
-
-
-def _own_family(own: Bias | None) -> list[str]:
-    if own is None or own.interval is None:
-        return []
-    sure = own.interval.low > 0
-    what = "prefers its own family" if sure else "is not shown to prefer its own family"
-    return [
-        f"It {what} ({own.group}): {own.value:+.2f} more above people than on others "
-        f"({own.interval.low:+.2f} to {own.interval.high:+.2f})."
-    ]
 
 
 def _bias_row(one: Bias) -> Row:

@@ -44,25 +44,24 @@ def corpus_report(title: str, groups: Groups, by: str) -> Findings:
     """Clips and their share, captions, their lengths and their vocabulary, group by group."""
     every = list(chain.from_iterable(groups.values()))
     clips = len({one.clip.sha256 for one in every})
-    rows = [_counted(by, name, own, clips) for name, own in [("all", every), *groups.items()]]
+    rows: list[Row] = []
+    for name, own in [("all", every), *groups.items()]:
+        seconds = {one.clip.sha256: one.clip.duration_s for one in own}
+        words = [tokens_of(text) for one in own for text in one.references]
+        rows.append(
+            {
+                by: name,
+                "clips": len(seconds),
+                "share": ValueWithInterval(len(seconds) / clips),
+                "minutes": ValueWithInterval(sum(seconds.values()) / 60 or None),
+                "captions": len(words),
+                "words_a_caption": ValueWithInterval(float(np.mean([len(one) for one in words]))),
+                "vocabulary": len({word for one in words for word in one}),
+            }
+        )
     columns = [Column(name, form=_FORMS.get(name, "")) for name in rows[0]]
     table = Table(title, rows, columns, [_WORDS], name="groups")
     return Findings([table], {"title": title, "by": by, "notes": [_WORDS]})
-
-
-def _counted(by: str, name: str, samples: Sequence[Sample], all_clips: int) -> Row:
-    clips = {one.clip.sha256: one.clip.duration_s for one in samples}
-    captions = [text for one in samples for text in one.references]
-    words = [tokens_of(text) for text in captions]
-    return {
-        by: name,
-        "clips": len(clips),
-        "share": ValueWithInterval(len(clips) / all_clips),
-        "minutes": ValueWithInterval(sum(clips.values()) / 60 or None),
-        "captions": len(captions),
-        "words_a_caption": ValueWithInterval(float(np.mean([len(one) for one in words]))),
-        "vocabulary": len({word for one in words for word in one}),
-    }
 
 
 def corpus_map(groups: Groups, encoder: str) -> tuple[str, str]:

@@ -17,6 +17,9 @@ Row = dict[str, Any]
 ALWAYS = 10
 """The importance of columns that are left out last."""
 
+INTERVAL = "95 %"
+"""What stands above intervals."""
+
 _CENT = 0.01
 
 
@@ -192,7 +195,7 @@ def _text_columns(column: Column, rows: Sequence[Row]) -> list[TextColumn]:
         between = " to " if form.startswith("+") else "–"
         ends = [between.join(shown(end, form) for end in span or ()) for span in spans]
         look = replace(column, folds=True, marks=False)
-        found.append(_text_column("95 %", ends, look))
+        found.append(_text_column(INTERVAL, ends, look))
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from audiocapbench.table.escape_controls import escape_line
-from audiocapbench.table.table import MultilineCell, Table, TextColumn
+from audiocapbench.table.table import INTERVAL, MultilineCell, Table, TextColumn
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -76,7 +76,7 @@ def fitted(table: Table, width: int) -> tuple[list[TextColumn], list[str]]:
     columns = list(map(_escaped, table.text_columns()))
     if table_width(columns) <= width:
         return columns, []
-    folded = _folded(columns)
+    folded = _folded(columns, table.title)
     if table_width(folded) <= width:
         return folded, []
     keys = 1 + next((at for at, one in enumerate(folded) if one.look.align == "left"), 0)
@@ -109,7 +109,7 @@ def _escaped(column: TextColumn) -> TextColumn:
     return column._replace(heading=escaped(column.heading), cells=tuple(map(escaped, column.cells)))
 
 
-def _folded(columns: Sequence[TextColumn]) -> list[TextColumn]:
+def _folded(columns: Sequence[TextColumn], title: str) -> list[TextColumn]:
     found: list[TextColumn] = []
     for one in columns:
         if not one.look.folds:
@@ -120,7 +120,9 @@ def _folded(columns: Sequence[TextColumn]) -> list[TextColumn]:
             (*upper, *filter(None, lower))
             for upper, lower in zip(above.cells, one.cells, strict=True)
         )
-        found[-1] = above._replace(heading=(*above.heading, *one.heading), cells=cells)
+        # Where the title speaks of intervals, what stands below a number needs no heading.
+        heading = () if one.heading == (INTERVAL,) and INTERVAL in title else one.heading
+        found[-1] = above._replace(heading=(*above.heading, *heading), cells=cells)
     return found
 
 

@@ -185,8 +185,15 @@ def _scorers(
     wanted = [*(Scorer(name, OVERALL) for name in judges), *(Scorer(name) for name in metrics)]
     unknown = sorted({*one.unknown_metrics, *other.unknown_metrics})
     notes += [without_plugin(name) for name in unknown]
-    found = []
-    for scorer in wanted or _headline_first([*one.scorers, *other.scorers], one.traits.headline):
+    headline, found = one.traits.headline, []
+
+    def place(scorer: Scorer) -> int:
+        """Judges, then the metric that the benchmark ranks by, then the others."""
+        if scorer.dimension is not None:
+            return 0
+        return 1 if headline in (scorer.name, parse_name(scorer.name).name) else 2
+
+    for scorer in wanted or sorted(dict.fromkeys([*one.scorers, *other.scorers]), key=place):
         left, right = one.signature(scorer), other.signature(scorer)
         if left and left == right:
             found.append(scorer)
@@ -201,17 +208,6 @@ def _scorers(
         else:
             notes.append(why_unscored(other if left else one, scorer))
     return found
-
-
-def _headline_first(scorers: Sequence[Scorer], headline: str) -> list[Scorer]:
-    """Each scorer once: judges, then the metric that the benchmark ranks by, then the others."""
-
-    def place(scorer: Scorer) -> int:
-        if scorer.dimension is not None:
-            return 0
-        return 1 if headline in (scorer.name, parse_name(scorer.name).name) else 2
-
-    return sorted(dict.fromkeys(scorers), key=place)
 
 
 @dataclass(frozen=True, slots=True)
