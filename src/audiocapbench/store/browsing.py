@@ -74,11 +74,6 @@ class BrowsingRepository(StoreRepository):
                 return float(took)
         return None
 
-    def run_heads(self, run_ids: Iterable[int]) -> list[Any]:
-        """Rows of runs, without their samples."""
-        table = schema.runs
-        return list(fetch(self._engine, select(table).where(table.c.id.in_(set(run_ids)))))
-
     def dataset_head(self, fingerprint: str, benchmark: str) -> Dataset:
         """A dataset without its samples."""
         with reading(self._engine) as connection:

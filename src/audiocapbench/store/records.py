@@ -73,8 +73,12 @@ class RunLine:
 
     id: int
     created_at: str
+    made_by: str
     benchmark: str
+    dataset: str
     model: str
+    parameters: Parameters
+    contract: str
     sample_count: int
     statuses: Mapping[str, int]
     cost_usd: float | None

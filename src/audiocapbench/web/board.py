@@ -127,10 +127,8 @@ class Boards:
             if benchmark:
                 raise QueryError("there is no such benchmark in the store")
             return []
-        data = {row.id: row.dataset for row in self._store.browse.run_heads(one.id for one in runs)}
-        same = [one for one in runs if one.benchmark == own[-1].benchmark]
-        same = [one for one in same if data[one.id] == data[own[-1].id]]
-        newest = {one.model: one for one in same}
+        asked = (own[-1].benchmark, own[-1].dataset)
+        newest = {one.model: one for one in runs if (one.benchmark, one.dataset) == asked}
         scored = {one.id for one in newest.values() if self._store.browse.scored_by([one.id])}
         return [one for one in newest.values() if one.id in scored] or list(newest.values())
 
@@ -243,7 +241,7 @@ def ranked_document(store: Store, runs: Sequence[int], by: str | None) -> BoardD
         return None
     for run in kept.runs:
         if not all(run.estimate(one) for one in kept.scorers):
-            table = TableReader(store).read(store.run(run.line.id))
+            table = TableReader(store).read(store.run(run.run.id))
             for scorer in table.scores:
                 table.estimate(scorer)
                 for key in table.groups if scorer == kept.headline else ():
@@ -253,7 +251,7 @@ def ranked_document(store: Store, runs: Sequence[int], by: str | None) -> BoardD
     data = gather(stored_summaries(store, runs, headline.name), headline.label)
     board = ranked_board(data, headline)
     kept = kept_data(store, lines, samples, by) or kept
-    by_number = {one.line.id: one for one in kept.runs}
+    by_number = {one.run.id: one for one in kept.runs}
     ordered = tuple(by_number[entry.run.id] for entry in board.entries)
     document = board_document(store, replace(kept, runs=ordered), kept.benchmark)
     document.ranking = ranking_part(board.overall)

@@ -91,8 +91,10 @@ class ReportRun:
         return found
 
 
-def _asked(run: Any, label: str, statuses: Mapping[str, int], total: int) -> dict[str, Any]:
-    """A model, how it was asked and how that ended; the run may be its row of the store alone."""
+def _asked(
+    run: Run | RunLine, label: str, statuses: Mapping[str, int], total: int
+) -> dict[str, Any]:
+    """A model, how it was asked and how that ended."""
     known = [str(status) for status in Status]
     return {
         "label": label,
@@ -195,14 +197,10 @@ class ReportData:
 
 @dataclass(frozen=True, slots=True)
 class KeptRun:
-    """A run as the store knows it without reading its answers: counts, and estimates it kept.
-
-    ``run`` is its row, without its samples.
-    """
+    """A run as the store knows it without reading its answers: counts, and estimates it kept."""
 
     label: str
-    run: Any
-    line: RunLine
+    run: RunLine
     estimates: Mapping[tuple[str, str], Estimate]
 
     def estimate(self, scorer: Scorer, name: str | None = None) -> Estimate | None:
@@ -212,7 +210,7 @@ class KeptRun:
     def covered(self, scorer: Scorer) -> int | None:
         """How many samples a metric or a judge has scored, as far as that was kept."""
         if scorer.judge is None:
-            return self.line.statuses.get(Status.OK, 0)
+            return self.run.statuses.get(Status.OK, 0)
         estimate = self.estimate(scorer)
         return None if estimate is None else estimate.n
 
@@ -220,8 +218,8 @@ class KeptRun:
     def entry(self) -> BoardModel:
         """The model, how it was asked, how that ended and what it cost."""
         return BoardModel(
-            **_asked(self.run, self.label, self.line.statuses, self.line.sample_count),
-            cost=self.line.cost_usd,
+            **_asked(self.run, self.label, self.run.statuses, self.run.sample_count),
+            cost=self.run.cost_usd,
             cost_estimated=False,
             judging=None,
             latency=None,
@@ -261,20 +259,15 @@ def kept_data(
     store: Store, lines: Sequence[RunLine], samples: Sequence[SampleHead], by: str | None = None
 ) -> KeptData | None:
     """What the store has kept of runs of one benchmark; None where nothing was scored yet."""
-    rows = {row.id: row for row in store.browse.run_heads([one.id for one in lines])}
-    runs = [
-        KeptRun(
-            label,
-            rows[one.id],
-            one,
-            {(each.scorer, each.group): kept_estimate(each) for each in store.estimates(one.id)},
-        )
-        for one, label in zip(lines, labels(lines), strict=True)
-    ]
+    runs = []
+    for run, label in zip(lines, labels(lines), strict=True):
+        kept = store.estimates(run.id)
+        known = {(one.scorer, one.group): kept_estimate(one) for one in kept}
+        runs.append(KeptRun(label, run, known))
     scorers = _kept_scorers(store, runs)
     if not scorers:
         return None
-    dataset = store.browse.dataset_head(rows[lines[0].id].dataset, lines[0].benchmark)
+    dataset = store.browse.dataset_head(lines[0].dataset, lines[0].benchmark)
     traits = stored_traits(dataset)
     headline = _headline(scorers, len(runs), traits.headline, by)
     return KeptData(
@@ -290,7 +283,7 @@ def kept_data(
 
 def _kept_scorers(store: Store, runs: Sequence[KeptRun]) -> Counter[Scorer]:
     """What how many runs have scores of: judges with their dimensions, then metrics."""
-    numbers = [one.line.id for one in runs]
+    numbers = [one.run.id for one in runs]
     counts = Counter(name for number in numbers for name in store.browse.scored_by([number]))
     known = {label for one in runs for label, _ in one.estimates}
     judges, metrics = dict[str, list[str]](), []
