@@ -100,6 +100,26 @@ def test_a_narrow_table_folds_then_breaks_names_and_then_leaves_out_what_matters
     assert max(map(len, text.splitlines())) <= 64
 
 
+def test_intervals_but_the_first_are_left_out_before_any_value() -> None:
+    names = ("meteor", "bleu", "rouge", "cider")
+    score = ValueWithInterval(0.5, Interval(0.4, 0.6))
+    rows = [{"model": model} | dict.fromkeys(names, score) for model in ("a", "b")]
+    columns, left_out = fitted(Table("T", rows), 50)
+    assert [one.heading for one in columns] == [
+        *(("model",), ("meteor", "95 %"), ("bleu",), ("rouge",), ("cider",)),
+    ]
+    assert left_out == ["other intervals"]
+
+
+def test_a_single_row_that_does_not_fit_has_a_line_for_each_value() -> None:
+    score = ValueWithInterval(0.5, Interval(0.4, 0.6))
+    row = {"model": "a"} | {f"metric {n}": score for n in range(9)}
+    columns, left_out = fitted(Table("T", [row]), 40)
+    assert [one.heading for one in columns] == [("model",), ("a",), ("95 %",)]
+    assert [one.cells[8] for one in columns] == [("metric 8",), ("0.500",), ("0.400–0.600",)]
+    assert left_out == []
+
+
 def test_the_sign_of_a_difference_is_shown_on_its_interval_too() -> None:
     rows = [{"gain": ValueWithInterval(0.1, Interval(-0.25, 0.45)), "digits": 1, "low": 2.25}]
     shown = cells(

@@ -4,6 +4,7 @@ import io
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from audiocapbench.table.escape_controls import escape_line
@@ -70,8 +71,9 @@ def _stacked(table: Table, width: int) -> Iterator[str]:
 def fitted(table: Table, width: int) -> tuple[list[TextColumn], list[str]]:
     """The columns that fit into so many columns of text, and the headings of those that do not.
 
-    First cells are folded below one another, then names and headings are broken in lines, and
-    then the least important columns are left out; never those that say what a row is about.
+    First cells are folded below one another, then names and headings are broken in lines, then all
+    intervals but the first are left out, and then the least important columns; never those that
+    say what a row is about. A single row is turned instead, and has a line for each value.
     """
     columns = list(map(_escaped, table.text_columns()))
     if table_width(columns) <= width:
@@ -80,14 +82,44 @@ def fitted(table: Table, width: int) -> tuple[list[TextColumn], list[str]]:
     if table_width(folded) <= width:
         return folded, []
     keys = 1 + next((at for at, one in enumerate(folded) if one.look.align == "left"), 0)
-    narrow = [_broken(one, is_key=at == keys - 1) for at, one in enumerate(folded)]
+    if len(table.rows) == 1:
+        return _turned(columns, keys - 1), []
+    narrow, left_out = _narrow(folded, keys), list[str]()
+    intervals = [at for at, one in enumerate(columns) if one.heading == (INTERVAL,)][1:]
+    if intervals and table_width(narrow) > width:
+        folded = _folded(
+            [one for at, one in enumerate(columns) if at not in intervals], table.title
+        )
+        narrow, left_out = _narrow(folded, keys), ["other intervals"]
     kept = list(range(len(narrow)))
     while table_width([narrow[at] for at in kept]) > width and len(kept) > keys:
         least = min(narrow[at].look.importance for at in kept[keys:])
         kept.remove(max(at for at in kept[keys:] if narrow[at].look.importance == least))
-    left_out = [", ".join(one.heading) for at, one in enumerate(folded) if at not in kept]
+    left_out += [", ".join(one.heading) for at, one in enumerate(folded) if at not in kept]
     whole = [folded[at] for at in kept]
     return whole if table_width(whole) <= width else [narrow[at] for at in kept], left_out
+
+
+def _turned(columns: Sequence[TextColumn], key: int) -> list[TextColumn]:
+    """One row with a line for each value, and its interval beside it."""
+    lines: list[tuple[MultilineCell, MultilineCell, MultilineCell]] = []
+    for column in (*columns[:key], *columns[key + 1 :]):
+        if column.heading == (INTERVAL,):
+            lines[-1] = (*lines[-1][:2], column.cells[0])
+        elif any(column.cells[0]):
+            lines.append((column.heading, column.cells[0], ("",)))
+    names, values, intervals = zip(*lines, strict=True)
+    left, right = (replace(columns[key].look, align=align) for align in ("left", "right"))
+    unmarked = (None,) * len(lines)
+    return [
+        TextColumn(columns[key].heading, names, unmarked, left),
+        TextColumn(columns[key].cells[0], values, unmarked, right),
+        *(
+            [TextColumn((INTERVAL,), intervals, unmarked, right)]
+            if any(map(any, intervals))
+            else []
+        ),
+    ]
 
 
 def table_width(columns: Sequence[TextColumn]) -> int:
@@ -124,6 +156,10 @@ def _folded(columns: Sequence[TextColumn], title: str) -> list[TextColumn]:
         heading = () if one.heading == (INTERVAL,) and INTERVAL in title else one.heading
         found[-1] = above._replace(heading=(*above.heading, *heading), cells=cells)
     return found
+
+
+def _narrow(columns: Sequence[TextColumn], keys: int) -> list[TextColumn]:
+    return [_broken(one, is_key=at == keys - 1) for at, one in enumerate(columns)]
 
 
 def _broken(column: TextColumn, *, is_key: bool) -> TextColumn:
