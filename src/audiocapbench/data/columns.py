@@ -1,6 +1,6 @@
 """What people call the columns of their files, and which of ours each stands for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 FILES = ("file_name", "audio_file", "filename", "file", "fname", "audio", "path")
@@ -34,38 +34,38 @@ def has_column(column: str | Sequence[str], names: Sequence[str]) -> bool:
     return bool(set(map(fold_name, names)) & set(map(fold_name, names_of(column))))
 
 
-def given_names(fields: Mapping[str, Any], roles: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Which field of a record each of our names stands for, where it is there."""
-    folded = {fold_name(name): name for name in fields}
-    found = {
-        role: role if role in fields else next((folded[one] for one in names if one in folded), "")
-        for role, names in roles.items()
-    }
-    return {role: name for role, name in found.items() if name}
+Roles = Mapping[str, Sequence[str]]
+"""Our names, each with those that people give it."""
 
 
-def renamed(fields: Mapping[str, Any], roles: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Fields under our names, each taken from the first of the names that people give it."""
-    found = dict(fields)
-    for role, name in given_names(fields, roles).items():
-        found[role] = found.pop(name)
+def given_names(names: Iterable[str], roles: Roles) -> dict[str, str]:
+    """Which of a file's names stands for each of ours, where one does; each for one at most."""
+    folded = {fold_name(name): name for name in names}
+    exact = set(folded.values())
+    found: dict[str, str] = {}
+    for role, theirs in roles.items():
+        wanted = [role] if role in exact else [folded[one] for one in theirs if one in folded]
+        if left := [one for one in wanted if one not in found.values()]:
+            found[role] = left[0]
     return found
 
 
-def text_in(fields: Mapping[str, Any], name: str) -> str | None:
-    """A field that is text, a whole number, or audio with its path as Hugging Face has it."""
-    value = fields.get(name)
-    if isinstance(value, dict):
-        value = value.get("path")
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return value if isinstance(value, str) else None
+def renamed(fields: Mapping[str, Any], roles: Roles) -> dict[str, Any]:
+    """Fields under our names, each taken from the first of the names that people give it."""
+    found = dict(fields)
+    for role, name in given_names(fields, roles).items():
+        if role != name:
+            found[role] = found.pop(name)
+    return found
 
 
-def captions_of(fields: Mapping[str, Any]) -> list[Any]:
-    """The references of a record: a list, one text, or numbered columns."""
-    given = fields.get("references")
-    if given is None:
-        by_name = {fold_name(name): value for name, value in fields.items()}
-        given = [by_name[name] for name in NUMBERED if by_name.get(name)]
-    return given if isinstance(given, list) else [given]
+def renamed_texts(fields: Mapping[str, Any], roles: Roles) -> dict[str, Any]:
+    """The same, with whole numbers, and audio as Hugging Face has it, as text."""
+    found = renamed(fields, roles)
+    for name in found.keys() & roles.keys():
+        value = found[name]
+        if isinstance(value, dict):
+            found[name] = value.get("path")
+        elif isinstance(value, int) and not isinstance(value, bool):
+            found[name] = str(value)
+    return found

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from audiocapbench.data.columns import IDS, PREDICTIONS, SYSTEMS, given_names, renamed, text_in
+from audiocapbench.data.columns import IDS, PREDICTIONS, SYSTEMS, Roles, renamed_texts
 from audiocapbench.data.json_text import check_storable, read_json
 from audiocapbench.data.outcome import SCORED, Status
 from audiocapbench.data.problems import Problem
@@ -25,7 +25,8 @@ PART = "subtask"
 """The column that names the part of a clip's questions that a row answers."""
 
 _HEADS = ("corpus_scores", "model_id", "provider")
-_ROLES = {"id": IDS, "prediction": PREDICTIONS}
+_ROLES: Roles = {"id": IDS, "prediction": PREDICTIONS}
+_WITH_SYSTEM: Roles = {**_ROLES, "system": SYSTEMS}
 _AUDIO = re.compile(
     r"\.(?:wav|flac|mp3|ogg|opus|m4a|mp4|aac|wma|aiff?|webm|au|caf)$", re.IGNORECASE
 )
@@ -178,15 +179,20 @@ def _read_file(source: PredictionFile, system: str | None, asked: Asked) -> Pred
             raise DatasetError(f"{path}: is neither a JSON object nor a list of them")
         _refuse_scores(value, path)
         head = _head(value)
-        records = objects_of(value, path, bad, columns, asked.known)
+        roles = _WITH_SYSTEM if head is None else _ROLES
+        records = (
+            (where, renamed_texts(fields, roles), fields)
+            for where, fields in objects_of(value, path, bad, columns, asked.known)
+        )
     else:
-        records = read_records(path, bad, columns, known=asked.known)
+        rows = read_records(path, bad, columns, None, asked.known, _WITH_SYSTEM)
+        records = ((where, row, row) for where, row in rows)
     by_system: dict[str, Predictions] = {}
-    for where, fields in records:
-        name = given_names(fields, {"system": SYSTEMS}).get("system", "")
-        whose = "" if head is not None else (text_in(fields, name) or "").strip()
+    for where, row, fields in records:
+        whose = "" if head is not None else str(row.get("system") or "").strip()
         found = by_system.setdefault(whose, Predictions(bad=bad, head=head, system=whose))
-        bad += [problem._replace(where=where) for problem in _add(found, fields, source, asked)]
+        wrong = _add(found, row, fields, source, asked)
+        bad += [problem._replace(where=where) for problem in wrong]
     if len(by_system) > 1 and system not in by_system:
         names = ", ".join(repr(one) for one in list(by_system)[:10])
         which = f"{path}: has predictions of {len(by_system)} systems ({names})"
@@ -227,16 +233,19 @@ def _head(value: Any) -> dict[str, Any] | None:
 
 
 def _add(
-    found: Predictions, fields: dict[str, Any], source: PredictionFile, asked: Asked
+    found: Predictions,
+    row: Mapping[str, Any],
+    fields: Mapping[str, Any],
+    source: PredictionFile,
+    asked: Asked,
 ) -> Iterator[Problem]:
     """Add what a record says; what is wrong with it is yielded, without its place."""
-    row = renamed(fields, _ROLES)
     for said in _said(row, asked.parts):
         if isinstance(said, Problem):
             yield said
             continue
         key, part, value = said
-        made = _prediction(row, fields, text_in({"text": value}, "text"))
+        made = _prediction(row, fields, value if isinstance(value, str) else None)
         part = part or source.part
         try:
             check_storable([key, made.text if made else "", fields])
@@ -262,7 +271,7 @@ _Said = tuple[str, str | None, Any]
 
 def _said(row: Mapping[str, Any], parts: Sequence[str]) -> Iterator[_Said | Problem]:
     """The texts of a record, each with its key and its part; a part may have an object of keys."""
-    key = text_in(row, "id")
+    key = row.get("id") if isinstance(row.get("id"), str) else None
     if key in parts and "prediction" not in row:
         yield from ((clip, key, text) for clip, text in row.items() if clip != "id")
         return
@@ -281,7 +290,7 @@ def _said(row: Mapping[str, Any], parts: Sequence[str]) -> Iterator[_Said | Prob
         return
     yield from ((key, part, row[part]) for part in named)
     if "prediction" in row or not named:
-        yield key, text_in(row, PART) if parts else None, row.get("prediction")
+        yield key, (row.get(PART) or None) if parts else None, row.get("prediction")
 
 
 def _what_is_wrong(row: Mapping[str, Any], value: object, asked: Asked) -> str:

@@ -15,7 +15,14 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
-from audiocapbench.data.columns import Columns, has_column, names_of
+from audiocapbench.data.columns import (
+    Columns,
+    Roles,
+    given_names,
+    has_column,
+    names_of,
+    renamed_texts,
+)
 from audiocapbench.data.json_text import encoding_of, parse_json, read_json
 from audiocapbench.data.problems import Problem, os_errors
 from audiocapbench.errors import DatasetError
@@ -50,6 +57,7 @@ def read_records(
     columns: Columns = (),
     content: bytes | None = None,
     known: Container[str] = (),
+    roles: Roles | None = None,
 ) -> Iterator[Record]:
     """The records of a file of whatever form its name says.
 
@@ -61,13 +69,17 @@ def read_records(
         content: The bytes of the file, where they are not to be read from disk.
         known: Ids that there are, where the file is about some: a table may then have none but
             rows, a line of JSON be ``{ID: TEXT}``, and one of text ``ID TEXT``.
+        roles: Names that fields are to have, with those that people give them.
 
     Raises:
         DatasetError: The file cannot be read, is of another form, or lacks a column.
     """
     suffix = path.suffix.lower()
     if suffix in DELIMITERS:
-        yield from _table(path, problems, columns, content, known)
+        yield from _table(path, problems, columns, content, known, roles or {})
+    elif roles is not None:
+        for where, fields in read_records(path, problems, columns, content, known):
+            yield Record(where, renamed_texts(fields, roles))
     elif suffix in JSON_LINES and (value := _document(path, content)) is None:
         for where, fields in json_lines(path, problems, content):
             yield from (Record(where, one) for one in _by_key(fields, columns, known))
@@ -249,6 +261,7 @@ def _table(
     columns: Columns,
     content: bytes | None,
     known: Container[str],
+    roles: Roles,
 ) -> Iterator[Record]:
     """The rows of a table by the names above them, or, where ids are known, of a key and a text."""
     csv.field_size_limit(LONGEST_LINE)
@@ -262,6 +275,8 @@ def _table(
                 names = [names_of(one)[0] for one in columns[:2]]
             else:
                 _check_names(path, cells, names, columns)
+                ours = {name: role for role, name in given_names(names, roles).items()}
+                names = [ours.get(name, name) for name in names]
                 continue
         if isinstance(cells, Problem):
             problems.append(cells)

@@ -4,7 +4,7 @@ Metadata is metadata.jsonl, .csv or .parquet, or metadata.json as the published 
 wrong is listed, and refused by whoever reads: every number depends on it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,11 +16,9 @@ from audiocapbench.data.columns import (
     NUMBERED,
     PREDICTIONS,
     REFERENCES,
-    captions_of,
-    fold_name,
+    Roles,
     given_names,
     renamed,
-    text_in,
 )
 from audiocapbench.data.json_text import check_storable
 from audiocapbench.data.problems import InvalidDataError, Problem, problems_of
@@ -31,6 +29,13 @@ from audiocapbench.errors import DatasetError
 UNCATEGORISED = "other"
 
 _NAMES = {"file_name": FILES, "references": REFERENCES}
+_TEXTS = ("id", "file_name", "category", "instruction")
+_REFERENCE_NAMES = {
+    "id": IDS,
+    "references": REFERENCES,
+    "file_name": FILES,
+    **{name: (name,) for name in ("category", "instruction")},
+}
 _SEED_NAMES = {"file_name": "audio_file", "references": "reference_captions"}
 _SEED_SAMPLE = " samples["
 _NOT_DETAILS = frozenset(
@@ -55,7 +60,6 @@ _WORDS = {"too_short": "is empty; give at least one caption"}
 def _text(value: str) -> str:
     if not value.strip():
         raise ValueError("is blank")
-    check_storable(value)
     return value
 
 
@@ -85,28 +89,40 @@ class MetadataRow(BaseModel):
         return dict(self.__pydantic_extra__ or {})
 
 
-def read_row(
-    given: dict[str, Any], where: str, names: dict[str, str] | None = None
-) -> MetadataRow | list[Problem]:
+def read_row(given: dict[str, Any], where: str) -> MetadataRow | list[Problem]:
     """Check one record; returns the row, or every problem that it has.
 
-    The file and its references may have the names that other datasets give them; a problem has the
-    name that the record has, or else one of ``names``.
+    The file and its references may have the names that other datasets give them.
     """
     fields = renamed(given, _NAMES)
     if isinstance(fields.get("file_name"), dict):
         fields["file_name"] = fields["file_name"].get("path")
     if "references" not in given and (captions := captions_of(fields)):
         fields["references"] = captions
+    names = _SEED_NAMES if _SEED_SAMPLE in where else {}
+    return _checked(fields, where, names | given_names(given, _NAMES))
+
+
+def captions_of(fields: Mapping[str, Any]) -> list[Any]:
+    """The references of a record: a list, one text, or numbered columns."""
+    given = fields.get("references")
+    if given is None:
+        by_name = {name.strip().casefold(): value for name, value in fields.items()}
+        given = [by_name[name] for name in NUMBERED if by_name.get(name)]
+    return given if isinstance(given, list) else [given]
+
+
+def _checked(
+    fields: dict[str, Any], where: str, names: Mapping[str, str]
+) -> MetadataRow | list[Problem]:
+    """The row of fields under our names; a problem has the name that the file has."""
     try:
-        row = MetadataRow.model_validate(fields)
-        check_storable(row.details)
+        check_storable(fields)
+        return MetadataRow.model_validate(fields)
     except ValidationError as error:
-        names = (names or {}) | given_names(given, _NAMES)
         return problems_of(error, where, names, _WORDS)
     except ValueError as error:
         return [Problem(where, "", str(error))]
-    return row
 
 
 def read_metadata(path: Path, problems: list[Problem]) -> Iterator[tuple[str, MetadataRow]]:
@@ -115,8 +131,9 @@ def read_metadata(path: Path, problems: list[Problem]) -> Iterator[tuple[str, Me
     Raises:
         DatasetError: The file cannot be read, or lacks a column.
     """
-    for where, fields in _clips(path, problems, _NAMES):
-        row = read_row(fields, where, _SEED_NAMES if _SEED_SAMPLE in where else None)
+    is_table = path.suffix.lower() in DELIMITERS
+    for where, fields in _clips(path, problems, _NAMES if is_table else None):
+        row = _checked(fields, where, {}) if is_table else read_row(fields, where)
         if isinstance(row, MetadataRow):
             yield where, row
         else:
@@ -135,8 +152,8 @@ def read_references(path: Path) -> list[Sample]:
     """
     problems: list[Problem] = []
     found: dict[str, Sample] = {}
-    for where, given in _clips(path, problems, {"id": IDS, "references": REFERENCES}):
-        row = read_row(_reference_fields(given), where, {"file_name": "id"})
+    for where, given in _clips(path, problems, _REFERENCE_NAMES):
+        row = _checked(_reference_fields(given), where, {"file_name": "id"})
         if not isinstance(row, MetadataRow):
             problems += row
         elif row.key in found:
@@ -152,43 +169,45 @@ def read_references(path: Path) -> list[Sample]:
     return list(found.values())
 
 
-def _reference_fields(given: dict[str, Any]) -> dict[str, Any]:
+def _reference_fields(fields: dict[str, Any]) -> dict[str, Any]:
     """What a file of references says of a clip, which may be known by its id alone."""
-    fields = renamed(renamed(given, {"id": IDS, "references": REFERENCES}), {"file_name": FILES})
-    texts = {name: text_in(fields, name) for name in ("id", "file_name", "category", "instruction")}
-    named = {name: text for name, text in texts.items() if text}
+    named = {name: fields[name] for name in _TEXTS if fields.get(name) not in (None, "")}
     if "id" in named:
         named.setdefault("file_name", named["id"])
     details = {
         name: value
         for name, value in fields.items()
-        if name and value != "" and fold_name(name) not in _NOT_DETAILS and name not in texts
+        if name and value != "" and name not in _TEXTS
+        if name.strip().casefold() not in _NOT_DETAILS
     }
     return details | named | {"references": captions_of(fields)}
 
 
 def _clips(
-    path: Path, problems: list[Problem], roles: Mapping[str, Sequence[str]]
+    path: Path, problems: list[Problem], roles: Roles | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """The records of a file; several rows of a table about one clip are captions of it.
 
     Of what else such rows say, that counts on which all of them agree.
     """
-    records = read_records(path, problems, (next(iter(roles.values())), (*REFERENCES, *NUMBERED)))
+    keys = IDS if roles is _REFERENCE_NAMES else FILES
+    columns = (keys, (*REFERENCES, *NUMBERED))
+    records = read_records(path, problems, columns, roles=roles)
     if path.suffix.lower() not in DELIMITERS:
-        for where, fields in records:
-            yield where, {name: one for name, one in fields.items() if one is not None}
+        for where, given in records:
+            yield where, {name: one for name, one in given.items() if one is not None}
         return
     found: dict[object, tuple[str, dict[str, Any]]] = {}
     for where, cells in records:
-        fields = renamed({name: cell for name, cell in cells.items() if cell.strip()}, roles)
+        fields: dict[str, Any] = {name: cell for name, cell in cells.items() if cell.strip()}
         if fields.get("position", "").isdecimal():
             fields["position"] = int(fields["position"])
         captions = [one for one in captions_of(fields) if one is not None]
         if not captions:
             problems.append(Problem(where, "references", "is missing or blank"))
             continue
-        fields = {name: one for name, one in fields.items() if fold_name(name) not in NUMBERED}
+        for name in [one for one in fields if one.strip().casefold() in NUMBERED]:
+            del fields[name]
         names = [fields.get(name) for name in ("id", "file_name", "instruction")]
         _, first = found.setdefault(
             tuple(names) if any(names[:2]) else where, (where, fields | {"references": []})
@@ -196,7 +215,7 @@ def _clips(
         if first.get("category") != fields.get("category"):
             problems.append(Problem(where, "category", "is another one than above"))
         first["references"] += captions
-        for name in [one for one in first if one not in (*roles, "category")]:
+        for name in [one for one in first if one not in (*_TEXTS, "references")]:
             if first[name] != fields.get(name):
                 del first[name]
     yield from found.values()
