@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 from audiocapbench.audio import EXTENSIONS
 from audiocapbench.data import Clip, InvalidDataError, Problem, facts_of
-from audiocapbench.data.columns import FILES, REFERENCES, renamed
 from audiocapbench.data.folder import METADATA, TABLE, why_outside
 from audiocapbench.data.json_text import check_storable
-from audiocapbench.data.records import read_records
+from audiocapbench.data.records import FILES, REFERENCES, read_records, renamed
 from audiocapbench.data.row import captions_of
 from audiocapbench.errors import AnnotationError, AudioError
 from audiocapbench.metrics.read_ahead import read_ahead

@@ -10,11 +10,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from audiocapbench.data.columns import IDS, PREDICTIONS, SYSTEMS, Roles, renamed_texts
 from audiocapbench.data.json_text import check_storable, read_json
 from audiocapbench.data.outcome import SCORED, Status
 from audiocapbench.data.problems import Problem
-from audiocapbench.data.records import objects_of, read_records
+from audiocapbench.data.records import (
+    IDS,
+    PREDICTIONS,
+    SYSTEMS,
+    Roles,
+    objects_of,
+    read_records,
+    renamed_texts,
+)
 from audiocapbench.errors import DatasetError
 
 RESULTS = "results"

@@ -10,7 +10,10 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from audiocapbench.data.columns import (
+from audiocapbench.data.json_text import check_storable
+from audiocapbench.data.problems import InvalidDataError, Problem, problems_of
+from audiocapbench.data.records import (
+    DELIMITERS,
     FILES,
     IDS,
     NUMBERED,
@@ -18,11 +21,9 @@ from audiocapbench.data.columns import (
     REFERENCES,
     Roles,
     given_names,
+    read_records,
     renamed,
 )
-from audiocapbench.data.json_text import check_storable
-from audiocapbench.data.problems import InvalidDataError, Problem, problems_of
-from audiocapbench.data.records import DELIMITERS, read_records
 from audiocapbench.data.sample import Clip, Sample
 from audiocapbench.errors import DatasetError
 

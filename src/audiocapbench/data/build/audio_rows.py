@@ -16,11 +16,10 @@ from audiocapbench.data.build.hub import HubError, hub_library
 from audiocapbench.data.build.ledger import BadFieldsError, Ledger
 from audiocapbench.data.build.repository_layouts import audio_bytes
 from audiocapbench.data.build.shards import shown
-from audiocapbench.data.columns import NUMBERED, REFERENCES, fold_name
 from audiocapbench.data.folder import open_folder
 from audiocapbench.data.manifest import MissingClip
 from audiocapbench.data.problems import os_errors
-from audiocapbench.data.records import json_value
+from audiocapbench.data.records import NUMBERED, REFERENCES, fold_name, json_value
 from audiocapbench.data.row import captions_of
 from audiocapbench.errors import AudioError, DatasetError, meant
 

@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter
 
 from audiocapbench import audio
-from audiocapbench.data.columns import FILES, PREDICTIONS, SYSTEMS, renamed
 from audiocapbench.data.json_text import check_storable
 from audiocapbench.data.outcome import SCORED
 from audiocapbench.data.problems import InvalidDataError, Problem
-from audiocapbench.data.records import read_records
+from audiocapbench.data.records import FILES, PREDICTIONS, SYSTEMS, read_records, renamed
 from audiocapbench.errors import AudioCapBenchError, AudioError
 from audiocapbench.meta.scorers.clip_files import find_clip
 from audiocapbench.store import Store
