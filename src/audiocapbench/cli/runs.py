@@ -84,10 +84,7 @@ def show_run(
     reasons = Counter(f"{one.status}: {one.error or 'no reason given'}" for one in failed)
     answered = {key: one.text for key, one in replies.items() if one.status in SCORED}
     document: dict[str, Any] = asdict(line) | {
-        "made_by": found.made_by,
-        "parameters": dict(found.parameters),
-        "audio": found.contract,
-        "dataset": found.dataset,
+        "audio": line.contract,
         "batches": batches,
         "failures": dict(reasons.most_common()),
         "answers": dict(list(answered.items())[:_ANSWERS]),
@@ -175,8 +172,7 @@ def _open(store: str) -> "Store":
 
 
 def _line(kept: "Store", number: int) -> "RunLine":
-    kept.run(number)
-    return next(line for line in kept.runs() if line.id == number)
+    return kept.runs(only=[kept.run(number).id])[0]
 
 
 def _loss(kept: "Store", number: int) -> str:
