@@ -191,6 +191,11 @@ def _loss(kept: "Store", number: int) -> str:
 
 def _print_run(document: dict[str, Any]) -> None:
 
+    batches = [
+        f"{one['remote'] or 'not sent yet'} ({one['count']:,} at half price"
+        f"{' for ' + one['judge'] if one['judge'] else ''})"
+        for one in document["batches"]
+    ]
     facts = {
         "run": document["id"],
         "name": document["name"],
@@ -204,7 +209,7 @@ def _print_run(document: dict[str, Any]) -> None:
         "samples": f"{document['sample_count']:,}",
         "outcomes": _joined(dict(sorted(document["statuses"].items()))),
         "cost": None if document["cost_usd"] is None else dollars(document["cost_usd"]),
-        "by batch": ", ".join(map(_batch_words, document["batches"])),
+        "by batch": ", ".join(batches),
     }
     show_lines(*(f"{name:<11}{value}" for name, value in facts.items() if value not in (None, "")))
     for reason, count in list(document["failures"].items())[:SHOWN]:
@@ -220,11 +225,6 @@ def _print_run(document: dict[str, Any]) -> None:
         )
         signatures = (made for one in scorers for made in one["signatures"])
         show(Table("", scorers, columns, signature_notes(signatures)))
-
-
-def _batch_words(batch: dict[str, Any]) -> str:
-    whose = f" for {batch['judge']}" if batch["judge"] else ""
-    return f"{batch['remote'] or 'not sent yet'} ({batch['count']:,} at half price{whose})"
 
 
 def _joined(values: dict[str, Any]) -> str:

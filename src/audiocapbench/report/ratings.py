@@ -95,7 +95,12 @@ def win_report(pairs: Sequence[CaptionPair], metrics: Sequence[str] = ()) -> Fin
     if metrics and not all(one.references_first and one.references_second for one in sided):
         raise ReportError("some pairs have no references, and metrics need them for each")
     types = [_ALL, *dict.fromkeys(one.type for one in pairs if one.type != _ALL)]
-    rows = [_won(name, [one for one in pairs if name in (_ALL, one.type)]) for name in types]
+    rows: list[Row] = []
+    for name in types:
+        answers = [one.answer for one in pairs if name in (_ALL, one.type)]
+        first = np.array([one == 0 for one in answers if one is not None], dtype=bool)
+        row = {"pairs": name, "n": len(first), "undecided": len(answers) - len(first)}
+        rows.append(row | {"first_wins": _share(first)})
     scored = list(_scored(sided, metrics)) if metrics else []
     columns = ("pairs", "n", "undecided", Column("first_wins", form="%"))
     how_often = "How often people prefer the first caption (Wilson's intervals)"
@@ -158,12 +163,6 @@ def _bonferroni(rows: Sequence[Row]) -> list[Row]:
     return [{**one, "p_bonferroni": None if one["p"] is None else next(adjusted)} for one in rows]
 
 
-def _won(name: str, pairs: Sequence[CaptionPair]) -> Row:
-    first = np.array([one.answer == 0 for one in pairs if one.answer is not None], dtype=bool)
-    undecided = len(pairs) - len(first)
-    return {"pairs": name, "n": len(first), "undecided": undecided, "first_wins": _share(first)}
-
-
 def _scored(pairs: Sequence[CaptionPair], metrics: Sequence[str]) -> Iterator[Row]:
     """Each metric on the captions that are preferred, which stand first, and on the others."""
     clips = [one.clip for one in pairs]
@@ -220,17 +219,14 @@ def audit_report(context: StageContext, people: Sequence[str]) -> Findings:
                 ("high match (4 or 5)", every >= 4),
             )
         ]
-        domains = list(dict.fromkeys(domain for domain, _ in found.ratings))
-        rated = rated_groups(found.ratings, _BASIC, _speech_and_sound(domains))
+        # The paper compares clips of speech with clips of other sounds.
+        domains = dict.fromkeys(domain for domain, _ in found.ratings)
+        sides = ["+".join(one for one in domains if letter in one) for letter in "SA"]
+        compare = [":".join(sides)] if all(sides) and sides[0] != sides[1] else []
+        rated = rated_groups(found.ratings, _BASIC, compare)
         notes = [f"{found.unrated:,} items of the sheets have no rating."] if found.unrated else []
         columns = ("annotations", "n", Column("share", form="%"))
         shares = Table("Annotations as people rate them", rows, columns, notes)
         tables += [*rated.tables(), shares]
         facts |= {"ratings": rated.to_dict(), "shares": shares.objects()}
     return Findings([replace(one, name="") for one in tables], facts)
-
-
-def _speech_and_sound(domains: Sequence[str]) -> list[str]:
-    """The paper compares clips of speech with clips of other sounds."""
-    sides = ["+".join(one for one in domains if letter in one) for letter in "SA"]
-    return [":".join(sides)] if all(sides) and sides[0] != sides[1] else []

@@ -30,11 +30,6 @@ _TITLES = {
 }
 
 
-def _measures(headline: str) -> list[str]:
-    """All measures, the published one first."""
-    return [headline, *(name for name in NAMES if name != headline)]
-
-
 def _best_first(trials: Sequence[ScorerTrial]) -> list[ScorerTrial]:
     return sorted(trials, key=lambda one: -one.score)
 
@@ -76,7 +71,9 @@ def trial_tables(
 def _whole_table(trials: Sequence[ScorerTrial]) -> Table:
     """Measures of every scorer with 95 % intervals, and how often it chose what."""
     headline = trials[0].headline
-    measures = [Column(name, _TITLES[name], _FORM) for name in _measures(headline)]
+    # All measures, the published one first.
+    names = dict.fromkeys([headline, *NAMES])
+    measures = [Column(name, _TITLES[name], _FORM) for name in names]
     measures.insert(1, Column("voted", f"{_TITLES[headline]}, voted", _FORM))
     shares = ("first", "second", "tie", "unknown", "certain", "read")
     rows: list[Row] = []

@@ -19,7 +19,7 @@ from audiocapbench.scores.estimate import (
     missing_after,
     unjudged_after,
 )
-from audiocapbench.scores.groups import GroupKey, SampleScores
+from audiocapbench.scores.groups import SampleScores
 from audiocapbench.scores.scorer import Scorer, is_known, judge_order, metrics_in_order
 from audiocapbench.scores.table import KeptEstimates, ScoreTable
 from audiocapbench.signature import Signature
@@ -185,7 +185,14 @@ class RunTable(ScoreTable):
 def keep_estimates(store: Store, tables: Iterable[RunTable]) -> None:
     """Keep what was computed of runs, for whoever shows them next."""
     for table in tables:
-        new = [_stored(scorer, key, one) for (scorer, key), one in table.computed.items()]
+        new = []
+        for (scorer, key), one in table.computed.items():
+            numbers: Any = one.flat()
+            counts = {"n": one.n, **one.coverage._asdict()}
+            counts |= {f"{_WHY}{reason}": count for reason, count in one.missing.items()}
+            numbers |= {"counts": counts, "lacks": one.lacks, "signature": one.signature}
+            numbers["value"] = numbers.pop("score")
+            new.append(StoredEstimate(scorer.label, str(key), **numbers))
         # A store that can only be read is shown all the same.
         with suppress(StoreError):
             if new:
@@ -241,18 +248,4 @@ def kept_estimate(one: StoredEstimate) -> Estimate:
         one.signature,
         one.lacks,
         {reason: counts[key] for reason in Missing if (key := f"{_WHY}{reason}") in counts},
-    )
-
-
-def _stored(scorer: Scorer, key: GroupKey, one: Estimate) -> StoredEstimate:
-    numbers: Any = one.flat()
-    return StoredEstimate(
-        scorer.label,
-        str(key),
-        value=numbers.pop("score"),
-        counts={"n": one.n, **one.coverage._asdict()}
-        | {f"{_WHY}{reason}": count for reason, count in one.missing.items()},
-        lacks=one.lacks,
-        signature=one.signature,
-        **numbers,
     )

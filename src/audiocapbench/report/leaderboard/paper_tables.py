@@ -4,7 +4,7 @@ Table 1 has the judge's dimensions and the metrics, table 2 the overall score by
 what the data are made of. The best of a column is marked, and the second best, as in the paper.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from statistics import mean
 
 from audiocapbench.benchmarks.published_results import published_results
@@ -45,7 +45,11 @@ def _results(board: Board, wanted: Sequence[str]) -> Table:
     form, own = f".{board.scorer.digits}f", bool(board.entries)
     every: list[_Entry] = [*board.entries, *board.published]
     dimensions = dict.fromkeys(name for one in every for name in one.dimensions)
-    metrics = _metrics(board)
+    # The paper's metrics where anybody has them, then the runs' others; not what ranks.
+    own_metrics = [one.name for run in board.entries for one in run.table.scorers if not one.judge]
+    has = {*own_metrics, *(name for one in board.published for name in one.metrics)}
+    known = dict.fromkeys([*_METRICS, *own_metrics])
+    metrics = [one for one in known if one in has and one != board.scorer.column]
     columns = [
         *(Column("rank"), Column("model", align="left"), Column("run")),
         *(Column(name, name, ".2f", importance=5, marks=True) for name in dimensions),
@@ -166,22 +170,13 @@ def _table(
         by = f"judged by {board.scorer.judge}" if board.scorer.judge else f"by {board.scorer.name}"
         title += f", {by}, {board.samples:,} samples"
         notes = [one for one in board.notes if not one.startswith(LETTERS)]
-        notes += signature_notes(sorted(map(str, _signatures(board, names))))
+        # Of what ranks, and of the metrics that are shown.
+        signatures = {str(board.signature)} | {
+            str(entry.table.signature(one))
+            for entry in board.entries
+            for one in entry.table.scorers
+            if not one.judge and one.name in names
+        }
+        notes += signature_notes(sorted(signatures))
     chosen = [{"table": title, **{name: row[name] for name in names}} for row in rows]
     return Table(title, chosen, [known[name] for name in names], notes)
-
-
-def _metrics(board: Board) -> list[str]:
-    """The paper's metrics where anybody has them, then the runs' others; not what ranks."""
-    own = [one.name for entry in board.entries for one in entry.table.scorers if not one.judge]
-    printed = [name for one in board.published for name in one.metrics]
-    known = dict.fromkeys([*_METRICS, *own])
-    return [one for one in known if one in {*own, *printed} and one != board.scorer.column]
-
-
-def _signatures(board: Board, names: Sequence[str]) -> Iterator[object]:
-    """Of what ranks, and of the metrics that are shown."""
-    yield board.signature
-    for entry in board.entries:
-        own = (one for one in entry.table.scorers if not one.judge and one.name in names)
-        yield from map(entry.table.signature, own)
