@@ -66,6 +66,8 @@ def build(
         _keep(votes, out, least_votes, json=json)
         return
     from audiocapbench.cli.progress import explain_spending
+    from audiocapbench.data.predictions import read_predictions
+    from audiocapbench.data.problems import InvalidDataError
     from audiocapbench.engine import Asking
     from audiocapbench.files import csv_text, write_file
     from audiocapbench.meta.build import build_pairs, count_types, filter_pairs, vote_table
@@ -80,8 +82,11 @@ def build(
         swap=True,
         **vars(Asking.of(asking)),
     )
-    machines = {name: _read_machine(Path(file)) for name, file in named}
-    pairs, wrote = build_pairs(found, machines, seed)
+    machines = {name: read_predictions(Path(file)) for name, file in named}
+    for (_, file), read in zip(named, machines.values(), strict=True):
+        if read.bad:
+            raise InvalidDataError(Path(file), read.bad)
+    pairs, wrote = build_pairs(found, {name: one.texts for name, one in machines.items()}, seed)
     kept = ask_scorers(
         [(scorer, settings)], pairs, lambda made: filter_pairs(pairs, made[0]), yes=session.yes
     )
@@ -102,16 +107,6 @@ def build(
         f"apart; {len(kept) - set_already:,} to vote on and {set_already:,} with a broken caption "
         f"are in {out}. Then: audiocapbench meta build --votes {out} --out FILE"
     )
-
-
-def _read_machine(path: Path) -> dict[str, str]:
-    from audiocapbench.data.predictions import read_predictions
-    from audiocapbench.data.problems import InvalidDataError
-
-    found = read_predictions(path)
-    if found.bad:
-        raise InvalidDataError(path, found.bad)
-    return found.texts
 
 
 def _keep(votes: Path, out: Path, least: int, *, json: bool) -> None:

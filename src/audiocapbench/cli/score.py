@@ -248,7 +248,17 @@ def _score_mecat(
             f"no prediction belongs to any of the references; nothing was scored{hint}"
         )
     scores = score_groups(aggregation, metrics, items, answers.texts)
-    document = {"benchmark": benchmark, **_facts(answers), **scores.to_dict()}
+    document = {
+        "benchmark": benchmark,
+        "missing": len(answers.missing),
+        "missing_ids": answers.missing,
+        "missing_outside": answers.missing_outside,
+        "absent_subtasks": answers.absent,
+        "surplus": len(answers.surplus),
+        "surplus_ids": answers.surplus,
+        "bad_lines": [str(problem) for problem in answers.bad],
+        **scores.to_dict(),
+    }
     if out.json:
         print_json(document)
     else:
@@ -269,18 +279,6 @@ def _signatures(scores: "FileScores") -> list[str]:
     from audiocapbench.scores.scorer import Scorer
 
     return signature_notes(scores.table.point(Scorer(name)).signature for name in scores.metrics)
-
-
-def _facts(answers: "Answers") -> dict[str, object]:
-    return {
-        "missing": len(answers.missing),
-        "missing_ids": answers.missing,
-        "missing_outside": answers.missing_outside,
-        "absent_subtasks": answers.absent,
-        "surplus": len(answers.surplus),
-        "surplus_ids": answers.surplus,
-        "bad_lines": [str(problem) for problem in answers.bad],
-    }
 
 
 def _say_what_does_not_fit(answers: "Answers") -> None:

@@ -17,7 +17,6 @@ from audiocapbench.table.forms import Format
 if TYPE_CHECKING:
     from audiocapbench.engine import Preview
     from audiocapbench.judges import Judge
-    from audiocapbench.library.comparing import LeaderboardResult
     from audiocapbench.models import Model
     from audiocapbench.plan import RunPlan
     from audiocapbench.store import Store
@@ -175,43 +174,29 @@ def _run(opened: _StudyPlan, *, yes: bool, json: bool) -> None:
 def _write(study: "Study", store: "Store", runs: Sequence[int]) -> list[Path]:
     """Tables, figures and the page of these runs."""
     from audiocapbench import library
-
-    written = list[Path]()
-    judge = study.judges[0] if study.judges else None
-    how: dict[str, Any] = {"store": store, "judge": judge, "runs": runs}
-    for name in dict.fromkeys(study.output.tables):
-        split = name in ("by-category", "table2")
-        board = library.leaderboard(by_category=split, published=study.published, **how)
-        written += _write_table(study, name, board)
-    return written + _pictures(study, store, runs)
-
-
-def _write_table(study: "Study", name: str, board: "LeaderboardResult") -> list[Path]:
     from audiocapbench.cli.outputs import write
-
-    result = board.table(int(name[-1])) if name.startswith("table") else board
-    paths = []
-    for form in dict.fromkeys(study.output.formats):
-        paths.append(study.folder / f"{name}.{'tex' if form == 'latex' else form}")
-        write(result, Format(form), paths[-1])
-    return paths
-
-
-def _pictures(study: "Study", store: "Store", runs: Sequence[int]) -> list[Path]:
     from audiocapbench.report.page.board import board_document
     from audiocapbench.report.page.html import write_report
     from audiocapbench.report.page.plots import formats, write_figures
     from audiocapbench.report.page.report_data import gather, stored_summaries
 
-    written = list[Path]()
-    if not (study.output.figures or study.output.report):
-        return written
-    data = gather(stored_summaries(store, runs), None, published=study.published)
-    if study.output.figures:
-        board = board_document(store, data, study.name)
-        written += write_figures(board, study.folder / "figures", formats("png,svg"))
-    if study.output.report:
-        written.append(study.folder / "report.html")
-        write_report(store, data, written[-1], title=study.name, audio="auto")
-    say(*data.notes)
+    written, output = list[Path](), study.output
+    judge = study.judges[0] if study.judges else None
+    how: dict[str, Any] = {"store": store, "judge": judge, "runs": runs}
+    for name in dict.fromkeys(output.tables):
+        split = name in ("by-category", "table2")
+        board = library.leaderboard(by_category=split, published=study.published, **how)
+        result = board.table(int(name[-1])) if name.startswith("table") else board
+        for form in dict.fromkeys(output.formats):
+            written.append(study.folder / f"{name}.{'tex' if form == 'latex' else form}")
+            write(result, Format(form), written[-1])
+    if output.figures or output.report:
+        data = gather(stored_summaries(store, runs), None, published=study.published)
+        if output.figures:
+            shown = board_document(store, data, study.name)
+            written += write_figures(shown, study.folder / "figures", formats("png,svg"))
+        if output.report:
+            written.append(study.folder / "report.html")
+            write_report(store, data, written[-1], title=study.name, audio="auto")
+        say(*data.notes)
     return written
