@@ -95,6 +95,10 @@ def load_commands(names: Iterable[str] = COMMANDS) -> None:
 class Commands(ExampleGroup):
     """The commands, each loaded when it is asked for, with their errors explained."""
 
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self._loaded: set[str] = set()
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""
         with explained():
@@ -111,9 +115,11 @@ class Commands(ExampleGroup):
         return self.commands.get(cmd_name)
 
     def _load(self, names: Iterable[str]) -> None:
-        if not self.commands.keys() >= set(names):
-            load_commands(names)
+        # What another module has imported of a command may be a part of it.
+        if new := set(names) - self._loaded:
+            load_commands(new)
             self.commands.update(get_group(app).commands)
+            self._loaded |= new
 
 
 app = typer.Typer(
