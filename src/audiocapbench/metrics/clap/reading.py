@@ -1,6 +1,8 @@
 """Files of clips, hashed and read ahead of the model: by threads, or by a DataLoader for a GPU."""
 
 import os
+import shutil
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +21,7 @@ from audiocapbench.metrics.read_ahead import read_ahead
 _CLIPS_AHEAD = 512
 _TOGETHER, _TOGETHER_BYTES = 8, 1 << 24
 _LONGEST_SENT = 1 << 26
+_SHARED = Path("/dev/shm")  # noqa: S108
 # What a DataLoader raises where a process ends, before or while its tensors are fetched from it.
 _DIED = (RuntimeError, OSError, EOFError)
 
@@ -93,7 +96,10 @@ def read_by_processes(clips: Iterable[ClipFile], rate: int) -> Iterator[Read]:
             waiting.append(group)
             yield group
 
-    groups, processes = noted(), max(1, (os.cpu_count() or 1) - 1)
+    # Containers often have little of the memory through which processes send tensors.
+    room = shutil.disk_usage(_SHARED).free if _SHARED.is_dir() else sys.maxsize
+    processes = max(1, min((os.cpu_count() or 1) - 1, room // (4 * _TOGETHER_BYTES)))
+    groups = noted()
     while True:
         try:
             for sounds in _loaded(groups, rate, processes):
