@@ -13,6 +13,9 @@ from audiocapbench.data import MissingClip, Sample
 from audiocapbench.errors import BenchmarkError, meant
 from audiocapbench.store import RunKind
 
+BUILT_IN_TRAITS = (Traits(), *mecat.TRAITS.values())
+"""Those of the benchmarks that come with the package."""
+
 TRIAL = "trial/"
 """Begins the names of what serves a trial, to keep it apart from benchmarks."""
 
@@ -89,7 +92,7 @@ class Benchmark:
         ]
         traits = self.traits
         # Those of 0.1, which knew no others, leave the fingerprint as it was then.
-        before = [(one.aggregation, one.controls) for one in (Traits(), *mecat.TRAITS.values())]
+        before = [(one.aggregation, one.controls) for one in BUILT_IN_TRAITS]
         if (traits.aggregation, traits.controls) not in before:
             stored = traits.to_dict()
             content.append([stored["aggregation"], stored["controls"]])

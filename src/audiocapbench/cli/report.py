@@ -54,8 +54,8 @@ def report(
             {
                 "report": str(out),
                 "bytes": written.size,
-                "samples": written.samples,
-                "clips": written.clips,
+                "samples": len(data.samples),
+                "clips": data.clips,
                 "audio": written.audio,
                 "unheard": written.unheard,
                 "ranked_by": data.headline.label,
@@ -64,9 +64,9 @@ def report(
             }
         )
     else:
-        of = f" of {written.clips:,} clips" if written.clips != written.samples else ""
+        of = f" of {data.clips:,} clips" if data.clips != len(data.samples) else ""
         size = f"{written.size / 1e6:.1f} MB"
-        show_lines(f"{relative(out)}: {counted(written.samples, 'sample')}{of}, {size}")
+        show_lines(f"{relative(out)}: {counted(len(data.samples), 'sample')}{of}, {size}")
     say(*data.notes)
     if written.too_large:
         say("The sound is linked, not inside: the page would have more than 25 MB, and no mail.")

@@ -54,9 +54,9 @@ def with_published(
         elif board.scorer.dimension is None:
             notes.append(f"The published results have no {board.scorer.name}.")
     results = published_results(query.benchmark or AUDIOCAPBENCH)
-    asked = [query.benchmark] if query.benchmark else [one.benchmark for one in boards]
-    own = not asked or any(base_name(name) not in TRAITS for name in asked)
-    if results is not None and own and not mixed:
+    # Beside totals of corpora alone, scores of a single corpus would say nothing.
+    single = [one for one in boards if not (one.entries and one.entries[0].table.aggregation)]
+    if results is not None and not mixed and (single or not boards):
         wanted = [one.scorer for one in boards if one.benchmark == results.benchmark]
         wanted = wanted if query.scorer is None else [query.scorer]
         printed = [one for one in wanted if one.judge is None and _is_published(one, results)]

@@ -42,8 +42,6 @@ class PageFile(NamedTuple):
     """
 
     size: int
-    samples: int
-    clips: int
     unheard: int
     audio: AudioChoice
     too_large: bool = False
@@ -80,7 +78,7 @@ def write_report(
     size = write_page(path, page)
     unheard = sum(bool(one.missing) for one in sounds.values())
     too_large = audio == "auto" and choice == "link"
-    return PageFile(size, len(data.samples), data.clips, unheard, choice, too_large)
+    return PageFile(size, unheard, choice, too_large)
 
 
 def joined(names: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from audiocapbench.audio.files import read_bytes
 from audiocapbench.benchmarks import Benchmark, Traits
-from audiocapbench.benchmarks.mecat.traits import TRAITS
+from audiocapbench.benchmarks.benchmark import BUILT_IN_TRAITS
 from audiocapbench.data import MissingClip, Problem, Sample
 from audiocapbench.data.json_text import check_storable, parse_json
 from audiocapbench.data.outcome import Outcome, Reply, Status
@@ -128,7 +128,7 @@ class Submission(_StrictModel):
             raise ValueError("a sample has a number that is out of range")
         traits, samples = Traits.from_dict(self.traits), map(_unheard, self.samples)
         # An aggregation gives options to metrics, and a stranger's could name a file or a download.
-        if traits.aggregation not in [None, *(one.aggregation for one in TRAITS.values())]:
+        if traits.aggregation not in [one.aggregation for one in BUILT_IN_TRAITS]:
             raise ValueError("its scores add up in a way that no benchmark here does")
         missing = [MissingClip.model_validate(one) for one in self.missing]
         return Benchmark(self.benchmark, Path(), samples, missing, traits)
