@@ -76,7 +76,9 @@ def open_clips(
     about = _metadata(root)
     absent = dict.fromkeys(sorted(about.keys() - set(names)), _ABSENT)
     if sample is not None and sample < len(names):
-        chosen = set(sorted(names, key=lambda name: _lot(seed, name))[:sample])
+        lots = {name: f"{seed}\0{name}".encode("utf-8", "surrogateescape") for name in names}
+        by_lot = sorted(names, key=lambda name: hashlib.sha256(lots[name]).hexdigest())
+        chosen = set(by_lot[:sample])
         names = [name for name in names if name in chosen]
 
     def read(name: str) -> Clip | str:
@@ -99,20 +101,13 @@ def open_clips(
         if isinstance(found, Clip):
             fields = about.get(name, {})
             told = {key: str(fields[key])[:_MOST] for key in _TOLD if fields.get(key)}
-            clips.append(SourceClip(name, found, told, _captions(fields)))
+            # What people wrote of it, if anything, is for the audit, and never told to a model.
+            wrote = captions_of(renamed(fields, {"references": REFERENCES}))
+            captions = tuple(one for one in wrote if isinstance(one, str) and one.strip())
+            clips.append(SourceClip(name, found, told, captions))
         else:
             unreadable[name.encode("utf-8", "replace").decode()] = found
     return ClipFolder(root, tuple(clips), unreadable)
-
-
-def _captions(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """What people wrote of it, if anything: opponents for the audit, never told to a model."""
-    found = captions_of(renamed(dict(fields), {"references": REFERENCES}))
-    return tuple(one for one in found if isinstance(one, str) and one.strip())
-
-
-def _lot(seed: int, name: str) -> str:
-    return hashlib.sha256(f"{seed}\0{name}".encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _metadata(root: Path) -> dict[str, dict[str, Any]]:

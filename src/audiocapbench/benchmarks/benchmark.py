@@ -81,11 +81,8 @@ class Benchmark:
     @property
     def fingerprint(self) -> str:
         """SHA-256 over everything that decides what is asked and scored; reckoned once."""
-        if not self._fingerprint:
-            object.__setattr__(self, "_fingerprint", self._reckoned_fingerprint())
-        return self._fingerprint
-
-    def _reckoned_fingerprint(self) -> str:
+        if self._fingerprint:
+            return self._fingerprint
         content: list[Any] = [
             [one.id, one.clip.sha256, one.instruction, one.category, one.position, one.references]
             for one in self.samples
@@ -96,7 +93,9 @@ class Benchmark:
         if (traits.aggregation, traits.controls) not in before:
             stored = traits.to_dict()
             content.append([stored["aggregation"], stored["controls"]])
-        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+        digest = hashlib.sha256(json.dumps(content).encode()).hexdigest()
+        object.__setattr__(self, "_fingerprint", digest)
+        return digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +155,10 @@ class Selection:
 
     def drawn(self, samples: list[Sample], number: int, strata: tuple[str, ...] = ()) -> set[str]:
         """Ids of so many samples: of each category its share, by largest remainder."""
+
+        def lot(key: str) -> str:
+            return hashlib.sha256(f"{self.seed}\0{key}".encode()).hexdigest()
+
         by_category: dict[str, list[str]] = {}
         for one in samples:
             key = " ".join([one.category, *_stratum(one, strata)])
@@ -166,13 +169,8 @@ class Selection:
         for name in by_remainder[: number - sum(counts.values())]:
             counts[name] += 1
         return {
-            one
-            for name, ids in by_category.items()
-            for one in sorted(ids, key=self._lot)[: counts[name]]
+            one for name, ids in by_category.items() for one in sorted(ids, key=lot)[: counts[name]]
         }
-
-    def _lot(self, sample_id: str) -> str:
-        return hashlib.sha256(f"{self.seed}\0{sample_id}".encode()).hexdigest()
 
 
 def _stratum(sample: Sample, strata: tuple[str, ...]) -> tuple[str, ...]:

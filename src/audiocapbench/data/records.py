@@ -328,11 +328,16 @@ def _table(
     names: list[str] = []
     for where, cells in _rows(lines, delimiter, known):
         if not names:
+            if isinstance(cells, Problem) and not known:
+                raise DatasetError(f"{path}: its first line {cells.what}")
             names = [] if isinstance(cells, Problem) else [name.strip() for name in cells]
-            if _has_no_names(cells, columns, known):
+            named = any(has_column(one, names) for one in columns)
+            if known and (not named or names[0] in known):
                 names = [names_of(one)[0] for one in columns[:2]]
             else:
-                _check_names(path, cells, names, columns)
+                if len(set(names)) < len(names):
+                    raise DatasetError(f"{path}: its first line names a column twice")
+                _check_columns(path, names, columns, "its first line has")
                 ours = {name: role for role, name in given_names(names, roles).items()}
                 names = [ours.get(name, name) for name in names]
                 continue
@@ -344,24 +349,6 @@ def _table(
             yield Record(where, dict(zip(names, cells, strict=True)))
     if not names:
         _check_columns(path, [], columns, "its first line has")
-
-
-def _has_no_names(cells: list[str] | Problem, columns: Columns, known: Container[str]) -> bool:
-    """Whether the first row of a table that is about known ids is already one of them."""
-    if not known or isinstance(cells, Problem):
-        return bool(known)
-    return cells[0].strip() in known or not any(has_column(one, cells) for one in columns)
-
-
-def _check_names(
-    path: PurePath, cells: list[str] | Problem, names: list[str], columns: Columns
-) -> None:
-    """Refuse a first line that is not clear."""
-    if isinstance(cells, Problem):
-        raise DatasetError(f"{path}: its first line {cells.what}")
-    if len(set(names)) < len(names):
-        raise DatasetError(f"{path}: its first line names a column twice")
-    _check_columns(path, names, columns, "its first line has")
 
 
 def _check_columns(path: PurePath, names: Sequence[str], columns: Columns, there: str) -> None:

@@ -124,7 +124,10 @@ def read_items(benchmark: str, place: Path) -> list[Sample]:
                 if items.setdefault(item.id, item) is not item
             ]
             if len(problems) > before:
-                looks.add(_looks_like(value, file))
+                fields = value if file.name == METADATA else next(iter(value.values()), None)
+                names = set(fields) if isinstance(fields, dict) else set[str]()
+                captions = _CAPTION if {"captions", *SUBTASKS} & names else None
+                looks.add(_QA if {"answer", "qa_category"} & names else captions)
     if problems:
         own = _CAPTION if asks_for_captions(benchmark) else _QA
         other = looks.pop() if len(looks) == 1 and looks != {own} else None
@@ -133,16 +136,6 @@ def read_items(benchmark: str, place: Path) -> list[Sample]:
     if not items:
         raise DatasetError(f"{place}: holds no references of {benchmark}")
     return list(items.values())
-
-
-def _looks_like(value: dict[str, Any], file: Path) -> str | None:
-    """Which part of MECAT a line comes from, as far as its field names say."""
-    fields = value if file.name == METADATA else next(iter(value.values()), None)
-    if not isinstance(fields, dict):
-        return None
-    if {"answer", "qa_category"} & set(fields):
-        return _QA
-    return _CAPTION if {"captions", *SUBTASKS} & set(fields) else None
 
 
 def _files(benchmark: str, place: Path) -> list[Path]:
