@@ -12,11 +12,11 @@ the first quarter has passed.
 On a quiet machine of two cores, 600 clips at 60 and 150 a second: ideal 1.00 and 1.08, steady 100
 and 107 %, refused 2 and 1 %; with a latency of 4 s at 20, 60 and 150: ideal 0.98 to 0.99, refused
 2 %. In virtual time, which no other program disturbs (see
-``tests/engine/test_learned_limits.py``), 600 clips at 5, 20, 60 and 150 a second: ideal 1.01, 1.01,
-1.06 and 1.12, refused 3, 2, 2 and 2 %. With a Retry-After of 1 s on every refusal, there too:
-ideal 1.01, 1.03, 1.06 and 1.12, refused 3, 2, 2 and 2 %.
+``tests/engine/test_learned_limits.py``), 600 clips at 5, 20, 60 and 150 a second: ideal 1.00, 1.01,
+1.05 and 1.12, refused 3, 1, 1 and 2 %; with a Retry-After of 1 s just the same at 5, 60 and 150,
+and with one of 5 s at 20 a second ideal 1.9, refused 0.3 %.
 
-Processor time by the second command: 5.4 to 6.2 ms a question, the bare SDK's 5.7 to 7.8; that is
+Processor time by the second command: 5.2 to 6.2 ms a question, the bare SDK's 5.7 to 7.8; that is
 0.7 to 1.1 of it, looking into the cache and committing included.
 """
 

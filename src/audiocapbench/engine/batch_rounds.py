@@ -147,20 +147,15 @@ class BatchRounds:
             if self.pool.stop is not None:
                 return
             try:
-                awaited = await self._settle()
+                awaited = bool(self._files or self._awaited or self._left)
+                while self._files and self.pool.stop is None:
+                    await self._send(self._files.pop())
+                while self._awaited and self.pool.stop is None:
+                    await self._collect(*self._awaited.popitem())
             except ModelError as error:
                 if self.pool.stop is None:
                     self.pool.stop = Stop.REFUSED
                     self.pool.fatal = FatalError(f"{error}; the same command goes on")
-
-    async def _settle(self) -> bool:
-        """Send what was left, and wait for all batches; whether anything is to be asked again."""
-        awaited = bool(self._files or self._awaited or self._left)
-        while self._files and self.pool.stop is None:
-            await self._send(self._files.pop())
-        while self._awaited and self.pool.stop is None:
-            await self._collect(*self._awaited.popitem())
-        return awaited
 
     async def _send(self, file: _RequestFile) -> None:
         mark, price = uuid.uuid4().hex, self.price and self.price.model_dump(mode="json")

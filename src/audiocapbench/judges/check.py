@@ -267,12 +267,17 @@ def _result(judge: Judge, judged: Mapping[str, _KindScores]) -> JudgeCheck:
     kinds = [judged[kind] for kind in KINDS]
     right, safe, wrong = (np.array(list(one.scores.values())) for one in kinds)
     rounds = [len(one.ratings) for one in kinds]
+    figures = {}
+    for kind, own, scores in zip(KINDS, kinds, (right, safe, wrong), strict=True):
+        mean, interval = float(scores.mean()), mean_score_interval(scores)
+        kappa = _kappa(own.ratings)
+        figures[kind] = KindFigure(len(scores), mean, interval, own.dimensions, kappa)
     styled = {style: _shift(judged["right"], judged[f"right+{style}"]) for style in STYLES}
     return JudgeCheck(
         judge.name,
         judge.signature,
         max(rounds),
-        {kind: _kind_figure(judged[kind]) for kind in KINDS},
+        figures,
         auc(right, safe),
         auc(safe, wrong),
         _kappa(np.concatenate([one.ratings[: min(rounds)] for one in kinds], axis=1)),
@@ -292,12 +297,6 @@ def _table(rounds: Sequence[Mapping[tuple[str, str], float]]) -> FloatArray:
 
 def _kappa(ratings: FloatArray) -> float | None:
     return fleiss_kappa(category_counts(ratings)) if len(ratings) > 1 else None
-
-
-def _kind_figure(judged: _KindScores) -> KindFigure:
-    values = np.array(list(judged.scores.values()))
-    mean, kappa = float(values.mean()), _kappa(judged.ratings)
-    return KindFigure(len(values), mean, mean_score_interval(values), judged.dimensions, kappa)
 
 
 def _length_correlation(kinds: Sequence[_KindScores]) -> float | None:

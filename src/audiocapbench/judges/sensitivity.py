@@ -27,7 +27,6 @@ from audiocapbench.judges.study import (
     preview_parts,
 )
 from audiocapbench.metrics.names import ScorerName
-from audiocapbench.metrics.result import FloatArray
 from audiocapbench.stats import Interval
 from audiocapbench.stats.correlation import kendall
 from audiocapbench.store import Run, Store
@@ -266,28 +265,18 @@ def _figure(
     ]
     clips = [sample for _, sample in both]
     changes = tables[1] - tables[0]
-    shifts = {
-        name: _shift(changes[:, place], clips) for place, name in enumerate(names) if len(both)
-    }
+    shifts = {}
+    for name, moves in zip(names, changes.T if both else (), strict=False):
+        sizes, interval = np.abs(moves), mean_score_interval(moves, -MAX_VALUE, clips)
+        changed = float((sizes > 0).mean())
+        shifts[name] = ScoreShift(float(moves.mean()), interval, float(sizes.mean()), changed)
     own = [np.array([run == one.id for run, _ in both], dtype=bool) for one in runs]
     tau, ranks = None, {}
     if len(runs) > 1 and all(rows.any() for rows in own):
         means = [np.array([table[rows, 0].mean() for rows in own]) for table in tables]
         tau = kendall(*means)
-        places = [_ranks(one) for one in means]
-        ranks = {run.id: (places[0][n], places[1][n]) for n, run in enumerate(runs)}
+        # 1 for the highest; equal means share the better rank.
+        first, second = ([1 + int((all_of > one).sum()) for one in all_of] for all_of in means)
+        ranks = {run.id: (first[n], second[n]) for n, run in enumerate(runs)}
     failed = len(samples) * len(runs) - len(both)
     return VariantFigure(variant, judge.name, len(both), failed, shifts, tau, ranks)
-
-
-def _shift(changes: FloatArray, clips: Sequence[str]) -> ScoreShift:
-    interval = mean_score_interval(changes, -MAX_VALUE, clips)
-    sizes = np.abs(changes)
-    return ScoreShift(
-        float(changes.mean()), interval, float(sizes.mean()), float((sizes > 0).mean())
-    )
-
-
-def _ranks(means: FloatArray) -> list[int]:
-    """1 for the highest; equal means share the better rank."""
-    return [1 + int((means > one).sum()) for one in means]
