@@ -38,7 +38,6 @@ from audiocapbench.meta.corrupt.words import (
     PREPOSITIONS,
     PRONOUNS,
     Noun,
-    Quality,
     excluding,
     meaning_of,
     nouns,
@@ -85,10 +84,13 @@ def exchange_nouns(captions: CaptionSet) -> Iterator[CorruptedPair]:
     slots = [slot for caption in captions.captions for slot in noun_slots(caption)]
     frames = PhraseFrames(slots)
     for slot in slots:
-        own = nouns()[slot.phrase[0]]
+        own, clip = nouns()[slot.phrase[0]], slot.caption.clip
         for other in unlike(own):
-            if _fits(slot, own, other, frames):
-                yield slot.caption.replaced(Corruption.NOUN, slot.start, slot.end, (other.word,))
+            families, phrase = {own.family, other.family}, (other.word,)
+            if clip.words & excluding(other.family) or not _reads_well(slot, own, families):
+                continue
+            if families <= _FREE or frames.admit(slot, phrase):
+                yield slot.caption.replaced(Corruption.NOUN, slot.start, slot.end, phrase)
 
 
 def suggest_nouns(captions: CaptionSet) -> Iterator[CorruptedPair]:
@@ -131,13 +133,6 @@ def _deeds(tokens: Tokens) -> Iterator[tuple[int, int, str]]:
             yield start, end, f"{verb.form} {number} {helped}"
 
 
-def _fits(slot: Slot, own: Noun, other: Noun, frames: PhraseFrames) -> bool:
-    clip, families = slot.caption.clip, {own.family, other.family}
-    if clip.words & excluding(other.family) or not _reads_well(slot, own, families):
-        return False
-    return families <= _FREE or frames.admit(slot, (other.word,))
-
-
 def _reads_well(slot: Slot, own: Noun, families: set[str]) -> bool:
     """Whether nothing else in the caption goes with the old noun alone."""
     tokens = slot.caption.tokens
@@ -159,18 +154,16 @@ def change_attributes(captions: CaptionSet) -> Iterator[CorruptedPair]:
     for slot in slots:
         caption, start, end, _ = slot
         own = quality_at(caption.tokens, start)
-        for other in _opposites(own) if own else ():
+        every = (one for known in qualities().values() for one in known) if own else ()
+        for other in (
+            one for one in every if own and own.line == one.line and own.side != one.side
+        ):
             heard = caption.clip.words & other.same_side
             if not heard and frames.admit(slot, other.phrase):
                 yield caption.replaced(Corruption.ATTRIBUTE, start, end, other.phrase)
     for caption in captions.captions:
         yield from _other_relations(caption)
         yield from _swapped_people(caption)
-
-
-def _opposites(own: Quality) -> list[Quality]:
-    of_line = (one for known in qualities().values() for one in known if one.line == own.line)
-    return [one for one in of_line if one.side != own.side]
 
 
 def _other_relations(caption: ReferenceCaption) -> Iterator[CorruptedPair]:

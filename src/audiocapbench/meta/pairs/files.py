@@ -41,7 +41,6 @@ from audiocapbench.meta.pairs.pair import (
     PairSet,
     Preference,
     TrialProtocol,
-    normalised,
     preferred,
 )
 from audiocapbench.store import Store
@@ -378,4 +377,4 @@ def pair_set(kind: str, pairs: Sequence[CaptionPair], *, as_is: bool | None = No
         headline=traits.headline,
     )
     leave = traits.as_is if as_is is None else as_is
-    return made if leave else made.map_text(normalised, "normalised")
+    return made if leave else made.normalised()

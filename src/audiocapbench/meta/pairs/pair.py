@@ -93,19 +93,19 @@ class PairSet:
         """The pairs that have an answer; only these are counted."""
         return tuple(pair for pair in self.pairs if pair.answer is not None)
 
-    def map_text(self, change: Callable[[str], str], text: str) -> "PairSet":
-        """The set with every caption and reference changed, and the name of the change."""
+    def normalised(self) -> "PairSet":
+        """The set with every caption and reference normalised."""
         changed = tuple(
             replace(
                 pair,
-                first=change(pair.first),
-                second=change(pair.second),
-                references_first=tuple(map(change, pair.references_first)),
-                references_second=tuple(map(change, pair.references_second)),
+                first=normalised(pair.first),
+                second=normalised(pair.second),
+                references_first=tuple(map(normalised, pair.references_first)),
+                references_second=tuple(map(normalised, pair.references_second)),
             )
             for pair in self.pairs
         )
-        return replace(self, pairs=changed, text=text)
+        return replace(self, pairs=changed, text="normalised")
 
 
 def normalised(text: str) -> str:
@@ -150,15 +150,16 @@ def agreement(pairs: Iterable[CaptionPair], least: int = AGREED) -> Agreement:
 
     Pairs whose answer was set when they were made are no evidence of agreement and do not count.
     """
+
+    def kappa(votes: Sequence[Sequence[int]]) -> float | None:
+        if len({len(one) for one in votes}) != 1 or len(votes[0]) < 2:
+            return None
+        return fleiss_kappa(category_counts(np.array(votes, dtype=np.float64).T))
+
     votes = [pair.votes for pair in pairs if pair.votes and not pair.answer_set]
-    kept = [one for one in votes if preferred(one, least) is not None]
-    return Agreement(_kappa(votes), _kappa(kept))
-
-
-def _kappa(votes: Sequence[Sequence[int]]) -> float | None:
-    if len({len(one) for one in votes}) != 1 or len(votes[0]) < 2:
-        return None
-    return fleiss_kappa(category_counts(np.array(votes, dtype=np.float64).T))
+    return Agreement(
+        kappa(votes), kappa([one for one in votes if preferred(one, least) is not None])
+    )
 
 
 TABLES = (".csv", ".tsv", ".jsonl")
