@@ -8,13 +8,17 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 import typer
 
+from audiocapbench.asking import RequestOptions
 from audiocapbench.cli.app import app, load_commands
 from audiocapbench.cli.examples import examples
+from audiocapbench.evaluate import app as evaluate
+from audiocapbench.library.running import JudgeSettings, RunSettings
+from audiocapbench.study.study_file import Study
 from command import run_command
 from needs import needs_program
 
@@ -80,6 +84,26 @@ def test_help_speaks_of_what_is_given_and_cuts_no_sentence(
         said = command.get_help(context)
         assert "..." not in said.partition("Commands:")[2], path
         assert not re.search(r"<(int|str|path|list)\b|\[\[|\.\.\.\}", said), path
+
+
+ASKS = (
+    "run score race corrupt judges/check judges/sensitivity meta/csv meta/human meta/build "
+    "meta/cheat annotate/hear annotate/merge annotate/all"
+)
+
+
+def test_an_option_of_asking_is_one_of_everything_that_asks(
+    everything: dict[tuple[str, ...], Any],
+) -> None:
+    declared = set(RequestOptions.__annotations__)
+    assert {"batch", "budget", "rpm", "timeout"} <= declared
+    for path in ASKS.split():
+        names = {one.name for one in everything[tuple(path.split("/"))].params}
+        assert declared <= names, path
+    assert declared <= {one.name for one in typer.main.get_command(evaluate).params}
+    assert declared <= get_type_hints(RunSettings).keys() & get_type_hints(JudgeSettings).keys()
+    given = {"name": "x", "benchmark": "demo", "models": ["listener"]}
+    assert Study.model_validate(given | {"asking": {"rpm": 60}}).asking == {"rpm": 60}
 
 
 def test_what_an_option_does_not_take_is_refused_in_its_own_words() -> None:

@@ -123,6 +123,8 @@ def test_a_locked_study_refuses_other_data_and_other_models(place: Path) -> None
         ('name = "x"\nbenchmark = "demo"\nmodels = ["listener"]\nlimit = 0', "limit"),
         ('name = "x"\nbenchmark = "demo"\nmodels = ["nobody/x"]', "nobody/x"),
         ('name = "x"\nbenchmark = "demo"\nmodels = ["listener"]\nbudget = -1', "budget"),
+        ('name = "x"\nbenchmark = "demo"\nmodels = ["listener"]\nrpm = 0', "rpm"),
+        ('name = "x"\nbenchmark = "demo"\nmodels = ["listener"]\nasking = {}', "asking"),
         ('name = "x"\nbenchmark = "demo"\nmodels = ["listener"]\nbudget = inf', "finite"),
         ('name = "x"\nbenchmark = "demo"\nmodels = ["listener"]\nlimit = true', "limit"),
         ('name = "x"\nbenchmark = "demo"\nmodels = ["listener"]\nlimit = "3"', "limit"),

@@ -165,7 +165,7 @@ def _hear(
 
     rules, panel, model = DomainRules.of(threshold or ()), set_up(expert or BUILT_IN), None
     if describe is not None:
-        model = create_model(describe)
+        model = create_model(describe, context.asking.model_settings(ModelOptions()))
         if model.contract.container == "none":
             raise ModelError(f"{describe} does not hear, so it cannot describe clips")
     watch = lambda done, total: context.progress("clips found", done, total)  # noqa: E731
