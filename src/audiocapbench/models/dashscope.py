@@ -16,7 +16,6 @@ from audiocapbench.models.provider import TOOL, KnownModel, Provider
 from audiocapbench.models.replies import (
     choice_ending,
     cleaned,
-    count,
     failed_reply,
     json_object,
     metered,
@@ -77,13 +76,7 @@ def _generation_reply(body: Any, remote: RemoteModel) -> Reply:
     if not isinstance(output, dict):
         reason = "answered with something that is not a generation"
         raise no_answer(remote, reason, reply=used_by(body))
-    usage = json_object(body.get("usage"))
-    read, heard = count(usage.get("input_tokens")), count(usage.get("audio_tokens"))
-    if read is not None and heard is not None and heard > read:
-        # Older models count the audio beside the input, not within it.
-        read += heard
-    tokens = (read, usage.get("output_tokens"), heard)
-    return metered(body, remote, choice_ending(body, output.get("choices"), remote), tokens)
+    return metered(body, remote, choice_ending(body, output.get("choices"), remote))
 
 
 def _audio_then_text(instruction: str, data: str) -> list[Mapping[str, Any]]:

@@ -38,7 +38,6 @@ from audiocapbench.models.replies import (
     HttpReply,
     Json,
     clean,
-    count,
     ending_as,
     failed_reply,
     first_choice,
@@ -236,14 +235,7 @@ def _content_reply(body: Any, remote: RemoteModel) -> Reply:
     if not isinstance(body, dict) or "error" in body:
         reason = "answered with something that is not a generateContent reply"
         raise no_answer(remote, reason, reply=used_by(body))
-    usage = json_object(body.get("usageMetadata"))
-    parts = json_objects(usage.get("promptTokensDetails"))
-    heard = [part.get("tokenCount") for part in parts if part.get("modality") == "AUDIO"]
-    # Answer and thoughts together, as they are billed.
-    written = [count(usage.get(key)) for key in ("candidatesTokenCount", "thoughtsTokenCount")]
-    known = [one for one in written if one is not None]
-    tokens = (usage.get("promptTokenCount"), sum(known) if known else None, next(iter(heard), None))
-    return metered(body, remote, _ending(body, remote), tokens)
+    return metered(body, remote, _ending(body, remote))
 
 
 def _ending(body: Mapping[str, Any], remote: RemoteModel) -> Ending:

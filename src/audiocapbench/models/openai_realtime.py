@@ -258,10 +258,7 @@ class _Turn:
     def reply(self, response: Json) -> Reply:
         """What the finished response amounts to."""
         self.response = response
-        usage = json_object(response.get("usage"))
-        heard = json_object(usage.get("input_token_details")).get("audio_tokens")
-        tokens = (usage.get("input_tokens"), usage.get("output_tokens"), heard)
-        return metered(response, self._remote, self._ending(response), tokens)
+        return metered(response, self._remote, self._ending(response))
 
     def _ending(self, response: Json) -> Ending:
         details = json_object(response.get("status_details"))

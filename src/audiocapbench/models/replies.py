@@ -24,8 +24,9 @@ _SPOKEN = ("content", "refusal")
 _TEXTS = ("text", "output_text")
 _USED = (
     ("prompt_tokens", "input_tokens", "promptTokenCount"),
-    ("completion_tokens", "output_tokens", "candidatesTokenCount", "thoughtsTokenCount"),
+    ("completion_tokens", "output_tokens", "candidatesTokenCount"),
 )
+_DETAILS = ("prompt_tokens_details", "input_token_details")
 
 _FILTER_CODES = frozenset(
     {"content_filter", "content_policy_violation", "data_inspection_failed", "datainspectionfailed"}
@@ -104,22 +105,33 @@ def cleaned(reply: Reply) -> Reply:
     return replace(reply, text=text, status=Status.EMPTY if blank else reply.status)
 
 
-def metered(body: Any, remote: RemoteModel, ending: Ending, tokens: tuple[Any, Any, Any]) -> Reply:
-    """The reply that a body is, with its tokens read, written and heard, where they are counts."""
-    read, written, heard = map(count, tokens)
+def metered(body: Json, remote: RemoteModel, ending: Ending) -> Reply:
+    """The reply that a body is, with its tokens."""
+    read, written, heard = _usage(body)
     raw = raw_json(body, remote.secrets)
     return Reply(*ending, input_tokens=read, output_tokens=written, audio_tokens=heard, raw=raw)
 
 
 def used_by(body: Any, text: str = "") -> Reply | None:
-    """What a body that is no use says was used, in any provider's words; None where it does not."""
-    body = json_object(body)
+    """What a body that is no use says was used; None where it does not."""
+    read, written, _ = _usage(json_object(body))
+    return Reply(text, input_tokens=read, output_tokens=written) if read or written else None
+
+
+def _usage(body: Json) -> tuple[int | None, int | None, int | None]:
+    """Tokens read, written and heard, in any provider's words, where they are counts."""
     usage = json_object(body.get("usage")) or json_object(body.get("usageMetadata"))
-    read, written = ([count(usage[name]) for name in names if name in usage] for names in _USED)
-    if not any(one for one in [*read, *written]):
-        return None
-    wrote = sum(one or 0 for one in written) if written else None
-    return Reply(text, input_tokens=next(iter(read), None), output_tokens=wrote)
+    read, written = (next((usage[one] for one in names if one in usage), None) for names in _USED)
+    read, written, beside = map(count, (read, written, usage.get("audio_tokens")))
+    if (thoughts := count(usage.get("thoughtsTokenCount"))) is not None:
+        written = (written or 0) + thoughts  # which are billed as the answer is
+    details = [json_object(usage.get(name)).get("audio_tokens") for name in _DETAILS]
+    parts = json_objects(usage.get("promptTokensDetails"))
+    details += [part.get("tokenCount") for part in parts if part.get("modality") == "AUDIO"]
+    heard = next((known for one in details if (known := count(one)) is not None), beside)
+    if read is not None and heard is beside is not None and beside > read:
+        read += beside  # DashScope's older models count the audio beside the input, not within it
+    return read, written, heard
 
 
 def paid_for(error: ModelError, body: Any, text: str = "") -> ModelError:
@@ -151,10 +163,7 @@ def completion_reply(body: Any, remote: RemoteModel) -> Reply:
         said = raw_json(body, remote.secrets)
         reason = f"answered with something that is not a completion: {said}"
         raise no_answer(remote, reason, reply=used_by(body))
-    usage = json_object(body.get("usage"))
-    heard = json_object(usage.get("prompt_tokens_details")).get("audio_tokens")
-    tokens = (usage.get("prompt_tokens"), usage.get("completion_tokens"), heard)
-    return metered(body, remote, choice_ending(body, body["choices"], remote), tokens)
+    return metered(body, remote, choice_ending(body, body["choices"], remote))
 
 
 def told_error(told: Json, remote: RemoteModel) -> ModelError:
