@@ -154,12 +154,10 @@ def change_attributes(captions: CaptionSet) -> Iterator[CorruptedPair]:
     for slot in slots:
         caption, start, end, _ = slot
         own = quality_at(caption.tokens, start)
-        every = (one for known in qualities().values() for one in known) if own else ()
-        for other in (
-            one for one in every if own and own.line == one.line and own.side != one.side
-        ):
+        for other in (one for known in qualities().values() for one in known):
+            opposite = own and other.line == own.line and other.side != own.side
             heard = caption.clip.words & other.same_side
-            if not heard and frames.admit(slot, other.phrase):
+            if opposite and not heard and frames.admit(slot, other.phrase):
                 yield caption.replaced(Corruption.ATTRIBUTE, start, end, other.phrase)
     for caption in captions.captions:
         yield from _other_relations(caption)

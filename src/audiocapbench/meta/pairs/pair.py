@@ -157,9 +157,8 @@ def agreement(pairs: Iterable[CaptionPair], least: int = AGREED) -> Agreement:
         return fleiss_kappa(category_counts(np.array(votes, dtype=np.float64).T))
 
     votes = [pair.votes for pair in pairs if pair.votes and not pair.answer_set]
-    return Agreement(
-        kappa(votes), kappa([one for one in votes if preferred(one, least) is not None])
-    )
+    kept = [one for one in votes if preferred(one, least) is not None]
+    return Agreement(kappa(votes), kappa(kept))
 
 
 TABLES = (".csv", ".tsv", ".jsonl")
