@@ -79,11 +79,13 @@ class BrowsingRepository(StoreRepository):
         with reading(self._engine) as connection:
             return read_dataset(connection, fingerprint, benchmark, false())
 
-    def scored_by(self, run_ids: Iterable[int]) -> list[str]:
-        """Names of the metrics and judges that scored any of the runs."""
-        table = schema.scorings.c
-        query = select(table.scorer).where(table.run.in_(set(run_ids))).distinct()
-        return sorted(row.scorer for row in fetch(self._engine, query))
+    def scored_by(self, run_ids: Iterable[int]) -> dict[int, list[str]]:
+        """Names of the metrics and judges that scored each of the runs, of those that have any."""
+        table, found = schema.scorings.c, dict[int, list[str]]()
+        query = select(table.run, table.scorer).where(table.run.in_(set(run_ids))).distinct()
+        for row in fetch(self._engine, query.order_by(table.run, table.scorer)):
+            found.setdefault(row.run, []).append(row.scorer)
+        return found
 
     def dimensions(self, run_ids: Iterable[int], judge: str) -> list[str]:
         """What a judge scores, in its order; nothing where it judged none of the runs."""

@@ -129,7 +129,7 @@ class Boards:
             return []
         asked = (own[-1].benchmark, own[-1].dataset)
         newest = {one.model: one for one in runs if (one.benchmark, one.dataset) == asked}
-        scored = {one.id for one in newest.values() if self._store.browse.scored_by([one.id])}
+        scored = self._store.browse.scored_by(one.id for one in newest.values())
         return [one for one in newest.values() if one.id in scored] or list(newest.values())
 
     def _revision(self, runs: Sequence[int]) -> Revision:

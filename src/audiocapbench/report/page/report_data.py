@@ -284,7 +284,8 @@ def kept_data(
 def _kept_scorers(store: Store, runs: Sequence[KeptRun]) -> Counter[Scorer]:
     """What how many runs have scores of: judges with their dimensions, then metrics."""
     numbers = [one.run.id for one in runs]
-    counts = Counter(name for number in numbers for name in store.browse.scored_by([number]))
+    scored = store.browse.scored_by(numbers)
+    counts = Counter(name for names in scored.values() for name in names)
     known = {label for one in runs for label, _ in one.estimates}
     judges, metrics = dict[str, list[str]](), []
     for name in counts:
