@@ -79,7 +79,7 @@ def test_a_model_that_refuses_hard_clips_is_not_on_top(store: Store) -> None:
     assert board.overall.by_zero
     assert any("'as zero'" in note and "decides the order" in note for note in board.notes)
     (pair,) = board.overall.pairs
-    assert (pair.n, pair.is_different, pair.is_against) == (35, True, False)
+    assert (pair.n, pair.different, pair.against) == (35, True, False)
     assert pair.difference == pytest.approx(0.05, abs=0.02)
     assert [one.overall.tied for one in board.entries] == ["a", "b"]
     assert [one.overall.ranks for one in board.entries] == [(1, 1), (2, 2)]
@@ -91,7 +91,7 @@ def test_a_test_that_points_against_the_order_is_flagged(store: Store) -> None:
     everything = built(store)
     board = everything.boards[0]
     assert [one.label for one in board.entries] == ["plain", "good but broken"]
-    assert board.overall.pairs[0].is_against
+    assert board.overall.pairs[0].against
     (note,) = [note for note in board.notes if "for what it left out" in note]
     assert "good but broken is below plain" in note
     assert "on the 40 samples that both have, it is better by 0.04" in note
@@ -123,7 +123,7 @@ def test_zeros_in_tests_are_those_of_the_score_with_zeros(store: Store) -> None:
     board = only_board(store)
     scores = {one.label: one.overall.estimate for one in board.entries}
     assert scores["most"].as_zero == pytest.approx((scores["all"].value or 0) * 2 / 3)
-    assert board.overall.pairs[0].is_different
+    assert board.overall.pairs[0].different
     assert board.overall.pairs[0].difference == pytest.approx(0.0)
 
 
@@ -260,8 +260,8 @@ def test_the_share_of_false_differences_can_be_kept_low_instead(store: Store) ->
     for place in range(5):
         put_run(store, run_of(f"m{place}", 0.005 * place, seed=place), SAMPLES)
     strict, loose = (only_board(store, correction=how) for how in (Correction.HOLM, Correction.BH))
-    assert sum(one.is_different for one in loose.overall.pairs) >= sum(
-        one.is_different for one in strict.overall.pairs
+    assert sum(one.different for one in loose.overall.pairs) >= sum(
+        one.different for one in strict.overall.pairs
     )
     assert [one.adjusted for one in loose.overall.pairs] != [
         one.adjusted for one in strict.overall.pairs
@@ -275,10 +275,10 @@ def test_ranks_hold_what_the_letters_say(store: Store) -> None:
     board = only_board(store)
     for pair in board.overall.pairs:
         first, second = (board.entries[place].overall for place in (pair.first, pair.second))
-        assert bool(set(first.tied.split()) & set(second.tied.split())) is not pair.is_different
+        assert bool(set(first.tied.split()) & set(second.tied.split())) is not pair.different
     for place, entry in enumerate(board.entries):
-        better = sum(one.is_different and one.second == place for one in board.overall.pairs)
-        worse = sum(one.is_different and one.first == place for one in board.overall.pairs)
+        better = sum(one.different and one.second == place for one in board.overall.pairs)
+        worse = sum(one.different and one.first == place for one in board.overall.pairs)
         assert entry.overall.ranks == (1 + better, 6 - worse)
 
 

@@ -214,7 +214,7 @@ def _tests(overall: Ranking, entries: Sequence[RunEntry], correction: Correction
         )
     if overall.unlettered:
         yield "There are too many ties to letter; --format json has every test."
-    for one in [one for one in pairs if one.is_against][:_MOST_NAMED]:
+    for one in [one for one in pairs if one.against][:_MOST_NAMED]:
         first, second = entries[one.first].label, entries[one.second].label
         yield (
             f"{second} is below {first} for what it left out: on the {one.n:,} samples that both "

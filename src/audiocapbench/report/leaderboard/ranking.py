@@ -64,8 +64,8 @@ class PairTest:
             too few samples in common to be tested.
         adjusted: The same, corrected for all pairs of the table.
         p_common: Of the difference on common samples, corrected alike.
-        is_different: Whether the first is significantly better.
-        is_against: Whether the second is significantly better on the samples that both have.
+        different: Whether the first is significantly better.
+        against: Whether the second is significantly better on the samples that both have.
     """
 
     first: int
@@ -75,8 +75,8 @@ class PairTest:
     p_value: float | None = None
     adjusted: float | None = None
     p_common: float | None = None
-    is_different: bool = False
-    is_against: bool = False
+    different: bool = False
+    against: bool = False
 
 
 class UntestedReason(StrEnum):
@@ -270,8 +270,8 @@ def _corrected(pairs: Sequence[PairTest], correction: Correction) -> list[PairTe
             pairs[place],
             adjusted=value,
             p_common=other,
-            is_different=value < ALPHA,
-            is_against=(pairs[place].difference or 0.0) < 0 and other < ALPHA,
+            different=value < ALPHA,
+            against=(pairs[place].difference or 0.0) < 0 and other < ALPHA,
         )
     return found
 
@@ -279,7 +279,7 @@ def _corrected(pairs: Sequence[PairTest], correction: Correction) -> list[PairTe
 def _placed(cube: _Cube, pairs: tuple[PairTest, ...], reason: UntestedReason | None) -> Ranking:
     order = cube.order
     at = {place: number for number, place in enumerate(order)}
-    better = [(at[one.first], at[one.second]) for one in pairs if one.is_different]
+    better = [(at[one.first], at[one.second]) for one in pairs if one.different]
     apart = [(at[one.first], at[one.second]) for one in pairs if one.p_value is None]
     places: Sequence[RankInterval | None] = rank_intervals(len(order), better)
     if reason is UntestedReason.MANY_PAIRS:

@@ -195,5 +195,5 @@ def _test(board: Board, pair: PairTest) -> Row:
         "p_adjusted": pair.adjusted,
         "p_common": pair.p_common,
         "tested": pair.p_value is not None,
-        "against_order": pair.is_against,
+        "against_order": pair.against,
     }

@@ -73,7 +73,7 @@ class CompareView {
     if (!pair || pair.adjusted === null) return `${label}: the two were not tested against each other.`;
     const p = pair.adjusted < 0.0001 ? "p < 0.0001" : `p = ${pair.adjusted.toFixed(4)}`;
     const better = plain(board.models[pair.first].label);
-    return pair.is_different ? `${label}: ${better} is better (${p}, corrected for all pairs).` : `${label}: they cannot be told apart (${p}, corrected for all pairs).`;
+    return pair.different ? `${label}: ${better} is better (${p}, corrected for all pairs).` : `${label}: they cannot be told apart (${p}, corrected for all pairs).`;
   }
 
   duel(a, b, found) {
