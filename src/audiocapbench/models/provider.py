@@ -68,7 +68,7 @@ class Provider:
         key_names: Variables of which the first that is set holds the key.
         other_access: Variables that stand for a key, such as the name of a project.
         key_optional: Whether it can be asked without a key.
-        extra: The extra of this package that brings its libraries.
+        extra: The extra of this package that brings its libraries, if only for some ways to ask.
         packages: Modules that must be there.
         models: Those of its models that something is known of.
         any_model: Whether there are models beside these.
