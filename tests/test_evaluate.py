@@ -16,7 +16,7 @@ import pytest
 
 from needs import needs
 
-needs("openai")
+pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 
 from audiocapbench.benchmarks.captioning import load_audiocapbench
 from audiocapbench.benchmarks.traits import METRICS

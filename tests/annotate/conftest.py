@@ -12,7 +12,6 @@ from annotations import asked_about, good_fields, reply
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_tone
-from needs import needs
 
 # What librosa has compiled when it is first used serves for seconds of audio, and need not be fast.
 os.environ.setdefault("NUMBA_OPT", "0")
@@ -63,6 +62,5 @@ class Merger(OpenAIServer):
 @pytest.fixture
 def merger() -> Iterator[Merger]:
     """The server, running."""
-    needs("openai")
     with Merger() as server:
         yield server

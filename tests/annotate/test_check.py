@@ -160,7 +160,8 @@ def test_without_clap_the_comparison_is_not_run_and_that_is_said(
     merged(place, merger)
     said = json.loads(annotate(place, "check", "clips", "--json").stdout)
     assert said["kept"] == 12
-    assert "laion" in said["not_run"]["similarity"]
+    # Without torch there is not even a name to look for weights under.
+    assert any(one in said["not_run"]["similarity"] for one in ("laion", "CLAP needs torch"))
 
 
 def test_an_encoder_that_is_written_wrongly_is_refused(place: Path, merger: Merger) -> None:

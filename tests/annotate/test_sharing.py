@@ -15,7 +15,6 @@ from audiocapbench.store import Store
 from audiocapbench.web.live import LiveFeed
 from command import run_command
 from forks import Forked
-from needs import needs
 
 pytestmark = pytest.mark.slow
 
@@ -83,7 +82,6 @@ def test_what_a_killed_command_was_hearing_another_takes_over(place: Path) -> No
 
 
 def test_every_stage_is_seen_while_it_goes_on(place: Path, merger: Any) -> None:
-    needs("openai")
     assert begin(place, "hear", "clips", *EXPERTS).wait(120) == 0
     go = threading.Event()
 

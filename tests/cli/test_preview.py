@@ -18,7 +18,6 @@ from command import run_command
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder, write_tone
-from needs import needs
 from plugin import asked, environment, install
 from terminal import on_a_terminal, on_a_terminal_of_its_own
 
@@ -82,7 +81,6 @@ def test_the_preview_counts_what_is_left_and_what_it_will_cost(place: Path) -> N
 @pytest.fixture
 def provider(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
     """Runs commands with a paid model and judge that a server on loopback answers."""
-    needs("openai")
 
     def reply(request: Request) -> dict[str, Any]:
         return completion("A tone." if b"input_audio" in request.body else json.dumps(VERDICT))
@@ -162,7 +160,6 @@ def test_a_spent_budget_is_no_interruption_and_what_was_judged_is_shown(
 
 
 def test_the_judge_is_counted_apart(place: Path) -> None:
-    needs("openai")
     done = call(place, "--judge", "openai/gpt-4.1", "--budget", "0.01", "--yes")
     assert "diary/paid: 4 clips, 1 s of audio, about $0." in done.stderr
     [line] = [line for line in done.stderr.splitlines() if line.startswith("judge")]
@@ -286,7 +283,6 @@ def test_what_is_free_is_never_asked_about(place: Path) -> None:
 
 @pytest.fixture
 def server() -> Iterator[OpenAIServer]:
-    needs("openai")
 
     def reply(request: Request) -> dict[str, Any]:
         judging = b"Model prediction" in request.body

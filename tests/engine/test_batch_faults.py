@@ -20,10 +20,9 @@ from fakes.gemini_server import content
 from fakes.http_server import Request, json_response
 from fakes.openai_batches import Batch, OpenAIBatchServer, answered, completion
 from folders import write_folder
-from needs import needs
 from whole_run import STORE, Ended, clip_of, finish, outcomes
 
-needs("openai")
+pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 
 CLIPS, COPIES = 4, 6
 MODEL, JUDGE = "openai/gpt-audio", "openai/gpt-4.1"

@@ -450,7 +450,6 @@ def test_answers_to_mecat_are_imported_without_its_audio(tmp_path: Path) -> None
 
 
 def test_a_judge_on_files_needs_agreement_before_it_costs(place: Path) -> None:
-    needs("openai")
     name = write_form(place, "jsonl")
     words = ("--references", "refs.csv", "--judge", "openai/gpt-4.1", "--budget", "1")
     environment = {"PATH": "", "OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": "http://127.0.0.1:9"}

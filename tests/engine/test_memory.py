@@ -14,10 +14,9 @@ import soundfile
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer
 from folders import write_lines
-from needs import needs
 from whole_run import outcomes, start_anew, wait_until
 
-needs("openai")
+pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 
 FILES, QUESTIONS = 5, 1500
 WARM, MOST_GROWTH_MB = 0.2, 40.0

@@ -31,10 +31,9 @@ from fakes.faults import Fault, Plan
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
-from needs import needs
 from whole_run import finish
 
-needs("openai")
+pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 
 CLIPS = 70
 PRICE = Price.of(2.5, 40, 10, 10, "as gpt-4o-audio-preview")

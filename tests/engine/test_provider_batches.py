@@ -22,10 +22,9 @@ from fakes.http_server import Request, Response, json_response
 from fakes.openai_batches import Batch, OpenAIBatchServer, answered, completion, unanswered
 from folders import write_folder
 from forks import Forked
-from needs import needs
 from whole_run import STORE, Ended, clip_of, finish, outcomes, said, start, wait_until
 
-needs("openai")
+pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 
 CLIPS = 6
 MODEL = "openai/gpt-audio"

@@ -252,7 +252,6 @@ def test_what_cannot_work_on_a_node_is_one_sentence(cluster: LocalCluster, place
 def test_a_service_is_asked_from_here_and_its_key_stays_here(
     cluster: LocalCluster, place: Path
 ) -> None:
-    needs("openai")
     with OpenAIServer(key="sk-right-key-of-a-test") as server:
         model = f"endpoint/fake@{server.base_url}"
         key = {"ENDPOINT_API_KEY": "sk-right-key-of-a-test"}

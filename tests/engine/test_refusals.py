@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from needs import needs
-
-needs("openai")
+pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 
 from audiocapbench.benchmarks import Benchmark, open_benchmark
 from audiocapbench.engine import RateLimits, RetryPolicy, RunEnd, run_benchmark

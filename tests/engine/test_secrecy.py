@@ -12,10 +12,9 @@ from fakes.faults import Plan
 from fakes.http_server import Request, Response, json_response
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
-from needs import needs
 from whole_run import finish, outcomes, sent_audio
 
-needs("openai")
+pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 
 CLIPS = 10
 KEY = "sk-Recognisable0123456789abcdefKey"

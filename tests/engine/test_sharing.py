@@ -28,10 +28,9 @@ from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
 from forks import Forked
-from needs import needs
 from whole_run import clip_of, outcomes, said, start, wait_until
 
-needs("openai")
+pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 
 CLIPS = 32
 

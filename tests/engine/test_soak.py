@@ -4,7 +4,7 @@ import pytest
 
 from needs import needs
 
-needs("openai", "psycopg")
+needs("psycopg")
 
 import soak
 

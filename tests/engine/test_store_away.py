@@ -28,7 +28,6 @@ from folders import write_folder
 from forks import Forked
 from locking import locked
 from made_store import MadeRun, made_samples, put_run
-from needs import needs
 from whole_run import clip_of, finish, interrupt, outcomes, said, start, wait_until
 
 CLIPS = 12
@@ -44,7 +43,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def server() -> Iterator[OpenAIServer]:
-    needs("openai")
     with OpenAIServer(key=None) as running:
         yield running
 

@@ -25,10 +25,9 @@ from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
 from forks import Forked
-from needs import needs
 from whole_run import clip_of, finish, outcomes, start, wait_until, write_prices
 
-needs("openai")
+pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 
 CLIPS = 16
 KEY = "sk-right-key-of-a-test"

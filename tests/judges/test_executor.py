@@ -33,10 +33,9 @@ from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion, heard
 from folders import write_folder
 from forks import Forked
-from needs import needs
 from whole_run import interrupt, wait_until
 
-needs("openai")
+pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 
 CLIPS = 6
 FAST = RateLimits(retry=RetryPolicy(first_s=0.01, longest_s=0.02))

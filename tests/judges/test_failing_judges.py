@@ -24,10 +24,9 @@ from fakes.faults import Plan, hang, status
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
-from needs import needs
 from plugin import asked, environment, install
 
-needs("openai")
+pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 
 CLIPS = 4
 VERDICT = {"accuracy": 8, "completeness": 6, "hallucination": 9, "reasoning": "Good."}

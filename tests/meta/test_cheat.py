@@ -14,7 +14,6 @@ from audiocapbench.meta.corrupt.captions import CaptionedClip, caption_set, read
 from audiocapbench.meta.scorers.scorer import PointwiseScorer, create_scorer
 from audiocapbench.signature import sign
 from command import run_command
-from needs import needs
 
 THINGS = ("dog", "cat", "bell", "horn", "train", "engine", "crowd", "bird", "baby", "clock", "door",
           "drum")  # fmt: skip
@@ -160,7 +159,6 @@ def test_the_command_shows_gains_and_warns(captions: Path) -> None:
 def test_a_judge_that_costs_money_is_agreed_to_first(
     captions: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    needs("openai")
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     words = ("meta", "cheat", "--captions", captions.name, "--scorer", "judge:openai/gpt-4.1")
     done = run_command(*words, cwd=captions.parent)

@@ -32,7 +32,6 @@ from audiocapbench.store import Store
 from fakes.faults import Plan, status
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
-from needs import needs
 from whole_run import write_prices
 
 FAST = RateLimits(retry=RetryPolicy(first_s=0.01, longest_s=0.02))
@@ -89,7 +88,7 @@ def make(server: OpenAIServer, captions: CaptionSet, store: Store, **more: Any) 
     return made
 
 
-needs("openai")
+pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 
 
 def test_a_model_makes_captions_wrong_and_is_asked_once(captions: CaptionSet, store: Store) -> None:

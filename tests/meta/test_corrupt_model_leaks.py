@@ -25,9 +25,8 @@ from audiocapbench.metrics.elements.words import kind_of
 from audiocapbench.models import create_model
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
-from needs import needs
 
-needs("openai")
+pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 CLIPS = 200
 
 

@@ -19,9 +19,8 @@ from audiocapbench.meta.trial import try_scorer
 from fakes.faults import Plan, hang
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
-from needs import needs
 
-needs("openai")
+pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 
 REFERENCES = ("a dog barks loudly", "a dog is barking")
 

@@ -31,7 +31,7 @@ from folders import write_tone
 from needs import needs
 from whole_run import write_prices
 
-needs("openai")
+pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 
 _CAPTION = re.compile(r"Caption [AB]: “(.*?)”")
 Answering = Callable[[str], str]

@@ -204,7 +204,6 @@ def test_a_table_that_stays_locked_is_away(cluster: PostgresServer) -> None:
 def test_a_run_outlives_a_restart_and_loses_no_paid_answer(
     cluster: PostgresServer, tmp_path: Path
 ) -> None:
-    needs("openai")
     write_folder(tmp_path / "tones", 32)  # of which each takes sixteen
     go = threading.Event()
 
@@ -230,7 +229,6 @@ def test_a_run_outlives_a_restart_and_loses_no_paid_answer(
 def test_ctrl_c_twice_ends_at_once_though_only_one_table_is_locked(
     server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    needs("openai")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "tones").mkdir()
     write_folder(tmp_path / "tones", 6)

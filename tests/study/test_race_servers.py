@@ -18,10 +18,9 @@ from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
 from forks import Forked
-from needs import needs
 from whole_run import wait_until
 
-needs("openai")
+pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 
 CLIPS = 60
 VERDICT = '{"accuracy": %d, "completeness": %d, "hallucination": %d, "reasoning": "So."}'

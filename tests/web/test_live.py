@@ -10,10 +10,6 @@ from typing import Any
 
 import pytest
 
-from needs import needs
-
-needs("openai")
-
 from audiocapbench.store import Store
 from audiocapbench.web.live import LiveFeed
 from fakes.http_server import Request
