@@ -32,9 +32,9 @@ def print_table(console: "Console", table: Table) -> None:
     title = textwrap.wrap(
         escape_line(table.title), room, break_long_words=False, break_on_hyphens=False
     )
-    names = ", ".join(left_out)
-    unseen = [f"Not shown, for want of room: {names}; JSON has them."] if left_out else []
-    notes = [escape_line(one) for one in (*unseen, *table.notes)]
+    unseen = f"Not shown, for want of room: {', '.join(left_out)}; JSON has them."
+    notes = textwrap.wrap(unseen, room) if left_out else []
+    notes += map(escape_line, table.notes)
     for line in title:
         console.print(Text(line), soft_wrap=True)
     # What is wider than the terminal is wrapped by it, and loses no digit.
