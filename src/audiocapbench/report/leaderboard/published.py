@@ -9,11 +9,7 @@ from dataclasses import replace
 
 from audiocapbench.benchmarks.captioning import AUDIOCAPBENCH
 from audiocapbench.benchmarks.mecat.traits import TRAITS, base_name
-from audiocapbench.benchmarks.published_results import (
-    PublishedResults,
-    PublishedRow,
-    published_results,
-)
+from audiocapbench.benchmarks.published_results import PublishedResults, published_results
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.leaderboard.board import Board, LeaderboardQuery, PublishedEntry
 from audiocapbench.scores.scorer import Scorer
@@ -80,7 +76,7 @@ def has_published(query: LeaderboardQuery) -> bool:
 
 def published_beside(
     benchmark: str, headline: Scorer, samples: int
-) -> tuple[tuple[PublishedRow, ...], list[str]]:
+) -> tuple[tuple[PublishedEntry, ...], list[str]]:
     """The paper's models where a page may show them beside runs, and what to know of them."""
     results = published_results(benchmark)
     if results is None:
@@ -94,7 +90,7 @@ def published_beside(
             f"The published scores are about {results.total:,} samples, the runs about "
             f"{samples:,}: compare them with care."
         )
-    return results.rows, notes
+    return _entries(results, headline, by_category=True), notes
 
 
 def _is_published(scorer: Scorer, results: PublishedResults) -> bool:
@@ -106,13 +102,6 @@ def _is_published(scorer: Scorer, results: PublishedResults) -> bool:
         return any(scorer.name in row.metrics for row in results.rows)
     named = _DATED.format(re.escape(results.judge))
     return scorer.is_overall and bool(re.fullmatch(named, scorer.name, re.IGNORECASE))
-
-
-def printed_score(row: PublishedRow, scorer: Scorer, category: str | None = None) -> float | None:
-    """What the paper prints for a model: of its judge, or of a metric; by category of the judge."""
-    if scorer.judge is None:
-        return row.metrics.get(scorer.name) if category is None else None
-    return row.judged.get(scorer.column) if category is None else row.by_category.get(category)
 
 
 def _among(board: Board, results: PublishedResults, *, by_category: bool) -> Board:
@@ -148,7 +137,7 @@ def _entries(
     found = []
     for row in results.rows:
         judged = scorer.judge is not None
-        score = printed_score(row, scorer)
+        score = row.judged[OVERALL] if judged else row.metrics.get(scorer.name)
         if score is not None:
             found.append(
                 PublishedEntry(

@@ -9,10 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.benchmarks.published_results import PublishedRow
-from audiocapbench.report.leaderboard.board import LETTERS, Board, RunEntry
+from audiocapbench.report.leaderboard.board import LETTERS, Board, PublishedEntry, RunEntry
 from audiocapbench.report.leaderboard.build import make_board
-from audiocapbench.report.leaderboard.published import printed_score
 from audiocapbench.report.leaderboard.ranking import Placement, Ranking
 from audiocapbench.report.page.document import (
     BoardDocument,
@@ -97,7 +95,9 @@ def _document(
     for row in data.published:
         label, provider = f"{row.model} (published)", provider_of(row.model)
         models.append(
-            BoardModel(label=label, provider=provider, control=False, run=None, printed=row.rank)
+            BoardModel(
+                label=label, provider=provider, control=False, run=None, printed=row.printed_rank
+            )
         )
     estimates = [[one.estimate(scorer) for one in runs] for scorer in data.scorers]
     signatures = {str(one.signature) for own in estimates for one in own if one and one.signature}
@@ -215,12 +215,15 @@ def cell(one: Estimate | None) -> Cell | None:
 
 
 def _printed(
-    data: ReportData | KeptData, row: PublishedRow, scorer: Scorer, name: str | None = None
+    data: ReportData | KeptData, row: PublishedEntry, scorer: Scorer, name: str | None = None
 ) -> Cell | None:
-    """Published models have scores of the judge that ranks, and of metrics."""
-    if scorer.judge not in (None, data.headline.judge):
-        return None
-    score = printed_score(row, scorer, name)
+    """Published models have scores of the judge that ranks, also by category, and of metrics."""
+    score = None
+    if scorer.judge is None:
+        score = row.metrics.get(scorer.name) if name is None else None
+    elif scorer.judge == data.headline.judge:
+        whole = row.score if scorer.is_overall else row.dimensions.get(scorer.column)
+        score = whole if name is None else row.by_category.get(name)
     return None if score is None else Cell(value=score, interval=None, printed=True)
 
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from audiocapbench.benchmarks import stored_traits
 from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.benchmarks.corpora import leaves_null_out
-from audiocapbench.benchmarks.published_results import PublishedRow
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status, total_cost
 from audiocapbench.errors import ReportError, meant
 from audiocapbench.judges.aggregation import OVERALL
+from audiocapbench.report.leaderboard.board import PublishedEntry
 from audiocapbench.report.leaderboard.build import default_scorer
 from audiocapbench.report.leaderboard.published import published_beside
 from audiocapbench.report.page.document import BoardModel
@@ -131,7 +131,7 @@ class ReportData:
     headline: Scorer
     scores: dict[Scorer, Scores]
     notes: tuple[str, ...] = ()
-    published: tuple[PublishedRow, ...] = ()
+    published: tuple[PublishedEntry, ...] = ()
 
     @property
     def aggregation(self) -> Aggregation | None:
@@ -242,7 +242,7 @@ class KeptData:
     missing_clips: int
     aggregation: Aggregation | None
     notes: tuple[str, ...] = ()
-    published: tuple[PublishedRow, ...] = ()
+    published: tuple[PublishedEntry, ...] = ()
 
     @property
     def sample_count(self) -> int:
