@@ -34,8 +34,9 @@ def tree(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
 
 @pytest.fixture(scope="module")
 def root() -> Any:
-    load_commands()
-    return typer.main.get_command(app)
+    command: Any = typer.main.get_command(app)
+    command.list_commands(None)  # which loads them all
+    return command
 
 
 @pytest.fixture(scope="module")

@@ -118,7 +118,8 @@ class Commands(ExampleGroup):
         # What another module has imported of a command may be a part of it.
         if new := set(names) - self._loaded:
             load_commands(new)
-            self.commands.update(get_group(app).commands)
+            made = get_group(app).commands
+            self.commands.update({name: made[name] for name in new if name in made})
             self._loaded |= new
 
 
