@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from audiocapbench.cli import interrupt_again
-from audiocapbench.cli.console import complain, say
+from audiocapbench.cli.console import print_errors, say
 from audiocapbench.errors import AudioCapBenchError
 
 _SOME_FAILED, _WRONG_USE, _INTERRUPTED = 1, 2, 130
@@ -27,7 +27,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         return _build(options)
     except AudioCapBenchError as error:
-        complain(error)
+        print_errors(error)
         return _WRONG_USE
     except KeyboardInterrupt:
         say("audiocapbench: interrupted; what was done is kept")

@@ -13,7 +13,7 @@ from typing import Any
 _NEAR = 0.65
 
 
-def meant(name: str, known: Iterable[str], there: str = "") -> str:
+def did_you_mean(name: str, known: Iterable[str], there: str = "") -> str:
     """How a sentence about a name that stands for nothing goes on: with the one that is near it.
 
     Case, dashes and a provider that was left out make no difference.

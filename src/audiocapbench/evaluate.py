@@ -17,8 +17,8 @@ from typer.core import TyperCommand
 
 from audiocapbench.asking import JudgePanel, ModelOptions, RequestOptions
 from audiocapbench.cli import interrupt_again, options
-from audiocapbench.cli.app import code_of, explained, leave
-from audiocapbench.cli.console import complain, json_text, say
+from audiocapbench.cli.app import code_of, handle_errors, leave
+from audiocapbench.cli.console import json_text, print_errors, say
 from audiocapbench.errors import AudioCapBenchError, MetricError
 
 if TYPE_CHECKING:
@@ -48,11 +48,11 @@ _DEFAULT_MODELS = {
 
 class _Command(TyperCommand):
     def make_context(self, *words: Any, **more: Any) -> Any:
-        with explained():
+        with handle_errors():
             return super().make_context(*words, **more)
 
     def invoke(self, ctx: Any) -> Any:
-        with explained():
+        with handle_errors():
             return super().invoke(ctx)
 
 
@@ -130,7 +130,7 @@ def evaluate(
     found = carry_out(plan, yes=session.yes)
     if found.refusals and not found.ends and not all_models:
         raise found.refusals[0]
-    complain(*found.refusals)
+    print_errors(*found.refusals)
     failed = len(able) < len(named) or bool(found.refusals)
     for end in found.ends:
         explain_end(end, plan.store)

@@ -16,7 +16,7 @@ import numpy as np
 from audiocapbench.annotate.rules import RULES, ClipCase, plain_words
 from audiocapbench.annotate.stage import StageContext, StageResult, StageRun
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES
-from audiocapbench.errors import AnnotationError, MetricError, meant
+from audiocapbench.errors import AnnotationError, MetricError, did_you_mean
 from audiocapbench.metrics.clap import LAION, Slide, load_encoder
 from audiocapbench.metrics.clap.embedding import Embedder
 from audiocapbench.metrics.clap.packages import PACKAGES
@@ -64,7 +64,7 @@ def check(context: StageContext, settings: CheckSettings) -> StageResult:
     known = [*LAION, *PACKAGES, *sorted(plugins("audio_text_encoders"))]
     name = known[0] if settings.clap is None else parse_name(settings.clap, "an encoder").name
     if name not in known:  # one that is not on this disk is not run instead
-        near = meant(name, known, "there are")
+        near = did_you_mean(name, known, "there are")
         raise AnnotationError(f"there is no audio-text encoder {name!r}{near}")
     merged, heard = context.merged(), context.heard()
     said = context.findings({clip: heard[clip] for clip in merged})

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from audiocapbench.annotate.expert import number
 from audiocapbench.benchmarks.mecat.groups import DOMAINS
-from audiocapbench.errors import AnnotationError, meant
+from audiocapbench.errors import AnnotationError, did_you_mean
 from audiocapbench.store.annotations import Finding
 
 Said = Mapping[str, Finding]
@@ -41,7 +41,7 @@ class DomainRules(NamedTuple):
         for one in given:
             name, _, value = one.partition("=")
             if name not in cls._fields:
-                near = meant(name, cls._fields, "there are")
+                near = did_you_mean(name, cls._fields, "there are")
                 raise AnnotationError(f"there is no threshold {name!r}{near}")
             low, high = (-200.0, 0.0) if name == "silence_dbfs" else (0.0, 1.0)
             try:

@@ -7,7 +7,7 @@ from typing import Any
 from audiocapbench.annotate.contract import Annotation
 from audiocapbench.annotate.split import key_of, provenance
 from audiocapbench.annotate.stage import StageContext
-from audiocapbench.errors import AnnotationError, meant
+from audiocapbench.errors import AnnotationError, did_you_mean
 from audiocapbench.store.annotations import STAGES
 
 
@@ -22,7 +22,7 @@ def clip_history(context: StageContext, name: str) -> dict[str, Any]:
     known = stages["hear"]
     clip = next((one for one in known if name in (one, key_of(one))), None)
     if clip is None:
-        raise AnnotationError(f"there is no clip {name!r}{meant(name, known)}")
+        raise AnnotationError(f"there is no clip {name!r}{did_you_mean(name, known)}")
     heard, merged = known[clip], stages["merge"].get(clip)
     said = context.findings({clip: heard})[clip] if heard.document else {}
     found: dict[str, Any] = {

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from audiocapbench.benchmarks.mecat import traits as mecat
 from audiocapbench.benchmarks.traits import TraitFields, Traits
 from audiocapbench.data import MissingClip, Sample
-from audiocapbench.errors import BenchmarkError, meant
+from audiocapbench.errors import BenchmarkError, did_you_mean
 from audiocapbench.store import RunKind
 
 BUILT_IN_TRAITS = (Traits(), *mecat.TRAITS.values())
@@ -128,7 +128,7 @@ class Selection:
         known = list(dict.fromkeys(sample.category for sample in benchmark.samples))
         for category in self.categories:
             if category not in known:
-                near = meant(category, known, "it has")
+                near = did_you_mean(category, known, "it has")
                 raise BenchmarkError(f"{benchmark.name} has no category {category!r}{near}")
         for name, number in (("limit", self.limit), ("sample", self.sample)):
             if number is not None and number < 1:

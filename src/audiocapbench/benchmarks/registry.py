@@ -23,7 +23,7 @@ from audiocapbench.benchmarks.captioning import (
 from audiocapbench.benchmarks.mecat import traits as mecat
 from audiocapbench.benchmarks.mecat.dataset import load_captions, load_questions
 from audiocapbench.data import Clip, Sample, open_folder
-from audiocapbench.errors import AudioCapBenchError, BenchmarkError, MetricError, meant
+from audiocapbench.errors import AudioCapBenchError, BenchmarkError, MetricError, did_you_mean
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.plugins import plugin_failures, plugins
 
@@ -122,8 +122,8 @@ def open_benchmark(
         return captioning(f"folder/{folder.name}", folder)
     known_names = [*_BUILT_IN, *plugins("benchmarks")]
     raise BenchmarkError(
-        f"there is no benchmark and no folder {name!r}{meant(known, known_names)}; 'audiocapbench "
-        "benchmarks' lists the former"
+        f"there is no benchmark and no folder {name!r}{did_you_mean(known, known_names)}; "
+        "'audiocapbench benchmarks' lists the former"
     )
 
 
@@ -218,7 +218,9 @@ def _options(name: str, known: Sequence[str]) -> dict[str, str]:
     for option in options:
         if option not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
-            raise BenchmarkError(f"{name}: has no option {option!r}{meant(option, known)}; {has}")
+            raise BenchmarkError(
+                f"{name}: has no option {option!r}{did_you_mean(option, known)}; {has}"
+            )
     return options
 
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from audiocapbench.audio import decode, wav
 from audiocapbench.credentials import redacted
 from audiocapbench.data import Sample
-from audiocapbench.errors import AudioCapBenchError, meant
+from audiocapbench.errors import AudioCapBenchError, did_you_mean
 from audiocapbench.files import write_file
 from audiocapbench.report.samples import sample_rows
 from audiocapbench.scores.run_table import RunTable
@@ -52,7 +52,7 @@ def check_trackers(names: Sequence[str]) -> None:
     for name in names:
         kind, equals, place = name.partition("=")
         if kind not in _TRACKERS or (equals and not place):
-            near = meant(kind, _TRACKERS, "there are")
+            near = did_you_mean(kind, _TRACKERS, "there are")
             raise AudioCapBenchError(f"there is no tracker {name!r}{near}")
         found = find_spec(kind)
         # A folder of that name, such as wandb itself leaves behind, has no origin.

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_group
 
-from audiocapbench.cli.console import complain, say, show_lines
+from audiocapbench.cli.console import print_errors, say, show_lines
 from audiocapbench.cli.examples import ExampleGroup
 from audiocapbench.errors import AudioCapBenchError, StoppedError
 from audiocapbench.version import VERSION
@@ -53,7 +53,7 @@ def leave(
         stop: Why it ended before the last question.
         failed: Whether some samples have no answer or score.
     """
-    complain(*refusals)
+    print_errors(*refusals)
     if stop is not None:
         raise typer.Exit(code_of(stop))
     if refusals:
@@ -63,15 +63,15 @@ def leave(
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def handle_errors() -> Iterator[None]:
     """Turn our errors into one message and exit code 2, Ctrl-C into 130."""
     try:
         yield
     except StoppedError as error:
-        complain(error)
+        print_errors(error)
         raise typer.Exit(code_of(error.stop)) from None
     except AudioCapBenchError as error:
-        complain(error)
+        print_errors(error)
         raise typer.Exit(WRONG_USE) from None
     except typer.BadParameter as error:  # pydantic says of what kind a refusal is, too
         error.message = error.message.removeprefix("Value error, ")
@@ -79,7 +79,7 @@ def explained() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        complain(error)
+        print_errors(error)
         raise typer.Exit(WRONG_USE) from None
     except KeyboardInterrupt:
         say("audiocapbench: interrupted")
@@ -101,7 +101,7 @@ class Commands(ExampleGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""
-        with explained():
+        with handle_errors():
             return super().invoke(ctx)
 
     def list_commands(self, ctx: Any) -> list[str]:

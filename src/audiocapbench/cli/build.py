@@ -11,7 +11,7 @@ from typer import Option
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import print_json, relative, say
-from audiocapbench.errors import AudioCapBenchError, DatasetError, meant
+from audiocapbench.errors import AudioCapBenchError, DatasetError, did_you_mean
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -157,7 +157,7 @@ def _mecat_builders(
 
     for name in revisions:
         if name not in REPOSITORIES:
-            near = meant(name, REPOSITORIES, "choose from")
+            near = did_you_mean(name, REPOSITORIES, "choose from")
             raise DatasetError(f"there is no part {name!r}{near}")
     named = [domain.strip() for domain in (given.domains or "").split(",")]
     domains = tuple(dict.fromkeys(domain for domain in named if domain))

@@ -10,7 +10,7 @@ from typer import Option
 from audiocapbench.asking import RequestOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import code_of
-from audiocapbench.cli.console import complain, print_json, say, show, show_lines
+from audiocapbench.cli.console import print_errors, print_json, say, show, show_lines
 from audiocapbench.cli.meta import ask_scorers, meta_app
 from audiocapbench.table import Column, Table, ValueWithInterval, signature_notes
 
@@ -69,7 +69,7 @@ def cheat(
             yes=session.yes,
         )
     except TrialStoppedError as error:
-        complain(error)
+        print_errors(error)
         raise typer.Exit(code_of(error.stop)) from None
     finally:
         explain_spending(settings.budget)

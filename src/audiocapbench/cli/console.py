@@ -73,7 +73,7 @@ def _option(argument: str) -> str:
     return f"--{argument.replace('hears', 'judge-hears').replace('_', '-')}"
 
 
-def complain(*errors: Exception) -> None:
+def print_errors(*errors: Exception) -> None:
     """Say once what each of these errors says."""
     for text, error in {str(error): error for error in errors}.items():
         lines = error.args if isinstance(error, AudioCapBenchError) and not error.subject else ()

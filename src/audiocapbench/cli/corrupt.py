@@ -11,7 +11,7 @@ from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import say, show_result
 from audiocapbench.cli.outputs import read_to_ask, refuse_overwriting
-from audiocapbench.errors import AudioCapBenchError, meant
+from audiocapbench.errors import AudioCapBenchError, did_you_mean
 from audiocapbench.table import Column, Findings, Table, ValueWithInterval
 
 if TYPE_CHECKING:
@@ -113,7 +113,9 @@ def _kinds(text: str) -> "list[Corruption]":
     from audiocapbench.meta.corrupt.captions import Corruption
 
     names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-    wrong = [f"there is no kind {one!r}{meant(one, _KINDS)}" for one in names if one not in _KINDS]
+    wrong = [
+        f"there is no kind {one!r}{did_you_mean(one, _KINDS)}" for one in names if one not in _KINDS
+    ]
     if wrong or not names:
         first = wrong[0] if wrong else "--kinds names none"
         raise AudioCapBenchError(f"{first}; there are {', '.join(_KINDS)}")

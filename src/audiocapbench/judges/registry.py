@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from audiocapbench.errors import JudgeError, meant
+from audiocapbench.errors import JudgeError, did_you_mean
 from audiocapbench.judges import audiocapbench, mecat
 from audiocapbench.judges.contract import Contract, with_shuffled_references
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, held_to_schema
@@ -116,7 +116,7 @@ def create_judge(
     offline = _offline()
     if plain not in offline:
         if not is_judge_name(plain):
-            near = meant(plain, [*offline, *(one.name for one in list_models())])
+            near = did_you_mean(plain, [*offline, *(one.name for one in list_models())])
             there = ", ".join(offline)
             raise JudgeError(f"there is no judge {plain!r}{near}; there are {there}, and any model")
         defaults = ModelSettings(temperature=0.0, timeout=timeout)
@@ -160,7 +160,9 @@ def _model_judge(
 ) -> ModelJudge:
     for option in options:
         if option not in _OPTIONS:
-            raise JudgeError(f"{plain} has no option {option!r}{meant(option, _OPTIONS, 'it has')}")
+            raise JudgeError(
+                f"{plain} has no option {option!r}{did_you_mean(option, _OPTIONS, 'it has')}"
+            )
     chosen = options.get("contract", contract)
     ways = {name: options[name] for name in _WAYS if name in options}
     made = find_contract(chosen, **ways)
@@ -188,7 +190,7 @@ def _elements(options: dict[str, str]) -> Judge:
     for option in options:
         if option != "encoder":
             raise JudgeError(
-                f"elements has no option {option!r}{meant(option, ['encoder'], 'it has')}"
+                f"elements has no option {option!r}{did_you_mean(option, ['encoder'], 'it has')}"
             )
     return Elements(load(options.get("encoder", "wordllama")))
 
@@ -250,7 +252,7 @@ def find_contract(name: str, **ways: str) -> Contract:
     point = plugins("contracts").get(name)
     if point is None:
         known = [*_BUILT_IN, *sorted(plugins("contracts"))]
-        near = meant(name, known, "there are")
+        near = did_you_mean(name, known, "there are")
         raise JudgeError(
             f"there is no contract {name!r} here{near}. Install its plug-in, or "
             "choose one after the judge's name: [contract=NAME]"

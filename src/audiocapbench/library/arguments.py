@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_typ
 
 from anyio import to_thread
 
-from audiocapbench.errors import AudioCapBenchError, meant
+from audiocapbench.errors import AudioCapBenchError, did_you_mean
 from audiocapbench.metrics.names import split_names
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.stats.multiple import Correction
@@ -54,7 +54,9 @@ def check_options(options: Mapping[str, Any], known: type) -> None:
     hints = get_type_hints(known)
     for name, value in options.items():
         if name not in hints:
-            raise ArgumentError(f"there is no option {name!r}{meant(name, hints, 'there are')}")
+            raise ArgumentError(
+                f"there is no option {name!r}{did_you_mean(name, hints, 'there are')}"
+            )
         if not _fits(value, hints[name]):
             raise ArgumentError(f"{name} is {value!r:.60}; it must be {_in_words(hints[name])}")
 
@@ -78,7 +80,7 @@ def correction(given: object) -> Correction:
         return Correction(str(given))
     except ValueError:
         known = [str(one.value) for one in Correction]
-        there = meant(str(given), known, "there are")
+        there = did_you_mean(str(given), known, "there are")
         raise ArgumentError(f"there is no correction {given!r:.60}{there}") from None
 
 

@@ -11,7 +11,7 @@ from audiocapbench.benchmarks.traits import METRICS
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.predictions import Predictions, read_predictions
 from audiocapbench.data.row import read_references
-from audiocapbench.errors import DatasetError, meant
+from audiocapbench.errors import DatasetError, did_you_mean
 from audiocapbench.library.arguments import find_scorer, in_thread, metric_names
 from audiocapbench.report.tables import estimate_table
 from audiocapbench.scores.estimate import Estimate, counted
@@ -125,7 +125,7 @@ def _groups(given: Mapping[str, str] | Sequence[str], known: Sequence[str]) -> d
     places = set(known)
     for key, group in found.items():
         if key not in places:
-            near = meant(str(key), known)
+            near = did_you_mean(str(key), known)
             raise DatasetError(f"groups names {key!r:.60}, which is no sample's id{near}")
         if not isinstance(group, str) or not group.strip():
             raise DatasetError(f"the group of {key!r:.60} is {group!r:.60}, which is no text")

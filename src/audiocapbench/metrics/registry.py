@@ -6,7 +6,7 @@ from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from audiocapbench.errors import MetricError, meant
+from audiocapbench.errors import MetricError, did_you_mean
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
 from audiocapbench.plugins import plugins
@@ -245,7 +245,8 @@ def find_metric(text: str) -> tuple[Metric, ScorerName]:
         if option not in metric.options and option not in CORPUS_OPTIONS:
             allowed = f"it has {', '.join(metric.options)}" if metric.options else "it has none"
             raise MetricError(
-                f"{name.name} has no option {option!r}{meant(option, metric.options)}; {allowed}"
+                f"{name.name} has no option {option!r}"
+                f"{did_you_mean(option, metric.options)}; {allowed}"
             )
     return metric, name
 
@@ -260,7 +261,7 @@ def _from_plugin(name: str) -> Metric:
     point = plugins("metrics").get(name)
     if point is None:
         known = [*METRICS, *plugins("metrics")]
-        raise MetricError(f"there is no metric {name!r}{meant(name, known, 'there are')}")
+        raise MetricError(f"there is no metric {name!r}{did_you_mean(name, known, 'there are')}")
     try:
         metric = point.load()
     except (Exception, SystemExit) as error:  # a plug-in may raise anything

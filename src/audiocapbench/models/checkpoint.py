@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from audiocapbench.errors import ModelError, meant
+from audiocapbench.errors import ModelError, did_you_mean
 
 _NAME = re.compile(r"(?P<target>[^\[\]]+)(?:\[(?P<options>[^\[\]]*)\])?")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -68,7 +68,7 @@ def parse_name(name: str, known: tuple[str, ...]) -> LocalName:
     for part in filter(None, (found["options"] or "").split(",")):
         key, _, value = (word.strip() for word in part.partition("="))
         if key not in known or not value:
-            near = meant(key, known, "its options are")
+            near = did_you_mean(key, known, "its options are")
             raise ModelError(f"{name}: {part.strip()!r} is no option, written option=value{near}")
         if key in options:
             raise ModelError(f"{name}: {key} is given twice")

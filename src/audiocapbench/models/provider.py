@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from audiocapbench.credentials import credential
-from audiocapbench.errors import ModelError, meant
+from audiocapbench.errors import ModelError, did_you_mean
 from audiocapbench.models.model import SETTINGS, AudioContract, Model, ModelSettings
 from audiocapbench.models.price import Price
 
@@ -145,7 +145,7 @@ class Provider:
             return
         if not self.any_model:
             choices = [model.name for model in self.models]
-            near = meant(name, choices)
+            near = did_you_mean(name, choices)
             raise ModelError(f"there is no {name}{near}; choose one of {', '.join(choices)}")
         if not name.partition("/")[2]:
             example = self.models[0].name if self.models else f"{self.name}/MODEL"

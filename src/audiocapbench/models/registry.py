@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from audiocapbench.credentials import without_query
 from audiocapbench.data.problems import problems_of
-from audiocapbench.errors import ModelError, meant
+from audiocapbench.errors import ModelError, did_you_mean
 from audiocapbench.models.model import AudioContract, Model, ModelSettings
 from audiocapbench.models.plugin_models import provider_in_file, provider_of_plugin
 from audiocapbench.models.price import Price
@@ -69,7 +69,7 @@ def create_model(
         return in_file.create(in_file.name, settings, defaults)
     provider = provider_of(name)
     if provider is None:
-        near = meant(name, [one.name for one in list_models()])
+        near = did_you_mean(name, [one.name for one in list_models()])
         listing = "'audiocapbench models' lists those that can be asked"
         raise ModelError(f"there is no model {without_query(name)!r}{near}; {listing}")
     return provider.create(name, settings, defaults)

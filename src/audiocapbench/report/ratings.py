@@ -10,7 +10,7 @@ import numpy as np
 from audiocapbench.annotate.audit import read_audit
 from audiocapbench.annotate.stage import StageContext
 from audiocapbench.data.opinions import Opinions
-from audiocapbench.errors import ReportError, meant
+from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
@@ -135,7 +135,9 @@ def _compared(groups: Mapping[str, FloatArray], words: str) -> Row:
         raise ReportError(f"{words!r} does not name two groups; write A:B, or A+B:C+D")
     for name in sorted(_parts(first) | _parts(second)):
         if name not in groups:
-            raise ReportError(f"there is no group {name!r}{meant(name, groups, 'there are')}")
+            raise ReportError(
+                f"there is no group {name!r}{did_you_mean(name, groups, 'there are')}"
+            )
     one, two = (
         np.concatenate([groups[name] for name in sorted(_parts(side))]) for side in (first, second)
     )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.data.outcome import total_cost
-from audiocapbench.errors import meant
+from audiocapbench.errors import did_you_mean
 from audiocapbench.judges.aggregation import OVERALL, ByJudge, Scores, overall, panel
 from audiocapbench.judges.failures import failure_reasons, failure_words
 from audiocapbench.judges.registry import is_judge_name, is_listed
@@ -157,8 +157,8 @@ def unknown_judge(tables: Sequence[RunTable], judge: str) -> str | None:
     have = list(dict.fromkeys(name for one in tables for name in one.judgements))
     if judge in have or is_listed(judge):
         return None
-    likely = bool(meant(judge, have)) or not is_judge_name(judge)
-    return meant(judge, have, "their judges are") if likely else None
+    likely = bool(did_you_mean(judge, have)) or not is_judge_name(judge)
+    return did_you_mean(judge, have, "their judges are") if likely else None
 
 
 def why_unscored(table: RunTable, scorer: Scorer | None) -> str:

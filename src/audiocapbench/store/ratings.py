@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Table, delete, func, insert, select
 
 from audiocapbench.data.opinions import Opinion, Opinions, read_opinions
-from audiocapbench.errors import StoreError, meant
+from audiocapbench.errors import StoreError, did_you_mean
 from audiocapbench.store import schema
 from audiocapbench.store.claims import database_time
 from audiocapbench.store.connect import StoreRepository, fetch, reading, writing
@@ -136,7 +136,8 @@ class RatingRepository(StoreRepository):
                 everybody = select(table.c.person).where(table.c.project == project)
                 names = [one for one in connection.execute(everybody).scalars() if one]
                 raise StoreError(
-                    f"{project!r} has no person {person!r}{meant(person, names, 'there are')}"
+                    f"{project!r} has no person {person!r}"
+                    f"{did_you_mean(person, names, 'there are')}"
                 )
             token = secrets.token_urlsafe(18)
             connection.execute(table.update().where(*same).values(token=token_hash(token)))
@@ -235,7 +236,7 @@ class RatingRepository(StoreRepository):
         if name not in projects:
             raise StoreError(
                 f"{name}: there is no such file, and no such rating project"
-                f"{meant(name, projects, 'there are') if projects else ''}"
+                f"{did_you_mean(name, projects, 'there are') if projects else ''}"
             )
         items, found = self.items(name), []
         for one in self.of(name):

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, select
 
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, total_cost
-from audiocapbench.errors import StoreAwayError, StoreError, meant
+from audiocapbench.errors import StoreAwayError, StoreError, did_you_mean
 from audiocapbench.store import schema
 from audiocapbench.store.annotations import AnnotationRepository
 from audiocapbench.store.batches import BatchRepository
@@ -197,8 +197,8 @@ class Store:
         if not runs:
             known = [name for one in lines for name in (one.name, one.model, *one.tags) if name]
             raise StoreError(
-                f"{self.name} has no run of the name, tag or model {text!r}{meant(text, known)}; "
-                f"'audiocapbench runs{self.option}' lists them"
+                f"{self.name} has no run of the name, tag or model {text!r}"
+                f"{did_you_mean(text, known)}; 'audiocapbench runs{self.option}' lists them"
             )
         numbers = sorted(one.id for one in runs)
         return numbers[-1], numbers

@@ -10,7 +10,7 @@ import numpy as np
 
 from audiocapbench.data.opinions import Opinions
 from audiocapbench.data.problems import Problem
-from audiocapbench.errors import ReportError, meant
+from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
 from audiocapbench.scores.groups import ALL, CATEGORY, GroupKey
 from audiocapbench.scores.run_table import RunTable, TableReader, labels
@@ -191,7 +191,7 @@ def _mean_ratings(people: Opinions, dimension: str, scale: tuple[float, float]) 
     people.refuse(problems)
     dimensions = {name for given in rows.values() for name in given}
     if dimension not in {OVERALL, *dimensions}:
-        near = meant(dimension, dimensions)
+        near = did_you_mean(dimension, dimensions)
         raise ReportError(f"{people.source}: nobody rated {dimension!r}{near}")
     means: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     partial = 0
@@ -222,7 +222,7 @@ def _ratings_of(
         )
     if known:
         return values[known[0]]
-    near = meant(run.model, [key for key in values if key], "it has")
+    near = did_you_mean(run.model, [key for key in values if key], "it has")
     raise ReportError(f"the ratings have none of run {run.id} ({run.model}){near}")
 
 
@@ -267,7 +267,7 @@ def _calibrated(
     notes: list[str],
 ) -> tuple[CalibratedRun, dict[str, float], list[_RatedSample]]:
     if category and category not in table.categories:
-        there = meant(category, table.categories, "it has")
+        there = did_you_mean(category, table.categories, "it has")
         raise ReportError(f"{table.run.benchmark} has no category {category!r}{there}")
     group = table.group(scorer, GroupKey(CATEGORY, category) if category else ALL)
     if group.aggregation is not None or group.clusters is not None:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from audiocapbench.asking import RequestOptions
 from audiocapbench.data.problems import InvalidDataError, Problem
-from audiocapbench.errors import MetricError, ReportError, meant
+from audiocapbench.errors import MetricError, ReportError, did_you_mean
 from audiocapbench.files import write_file
 from audiocapbench.metrics import compute
 from audiocapbench.models import Model, ModelSettings, create_models
@@ -152,7 +152,7 @@ def _words(problem: Any) -> str:
     if problem["type"] == "extra_forbidden":
         fields = {**Study.model_fields, **StudyModel.model_fields, **Output.model_fields}
         known = (fields.keys() | RequestOptions.__annotations__.keys()) - {"asking"}
-        return f"is no key of a study{meant(str(problem['loc'][-1]), known)}"
+        return f"is no key of a study{did_you_mean(str(problem['loc'][-1]), known)}"
     return str(problem["msg"]).removeprefix("Value error, ")
 
 

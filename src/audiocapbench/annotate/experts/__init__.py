@@ -9,7 +9,12 @@ from importlib import import_module
 from typing import NamedTuple
 
 from audiocapbench.annotate.expert import Expert
-from audiocapbench.errors import AnnotationError, AudioCapBenchError, ExpertMissingError, meant
+from audiocapbench.errors import (
+    AnnotationError,
+    AudioCapBenchError,
+    ExpertMissingError,
+    did_you_mean,
+)
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.plugins import failure_words, plugins
 
@@ -63,7 +68,7 @@ def _plugin(name: str, options: dict[str, str]) -> Expert:
     point = plugins("experts").get(name)
     if point is None:
         known = [*BUILT_IN, *sorted(set(plugins("experts")) - set(BUILT_IN))]
-        near = meant(name, known, "there are")
+        near = did_you_mean(name, known, "there are")
         raise AnnotationError(f"there is no expert {name!r}{near}")
     try:
         expert: Expert = point.load()(options)

@@ -27,7 +27,7 @@ from audiocapbench.data.build.shards import ShardError, ShardPair, Spool, Unusab
 from audiocapbench.data.json_text import parse_json
 from audiocapbench.data.manifest import MissingClip
 from audiocapbench.data.problems import Problem, os_errors
-from audiocapbench.errors import AudioError, DatasetError, meant
+from audiocapbench.errors import AudioError, DatasetError, did_you_mean
 
 MecatPart = Literal["caption", "qa"]
 MecatSplit = Literal["test", "train"]
@@ -148,7 +148,7 @@ def build_mecat(
     settings = settings or MecatSettings()
     for domain in settings.domains:
         if domain not in settings.sizes:
-            near = meant(domain, settings.sizes, "it has")
+            near = did_you_mean(domain, settings.sizes, "it has")
             raise DatasetError(f"MECAT has no domain {domain!r}{near}")
     if settings.limit is not None and settings.limit < 1:
         raise DatasetError(f"the limit is {settings.limit}; it must be at least 1")

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from audiocapbench.errors import BenchmarkError, meant
+from audiocapbench.errors import BenchmarkError, did_you_mean
 
 DOMAINS = {
     "000": 179, "00A": 848, "0M0": 2593, "0MA": 199, "S00": 7839, "S0A": 2439,
@@ -50,10 +50,12 @@ def groups_of(subtask: str, domain: str) -> str | None:
     """The group that an answer counts in, or None where it counts in none."""
     if subtask not in SUBTASKS:
         raise BenchmarkError(
-            f"MECAT has no sub-task {subtask!r}{meant(subtask, SUBTASKS, 'it has')}"
+            f"MECAT has no sub-task {subtask!r}{did_you_mean(subtask, SUBTASKS, 'it has')}"
         )
     if domain not in DOMAINS:
-        raise BenchmarkError(f"MECAT has no domain {domain!r}{meant(domain, DOMAINS, 'it has')}")
+        raise BenchmarkError(
+            f"MECAT has no domain {domain!r}{did_you_mean(domain, DOMAINS, 'it has')}"
+        )
     if subtask not in CONTENTS:
         return subtask
     if domain == PURE_DOMAINS[subtask]:

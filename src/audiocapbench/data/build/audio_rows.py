@@ -21,7 +21,7 @@ from audiocapbench.data.manifest import MissingClip
 from audiocapbench.data.problems import os_errors
 from audiocapbench.data.records import NUMBERED, REFERENCES, fold_name, json_value
 from audiocapbench.data.row import captions_of
-from audiocapbench.errors import AudioError, DatasetError, meant
+from audiocapbench.errors import AudioError, DatasetError, did_you_mean
 
 ROLES: Mapping[str, tuple[str, ...]] = {
     "audio": (),
@@ -138,7 +138,9 @@ def choose_columns(where: str, kinds: Mapping[str, str], given: Mapping[str, str
         if role in given:
             found = numbered = given[role].split("+")
         if lost := [name for name in found if name not in kinds]:
-            raise DatasetError(f"{where}: has no column {lost[0]!r}{meant(lost[0], kinds)}; {has}")
+            raise DatasetError(
+                f"{where}: has no column {lost[0]!r}{did_you_mean(lost[0], kinds)}; {has}"
+            )
         if role == "audio" and any(kinds[name] not in ("audio", "bytes") for name in found):
             raise DatasetError(f"{where}: {found[0]!r} is no column of audio; {has}")
         if not found and role in ("audio", "references"):

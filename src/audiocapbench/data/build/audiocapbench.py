@@ -35,7 +35,7 @@ from audiocapbench.data.build.repository_layouts import layout_of
 from audiocapbench.data.manifest import MissingClip
 from audiocapbench.data.problems import Problem, os_errors
 from audiocapbench.data.records import read_records
-from audiocapbench.errors import AudioError, DatasetError, meant
+from audiocapbench.errors import AudioError, DatasetError, did_you_mean
 from audiocapbench.files import csv_text, write_file
 
 _LENGTHS = {MUSIC.name: (86, 350), SPEECH.name: (140, 230)}
@@ -190,7 +190,9 @@ def build(
     known = [source.name for source in SOURCES]
     for name in (*settings.counts, *settings.revisions):
         if name not in known:
-            raise DatasetError(f"there is no part {name!r}{meant(name, known, 'choose from')}")
+            raise DatasetError(
+                f"there is no part {name!r}{did_you_mean(name, known, 'choose from')}"
+            )
     for count in (*settings.counts.values(), settings.limit):
         if count is not None and count < 0:
             raise DatasetError(f"{count} is not a number of clips")

@@ -20,7 +20,7 @@ from audiocapbench.data.build.hub import HubError, OnReceived, Repository, hub_l
 from audiocapbench.data.build.id_lists import ClipSource, ListedClip
 from audiocapbench.data.problems import Problem
 from audiocapbench.data.records import read_records
-from audiocapbench.errors import DatasetError, meant
+from audiocapbench.errors import DatasetError, did_you_mean
 
 _AUDIO, _CAPTION = "audio", "caption"
 _METADATA = ("metadata.csv", "metadata.jsonl")
@@ -62,7 +62,7 @@ def one_split(where: str, known: Sequence[str], split: str | None) -> str:
     if split is None and len(known) > 1:
         raise HubError(f"{where}: has the splits {', '.join(known)}; say which: …:{known[0]}")
     if split is not None and split not in (known or ["train"]):
-        raise HubError(f"{where}: has no split {split!r}{meant(split, known, 'it has')}")
+        raise HubError(f"{where}: has no split {split!r}{did_you_mean(split, known, 'it has')}")
     return split or (known[0] if known else "")
 
 

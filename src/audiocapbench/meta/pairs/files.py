@@ -33,7 +33,7 @@ from pydantic import (
 from audiocapbench.data.json_text import read_json
 from audiocapbench.data.problems import InvalidDataError, Problem, problems_of
 from audiocapbench.data.records import read_records
-from audiocapbench.errors import DatasetError, TrialError, meant
+from audiocapbench.errors import DatasetError, TrialError, did_you_mean
 from audiocapbench.meta.pairs.pair import (
     AGREED,
     CaptionPair,
@@ -205,7 +205,7 @@ def project_pairs(store: Store, project: str) -> list[CaptionPair]:
     """
     kinds = {one.name: one.kind for one in store.ratings.projects()}
     if project not in kinds:
-        near = meant(project, kinds, "there are")
+        near = did_you_mean(project, kinds, "there are")
         raise TrialError(f"{project}: there is no such file, and no such rating project{near}")
     if kinds[project] != "pairs":
         raise TrialError(f"{project} is of kind {kinds[project]!r}; only pairs have votes")
@@ -333,7 +333,9 @@ def read_pairs(kind: str, paths: Sequence[Path], least: int | None = None) -> li
         DatasetError: A file cannot be read, or two files hold the same pairs.
     """
     if kind not in KINDS:
-        raise TrialError(f"there are no pairs of kind {kind!r}{meant(kind, KINDS, 'there are')}")
+        raise TrialError(
+            f"there are no pairs of kind {kind!r}{did_you_mean(kind, KINDS, 'there are')}"
+        )
     if not paths:
         raise TrialError("a trial needs pairs; give --pairs FILE")
     pairs: dict[str, CaptionPair] = {}

@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from audiocapbench.errors import TrialError, meant
+from audiocapbench.errors import TrialError, did_you_mean
 from audiocapbench.judges.quoting import RULES, as_data, fill
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.pairs.pair import CaptionPair
@@ -77,7 +77,7 @@ def named_prompt(name: str) -> PairwisePrompt:
     found = document()
     if name not in found["prompts"]:
         raise TrialError(
-            f"there is no prompt {name!r}{meant(name, prompt_names(), 'choose one of')}"
+            f"there is no prompt {name!r}{did_you_mean(name, prompt_names(), 'choose one of')}"
         )
     called = found["labels"]
     tie = called["tie"] if "-tie" in name else None

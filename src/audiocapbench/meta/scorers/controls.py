@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from audiocapbench.errors import TrialError, meant
+from audiocapbench.errors import TrialError, did_you_mean
 from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, higher
 from audiocapbench.meta.settings import TrialSettings
@@ -43,7 +43,7 @@ def create_control(name: str, settings: TrialSettings) -> ControlScorer:
         full = sign("control-random", seed=settings.seed)
         return ControlScorer("control:random", full, partial(_random, settings.seed))
     if name not in RULES:
-        raise TrialError(f"there is no control {name!r}{meant(name, CONTROLS, 'there are')}")
+        raise TrialError(f"there is no control {name!r}{did_you_mean(name, CONTROLS, 'there are')}")
     signature = sign(f"control-{name}")
     if name == "likelier":
         signature = signature.with_fields(model=load_ngrams().name)

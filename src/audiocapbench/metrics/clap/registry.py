@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from audiocapbench.errors import AudioCapBenchError, MetricError, meant
+from audiocapbench.errors import AudioCapBenchError, MetricError, did_you_mean
 from audiocapbench.metrics.clap.encoder import DEVICES, AudioTextEncoder
 from audiocapbench.metrics.clap.laion import load_laion
 from audiocapbench.metrics.clap.packages import PACKAGES, load_package
@@ -63,7 +63,7 @@ def _from_plugin(name: str, options: dict[str, str], device: str) -> AudioTextEn
     found = plugins("audio_text_encoders").get(name)
     if found is None:
         known = [*LAION, *PACKAGES, *sorted(plugins("audio_text_encoders"))]
-        near = meant(name, known, "there are")
+        near = did_you_mean(name, known, "there are")
         raise MetricError(f"there is no audio-text encoder {name!r}{near}")
     try:
         encoder = found.load()(options, device)

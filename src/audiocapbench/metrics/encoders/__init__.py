@@ -4,7 +4,7 @@ import threading
 from functools import partial
 from pathlib import Path
 
-from audiocapbench.errors import MetricError, meant
+from audiocapbench.errors import MetricError, did_you_mean
 from audiocapbench.metrics.encoders.device import PRECISIONS
 from audiocapbench.metrics.encoders.encoder import Encoder
 from audiocapbench.metrics.spreading import NamedWeights
@@ -70,7 +70,7 @@ def _load(name: str, *, download: bool) -> Encoder:
     if name.endswith(onnx.SUFFIX) and "\0" not in name and Path(name).is_file():
         return onnx.load_onnx(Path(name))
     raise MetricError(
-        f"There is no sentence encoder called {name[:200]!r}{meant(name, ENCODERS)}: choose one of "
-        f"{', '.join(ENCODERS)}, or give the path of a sentence-transformers folder or "
-        "of an .onnx file."
+        f"There is no sentence encoder called {name[:200]!r}{did_you_mean(name, ENCODERS)}: "
+        f"choose one of {', '.join(ENCODERS)}, or give the path of a sentence-transformers folder "
+        "or of an .onnx file."
     )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from audiocapbench.errors import ReportError, meant
+from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.compare.compute import (
     ALL,
@@ -224,7 +224,7 @@ def worse(comparison: Comparison, name: str) -> tuple[bool, str]:
     found = rows.get(name)
     if found is None:
         raise ReportError(
-            f"the runs were not compared by {name!r}{meant(name, rows, 'they were by')}"
+            f"the runs were not compared by {name!r}{did_you_mean(name, rows, 'they were by')}"
         )
     if found.adjusted is None or found.difference is None:
         raise ReportError(f"{name}: {found.n:,} common samples are too few to test a difference")

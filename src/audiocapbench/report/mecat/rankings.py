@@ -31,7 +31,7 @@ from audiocapbench.benchmarks.mecat.published import (
     source,
 )
 from audiocapbench.benchmarks.mecat.traits import CAPTION, QA
-from audiocapbench.errors import ReportError, meant
+from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.report.mecat.scored import METRIC, SIMILARITY, ScoredAnswers
 from audiocapbench.scores.scorer import FEWEST_SHARE, SLACK
 from audiocapbench.signature import Signature
@@ -321,7 +321,7 @@ def split_report(
     benchmark = one_benchmark(scored)
     known = QA_CATEGORIES if benchmark == QA else GROUPS
     if group not in known:
-        raise ReportError(f"there is no group {group!r}{meant(group, known, 'there are')}")
+        raise ReportError(f"there is no group {group!r}{did_you_mean(group, known, 'there are')}")
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:
         score = one.groups.get(group)

@@ -9,7 +9,7 @@ import numpy as np
 from audiocapbench.benchmarks.mecat.groups import GROUPS, QA_CATEGORIES, subtask_of
 from audiocapbench.benchmarks.mecat.published import published_stability
 from audiocapbench.benchmarks.mecat.traits import QA
-from audiocapbench.errors import MetricError, ReportError, meant
+from audiocapbench.errors import MetricError, ReportError, did_you_mean
 from audiocapbench.metrics.date.metric import encode_corpus, resampled_date, whole_date
 from audiocapbench.metrics.date.pieces import piece_encoder
 from audiocapbench.metrics.names import parse_name
@@ -99,7 +99,9 @@ def _by_group(given: AnswerSet, wanted: Sequence[str]) -> dict[str, list[GivenAn
     known = QA_CATEGORIES if given.benchmark == QA else GROUPS
     for group in wanted:
         if group not in known:
-            raise ReportError(f"there is no group {group!r}{meant(group, known, 'there are')}")
+            raise ReportError(
+                f"there is no group {group!r}{did_you_mean(group, known, 'there are')}"
+            )
     found: dict[str, list[GivenAnswer]] = {}
     for one in given.answers:
         if one.group in known and (not wanted or one.group in wanted):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from audiocapbench.errors import ReportError, meant
+from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.files import write_file
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.page.document import BoardDocument, Cell, ScorerEntry
@@ -62,7 +62,9 @@ def formats(wanted: str) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(part.strip().lower() for part in wanted.split(",") if part.strip()))
     for name in names:
         if name not in FORMATS:
-            raise ReportError(f"there is no format {name!r}{meant(name, FORMATS, 'there are')}")
+            raise ReportError(
+                f"there is no format {name!r}{did_you_mean(name, FORMATS, 'there are')}"
+            )
     if not names:
         raise ReportError(f"no format is named; there are {', '.join(FORMATS)}")
     return names

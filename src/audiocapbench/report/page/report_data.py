@@ -13,7 +13,7 @@ from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.benchmarks.corpora import leaves_null_out
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status, total_cost
-from audiocapbench.errors import ReportError, meant
+from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.leaderboard.board import PublishedEntry
 from audiocapbench.report.leaderboard.build import default_scorer
@@ -429,7 +429,7 @@ def _headline(scorers: Mapping[Scorer, int], runs: int, metric: str, wanted: str
     for one in scorers:
         if wanted == one.label or (one.is_overall and wanted == one.judge):
             return one
-    near = meant(wanted, [one.label for one in scorers], "these runs have")
+    near = did_you_mean(wanted, [one.label for one in scorers], "these runs have")
     raise ReportError(f"there is no score {wanted!r} to rank by{near}")
 
 

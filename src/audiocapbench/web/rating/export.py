@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from audiocapbench.errors import meant
+from audiocapbench.errors import did_you_mean
 from audiocapbench.files import csv_text, encodable
 from audiocapbench.meta.build import vote_table
 from audiocapbench.meta.pairs.files import project_pairs
@@ -38,7 +38,9 @@ def export_ratings(
     """
     lines = {one.name: one for one in store.ratings.projects()}
     if project not in lines:
-        raise RatingError(f"there is no project {project!r}{meant(project, lines, 'there are')}")
+        raise RatingError(
+            f"there is no project {project!r}{did_you_mean(project, lines, 'there are')}"
+        )
     kind = lines[project].kind
     items = {key: RatingItem.of(key, one) for key, one in store.ratings.items(project).items()}
     if form == "votes":
@@ -51,7 +53,9 @@ def export_ratings(
     said = store.ratings.of(project)
     known = KINDS[kind].dimensions
     if dimension is not None and dimension not in known:
-        raise RatingError(f"{project} has no {dimension!r}{meant(dimension, known, 'there are')}")
+        raise RatingError(
+            f"{project} has no {dimension!r}{did_you_mean(dimension, known, 'there are')}"
+        )
     said = [one for one in said if gold or not items[one.item].gold]
     rows = list(_rows(kind, items, said, dimension))
     if form == "jsonl":

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.errors import AudioCapBenchError, meant
+from audiocapbench.errors import AudioCapBenchError, did_you_mean
 from audiocapbench.judges import create_judge
 from audiocapbench.models import create_model
 from command import run_command
@@ -49,12 +49,12 @@ def test_a_judge_that_is_none_is_not_called_a_model() -> None:
 
 
 def test_what_two_names_share_before_a_slash_makes_them_no_more_alike() -> None:
-    assert meant("control/left", ["control/right", "control/empty"]) == ""
-    assert meant("openai/gpt-5", ["gemini/gpt-5"]) == " (did you mean 'gemini/gpt-5'?)"
+    assert did_you_mean("control/left", ["control/right", "control/empty"]) == ""
+    assert did_you_mean("openai/gpt-5", ["gemini/gpt-5"]) == " (did you mean 'gemini/gpt-5'?)"
 
 
 @pytest.mark.parametrize("name", ["", " ", "/", "zzzzzz", "x" * 5000, "\udc80", "*", "ключ"])
 def test_what_is_near_to_nothing_gets_no_guess(name: str) -> None:
-    assert meant(name, ["rouge_l", "openai/gpt"]) == ""
+    assert did_you_mean(name, ["rouge_l", "openai/gpt"]) == ""
     with pytest.raises(AudioCapBenchError):
         create_model(name)
