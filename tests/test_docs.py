@@ -144,6 +144,7 @@ def test_what_pages_have_from_the_program_is_current() -> None:
     """The command line, the costs of the paper's table, and what elements makes of examples."""
     if metadata.version("typer").split(".")[1].zfill(3) < "029":
         pytest.skip("docs/cli.md is written with a newer Typer")
+    needs("websockets")  # the paper's models are made, and two of them are heard through one
     for path, text in runpy.run_path(str(ROOT / "tools" / "write_docs.py"))["pages"]().items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name} is not current: make docs"
 

@@ -20,6 +20,8 @@ from command import run_command
 from forks import Forked
 from needs import needs
 
+pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
+
 
 @pytest.fixture
 def checked(place: Path, merger: Merger) -> Path:

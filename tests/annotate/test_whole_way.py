@@ -19,6 +19,8 @@ from needs import needs
 from plugin import install_package
 from printed import blocks, page
 
+pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
+
 EXPERTS = ("--expert", "signal", "--expert", "diary")
 
 

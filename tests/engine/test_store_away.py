@@ -30,6 +30,8 @@ from locking import locked
 from made_store import MadeRun, made_samples, put_run
 from whole_run import clip_of, finish, interrupt, outcomes, said, start, wait_until
 
+pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
+
 CLIPS = 12
 
 

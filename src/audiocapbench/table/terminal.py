@@ -111,9 +111,10 @@ def _turned(columns: Sequence[TextColumn], key: int) -> list[TextColumn]:
     names, values, intervals = zip(*lines, strict=True)
     left, right = (replace(columns[key].look, align=align) for align in ("left", "right"))
     unmarked = (None,) * len(lines)
+    name = tuple(part for line in columns[key].cells[0] for part in _name_lines(line))
     return [
         TextColumn(columns[key].heading, names, unmarked, left),
-        TextColumn(columns[key].cells[0], values, unmarked, right),
+        TextColumn(name, values, unmarked, right),
         *(
             [TextColumn((INTERVAL,), intervals, unmarked, right)]
             if any(map(any, intervals))
