@@ -117,13 +117,19 @@ def _checked(
     fields: dict[str, Any], where: str, names: Mapping[str, str]
 ) -> MetadataRow | list[Problem]:
     """The row of fields under our names; a problem has the name that the file has."""
+    for name, value in fields.items():
+        items = (
+            {f"[{at}]": item for at, item in enumerate(value)} if isinstance(value, list) else {}
+        )
+        for at, item in (items or {"": value}).items():
+            try:
+                check_storable([name, item])
+            except ValueError as error:
+                return [Problem(where, f"{names.get(name, name)}{at}", str(error))]
     try:
-        check_storable(fields)
         return MetadataRow.model_validate(fields)
     except ValidationError as error:
         return problems_of(error, where, names, _WORDS)
-    except ValueError as error:
-        return [Problem(where, "", str(error))]
 
 
 def read_metadata(path: Path, problems: list[Problem]) -> Iterator[tuple[str, MetadataRow]]:
