@@ -4,11 +4,14 @@
 # make test-floor  the light suite with the lowest version of every dependency that pyproject.toml allows
 # make docs   writes what the pages have from the program: the command line, costs, examples
 # make soak   minutes of kills, locks, restarts and faults over both kinds of stores
+# make heavy  installs what the heavy extras need
 # make test-all  installs the heavy extras too and runs everything, the tests marked slow as well
 # make test-rest  the same without the tests that the last `make test` ran; .ci/run has both
 
 PYTHON ?= python3
 VENV ?= .venv
+# Which tests the last `make test` passed.
+RAN ?= $(VENV)/.ran
 BIN := $(VENV)/bin
 # What needs torch or a browser has floors too; to try them as well: make test-floor LOWEST=test,local,sbert
 FLOOR := .venv-floor
@@ -26,13 +29,13 @@ PARALLEL ?= --numprocesses=$(JOBS) --dist=loadfile
 # How long a soak takes.
 MINUTES ?= 5
 
-.PHONY: demo test test-floor soak test-all test-rest check docs format clean
+.PHONY: demo test test-floor soak heavy test-all test-rest check docs format clean
 
 demo: $(VENV)/.core
 	$(BIN)/audiocapbench demo
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow' --list-ran=$(VENV)/.ran
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow' --list-ran=$(RAN)
 
 # The printed table is of today's NumPy: of an older one the end of an interval may fall on another tie.
 test-floor: $(FLOOR)/.floor
@@ -42,11 +45,13 @@ test-floor: $(FLOOR)/.floor
 soak: $(VENV)/.test
 	$(BIN)/python tests/soak.py --minutes $(MINUTES)
 
-test-all: $(VENV)/.all $(VENV)/.axe
+heavy: $(VENV)/.all $(VENV)/.axe
+
+test-all: heavy
 	$(BIN)/python -m pytest $(PARALLEL)
 
-test-rest: $(VENV)/.all $(VENV)/.axe
-	$(BIN)/python -m pytest $(PARALLEL) --not-again=$(VENV)/.ran
+test-rest: heavy
+	$(BIN)/python -m pytest $(PARALLEL) --not-again=$(RAN)
 
 check: $(VENV)/.check
 	$(BIN)/ruff format --check .
@@ -61,7 +66,7 @@ format: $(VENV)/.check
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) $(FLOOR) .venv-ci dist build .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(FLOOR) .venv-ci .venv-ci-all dist build .mypy_cache .pytest_cache .ruff_cache
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "AudioCapBench needs Python 3.11 or newer; try: make PYTHON=python3.12")'
