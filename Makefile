@@ -22,9 +22,11 @@ AXE := axe-core@4.10.3
 # Bytecode is kept, whatever the shell says: a test that starts a process would compile the whole package
 # again, and pytest would rewrite all tests in each of its processes.
 export PYTHONDONTWRITEBYTECODE :=
-# One process more than there are processors, for tests that wait; the tests of a file stay together.
-JOBS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
-PARALLEL ?= --numprocesses=$(JOBS) --dist=loadfile
+# As many processes as there are processors; the tests of a file stay together. Where many tests wait,
+# for servers, leases and browsers, one more uses the time.
+JOBS ?= auto
+test-all test-rest: JOBS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+PARALLEL = --numprocesses=$(JOBS) --dist=loadfile
 
 # How long a soak takes.
 MINUTES ?= 5
