@@ -1,5 +1,6 @@
 """What is put on trial: anything that chooses between two captions, and how a name becomes it."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from importlib import import_module
@@ -47,7 +48,7 @@ class Diagnostics(NamedTuple):
     failed: int = 0
 
 
-class PairScorer:
+class PairScorer(ABC):
     """Chooses one caption of each pair; a subclass gives ``choose``.
 
     Attributes:
@@ -63,9 +64,9 @@ class PairScorer:
     sees_both = False
     latest = Diagnostics()
 
+    @abstractmethod
     def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """Choose for all pairs at once, with the captions in their own order."""
-        raise NotImplementedError
 
     def choose_swapped(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """Its choices when the captions change places, for the pairs as they stand."""
@@ -89,9 +90,9 @@ class PointwiseScorer(PairScorer):
     is the noise of sums taken in another order, and no preference.
     """
 
+    @abstractmethod
     def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
         """Scores of the first captions and of the second; NaN where there is none."""
-        raise NotImplementedError
 
     def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """The caption with the higher score; unknown where one has none."""
