@@ -3,9 +3,6 @@
 import re
 import unicodedata
 
-_KEPT = "\n\t"
-_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
-
 
 def escape_controls(text: str) -> str:
     """Text whose control characters, such as terminal escapes and bidi marks, are written out."""
@@ -24,15 +21,13 @@ def escape_line(text: str) -> str:
 
 def escape_json(text: str) -> str:
     """JSON that says the same, with its control characters as JSON's own escapes."""
-    return re.sub(r"[^\x20-\x7e]", lambda found: _json_escape(found[0]), text)
+
+    def escaped(match: re.Match[str]) -> str:
+        units = match[0].encode("utf-16-be", "surrogatepass").hex() if _unseen(match[0]) else ""
+        return re.sub("....", r"\\u\g<0>", units) or match[0]
+
+    return re.sub(r"[^\x20-\x7e]", escaped, text)
 
 
 def _unseen(character: str) -> bool:
-    return character not in _KEPT and unicodedata.category(character) in _UNSEEN
-
-
-def _json_escape(character: str) -> str:
-    if not _unseen(character):
-        return character
-    units = character.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
+    return character not in "\n\t" and unicodedata.category(character) in "Cc Cf Cs Zl Zp".split()

@@ -25,26 +25,21 @@ class Format(StrEnum):
 
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~&$])")
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': "''",
-    "−": "$-$",
-    "–": "--",
-    "—": "---",
-    "…": r"\ldots{}",
-}
+_LATEX: dict[int, str] = str.maketrans({one: f"\\{one}" for one in "{}&%$#_"}) | str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': "''",
+        "−": "$-$",
+        "–": "--",
+        "—": "---",
+        "…": r"\ldots{}",
+    }
+)
 _Signs = Mapping[Mark | None, tuple[str, str]]
 _MARKDOWN_MARKS: _Signs = {"best": ("**", "**"), "second": ("<u>", "</u>"), None: ("", "")}
 _LATEX_MARKS: _Signs = {"best": (r"\textbf{", "}"), "second": (r"\underline{", "}"), None: ("", "")}
@@ -52,9 +47,8 @@ _LATEX_MARKS: _Signs = {"best": (r"\textbf{", "}"), "second": (r"\underline{", "
 
 def csv_text(records: Sequence[Row]) -> str:
     """Records as CSV at full precision, a row each; a missing value is an empty field."""
-    if not records:
-        return ""
-    return rows_as_csv([tuple(records[0]), *(tuple(one.values()) for one in records)])
+    rows = [tuple(one.values()) for one in records]
+    return rows_as_csv([tuple(records[0]), *rows]) if rows else ""
 
 
 def markdown_text(tables: Iterable[Table]) -> str:
@@ -88,18 +82,10 @@ def latex_text(tables: Iterable[Table]) -> str:
             " & ".join("{}" + text for text in row) + r" \\"
             for row in _lines(columns, latex, _LATEX_MARKS)
         )
-        lines = [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{latex(table.title)}}}",
-            rf"\begin{{tabular}}{{{aligned}}}",
-            r"\toprule",
-            *(head, r"\midrule", *rows),
-            r"\bottomrule",
-            r"\end{tabular}",
-            *(rf"\par\footnotesize {latex(note)}" for note in table.notes),
-            r"\end{table}",
-        ]
+        notes = (rf"\par\footnotesize {latex(note)}" for note in table.notes)
+        lines = [r"\begin{table}", r"\centering", rf"\caption{{{latex(table.title)}}}"]
+        lines += [rf"\begin{{tabular}}{{{aligned}}}", r"\toprule", head, r"\midrule", *rows]
+        lines += [r"\bottomrule", r"\end{tabular}", *notes, r"\end{table}"]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
 
@@ -129,11 +115,7 @@ def html_text(table: Table, *, in_page: bool = False) -> str:
 
 
 def parquet_content(records: Sequence[Row]) -> bytes:
-    """Records as a Parquet file, a row each; a column has one type, also where all is missing.
-
-    Raises:
-        ReportError: pyarrow is not installed.
-    """
+    """Records as a Parquet file, a row each; a column has one type, also where all is missing."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -142,8 +124,8 @@ def parquet_content(records: Sequence[Row]) -> bytes:
     types = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
     arrays = {}
     for name in records[0] if records else ():
-        values = [record[name] for record in records]
-        values = [encodable(one) if isinstance(one, str) else one for one in values]
+        cells = (record[name] for record in records)
+        values = [encodable(one) if isinstance(one, str) else one for one in cells]
         kinds = {type(one) for one in values if one is not None}
         kind = kinds.pop() if len(kinds) == 1 else float if kinds <= {int, float} else str
         arrays[name] = pa.array(values, type=types[kind])
@@ -154,16 +136,12 @@ def parquet_content(records: Sequence[Row]) -> bytes:
 
 def markdown(text: str) -> str:
     """Text that Markdown shows as it is, on one line."""
-    return _MARKDOWN.sub(r"\\\1", _one_line(text))
+    return _MARKDOWN.sub(r"\\\1", " ".join(escape_controls(text).split()))
 
 
 def latex(text: str) -> str:
     """Text that LaTeX prints as it is, on one line."""
-    return "".join(_LATEX.get(character, character) for character in _one_line(text))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(escape_controls(text).split())
+    return " ".join(escape_controls(text).split()).translate(_LATEX)
 
 
 def _html(text: str) -> str:
@@ -171,9 +149,7 @@ def _html(text: str) -> str:
 
 
 def _lines(
-    columns: Sequence[TextColumn],
-    escaped: Callable[[str], str],
-    signs: _Signs,
+    columns: Sequence[TextColumn], escaped: Callable[[str], str], signs: _Signs
 ) -> list[tuple[str, ...]]:
     """The headings and then each row, escaped, with the signs of what is marked around it."""
     texts = []

@@ -11,8 +11,6 @@ from audiocapbench.table.forms import html_text
 from audiocapbench.table.table import Row, Table
 from audiocapbench.table.terminal import text_of
 
-_WIDTH = 100
-
 
 class Result(ABC):
     """The answer to a call of the library, or to a command."""
@@ -36,15 +34,11 @@ class Result(ABC):
         """As the JSON object that the command line prints."""
 
     def to_frame(self) -> Any:
-        """The rows as a pandas data frame, or a polars one where pandas is not installed.
-
-        Raises:
-            ReportError: Neither is installed.
-        """
+        """The rows as a pandas data frame, or a polars one where pandas is not installed."""
         records = self.records()
-        for name in ("pandas", "polars"):
+        for package in ("pandas", "polars"):
             try:
-                library = import_module(name)
+                library = import_module(package)
             except ImportError:
                 continue
             names = list(records[0]) if records else []
@@ -52,7 +46,7 @@ class Result(ABC):
         raise ReportError("a data frame needs pandas or polars: pip install pandas")
 
     def __str__(self) -> str:
-        return text_of(self.tables(), _WIDTH)
+        return text_of(self.tables(), width=100)
 
     __repr__ = __str__
 
@@ -64,10 +58,8 @@ class Result(ABC):
 class Findings(Result):
     """What an analysis found: tables, of which those with rows are shown, and facts beside them.
 
-    Attributes:
-        found: The tables; the rows of those with a name are part of the JSON object.
-        facts: The rest of the JSON object.
-        rows: For programs; those of the first table by default.
+    ``to_dict`` has the facts and the rows of tables that have a name; ``rows`` are for programs,
+    those of the first table by default.
     """
 
     found: Sequence[Table]
@@ -75,13 +67,10 @@ class Findings(Result):
     rows: Sequence[Row] | None = None
 
     def tables(self) -> list[Table]:
-        """The tables that have rows."""
         return [one for one in self.found if one.rows]
 
     def records(self) -> Sequence[Row]:
-        """The rows, an interval in two columns."""
         return self.found[0].records() if self.rows is None else self.rows
 
     def to_dict(self) -> dict[str, Any]:
-        """The facts, and the rows of the tables by their names."""
         return self.facts | {one.name: one.objects() for one in self.found if one.name}

@@ -13,27 +13,20 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 Align = Literal["left", "right"]
 Mark = Literal["best", "second"]
 Row = dict[str, Any]
+MultilineCell = tuple[str, ...]
 
 ALWAYS = 10
 """The importance of columns that are left out last."""
-
 INTERVAL = "95 %"
 """What stands above intervals."""
-
-_CENT = 0.01
 
 
 @runtime_checkable
 class Measured(Protocol):
     """A number with its 95 % interval, such as an estimate; None where there is none."""
 
-    @property
-    def value(self) -> float | None:
-        """The number."""
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """Its two ends."""
+    value: float | None
+    interval: tuple[float, float] | None
 
 
 class ValueWithInterval(NamedTuple):
@@ -48,7 +41,6 @@ class Column:
     """How people see one value of each row.
 
     Attributes:
-        name: Which value.
         heading: What stands above it; by default the name, with spaces.
         form: How a number is shown: a format such as ``.3f``, ``%`` for shares, ``$`` for costs,
             ``p`` for p-values; or a text with several values in it, ``{n:,}/{samples:,}``.
@@ -70,10 +62,6 @@ class Column:
     marks: bool = False
 
 
-MultilineCell = tuple[str, ...]
-"""The lines of a cell."""
-
-
 class TextColumn(NamedTuple):
     """A column as text, whatever it is shown on."""
 
@@ -88,8 +76,7 @@ class Table:
     """Rows of values, and how they are shown.
 
     Attributes:
-        columns: Names are enough where nothing else is to be said of a column; by default all
-            values of the first row.
+        columns: A name is enough where a column has no special look; by default all values.
         name: What its rows are called in a JSON document.
         stacks: Whether rows of running text are shown one below the other where they do not fit.
     """
@@ -103,12 +90,9 @@ class Table:
 
     def text_columns(self) -> list[TextColumn]:
         """The table as text; an interval stands in a column of its own after its value."""
-        given = self.columns or (list(self.rows[0]) if self.rows else ())
-        return [
-            text
-            for one in given
-            for text in _text_columns(Column(one) if isinstance(one, str) else one, self.rows)
-        ]
+        columns = self.columns or (list(self.rows[0]) if self.rows else ())
+        looks = (Column(one) if isinstance(one, str) else one for one in columns)
+        return [text for look in looks for text in _text_columns(look, self.rows)]
 
     def objects(self) -> list[dict[str, Any]]:
         """Rows as JSON objects; a value with an interval is an object of both."""
@@ -122,21 +106,20 @@ class Table:
 
     def records(self) -> list[dict[str, Any]]:
         """Rows for spreadsheets; the ends of an interval have columns of their own."""
-        found: list[dict[str, Any]] = []
+        records: list[dict[str, Any]] = []
         for row in self.rows:
-            found.append({})
+            records.append({})
             for name, one in row.items():
+                records[-1][name] = one.value if isinstance(one, Measured) else one
                 if isinstance(one, Measured):
                     low, high = one.interval or (None, None)
-                    found[-1] |= {name: one.value, f"{name}_low": low, f"{name}_high": high}
-                else:
-                    found[-1][name] = one
-        return found
+                    records[-1] |= {f"{name}_low": low, f"{name}_high": high}
+        return records
 
 
 def dollars(usd: float | None) -> str:
     """A cost as tables have it; below a cent with three digits that are not zero."""
-    if usd is None or not 0 < usd < _CENT:
+    if usd is None or not 0 < usd < 0.01:
         return "–" if usd is None else f"${usd:,.2f}"
     return f"${usd:.{2 - floor(log10(usd))}f}".rstrip("0")
 
@@ -178,38 +161,35 @@ class _Template(string.Formatter):
         return "" if None in known else self.vformat(form, (), row)
 
 
-def _text_columns(column: Column, rows: Sequence[Row]) -> list[TextColumn]:
-    heading = column.heading or column.name.replace("_", " ") + " %" * (column.form == "%")
-    values = [row.get(column.name, "") for row in rows]
-    if "{" in column.form:
-        cells = [_Template().fill(column.form, row) for row in rows]
-        return [_text_column(heading, cells, column)]
+def _text_columns(look: Column, rows: Sequence[Row]) -> list[TextColumn]:
+    heading = look.heading or look.name.replace("_", " ") + " %" * (look.form == "%")
+    if "{" in look.form:
+        return [_text_column(heading, [_Template().fill(look.form, row) for row in rows], look)]
+    values = [row.get(look.name, "") for row in rows]
     measured = any(isinstance(one, Measured) for one in values)
-    form = column.form or (".3f" if measured else "")
+    form = look.form or (".3f" if measured else "")
     points = [one.value if isinstance(one, Measured) else one for one in values]
-    if column.align is None and any(isinstance(one, str) and one for one in values):
-        column = replace(column, align="left")
-    found = [_text_column(heading, [shown(one, form) for one in points], column)]
+    if look.align is None and any(isinstance(one, str) and one for one in values):
+        look = replace(look, align="left")
+    columns = [_text_column(heading, [shown(one, form) for one in points], look)]
     spans = [one.interval if isinstance(one, Measured) else None for one in values]
     if any(spans):
         between = " to " if form.startswith("+") else "–"
         ends = [between.join(shown(end, form) for end in span or ()) for span in spans]
-        look = replace(column, folds=True, marks=False)
-        found.append(_text_column(INTERVAL, ends, look))
-    return found
+        columns.append(_text_column(INTERVAL, ends, replace(look, folds=True, marks=False)))
+    return columns
 
 
 def _text_column(heading: str, cells: Sequence[str], look: Column) -> TextColumn:
-    marks = _marks(cells) if look.marks and len(cells) > 1 else [None] * len(cells)
-    return TextColumn((heading,), tuple((one,) for one in cells), tuple(marks), look)
-
-
-def _marks(cells: Sequence[str]) -> list[Mark | None]:
-    """The best and the second best; equal as printed is equal, unseen digits make no winner."""
-    numbers = [None if one in ("", "–") else float(one) for one in cells]
-    best = sorted({one for one in numbers if one is not None}, reverse=True)[:2]
-    names: dict[float | None, Mark] = dict(zip(best, ("best", "second"), strict=False))
-    return [names.get(one) for one in numbers]
+    """Best and second best are marked; equal as printed is equal, unseen digits make no winner."""
+    names: dict[float | None, Mark] = {}
+    numbers: list[float | None] = [None] * len(cells)
+    if look.marks and len(cells) > 1:
+        numbers = [None if one in ("", "–") else float(one) for one in cells]
+        best = sorted({one for one in numbers if one is not None}, reverse=True)
+        names = dict(zip(best, ("best", "second"), strict=False))
+    marks = tuple(map(names.get, numbers))
+    return TextColumn((heading,), tuple((one,) for one in cells), marks, look)
 
 
 def signature_notes(signatures: Iterable[object]) -> list[str]:

@@ -75,26 +75,30 @@ def fitted(table: Table, width: int) -> tuple[list[TextColumn], list[str]]:
     intervals but the first are left out, and then the least important columns; never those that
     say what a row is about. A single row is turned instead, and has a line for each value.
     """
-    columns = list(map(_escaped, table.text_columns()))
+    columns = [
+        one._replace(
+            heading=tuple(map(escape_line, one.heading)),
+            cells=tuple(tuple(map(escape_line, cell)) for cell in one.cells),
+        )
+        for one in table.text_columns()
+    ]
     if table_width(columns) <= width:
         return columns, []
     folded = _folded(columns, table.title)
     if table_width(folded) <= width:
         return folded, []
-    keys = 1 + next((at for at, one in enumerate(folded) if one.look.align == "left"), 0)
+    key = next((at for at, one in enumerate(folded) if one.look.align == "left"), 0)
     if len(table.rows) == 1:
-        return _turned(columns, keys - 1), []
-    narrow, left_out = _narrow(folded, keys), list[str]()
+        return _turned(columns, key), []
+    narrow, left_out = _narrow(folded, key), list[str]()
     intervals = [at for at, one in enumerate(columns) if one.heading == (INTERVAL,)][1:]
     if intervals and table_width(narrow) > width:
-        folded = _folded(
-            [one for at, one in enumerate(columns) if at not in intervals], table.title
-        )
-        narrow, left_out = _narrow(folded, keys), ["other intervals"]
+        others = [one for at, one in enumerate(columns) if at not in intervals]
+        folded, left_out = _folded(others, table.title), ["other intervals"]
+        narrow = _narrow(folded, key)
     kept = list(range(len(narrow)))
-    while table_width([narrow[at] for at in kept]) > width and len(kept) > keys:
-        least = min(narrow[at].look.importance for at in kept[keys:])
-        kept.remove(max(at for at in kept[keys:] if narrow[at].look.importance == least))
+    while table_width([narrow[at] for at in kept]) > width and len(kept) > key + 1:
+        kept.remove(min(kept[key + 1 :], key=lambda at: (narrow[at].look.importance, -at)))
     left_out += [", ".join(one.heading) for at, one in enumerate(folded) if at not in kept]
     whole = [folded[at] for at in kept]
     return whole if table_width(whole) <= width else [narrow[at] for at in kept], left_out
@@ -111,81 +115,64 @@ def _turned(columns: Sequence[TextColumn], key: int) -> list[TextColumn]:
     names, values, intervals = zip(*lines, strict=True)
     left, right = (replace(columns[key].look, align=align) for align in ("left", "right"))
     unmarked = (None,) * len(lines)
-    name = tuple(part for line in columns[key].cells[0] for part in _name_lines(line))
-    return [
+    turned = [
         TextColumn(columns[key].heading, names, unmarked, left),
-        TextColumn(name, values, unmarked, right),
-        *(
-            [TextColumn((INTERVAL,), intervals, unmarked, right)]
-            if any(map(any, intervals))
-            else []
-        ),
+        TextColumn(_name_lines(columns[key].cells[0]), values, unmarked, right),
+        TextColumn((INTERVAL,), intervals, unmarked, right),
     ]
+    return turned if any(map(any, intervals)) else turned[:2]
 
 
 def table_width(columns: Sequence[TextColumn]) -> int:
     """Columns of text that a table takes: three between its own, and two edges."""
-    return sum(map(_width, columns)) + _BETWEEN * (len(columns) - 1) + _EDGES
-
-
-def _width(column: TextColumn) -> int:
     from rich.cells import cell_len
 
-    widest = max(cell_len(line) for cell in (column.heading, *column.cells) for line in cell)
-    return min(widest, _RUNNING_TEXT) if column.look.wraps else widest
-
-
-def _escaped(column: TextColumn) -> TextColumn:
-    def escaped(cell: MultilineCell) -> MultilineCell:
-        return tuple(map(escape_line, cell))
-
-    return column._replace(heading=escaped(column.heading), cells=tuple(map(escaped, column.cells)))
+    width = _BETWEEN * (len(columns) - 1) + _EDGES
+    for one in columns:
+        widest = max(cell_len(line) for cell in (one.heading, *one.cells) for line in cell)
+        width += min(widest, _RUNNING_TEXT) if one.look.wraps else widest
+    return width
 
 
 def _folded(columns: Sequence[TextColumn], title: str) -> list[TextColumn]:
-    found: list[TextColumn] = []
+    folded: list[TextColumn] = []
     for one in columns:
         if not one.look.folds:
-            found.append(one)
+            folded.append(one)
             continue
-        above = found[-1]
-        cells = tuple(
-            (*upper, *filter(None, lower))
-            for upper, lower in zip(above.cells, one.cells, strict=True)
-        )
+        above = folded[-1]
+        pairs = zip(above.cells, one.cells, strict=True)
+        cells = tuple((*upper, *filter(None, lower)) for upper, lower in pairs)
         # Where the title speaks of intervals, what stands below a number needs no heading.
         heading = () if one.heading == (INTERVAL,) and INTERVAL in title else one.heading
-        found[-1] = above._replace(heading=(*above.heading, *heading), cells=cells)
-    return found
+        folded[-1] = above._replace(heading=(*above.heading, *heading), cells=cells)
+    return folded
 
 
-def _narrow(columns: Sequence[TextColumn], keys: int) -> list[TextColumn]:
-    return [_broken(one, is_key=at == keys - 1) for at, one in enumerate(columns)]
+def _narrow(columns: Sequence[TextColumn], key: int) -> list[TextColumn]:
+    """Columns with headings broken at spaces, and the key's names where their parts meet."""
+    narrow = []
+    for at, one in enumerate(columns):
+        cells = tuple(map(_name_lines, one.cells)) if at == key else one.cells
+        widest = max((len(line) for cell in cells for line in cell), default=0)
+        heading = tuple(
+            part
+            for line in one.heading
+            for part in ([line] if len(line) <= widest else line.split() or [line])
+        )
+        narrow.append(one if one.look.wraps else one._replace(heading=heading, cells=cells))
+    return narrow
 
 
-def _broken(column: TextColumn, *, is_key: bool) -> TextColumn:
-    """A column whose heading is broken at spaces, and whose names are where their parts meet."""
-    if column.look.wraps:
-        return column
-    cells = column.cells
-    if is_key:
-        cells = tuple(tuple(part for line in cell for part in _name_lines(line)) for cell in cells)
-    widest = max((len(line) for cell in cells for line in cell), default=0)
-    heading = tuple(
-        part
-        for line in column.heading
-        for part in ([line] if len(line) <= widest else line.split() or [line])
-    )
-    return column._replace(heading=heading, cells=cells)
-
-
-def _name_lines(name: str) -> list[str]:
-    lines = [""]
-    for part in _NAME_PARTS.split(name):
-        if lines[-1] and len(lines[-1] + part.rstrip()) > _LONGEST_NAME:
-            lines.append("")
-        lines[-1] += part
-    return [one.strip() for one in lines]
+def _name_lines(cell: MultilineCell) -> MultilineCell:
+    lines: list[str] = []
+    for name in cell:
+        lines.append("")
+        for part in _NAME_PARTS.split(name):
+            if lines[-1] and len(lines[-1] + part.rstrip()) > _LONGEST_NAME:
+                lines.append("")
+            lines[-1] += part
+    return tuple(line.strip() for line in lines)
 
 
 def _rich_table(columns: Sequence[TextColumn]) -> Any:
@@ -195,18 +182,12 @@ def _rich_table(columns: Sequence[TextColumn]) -> Any:
 
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     for one in columns:
-        table.add_column(
-            Text("\n".join(one.heading)),
-            justify=one.look.align or "right",
-            no_wrap=not one.look.wraps,
-        )
+        heading, align = Text("\n".join(one.heading)), one.look.align or "right"
+        table.add_column(heading, justify=align, no_wrap=not one.look.wraps)
 
     def cell(lines: MultilineCell, style: str) -> Text:
-        # What stands below the first line is dim.
-        text = Text(lines[0], style)
-        for line in lines[1:]:
-            text.append(f"\n{line}", "dim")
-        return text
+        """What stands below the first line is dim."""
+        return Text.assemble((lines[0], style), *((f"\n{line}", "dim") for line in lines[1:]))
 
     marked = (zip(one.cells, one.marks, strict=True) for one in columns)
     for row in zip(*marked, strict=True):
