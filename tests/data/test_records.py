@@ -123,7 +123,7 @@ def test_a_json_document_is_read_like_lines(
         (tmp_path / name).write_bytes(text.encode(encoding))
         problems: list[Problem] = []
         found = read_records(tmp_path / name, problems, ("id", "text"))
-        assert [one.fields for one in found] == WHOLE
+        assert [fields for _, fields in found] == WHOLE
         assert problems == []
 
 
@@ -142,8 +142,8 @@ def test_a_number_that_no_computer_holds_is_refused(tmp_path: Path, number: str)
 def test_any_bytes_are_records_or_problems(content: bytes, name: str) -> None:
     problems: list[Problem] = []
     with contextlib.suppress(DatasetError):
-        for one in read_records(Path(name), problems, (), content):
-            json.dumps(one.fields, ensure_ascii=False, allow_nan=False).encode()
+        for _, fields in read_records(Path(name), problems, (), content):
+            json.dumps(fields, ensure_ascii=False, allow_nan=False).encode()
     assert all(str(one) for one in problems)
 
 
@@ -151,8 +151,8 @@ def test_what_separates_the_wanted_names_separates_the_fields(tmp_path: Path) ->
     (tmp_path / "a.csv").write_text("id,text,note (x; y; z)\na,one; two; three,\n")
     problems: list[Problem] = []
     found = list(read_records(tmp_path / "a.csv", problems, ("id", "text")))
-    assert found[0].fields["text"] == "one; two; three"
+    assert found[0][1]["text"] == "one; two; three"
     (tmp_path / "b.csv").write_text('"id";"text, as said"; text\na;b;one, two\n')
     found = list(read_records(tmp_path / "b.csv", problems, ("id", "text")))
-    assert found[0].fields["text"] == "one, two"
+    assert found[0][1]["text"] == "one, two"
     assert not problems

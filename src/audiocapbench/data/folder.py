@@ -1,20 +1,17 @@
 """The dataset folder: audio files, metadata and manifest.json, checked before use.
 
-The metadata is metadata.jsonl, .csv or .parquet, or metadata.json as the published tool has it; a
-JSON document may also be a list of samples, or have one for each id.
-
-A folder is either whole, with whatever its manifest calls missing, or it is refused with every
-problem that it has.
+The metadata is metadata.jsonl, .csv or .parquet, or metadata.json as the published tool has it. A
+folder is either whole, but for what its manifest calls missing, or refused with all its problems.
 """
 
 import json
 import os
 import re
-import threading
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from audiocapbench.data.manifest import Manifest, MissingClip, facts_of, read_manifest
 from audiocapbench.data.problems import InvalidDataError, Problem
@@ -77,44 +74,27 @@ def open_folder(root: Path, *, follow_links: bool = False, metadata: Path | None
         problems += manifest
         manifest = Manifest()
     problems += _repetitions(lines)
-    absent = {one.file_name for one in manifest.missing} | {one.id for one in manifest.missing}
+    absent = {name for clip in manifest.missing for name in (clip.file_name, clip.id)}
     present = [line for line in lines if not {line.row.file_name, line.row.key} & absent]
-    inside: set[str] = set()
-    found = _in_threads(lambda line: _clip(root, line, manifest, follow_links, inside), present)
-    bad = [
-        line.row.key for line, one in zip(present, found, strict=True) if isinstance(one, Problem)
-    ]
-    leave_out = "" if problems or not bad else _LEAVE_OUT.format(json.dumps(bad[0]))
-    problems += [one for one in found if isinstance(one, Problem)]
+    readers = ThreadPoolExecutor(_READERS)
+    try:
+        clips = list(readers.map(partial(_clip, root, manifest, follow_links, set()), present))
+    finally:
+        readers.shutdown(wait=False, cancel_futures=True)
+    entries, bad = [], []
+    for line, clip in zip(present, clips, strict=True):
+        if isinstance(clip, Clip):
+            entries.append(FolderEntry(line.row, clip, line.position))
+        else:
+            bad.append((line.row.key, clip))
+    hint = _LEAVE_OUT.format(json.dumps(bad[0][0])) if bad and not problems else ""
+    problems += [problem for _, problem in bad]
     if not problems and not lines:
         problems.append(Problem(str(root), "", "its metadata holds no samples"))
     if problems:
-        raise InvalidDataError(root, sorted(problems, key=_place), hint=leave_out)
-    entries = tuple(
-        FolderEntry(line.row, clip, line.position)
-        for line, clip in zip(present, found, strict=True)
-        if isinstance(clip, Clip)
-    )
-    return Folder(root, manifest.name or root.resolve().name, entries, tuple(manifest.missing))
-
-
-def _in_threads(
-    read: Callable[[_MetadataLine], Clip | Problem], lines: list[_MetadataLine]
-) -> list[Any]:
-    """Read many files at once; Ctrl-C ends the program without waiting for the readers."""
-    found: list[Any] = [None] * len(lines)
-    left = iter(enumerate(lines))
-
-    def work() -> None:
-        for index, line in left:
-            found[index] = read(line)
-
-    readers = [threading.Thread(target=work, daemon=True) for _ in range(_READERS)]
-    for reader in readers:
-        reader.start()
-    for reader in readers:
-        reader.join()
-    return found
+        raise InvalidDataError(root, sorted(problems, key=_place), hint=hint)
+    name = manifest.name or root.resolve().name
+    return Folder(root, name, tuple(entries), tuple(manifest.missing))
 
 
 def _read_metadata(root: Path, metadata: Path | None) -> tuple[list[_MetadataLine], list[Problem]]:
@@ -157,24 +137,24 @@ def _place(problem: Problem) -> tuple[bool, int]:
 def _repetitions(lines: list[_MetadataLine]) -> list[Problem]:
     """Two lines that claim the same id, the same place, or ask the same about one file."""
     problems = []
-    seen: dict[tuple[str, object], str] = {}
+    seen: dict[tuple[object, ...], str] = {}
     for where, row, _ in lines:
-        claims: list[tuple[str, object]] = [("id", row.key)]
         file = os.path.normpath(row.file_name)
-        claims.append(("file_name", (file, row.instruction, row.category)))
+        claims: list[tuple[object, ...]] = [("id", row.key)]
+        claims.append(("file_name", file, row.instruction, row.category))
         if row.position is not None:
             claims.append(("position", row.position))
-        for field, value in claims:
-            first = seen.setdefault((field, value), where)
+        for claim in claims:
+            first = seen.setdefault(claim, where)
             if first is not where:
-                shown = value[0] if isinstance(value, tuple) else value
-                problems.append(Problem(where, field, f"{shown!r} is already used by {first}"))
+                what = f"{claim[1]!r} is already used by {first}"
+                problems.append(Problem(where, str(claim[0]), what))
                 break
     return problems
 
 
 def _clip(
-    root: Path, line: _MetadataLine, manifest: Manifest, follow_links: bool, inside: set[str]
+    root: Path, manifest: Manifest, follow_links: bool, inside: set[str], line: _MetadataLine
 ) -> Clip | Problem:
     name = line.row.file_name
     path = root / name
@@ -207,13 +187,10 @@ _LAST = re.compile(r"(?!\.\.?$)[^/\\:\0]+$")
 def why_outside(
     root: Path, name: str, *, follow_links: bool, inside: set[str] | None = None
 ) -> str:
-    """Why a file is not to be read because it lies outside of its folder; nothing where it may.
+    """Why a file lies outside of its folder and is not to be read; empty where it may be.
 
-    A link may lead out where the user says so, as links in a Hugging Face cache do. A name that
-    leads out by itself never may.
-
-    Args:
-        inside: Folders below the root that are known to lie in it; grows as more are seen.
+    ``follow_links`` allows links that lead out, never a name that does. ``inside`` collects folders
+    below the root that are known to lie in it, which saves resolving each file.
     """
     last = _LAST.search(name)
     folder, file = (name[: last.start()], last[0]) if last else (name, "")

@@ -1,50 +1,51 @@
-"""JSON that nobody vouches for, read strictly: no key twice, no number that is none, only text."""
+"""JSON of any origin, read strictly: no key twice, only finite numbers, only valid text."""
 
 import codecs
 import json
 import math
+import re
 from collections import Counter
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NoReturn
 
 from audiocapbench.data.problems import Problem, os_errors
 from audiocapbench.errors import DatasetError
 
-LARGEST_DOCUMENT = 1 << 30
+_LARGEST_DOCUMENT = 1 << 30
 _DEEPEST = 100
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_HALF = "holds half of a surrogate pair, which is not text"
 
 
-def read_json(path: Path) -> Any:
-    """The value of a JSON file, or the ``Problem`` that it has.
-
-    Raises:
-        DatasetError: The file cannot be read, or is larger than any of its kind.
-    """
-    with os_errors(path, "read"):
-        if path.stat().st_size > LARGEST_DOCUMENT:
-            raise DatasetError(f"{path}: is larger than {LARGEST_DOCUMENT >> 30} GiB")
-        return parse_json(path.read_bytes(), path.name)
+def read_json(path: PurePath, content: bytes | None = None) -> Any:
+    """The value of a JSON file, or of its bytes, or the ``Problem`` that it has."""
+    if content is None:
+        with os_errors(path, "read"):
+            if Path(path).stat().st_size > _LARGEST_DOCUMENT:
+                raise DatasetError(f"{path}: is larger than {_LARGEST_DOCUMENT >> 30} GiB")
+            content = Path(path).read_bytes()
+    return parse_json(content, path.name)
 
 
 def parse_json(content: str | bytes, where: str) -> Any:
-    """The value of JSON text, or the ``Problem`` that it has; no key may stand twice."""
+    """The value of JSON text, or the ``Problem`` that it has."""
     try:
         text = content if isinstance(content, str) else content.decode(encoding_of(content))
         value = _DECODER.decode(text)
-        if "\\ud" in text or "\\uD" in text:
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        escaped = "\\ud" in text or "\\uD" in text
+        if not escaped or not _SURROGATE.search(json.dumps(value, ensure_ascii=False)):
+            return value
+        what = _HALF
     except UnicodeDecodeError as error:
-        return Problem(where, "", f"is not UTF-8 (byte {error.start + 1}); save it as UTF-8")
-    except UnicodeEncodeError:
-        return Problem(where, "", "holds half of a surrogate pair, which is not text")
+        what = f"is not UTF-8 (byte {error.start + 1}); save it as UTF-8"
     except json.JSONDecodeError as error:
         line = f"line {error.lineno} " if error.lineno > 1 else ""
-        return Problem(where, "", f"is not JSON ({error.msg}, {line}column {error.colno})")
+        what = f"is not JSON ({error.msg}, {line}column {error.colno})"
     except RecursionError:
-        return Problem(where, "", "is not JSON (nested too deeply)")
+        what = "is not JSON (nested too deeply)"
     except ValueError as error:
-        return Problem(where, "", f"is not JSON ({str(error).partition(';')[0]})")
-    return value
+        what = f"is not JSON ({str(error).partition(';')[0]})"
+    return Problem(where, "", what)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -74,28 +75,17 @@ def encoding_of(beginning: bytes) -> str:
 
 
 def check_storable(value: object) -> None:
-    """Refuse text that no database keeps, in keys and values however deep.
-
-    Raises:
-        ValueError: There is some; the message says what is wrong with it.
-    """
+    """Raise a ValueError for text that no database keeps, in keys and values however deep."""
     left = [(value, 0)]
     while left:
-        one, depth = left.pop()
+        part, depth = left.pop()
         if depth > _DEEPEST:
             raise ValueError("is nested too deeply")
-        if isinstance(one, str):
-            _check_text(one)
-        elif isinstance(one, dict):
-            left += [(part, depth + 1) for pair in one.items() for part in pair]
-        elif isinstance(one, list):
-            left += [(part, depth + 1) for part in one]
-
-
-def _check_text(text: str) -> None:
-    if "\0" in text:
-        raise ValueError("holds a NUL character")
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        raise ValueError("holds half of a surrogate pair, which is not text") from None
+        if isinstance(part, dict):
+            left += [(item, depth + 1) for pair in part.items() for item in pair]
+        elif isinstance(part, list):
+            left += [(item, depth + 1) for item in part]
+        elif isinstance(part, str) and "\0" in part:
+            raise ValueError("holds a NUL character")
+        elif isinstance(part, str) and _SURROGATE.search(part):
+            raise ValueError(_HALF)

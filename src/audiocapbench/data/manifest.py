@@ -37,12 +37,7 @@ class MissingClip(BaseModel):
 
 
 class Manifest(BaseModel):
-    """All files of a dataset folder, and all that are missing from it.
-
-    Attributes:
-        origin: What the folder was made from, where a builder made it: commits of repositories,
-            hashes of ID lists, settings.
-    """
+    """All files of a dataset folder, all that are missing, and what a builder made it from."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -73,11 +68,7 @@ def write_manifest(root: Path, manifest: Manifest) -> None:
 
 
 def facts_of(path: Path) -> FileFacts:
-    """Measure one audio file.
-
-    Raises:
-        AudioError: The file cannot be read as audio.
-    """
+    """Hash one audio file and read its header."""
     info, size, digest = audio.probe_and_hash(path)
     return FileFacts(
         sha256=digest,

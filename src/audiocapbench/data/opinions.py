@@ -1,7 +1,7 @@
 """What people think of answers: ratings and votes in one form, and the reader of their files."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ _NAMES = {
     "group": ("group", "category", "domain", "type"),
 }
 _VALUES = ("value", "rating", "score", "rel", "vote", "preferred")
+_VOTES = tuple(f"vote_{number}" for number in range(1, 21))
 _SHOWN = 20
 
 
@@ -46,14 +47,13 @@ class Opinions(NamedTuple):
     problems: Sequence[Problem] = ()
 
     def numbers(self, low: float, high: float, says: str = "") -> list[tuple[Opinion, float]]:
-        """Every opinion as a number of a scale.
-
-        Raises:
-            InvalidDataError: There are none, or some are no such number; each is named.
-        """
+        """Every opinion as a number of a scale; an error names each that is none."""
         found, problems = [], list(self.problems)
         for one in self.opinions:
-            value = _number(one.value)
+            try:
+                value = float(one.value)
+            except ValueError:
+                value = float("nan")
             if low <= value <= high:
                 found.append((one, value))
             else:
@@ -68,15 +68,10 @@ class Opinions(NamedTuple):
 
 
 def read_opinions(path: Path) -> Opinions:
-    """The opinions of a table: one in a column such as ``value``, or several ``vote_1`` and on.
-
-    Raises:
-        DatasetError: The file cannot be read, or has no column of values.
-    """
+    """The opinions of a table: one in a column such as ``value``, or several ``vote_1`` and on."""
     problems: list[Problem] = []
     found: list[Opinion] = []
-    votes = tuple(f"vote_{number}" for number in range(1, 21))
-    for where, fields in read_records(path, problems, ((*_VALUES, *votes),)):
+    for where, fields in read_records(path, problems, ((*_VALUES, *_VOTES),)):
         row = {
             fold_name(name): "" if value is None else str(value).strip()
             for name, value in fields.items()
@@ -85,22 +80,10 @@ def read_opinions(path: Path) -> Opinions:
             key: next((row[name] for name in names if name in row), "")
             for key, names in _NAMES.items()
         }
-        for column, value in _values(row):
-            found.append(Opinion(value=value, where=f"{where}: {column}", **about))
+        values = [name for name in _VALUES if name in row]
+        votes = [name for name, text in row.items() if name[:5] == "vote_" and text]
+        # The first column of values that holds something, else all votes.
+        columns = [name for name in values if row[name]][:1] or votes or values[:1]
+        found += [Opinion(value=row[one], where=f"{where}: {one}", **about) for one in columns]
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     return Opinions(str(path), found, digest, problems)
-
-
-def _values(row: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """The first column of values that holds something, else all votes."""
-    there = [(name, row[name]) for name in _VALUES if name in row]
-    votes = [(name, text) for name, text in row.items() if name[:5] == "vote_" and text]
-    value = next((one for one in there if one[1]), None)
-    yield from [value] if value else votes or there[:1]
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")

@@ -32,13 +32,11 @@ class Reply:
 
     Attributes:
         text: The answer; empty unless the status is ok or truncated.
-        status: How the question ended.
-        error: What went wrong, for people.
         withheld: Index of the reference that the answer was taken from, which is then left out
             when the answer is scored; only controls set it.
         input_tokens, output_tokens: As the provider reports them, of all attempts that were billed;
             None where it did not for one of them.
-        audio_tokens: Those of the input tokens that were audio, where the provider says.
+        audio_tokens: Those of the input tokens that were audio.
         cost_usd: Dollars that all attempts cost, where the price is known.
         raw: The provider's reply as JSON text, without audio, kept to look into later.
     """
@@ -68,7 +66,6 @@ class Outcome:
         audio_s: Seconds of audio as sent, which a contract may have cut.
         latency_s: Time that the model took for its last attempt; 0 where that is not known.
         attempts: How often it was asked; 0 for a reply from the cache.
-        cached: Whether the reply came from the store's cache.
     """
 
     sample_id: str

@@ -1,11 +1,11 @@
-"""Predictions from people's files, under the ids of what they are about.
+"""Predictions from files, under whatever names people give them, and matched to known ids.
 
 A line that cannot be used is left out, and a second prediction for an id with it; all are listed.
 """
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,11 +24,11 @@ from audiocapbench.data.records import (
 )
 from audiocapbench.errors import DatasetError
 
-RESULTS = "results"
+_RESULTS = "results"
 """The list of the published tool's result file."""
 
-ALL = "all"
-PART = "subtask"
+_ALL = "all"
+_PART = "subtask"
 """The column that names the part of a clip's questions that a row answers."""
 
 _HEADS = ("corpus_scores", "model_id", "provider")
@@ -60,7 +60,7 @@ class Predictions:
         head: What a published result file says of the whole; None of other files.
         system: Whose they are, where the file says so of each.
         sha256: The hash of the files that they were read from.
-        note: What had to be done for ids to meet, and what else is to be known, in a sentence.
+        note: How ids were matched, and what else the user should know, in a sentence.
     """
 
     by_id: dict[str, Prediction] = field(default_factory=dict)
@@ -86,29 +86,22 @@ class Predictions:
 
 
 class Asked:
-    """What predictions are about.
+    """What predictions are about: ids of samples.
 
-    Attributes:
-        ids: Ids of samples.
-        parts: What is asked about each clip, where ids are ``CLIP/PART``: a file may then have a
-            column or an object for each part, and a text without one answers all.
-        clips: The clips of such ids.
+    With parts, ids are ``CLIP/PART``: a file may then have a column or an object for each part, and
+    a text without one answers all.
     """
 
     def __init__(self, ids: Iterable[str] = (), parts: Sequence[str] = ()) -> None:
         self.ids, self.parts = frozenset(ids), tuple(parts)
-        self.clips = frozenset(one.rpartition("/")[0] for one in self.ids if parts)
-
-    @property
-    def known(self) -> Collection[str]:
-        """What a key may be."""
-        return self.ids | self.clips
+        self._clips = frozenset(one.rpartition("/")[0] for one in self.ids if parts)
+        self.keys = self.ids | self._clips
 
     def ids_of(self, key: str, part: str | None) -> list[str]:
         """The ids that a text answers; none of a part that is not asked, a strange key itself."""
         clip, _, tail = key.rpartition("/")
         clip, part = (clip, tail) if tail in self.parts else (key, part)
-        if clip not in self.clips:
+        if clip not in self._clips:
             return [key]
         named = self.parts if part is None else (part,)
         return [one for one in (f"{clip}/{name}" for name in named) if one in self.ids]
@@ -129,13 +122,13 @@ class PredictionFile(NamedTuple):
         """
         path = Path(text)
         head, equals, tail = text.partition("=")
-        if equals and parts and head in (*parts, ALL) and not path.exists():
-            return cls(Path(tail), None if head == ALL else head)
+        if equals and parts and head in (*parts, _ALL) and not path.exists():
+            return cls(Path(tail), None if head == _ALL else head)
         words = set(re.split(r"[^a-z0-9]+", path.stem.lower())) & set(parts)
         if len(words) > 1:
             raise DatasetError(
                 f"{path}: its name has the sub-tasks {', '.join(sorted(words))} in it; "
-                f"write {min(words)}={path}, or {ALL}={path}"
+                f"write {min(words)}={path}, or {_ALL}={path}"
             )
         return cls(path, words.pop() if words else None)
 
@@ -145,17 +138,13 @@ def read_predictions(
 ) -> Predictions:
     """Read ``id,prediction`` rows or lines; an id may be repeated with the same text.
 
-    The id may be called after the file, and the prediction a caption. A line may say that there
-    is none: by a ``status`` of ours, by ``success`` or by an ``error``; and whose it is. Where it
-    is known what was asked, tables may lack names, and texts stand by clip and part.
+    A line may say that there is no prediction: by a ``status`` of ours, by ``success`` or by an
+    ``error``; and whose it is.
 
     Args:
-        files: The file, or several.
         system: Whose predictions to take of a file that has those of several.
-        asked: What they are about, where that is known.
-
-    Raises:
-        DatasetError: A file cannot be read, has no such columns, or is of several systems.
+        asked: What they are about, where that is known; tables may then lack names, and texts
+            stand by clip and part.
     """
     first, *others = [PredictionFile(files)] if isinstance(files, Path) else files
     merged = _read_file(first, system, asked or Asked())
@@ -184,22 +173,26 @@ def _read_file(source: PredictionFile, system: str | None, asked: Asked) -> Pred
             raise DatasetError(f"{value}; a file with an object a line is called .jsonl")
         if not isinstance(value, dict | list):
             raise DatasetError(f"{path}: is neither a JSON object nor a list of them")
-        _refuse_scores(value, path)
+        runs = value.get("runs", [value]) if isinstance(value, dict) else []
+        if isinstance(runs, list) and any("by_group" in one for one in runs if type(one) is dict):
+            raise DatasetError(
+                f"{path}: has scores and no predictions; 'audiocapbench score RUN --per-sample "
+                "FILE' writes them"
+            )
         head = _head(value)
         roles = _WITH_SYSTEM if head is None else _ROLES
         records = (
             (where, renamed_texts(fields, roles), fields)
-            for where, fields in objects_of(value, path, bad, columns, asked.known)
+            for where, fields in objects_of(value, path, bad, columns, asked.keys)
         )
     else:
-        rows = read_records(path, bad, columns, None, asked.known, _WITH_SYSTEM)
+        rows = read_records(path, bad, columns, None, asked.keys, _WITH_SYSTEM)
         records = ((where, row, row) for where, row in rows)
     by_system: dict[str, Predictions] = {}
     for where, row, fields in records:
         whose = "" if head is not None else str(row.get("system") or "").strip()
         found = by_system.setdefault(whose, Predictions(bad=bad, head=head, system=whose))
-        wrong = _add(found, row, fields, source, asked)
-        bad += [problem._replace(where=where) for problem in wrong]
+        _add(found, where, row, fields, source.part, asked)
     if len(by_system) > 1 and system not in by_system:
         names = ", ".join(repr(one) for one in list(by_system)[:10])
         which = f"{path}: has predictions of {len(by_system)} systems ({names})"
@@ -208,22 +201,8 @@ def _read_file(source: PredictionFile, system: str | None, asked: Asked) -> Pred
     return chosen or Predictions(bad=bad, head=head)
 
 
-def _refuse_scores(value: Any, path: Path) -> None:
-    """Refuse what ``--json`` prints, which has scores and no answers."""
-    runs = value.get("runs", [value]) if isinstance(value, dict) else []
-    if isinstance(runs, list) and any(isinstance(one, dict) and "by_group" in one for one in runs):
-        raise DatasetError(
-            f"{path}: has scores and no predictions; 'audiocapbench score RUN --per-sample FILE' "
-            "writes them"
-        )
-
-
 def is_result_file(path: Path) -> bool:
-    """Whether a JSON file is a result of the published tool, or of ours in its form.
-
-    Raises:
-        DatasetError: It is no JSON.
-    """
+    """Whether a JSON file is a result of the published tool, or of ours in its form."""
     value = read_json(path)
     if isinstance(value, Problem):
         raise DatasetError(str(value))
@@ -232,51 +211,54 @@ def is_result_file(path: Path) -> bool:
 
 def _head(value: Any) -> dict[str, Any] | None:
     """A published result file without its results; None where it is none."""
-    if not isinstance(value, dict) or not isinstance(value.get(RESULTS), list):
+    if not isinstance(value, dict) or not isinstance(value.get(_RESULTS), list):
         return None
-    if not any(name in value for name in _HEADS):
-        return None
-    return {name: one if name != RESULTS else [] for name, one in value.items()}
+    return value | {_RESULTS: []} if any(name in value for name in _HEADS) else None
 
 
 def _add(
     found: Predictions,
+    where: str,
     row: Mapping[str, Any],
     fields: Mapping[str, Any],
-    source: PredictionFile,
+    file_part: str | None,
     asked: Asked,
-) -> Iterator[Problem]:
-    """Add what a record says; what is wrong with it is yielded, without its place."""
-    for said in _said(row, asked.parts):
-        if isinstance(said, Problem):
-            yield said
-            continue
-        key, part, value = said
-        made = _prediction(row, fields, value if isinstance(value, str) else None)
-        part = part or source.part
+) -> None:
+    """Add what a record says; what is wrong with it goes into ``found.bad``."""
+
+    def refuse(place: str, what: str) -> None:
+        found.bad.append(Problem(where, place[:80], what))
+
+    for key, own_part, value in _texts(row, asked.parts, refuse):
+        prediction = _prediction(row, fields, value if isinstance(value, str) else None)
+        part = own_part or file_part
         try:
-            check_storable([key, made.text if made else "", fields])
+            check_storable([key, prediction.text if prediction else "", fields])
         except ValueError as error:
-            yield Problem("", key[:80], str(error))
+            refuse(key, str(error))
             continue
-        if made is None:
-            place = f"{key}/{said[1]}" if said[1] else key
-            yield Problem("", place[:80], f"its prediction {_what_is_wrong(row, value, asked)}")
+        if prediction is None:
+            if value is not None or "prediction" in row:
+                what = "is a list of texts; give one" if isinstance(value, list) else "is not text"
+            else:
+                others = ", ".join(name[:40] for name in row if name != "id")
+                parts = f"; sub-tasks are {', '.join(asked.parts)}" if asked.parts else ""
+                what = f"is missing; there is {others or 'nothing else'}{parts}"
+            refuse(f"{key}/{own_part}" if own_part else key, f"its prediction {what}")
         elif part is not None and asked.parts and part not in asked.parts:
             known = ", ".join(asked.parts)
-            yield Problem("", key[:80], f"there is no sub-task {part[:40]!r}; there are {known}")
+            refuse(key, f"there is no sub-task {str(part)[:40]!r}; there are {known}")
         else:
             for one in asked.ids_of(key, part):
-                known_one = found.by_id.setdefault(one, made)
+                first = found.by_id.setdefault(one, prediction)
                 # A result file counts its results: none may stand for two.
-                if known_one is not made and (found.head or not known_one.says_same(made)):
-                    yield Problem("", "id", f"{one[:80]!r} has another prediction above")
+                if first is not prediction and (found.head or not first.says_same(prediction)):
+                    refuse("id", f"{one[:80]!r} has another prediction above")
 
 
-_Said = tuple[str, str | None, Any]
-
-
-def _said(row: Mapping[str, Any], parts: Sequence[str]) -> Iterator[_Said | Problem]:
+def _texts(
+    row: Mapping[str, Any], parts: Sequence[str], refuse: Callable[[str, str], None]
+) -> Iterator[tuple[str, str | None, Any]]:
     """The texts of a record, each with its key and its part; a part may have an object of keys."""
     key = row.get("id") if isinstance(row.get("id"), str) else None
     if key in parts and "prediction" not in row:
@@ -288,33 +270,21 @@ def _said(row: Mapping[str, Any], parts: Sequence[str]) -> Iterator[_Said | Prob
             if isinstance(row.get(part), dict):
                 yield from ((clip, part, text) for clip, text in row[part].items())
             else:
-                yield Problem(
-                    "", part, f'is a sub-task: write {{"{part}": {{"CLIP": "its text"}}}}'
-                )
-        return
-    if key is None:
-        yield Problem("", "id", "is missing or not text")
-        return
-    yield from ((key, part, row[part]) for part in named)
-    if "prediction" in row or not named:
-        yield key, (row.get(PART) or None) if parts else None, row.get("prediction")
-
-
-def _what_is_wrong(row: Mapping[str, Any], value: object, asked: Asked) -> str:
-    if value is not None or "prediction" in row:
-        return "is a list of texts; give one" if isinstance(value, list) else "is not text"
-    others = ", ".join(name[:40] for name in row if name != "id")
-    parts = f"; sub-tasks are {', '.join(asked.parts)}" if asked.parts else ""
-    return f"is missing; there is {others or 'nothing else'}{parts}"
+                refuse(part, f'is a sub-task: write {{"{part}": {{"CLIP": "its text"}}}}')
+    elif key is None:
+        refuse("id", "is missing or not text")
+    else:
+        yield from ((key, part, row[part]) for part in named)
+        if "prediction" in row or not named:
+            yield key, (row.get(_PART) or None) if parts else None, row.get("prediction")
 
 
 def _prediction(
     row: Mapping[str, Any], fields: Mapping[str, Any], text: str | None
 ) -> Prediction | None:
     """What a record says of a question: its answer, or how it ended without one."""
-    error = row.get("error")
+    error, status = row.get("error"), row.get("status")
     words = error.strip() if isinstance(error, str) else ""
-    status = row.get("status")
     failed = str(row.get("success")).strip().lower() in ("false", "0", "no")
     if isinstance(status, str) and status in [*Status]:
         if Status(status) not in SCORED:
@@ -337,30 +307,29 @@ def blank_note(texts: Mapping[str, str]) -> str:
 
 
 def match_ids(predictions: Predictions, ids: Iterable[str]) -> tuple[Predictions, str]:
-    """Predictions under the ids that the references have, and what had to be done for that.
+    """Predictions under the ids that the references have, and a note where ids were changed.
 
     Ids that differ only by an audio file's extension, its folder or their case are taken for the
-    same where every prediction that has no references meets one of its own in that way.
+    same where every prediction without references has exactly one such counterpart.
 
     Raises:
-        DatasetError: Only some meet in that way, or none at all.
+        DatasetError: Only some have one, or no id is known at all.
     """
     given, known = predictions.by_id, dict.fromkeys(ids)
     strange = [key for key in given if key not in known]
     left = [key for key in known if key not in given]
     if not strange or not left:
         return predictions, ""
-    by_stem: dict[str, list[str]] = {}
+    by_stem: defaultdict[str, list[str]] = defaultdict(list)
     for key in known:
-        by_stem.setdefault(_stem(key), []).append(key)
+        by_stem[_stem(key)].append(key)
     stems = Counter(map(_stem, given))
-    same = {key: by_stem.get(_stem(key), []) for key in strange}
+    same = {key: by_stem[_stem(key)] for key in strange}
     met = {
         key: alike[0]
         for key, alike in same.items()
         if len(alike) == 1 == stems[_stem(key)] and alike[0] not in given
     }
-    example = next(((key, alike[0]) for key, alike in same.items() if alike), None)
     if len(met) == len(strange):
         theirs, ours = next(iter(met.items()))
         note = (
@@ -368,6 +337,7 @@ def match_ids(predictions: Predictions, ids: Iterable[str]) -> tuple[Predictions
             f"extension, folder or case, such as {theirs!r} for {ours!r}"
         )
         return predictions.under(met), note
+    example = next(((key, alike[0]) for key, alike in same.items() if alike), None)
     if example is not None:
         odd = next(key for key in strange if key not in met)
         raise DatasetError(

@@ -36,11 +36,9 @@ def problems_of(
     names: Mapping[str, str] | None = None,
     words: Mapping[str, str] | None = None,
 ) -> list[Problem]:
-    """What pydantic found wrong, all of it, in our words where they are plainer.
+    """What pydantic found wrong, under the data's own names, in our words where they are plainer.
 
-    Args:
-        names: What the data calls a field, where it is not by ours.
-        words: More words by pydantic's type of error.
+    ``words`` are more of these by pydantic's type of error.
     """
     problems = []
     for one in error.errors(include_url=False, include_input=False):

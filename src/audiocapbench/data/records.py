@@ -1,19 +1,18 @@
 """The one reader of people's files: CSV, TSV, JSON lines, JSON, Parquet and plain text.
 
 A CSV file may have commas, semicolons or tabs between its fields, as its first line shows. A file
-of JSON lines may be one JSON document instead. Text is UTF-8, or UTF-16 with its mark.
-
-Each record comes with its place. A line that cannot be read goes into a list of problems and the
-next one is read all the same. People call columns by several names; ``Roles`` are ours with theirs.
+of JSON lines may be one JSON document instead. Text is UTF-8, or UTF-16 with its mark. A line that
+cannot be read goes into a list of problems, and the next one is read all the same.
 """
 
+import codecs
 import csv
 import io
 import math
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple
+from typing import Any
 
 from audiocapbench.data.json_text import encoding_of, parse_json, read_json
 from audiocapbench.data.problems import Problem, os_errors
@@ -32,33 +31,27 @@ SYSTEMS = ("model", "system", "model_name", "model_id")
 NUMBERED = tuple(f"{name}_{n}" for name in ("caption", "reference") for n in range(1, 21))
 """Names as people write them, ours first."""
 
-Columns = Sequence[str | Sequence[str]]
-"""Columns that a file must have, each by one name or any of several."""
-
 LONGEST_LINE = 1 << 24
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
-PARQUET = ".parquet"
-TEXT = ".txt"
-LISTS = ("samples", "data", "items", "predictions", "references", "annotations", "results")
-"""Names that the one list of a JSON document may have."""
+_LISTS = ("samples", "data", "items", "predictions", "references", "annotations", "results")
+"""Names that the list of records in a JSON document may have."""
 
 _MOST_LINES_OF_A_ROW = 1000
 _ROWS = 1024
 _OPEN_QUOTE = "unexpected end of data"
 
+Columns = Sequence[str | Sequence[str]]
+"""Columns that a file must have, each by one name or any of several."""
+
 Roles = Mapping[str, Sequence[str]]
 """Our names, each with those that people give it."""
 
 Problems = list[Problem]
+Record = tuple[str, dict[str, Any]]
+"""The place that a record begins at, and its fields by name."""
+
 _Line = tuple[str, str | Problem]
-
-
-class Record(NamedTuple):
-    """A record by field name, and the place that it begins at."""
-
-    where: str
-    fields: dict[str, Any]
 
 
 def fold_name(name: str) -> str:
@@ -66,17 +59,15 @@ def fold_name(name: str) -> str:
     return name.strip().casefold()
 
 
-def names_of(column: str | Sequence[str]) -> Sequence[str]:
-    """The names that a column may have, ours first."""
+def _names_of(column: str | Sequence[str]) -> Sequence[str]:
     return (column,) if isinstance(column, str) else column
 
 
-def has_column(column: str | Sequence[str], names: Sequence[str]) -> bool:
-    """Whether one of the names is one of the column's."""
-    return bool(set(map(fold_name, names)) & set(map(fold_name, names_of(column))))
+def _has_column(column: str | Sequence[str], names: Iterable[str]) -> bool:
+    return bool(set(map(fold_name, names)) & set(map(fold_name, _names_of(column))))
 
 
-def given_names(names: Iterable[str], roles: Roles) -> dict[str, str]:
+def names_by_role(names: Iterable[str], roles: Roles) -> dict[str, str]:
     """Which of a file's names stands for each of ours, where one does; each for one at most."""
     folded = {fold_name(name): name for name in names}
     exact = set(folded.values())
@@ -91,7 +82,7 @@ def given_names(names: Iterable[str], roles: Roles) -> dict[str, str]:
 def renamed(fields: Mapping[str, Any], roles: Roles) -> dict[str, Any]:
     """Fields under our names, each taken from the first of the names that people give it."""
     found = dict(fields)
-    for role, name in given_names(fields, roles).items():
+    for role, name in names_by_role(fields, roles).items():
         if role != name:
             found[role] = found.pop(name)
     return found
@@ -120,10 +111,9 @@ def read_records(
     """The records of a file of whatever form its name says.
 
     Args:
-        path: The file.
         problems: Where to put what cannot be read.
-        columns: What the first line of a table must name, each by one name or any of several; the
-            first two also name the keys and texts of a JSON object without fields.
+        columns: What the first line of a table must name; the first two also name the keys and
+            texts of a JSON object without fields.
         content: The bytes of the file, where they are not to be read from disk.
         known: Ids that there are, where the file is about some: a table may then have none but
             rows, a line of JSON be ``{ID: TEXT}``, and one of text ``ID TEXT``.
@@ -135,42 +125,33 @@ def read_records(
     suffix = path.suffix.lower()
     if suffix in DELIMITERS:
         yield from _table(path, problems, columns, content, known, roles or {})
-    elif roles is not None:
-        for where, fields in read_records(path, problems, columns, content, known):
-            yield Record(where, renamed_texts(fields, roles))
-    elif suffix in JSON_LINES and (value := _document(path, content)) is None:
-        for where, fields in json_lines(path, problems, content):
-            yield from (Record(where, one) for one in _by_key(fields, columns, known))
+        return
+    records: Iterator[Record]
+    if suffix in JSON_LINES and (value := _document(path, content)) is None:
+        lines = json_lines(path, problems, content)
+        records = ((where, one) for where, line in lines for one in _by_key(line, columns, known))
     elif suffix in (*JSON_LINES, ".json"):
-        value = _value(path, content) if suffix == ".json" else value
-        yield from objects_of(value, path, problems, columns, known)
-    elif suffix == PARQUET:
-        yield from _parquet(path, columns, content)
-    elif suffix == TEXT and known:
-        yield from _plain_text(path, problems, columns, known)
+        value = read_json(path, content) if suffix == ".json" else value
+        records = objects_of(value, path, problems, columns, known)
+    elif suffix == ".parquet":
+        records = _parquet(path, columns, content)
+    elif suffix == ".txt" and known:
+        records = _plain_text(path, problems, columns, known)
     else:
         also = ", .parquet nor .txt" if known else " nor .parquet"
         raise DatasetError(f"{path}: is neither .csv, .tsv, .jsonl, .json{also}")
-
-
-def wrong_field_count(where: str, cells: Sequence[str], width: int) -> Problem:
-    """What is wrong with a row that has not as many fields as it should."""
-    hint = "; a text with commas needs quotes" if len(cells) > width else ""
-    return Problem(where, "", f"has {len(cells)} fields and not {width}{hint}")
+    for where, fields in records:
+        yield where, renamed_texts(fields, roles or {})
 
 
 def json_lines(
     path: PurePath, problems: Problems, content: bytes | None = None
 ) -> Iterator[Record]:
-    """The JSON object of each line that is not blank.
-
-    Raises:
-        DatasetError: The file cannot be read.
-    """
+    """The JSON object of each line that is not blank."""
     for where, text in _text_lines(path, problems, content):
         value = parse_json(text, where)
         if isinstance(value, dict):
-            yield Record(where, value)
+            yield where, value
         else:
             wrong = value if isinstance(value, Problem) else None
             problems.append(wrong or Problem(where, "", "is not a JSON object"))
@@ -186,8 +167,8 @@ def objects_of(
     """The objects of a JSON document: of a list, of its one list, or of one entry for each key."""
     named, by_id = "", isinstance(value, dict)
     if isinstance(value, dict):
-        lists = [name for name in LISTS if isinstance(value.get(name), list)]
-        single = len(columns) > 1 and all(has_column(one, list(value)) for one in columns[:2])
+        lists = [name for name in _LISTS if isinstance(value.get(name), list)]
+        single = len(columns) > 1 and all(_has_column(one, value) for one in columns[:2])
         named = lists[0] if lists and not single else ""
         by_id = not named
         value = value[named] if named else _by_key(value, columns)
@@ -198,8 +179,8 @@ def objects_of(
     for place, fields in enumerate(value):
         where = f"{path.name} {named}[{place}]"
         if isinstance(fields, dict):
-            own = [fields] if by_id else _by_key(fields, columns, known)
-            yield from (Record(where, one) for one in own)
+            objects = [fields] if by_id else _by_key(fields, columns, known)
+            yield from ((where, one) for one in objects)
         else:
             problems.append(Problem(where, "", "is not a JSON object"))
 
@@ -211,17 +192,17 @@ def _by_key(
 
     An object within a file is by id only where ids are known, and it has one or no field of ours.
     """
-    there = [has_column(one, list(value)) for one in columns[:2]]
+    there = [_has_column(one, value) for one in columns[:2]]
     if len(columns) < 2 or (all(there) if known is None else not known):
         return [value]
     if known is not None and any(there) and not any(key in known for key in value):
         return [value]
-    key, text = (names_of(one)[0] for one in columns[:2])
+    key, text = (_names_of(one)[0] for one in columns[:2])
     found = []
     for name, one in value.items():
         fields = one if isinstance(one, dict) else {text: one}
         # An object that names its file is called by its key.
-        found.append({"id" if has_column(columns[0], list(fields)) else key: name} | fields)
+        found.append({"id" if _has_column(columns[0], fields) else key: name} | fields)
     return found
 
 
@@ -234,16 +215,15 @@ def _parquet(path: PurePath, columns: Columns, content: bytes | None) -> Iterato
         hint = "reading Parquet needs pyarrow: pip install 'audiocapbench[hub]'"
         raise DatasetError(f"{path}: {hint}") from None
     number = 0
+    source: Any = str(path) if content is None else io.BytesIO(content)
     try:
-        with os_errors(path, "read"):
-            source: Any = str(path) if content is None else io.BytesIO(content)
-            with parquet.ParquetFile(source) as file:
-                _check_columns(path, file.schema_arrow.names, columns, "it has")
-                wanted = [name for one in file.schema_arrow for name in _readable(one)]
-                for batch in file.iter_batches(_ROWS, columns=wanted) if wanted else ():
-                    for row in batch.to_pylist():
-                        number += 1
-                        yield Record(f"{path.name} row {number}", json_value(row))
+        with os_errors(path, "read"), parquet.ParquetFile(source) as file:
+            _check_columns(path, file.schema_arrow.names, columns, "it has")
+            wanted = [name for one in file.schema_arrow for name in _readable(one)]
+            for batch in file.iter_batches(_ROWS, columns=wanted) if wanted else ():
+                for row in batch.to_pylist():
+                    number += 1
+                    yield f"{path.name} row {number}", json_value(row)
     except (pyarrow.ArrowException, UnicodeDecodeError) as error:
         raise DatasetError(f"{path}: is not Parquet that can be read ({error!s:.200})") from None
 
@@ -254,7 +234,7 @@ def _readable(column: Any) -> Iterator[str]:
 
     if types.is_struct(column.type):
         yield from (f"{column.name}.{name}" for one in column.type for name in _readable(one))
-    elif not any(test(column.type) for test in (types.is_binary, types.is_large_binary)):
+    elif not (types.is_binary(column.type) or types.is_large_binary(column.type)):
         yield column.name
 
 
@@ -269,35 +249,30 @@ def json_value(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int) else str(value)
 
 
-def _value(path: PurePath, content: bytes | None) -> Any:
-    return read_json(Path(path)) if content is None else parse_json(content, path.name)
-
-
 def _document(path: PurePath, content: bytes | None) -> Any:
     """What a file of JSON lines says that is one document instead; None where it has lines."""
-    lines = (text for _, text in _lines(path, content))
-    first = next((one for one in lines if isinstance(one, Problem) or one.strip()), "")
-    if isinstance(first, Problem):
+    lines = (text for _, text in _lines(path, content) if isinstance(text, Problem) or text.strip())
+    first = next(lines, "")
+    start = "" if isinstance(first, Problem) else first.strip()
+    if start != "{" and start[:1] != "[":
         return None
-    if first.strip() in ("{", "["):
-        value = _value(path, content)
-        hint = "; write one object a line, without line breaks in it"
-        broken = isinstance(value, Problem)
-        return value._replace(what=f"{value.what}{hint}") if broken else value
-    value = _value(path, content) if first.lstrip()[:1] == "[" else None
-    listed = isinstance(value, list) and any(isinstance(one, dict) for one in value)
-    return value if listed else None
+    value = read_json(path, content)
+    if len(start) > 1:
+        listed = isinstance(value, list) and any(isinstance(one, dict) for one in value)
+        return value if listed else None
+    hint = "; write one object a line, without line breaks in it"
+    return value._replace(what=f"{value.what}{hint}") if isinstance(value, Problem) else value
 
 
 def _plain_text(
     path: PurePath, problems: Problems, columns: Columns, known: Container[str]
 ) -> Iterator[Record]:
     """Lines of a key, white space and a text."""
-    names = [names_of(one)[0] for one in columns[:2]]
+    names = [_names_of(one)[0] for one in columns[:2]]
     for where, line in _text_lines(path, problems):
         key, _, text = line.partition("\t") if "\t" in line else line.strip().partition(" ")
         if text.strip() or key.strip() in known:
-            yield Record(where, dict(zip(names, (key.strip(), text.strip()), strict=True)))
+            yield where, dict(zip(names, (key.strip(), text.strip()), strict=True))
         else:
             problems.append(Problem(where, "", "has no text after its key"))
 
@@ -324,54 +299,52 @@ def _table(
     """The rows of a table by the names above them, or, where ids are known, of a key and a text."""
     csv.field_size_limit(LONGEST_LINE)
     lines = list(_lines(path, content))
-    delimiter = _delimiter(lines, DELIMITERS.get(path.suffix.lower(), ","), columns)
+    delimiter = _delimiter(lines, DELIMITERS[path.suffix.lower()], columns)
     names: list[str] = []
     for where, cells in _rows(lines, delimiter, known):
         if not names:
             if isinstance(cells, Problem) and not known:
                 raise DatasetError(f"{path}: its first line {cells.what}")
             names = [] if isinstance(cells, Problem) else [name.strip() for name in cells]
-            named = any(has_column(one, names) for one in columns)
-            if known and (not named or names[0] in known):
-                names = [names_of(one)[0] for one in columns[:2]]
+            if known and (not any(_has_column(one, names) for one in columns) or names[0] in known):
+                names = [_names_of(one)[0] for one in columns[:2]]
             else:
                 if len(set(names)) < len(names):
                     raise DatasetError(f"{path}: its first line names a column twice")
                 _check_columns(path, names, columns, "its first line has")
-                ours = {name: role for role, name in given_names(names, roles).items()}
+                ours = {name: role for role, name in names_by_role(names, roles).items()}
                 names = [ours.get(name, name) for name in names]
                 continue
         if isinstance(cells, Problem):
             problems.append(cells)
-        elif len(cells) != len(names):
-            problems.append(wrong_field_count(where, cells, len(names)))
+        elif len(cells) == len(names):
+            yield where, dict(zip(names, cells, strict=True))
         else:
-            yield Record(where, dict(zip(names, cells, strict=True)))
+            hint = "; a text with commas needs quotes" if len(cells) > len(names) else ""
+            what = f"has {len(cells)} fields and not {len(names)}{hint}"
+            problems.append(Problem(where, "", what))
     if not names:
         _check_columns(path, [], columns, "its first line has")
 
 
 def _check_columns(path: PurePath, names: Sequence[str], columns: Columns, there: str) -> None:
     for column in columns:
-        if not has_column(column, names):
-            name, *others = names_of(column)
+        if not _has_column(column, names):
+            name, *others = _names_of(column)
             also = f" (or {', '.join(others[:8])})" if others else ""
             there += f" {', '.join(names) or 'nothing'}"
             raise DatasetError(f"{path}: has no column {name!r}{also}; {there}")
 
 
 def _delimiter(lines: Sequence[_Line], usual: str, columns: Columns) -> str:
-    """What stands between the names of the first line: what makes the wanted ones of it.
-
-    Where nothing does, it is what stands there most often; in doubt the usual one.
-    """
+    """The delimiter that makes the wanted names of the first line, or else the most frequent."""
     first = next((text for _, text in lines if isinstance(text, str) and text.strip()), "")
     quoted = re.findall(r'"([^"]*)"', first)
     unquoted = re.sub(r'"[^"]*"', "", first)
     counts = {one: unquoted.count(one) for one in (usual, ",", ";", "\t")}
     for one in counts if columns else ():
         names = [*unquoted.split(one), *quoted]
-        if all(has_column(column, names) for column in columns):
+        if all(_has_column(column, names) for column in columns):
             return one
     return max(counts, key=counts.__getitem__)
 
@@ -399,57 +372,37 @@ def _rows(
         (where, text), start = lines[at], at
         if isinstance(text, Problem):
             yield where, text
-        elif '"' not in text and text.strip():
-            cells = text.split(delimiter)
-            yield where, _cells([one.lstrip(" ") for one in cells] if known else cells)
         elif text.strip():
             reader = csv.reader(
                 row_lines(at), delimiter=delimiter, strict=True, skipinitialspace=bool(known)
             )
             try:
-                yield where, _cells(next(reader))
+                yield where, [unguarded(cell) for cell in next(reader)]
             except csv.Error as error:
-                own = str(error) != _OPEN_QUOTE and at == start
-                what = f"is not CSV ({error})" if own else "opens a quote that nothing closes"
+                closed = str(error) != _OPEN_QUOTE and at == start
+                what = f"is not CSV ({error})" if closed else "opens a quote that nothing closes"
                 at = start
                 yield where, Problem(where, "", what)
         at += 1
 
 
-def _cells(cells: Iterable[str]) -> list[str]:
-    return [unguarded(cell) if cell[:1] == "'" else cell for cell in cells]
-
-
 def _lines(path: PurePath, content: bytes | None) -> Iterator[_Line]:
-    with (
-        os_errors(path, "read"),
-        Path(path).open("rb") if content is None else io.BufferedReader(io.BytesIO(content)) as raw,
-        # Bytes that are not UTF-8 become lone surrogates, so that their line can be named.
-        io.TextIOWrapper(raw, encoding_of(raw.peek(4)), "surrogateescape") as stream,
-    ):
-        number = 0
-        while line := _next_line(stream, path):
-            number += 1
-            where = f"{path.name} line {number}"
-            if len(line) < LONGEST_LINE or line.endswith("\n"):
-                yield where, _text(line.removesuffix("\n"), where)
-                continue
-            while line and not line.endswith("\n"):
-                line = _next_line(stream, path)
-            yield where, Problem(where, "", f"is longer than {LONGEST_LINE >> 20} MiB")
-
-
-def _next_line(stream: io.TextIOWrapper, path: PurePath) -> str:
-    try:
-        return stream.readline(LONGEST_LINE)
-    except UnicodeDecodeError:
-        raise DatasetError(f"{path}: is not UTF-16 throughout; save it as UTF-8") from None
-
-
-def _text(line: str, where: str) -> str | Problem:
-    try:
-        line.encode("utf-8")
-    except UnicodeEncodeError as error:
-        place = len(line[: error.start].encode()) + 1
-        return Problem(where, "", f"is not UTF-8 (byte {place}); save it as UTF-8")
-    return Problem(where, "", "holds a NUL character") if "\0" in line else line
+    """Each line with its place and without its end, or what is wrong with it."""
+    if content is None:
+        with os_errors(path, "read"):
+            content = Path(path).read_bytes()
+    if encoding_of(content) == "utf-16":
+        try:
+            content = content.decode("utf-16").encode()
+        except UnicodeDecodeError:
+            raise DatasetError(f"{path}: is not UTF-16 throughout; save it as UTF-8") from None
+    for number, line in enumerate(content.removeprefix(codecs.BOM_UTF8).splitlines(), start=1):
+        where = f"{path.name} line {number}"
+        try:
+            text = line.decode()
+            what = "holds a NUL character" if "\0" in text else ""
+        except UnicodeDecodeError as error:
+            what = f"is not UTF-8 (byte {error.start + 1}); save it as UTF-8"
+        if len(line) >= LONGEST_LINE:
+            what = f"is longer than {LONGEST_LINE >> 20} MiB"
+        yield where, Problem(where, "", what) if what else text

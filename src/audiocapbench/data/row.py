@@ -1,7 +1,6 @@
 """One clip with its references: a row of metadata, or of a file of references alone.
 
-Metadata is metadata.jsonl, .csv or .parquet, or metadata.json as the published tool has it. What is
-wrong is listed, and refused by whoever reads: every number depends on it.
+What is wrong is listed, and refused by whoever reads: every number depends on it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +19,8 @@ from audiocapbench.data.records import (
     PREDICTIONS,
     REFERENCES,
     Roles,
-    given_names,
+    fold_name,
+    names_by_role,
     read_records,
     renamed,
 )
@@ -29,30 +29,17 @@ from audiocapbench.errors import DatasetError
 
 UNCATEGORISED = "other"
 
-_NAMES = {"file_name": FILES, "references": REFERENCES}
 _TEXTS = ("id", "file_name", "category", "instruction")
-_REFERENCE_NAMES = {
-    "id": IDS,
-    "references": REFERENCES,
-    "file_name": FILES,
-    **{name: (name,) for name in ("category", "instruction")},
+_NAMES = {"file_name": FILES, "references": REFERENCES}
+_REFERENCE_NAMES = {"id": IDS, "references": REFERENCES, "file_name": FILES} | {
+    name: (name,) for name in ("category", "instruction")
 }
 _SEED_NAMES = {"file_name": "audio_file", "references": "reference_captions"}
 _SEED_SAMPLE = " samples["
-_NOT_DETAILS = frozenset(
-    (
-        *(
-            "metrics",
-            "llm_judge",
-            "llm_judge_error",
-            "inference_time",
-            "success",
-            "status",
-            "error",
-        ),
-        *("position", "references", *PREDICTIONS, *REFERENCES, *NUMBERED, *FILES),
-    )
-)
+_NOT_DETAILS = {
+    *"metrics llm_judge llm_judge_error inference_time success status error position".split(),
+    *("references", *PREDICTIONS, *REFERENCES, *NUMBERED, *FILES),
+}
 """What a file of references may say that is no detail of the clip."""
 
 _WORDS = {"too_short": "is empty; give at least one caption"}
@@ -90,27 +77,24 @@ class MetadataRow(BaseModel):
         return dict(self.__pydantic_extra__ or {})
 
 
-def read_row(given: dict[str, Any], where: str) -> MetadataRow | list[Problem]:
-    """Check one record; returns the row, or every problem that it has.
-
-    The file and its references may have the names that other datasets give them.
-    """
-    fields = renamed(given, _NAMES)
+def read_row(record: dict[str, Any], where: str) -> MetadataRow | list[Problem]:
+    """The row of a record, under whatever names it has, or every problem of it."""
+    fields = renamed(record, _NAMES)
     if isinstance(fields.get("file_name"), dict):
         fields["file_name"] = fields["file_name"].get("path")
-    if "references" not in given and (captions := captions_of(fields)):
+    if "references" not in record and (captions := captions_of(fields)):
         fields["references"] = captions
     names = _SEED_NAMES if _SEED_SAMPLE in where else {}
-    return _checked(fields, where, names | given_names(given, _NAMES))
+    return _checked(fields, where, names | names_by_role(record, _NAMES))
 
 
 def captions_of(fields: Mapping[str, Any]) -> list[Any]:
     """The references of a record: a list, one text, or numbered columns."""
-    given = fields.get("references")
-    if given is None:
-        by_name = {name.strip().casefold(): value for name, value in fields.items()}
-        given = [by_name[name] for name in NUMBERED if by_name.get(name)]
-    return given if isinstance(given, list) else [given]
+    captions = fields.get("references")
+    if captions is None:
+        by_name = {fold_name(name): value for name, value in fields.items()}
+        captions = [by_name[name] for name in NUMBERED if by_name.get(name)]
+    return captions if isinstance(captions, list) else [captions]
 
 
 def _checked(
@@ -118,10 +102,10 @@ def _checked(
 ) -> MetadataRow | list[Problem]:
     """The row of fields under our names; a problem has the name that the file has."""
     for name, value in fields.items():
-        items = (
-            {f"[{at}]": item for at, item in enumerate(value)} if isinstance(value, list) else {}
-        )
-        for at, item in (items or {"": value}).items():
+        items = {"": value}
+        if isinstance(value, list) and value:
+            items = {f"[{at}]": item for at, item in enumerate(value)}
+        for at, item in items.items():
             try:
                 check_storable([name, item])
             except ValueError as error:
@@ -133,11 +117,7 @@ def _checked(
 
 
 def read_metadata(path: Path, problems: list[Problem]) -> Iterator[tuple[str, MetadataRow]]:
-    """The rows of a metadata file, each with its place; what is wrong goes into ``problems``.
-
-    Raises:
-        DatasetError: The file cannot be read, or lacks a column.
-    """
+    """The rows of a metadata file, each with its place; what is wrong goes into ``problems``."""
     is_table = path.suffix.lower() in DELIMITERS
     for where, fields in _clips(path, problems, _NAMES if is_table else None):
         row = _checked(fields, where, {}) if is_table else read_row(fields, where)
@@ -150,8 +130,7 @@ def read_metadata(path: Path, problems: list[Problem]) -> Iterator[tuple[str, Me
 def read_references(path: Path) -> list[Sample]:
     """Samples without audio, of ``id,reference`` rows or lines with ``id`` and ``references``.
 
-    The id may be called after the file, and references captions, also ``caption_1`` and so on. A
-    sample of which no category is said has a blank one.
+    A sample of which no category is said has a blank one.
 
     Raises:
         InvalidDataError: Lines are wrong; all of them are listed.
@@ -159,8 +138,17 @@ def read_references(path: Path) -> list[Sample]:
     """
     problems: list[Problem] = []
     found: dict[str, Sample] = {}
-    for where, given in _clips(path, problems, _REFERENCE_NAMES):
-        row = _checked(_reference_fields(given), where, {"file_name": "id"})
+    for where, fields in _clips(path, problems, _REFERENCE_NAMES):
+        named = {name: fields[name] for name in _TEXTS if fields.get(name) not in (None, "")}
+        if "id" in named:
+            named.setdefault("file_name", named["id"])
+        details = {
+            name: value
+            for name, value in fields.items()
+            if name and value != "" and name not in _TEXTS and fold_name(name) not in _NOT_DETAILS
+        }
+        about = details | named | {"references": captions_of(fields)}
+        row = _checked(about, where, {"file_name": "id"})
         if not isinstance(row, MetadataRow):
             problems += row
         elif row.key in found:
@@ -176,20 +164,6 @@ def read_references(path: Path) -> list[Sample]:
     return list(found.values())
 
 
-def _reference_fields(fields: dict[str, Any]) -> dict[str, Any]:
-    """What a file of references says of a clip, which may be known by its id alone."""
-    named = {name: fields[name] for name in _TEXTS if fields.get(name) not in (None, "")}
-    if "id" in named:
-        named.setdefault("file_name", named["id"])
-    details = {
-        name: value
-        for name, value in fields.items()
-        if name and value != "" and name not in _TEXTS
-        if name.strip().casefold() not in _NOT_DETAILS
-    }
-    return details | named | {"references": captions_of(fields)}
-
-
 def _clips(
     path: Path, problems: list[Problem], roles: Roles | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -198,11 +172,10 @@ def _clips(
     Of what else such rows say, that counts on which all of them agree.
     """
     keys = IDS if roles is _REFERENCE_NAMES else FILES
-    columns = (keys, (*REFERENCES, *NUMBERED))
-    records = read_records(path, problems, columns, roles=roles)
+    records = read_records(path, problems, (keys, (*REFERENCES, *NUMBERED)), roles=roles)
     if path.suffix.lower() not in DELIMITERS:
-        for where, given in records:
-            yield where, {name: one for name, one in given.items() if one is not None}
+        for where, record in records:
+            yield where, {name: value for name, value in record.items() if value is not None}
         return
     found: dict[object, tuple[str, dict[str, Any]]] = {}
     for where, cells in records:
@@ -213,12 +186,10 @@ def _clips(
         if not captions:
             problems.append(Problem(where, "references", "is missing or blank"))
             continue
-        for name in [one for one in fields if one.strip().casefold() in NUMBERED]:
-            del fields[name]
-        names = [fields.get(name) for name in ("id", "file_name", "instruction")]
-        _, first = found.setdefault(
-            tuple(names) if any(names[:2]) else where, (where, fields | {"references": []})
-        )
+        fields = {name: one for name, one in fields.items() if fold_name(name) not in NUMBERED}
+        names = tuple(fields.get(name) for name in ("id", "file_name", "instruction"))
+        clip = names if any(names[:2]) else where
+        _, first = found.setdefault(clip, (where, fields | {"references": []}))
         if first.get("category") != fields.get("category"):
             problems.append(Problem(where, "category", "is another one than above"))
         first["references"] += captions

@@ -35,9 +35,6 @@ class Sample:
 
     Attributes:
         id: Unique within the benchmark.
-        clip: The audio.
-        instruction: The words that the model is given.
-        references: What people said about it; at least one.
         category: The group that scores are also shown for.
         position: Place in the full benchmark, fixed when the dataset was built.
         details: What the dataset adds: transcript, source, domain, …
