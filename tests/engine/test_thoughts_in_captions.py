@@ -9,7 +9,7 @@ from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine import run_benchmark
 from audiocapbench.models import AudioContract, Model, Question
-from audiocapbench.models.as_published import as_published
+from audiocapbench.models.registry import PublishedModel
 from audiocapbench.store import Store
 from folders import write_folder
 
@@ -69,7 +69,7 @@ def test_an_answer_that_ends_within_its_thoughts_is_truncated(
 
 def test_the_published_protocol_takes_answers_as_they_are(kept: Callable[[Model], Reply]) -> None:
     text = "<think>A cat? No.</think> A dog barks."
-    assert kept(as_published(Saying(text))).text == text
+    assert kept(PublishedModel(Saying(text))).text == text
 
 
 @pytest.mark.parametrize(

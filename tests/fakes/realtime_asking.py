@@ -16,14 +16,12 @@ from audiocapbench.models.openai_realtime import OpenAIRealtime, create
 from fakes.realtime_server import KEY, RealtimeServer
 
 GA = "openai-realtime/gpt-realtime"
-BETA = "openai-realtime/gpt-4o-realtime-preview"
-DIALECTS = pytest.mark.parametrize("name", [GA, BETA], ids=["ga", "beta"])
 
 
 @contextmanager
 def serving(monkeypatch: pytest.MonkeyPatch) -> Iterator[RealtimeServer]:
     """A server that the environment points to, and nothing else that the SDK would read."""
-    for variable in ("OPENAI_BASE_URL", "OPENAI_REALTIME_DIALECT", "OPENAI_ORG_ID"):
+    for variable in ("OPENAI_BASE_URL", "OPENAI_ORG_ID"):
         monkeypatch.delenv(variable, raising=False)
     with RealtimeServer() as running:
         monkeypatch.setenv("OPENAI_API_KEY", KEY)

@@ -1,4 +1,4 @@
-"""A real WebSocket server that speaks the Realtime API in both dialects and checks every event.
+"""A real WebSocket server that speaks the Realtime API and checks every event.
 
 A fault of its plan is taken per connection: ``status`` and ``reset`` spoil the handshake; ``half``,
 ``drip``, ``hang``, ``body``, ``flood``, ``event`` and ``close`` spoil the answer.
@@ -46,17 +46,9 @@ _SILENT = logging.getLogger("fakes.realtime_server")
 _SILENT.setLevel(logging.CRITICAL + 1)
 _SILENT.propagate = False
 
-_SESSION_FIELDS = {
-    "ga": {"type", "output_modalities", "audio", "max_output_tokens", "instructions", "truncation"},
-    "beta": {
-        "modalities",
-        "input_audio_format",
-        "turn_detection",
-        "temperature",
-        "max_response_output_tokens",
-        "instructions",
-    },
-}
+_SESSION_FIELDS = set(
+    "type output_modalities audio max_output_tokens instructions truncation".split()
+)
 
 
 @dataclass
@@ -66,7 +58,6 @@ class Heard:
     path: str
     model: str
     headers: Mapping[str, str]
-    dialect: str
     session: Json = field(default_factory=dict)
     events: list[str] = field(default_factory=list)
     chunks: list[int] = field(default_factory=list)
@@ -99,7 +90,7 @@ def response(
     error: Json | None = None,
     usage: Json | None = None,
 ) -> Json:
-    """What response.done says, in the words that both dialects share."""
+    """What response.done says."""
     details = {"type": status, "reason": reason, "error": error}
     return {"text": text, "status": status, "status_details": details, "usage": usage or USAGE}
 
@@ -124,7 +115,6 @@ class RealtimeServer:
         heard: One entry a connection, in order.
         respond: Makes what response.done says from what was heard.
         limits: Sent as rate_limits.updated before each response, where there are any.
-        beta_open: Whether the beta dialect is still served, which OpenAI's is not.
         in_done: Whether response.done repeats the text, or the deltas alone bring it.
     """
 
@@ -132,12 +122,9 @@ class RealtimeServer:
         self,
         plan: Plan | None = None,
         respond: Callable[[Heard], Json] = lambda _heard: response(),
-        *,
-        beta_open: bool = True,
     ) -> None:
         self.plan = plan or Plan()
         self.respond = respond
-        self.beta_open = beta_open
         self.limits: list[Json] = []
         self.in_done = True
         self.heard: list[Heard] = []
@@ -195,8 +182,7 @@ class RealtimeServer:
         assert request is not None
         model = parse_qs(urlsplit(request.path).query).get("model", [""])[0]
         headers = {name.lower(): value for name, value in request.headers.raw_items()}
-        dialect = "beta" if headers.get("openai-beta") == "realtime=v1" else "ga"
-        heard = Heard(request.path, model, headers, dialect)
+        heard = Heard(request.path, model, headers)
         self.heard.append(heard)
         try:
             self._converse(connection, heard, self._faults.pop(id(connection)))
@@ -207,10 +193,6 @@ class RealtimeServer:
             pass
 
     def _converse(self, connection: ServerConnection, heard: Heard, fault: Fault | None) -> None:
-        if heard.dialect == "beta" and not self.beta_open:
-            raise RefusedError(
-                "beta_api_shape_disabled", "The Realtime Beta API is no longer supported."
-            )
         _say(connection, {"type": "session.created", "session": {"model": heard.model}})
         for message in connection:
             event = json.loads(message)
@@ -223,7 +205,7 @@ class RealtimeServer:
     def _take(self, connection: ServerConnection, heard: Heard, event: Json) -> None:
         match event["type"]:
             case "session.update":
-                _check_session(heard.dialect, event["session"])
+                _check_session(event["session"])
                 heard.session = event["session"]
                 _say(connection, {"type": "session.updated", "session": event["session"]})
             case "input_audio_buffer.append":
@@ -235,8 +217,7 @@ class RealtimeServer:
                 _say(connection, {"type": "input_audio_buffer.committed", "item_id": "item_1"})
             case "conversation.item.create":
                 heard.instruction = _instruction(event["item"])
-                added = "conversation.item." + ("created" if heard.dialect == "beta" else "added")
-                _say(connection, {"type": added, "item": event["item"]})
+                _say(connection, {"type": "conversation.item.added", "item": event["item"]})
             case other:
                 raise RefusedError("invalid_value", f"Invalid value: '{other}'", "type")
 
@@ -259,14 +240,11 @@ class RealtimeServer:
             case Fault(kind="event" | "body"):
                 connection.send(fault.body or b"", text=True)
             case _:
-                self._stream(connection, heard, self.respond(heard), fault)
+                self._stream(connection, self.respond(heard), fault)
         return False
 
-    def _stream(
-        self, connection: ServerConnection, heard: Heard, said: Json, fault: Fault | None
-    ) -> None:
-        ga = heard.dialect == "ga"
-        text, kind = said["text"], "response.output_text" if ga else "response.text"
+    def _stream(self, connection: ServerConnection, said: Json, fault: Fault | None) -> None:
+        text, kind = said["text"], "response.output_text"
         _say(connection, {"type": "response.created", "response": {"status": "in_progress"}})
         step = 1 if fault is not None and fault.kind == "drip" else 5
         for start in range(0, len(text or ""), step):
@@ -279,39 +257,29 @@ class RealtimeServer:
         if text is not None:
             _say(connection, {"type": f"{kind}.done", "text": text})
         done = {key: value for key, value in said.items() if key != "text"}
-        part = {"type": "output_text" if ga else "text", "text": text}
+        part = {"type": "output_text", "text": text}
         message = {"type": "message", "role": "assistant", "content": [part]}
         output = [message] if text is not None and self.in_done else []
-        settings = {"audio": {"output": {"voice": "marin"}}} if ga else {}
         whole = {
             "object": "realtime.response",
             "id": "resp_1",
             "output": output,
-            **settings,
+            "audio": {"output": {"voice": "marin"}},
             **done,
         }
         _say(connection, {"type": "response.done", "response": whole})
 
 
-def _check_session(dialect: str, session: Json) -> None:
+def _check_session(session: Json) -> None:
     for name in session:
-        if name not in _SESSION_FIELDS[dialect]:
+        if name not in _SESSION_FIELDS:
             param = f"session.{name}"
             raise RefusedError("unknown_parameter", f"Unknown parameter: '{param}'.", param)
-    if dialect == "ga":
-        if session.get("type") != "realtime":
-            raise RefusedError(
-                "missing_required_parameter", "Missing 'session.type'", "session.type"
-            )
-        heard = session["audio"]["input"]
-        wanted: Json = {"format": {"type": "audio/pcm", "rate": 24000}, "turn_detection": None}
-        modalities = session["output_modalities"]
-    else:
-        heard = {name: session[name] for name in ("input_audio_format", "turn_detection")}
-        wanted = {"input_audio_format": "pcm16", "turn_detection": None}
-        modalities = session["modalities"]
-        if not 0.6 <= session["temperature"] <= 1.2:
-            raise RefusedError("decimal_below_min_value", "temperature", "session.temperature")
+    if session.get("type") != "realtime":
+        raise RefusedError("missing_required_parameter", "Missing 'session.type'", "session.type")
+    heard = session["audio"]["input"]
+    wanted: Json = {"format": {"type": "audio/pcm", "rate": 24000}, "turn_detection": None}
+    modalities = session["output_modalities"]
     if heard != wanted:
         raise RefusedError("invalid_value", f"input is {heard}", "session.audio.input")
     if modalities != ["text"]:

@@ -14,7 +14,7 @@ from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine import run_benchmark, score_run
 from audiocapbench.errors import ModelError
 from audiocapbench.models import Question, create_model
-from audiocapbench.models.controls import ControlRules, RuleFollower
+from audiocapbench.models.controls import ControlModel, ControlRules
 from audiocapbench.models.model import CorpusModel
 from audiocapbench.store import Store
 from folders import write_folder, write_lines, write_tone
@@ -23,7 +23,7 @@ from mecat_runs import items, questions
 
 def answers(benchmark: Benchmark, kind: str) -> dict[str, Reply]:
     model = create_model(f"control/{kind}")
-    assert isinstance(model, RuleFollower)
+    assert isinstance(model, ControlModel)
     model.follow_rules(benchmark.traits.controls)
     assert isinstance(model, CorpusModel)
     model.prepare(benchmark.samples)
@@ -183,7 +183,7 @@ def test_right_answers_to_questions_are_the_reference_left_in_and_marked_so() ->
         reply = right[sample.id]
         assert (reply.text, reply.withheld) == (sample.references[0], None)
     model = create_model("control/right")
-    assert isinstance(model, RuleFollower)
+    assert isinstance(model, ControlModel)
     model.follow_rules(benchmark.traits.controls)
     assert model.parameters["reference"] == "left in"
     by_text = {one.references[0]: one for one in benchmark.samples}

@@ -24,7 +24,7 @@ from audiocapbench.errors import ModelError
 from audiocapbench.models import create_model
 from audiocapbench.models.model import ModelSettings, Question, SentAudio
 from audiocapbench.models.openai_realtime import CHUNK_BYTES, create
-from fakes.realtime_asking import BETA, DIALECTS, GA, ask, model, sent, serving
+from fakes.realtime_asking import GA, ask, model, sent, serving
 from fakes.realtime_server import KEY, RealtimeServer, response
 
 
@@ -34,9 +34,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[RealtimeServer]:
         yield running
 
 
-@DIALECTS
-def test_the_answer_comes_with_its_tokens_and_without_audio(name: str) -> None:
-    reply = ask(model(name))
+def test_the_answer_comes_with_its_tokens_and_without_audio() -> None:
+    reply = ask(model())
     assert (reply.text, reply.status, reply.error) == ("A dog barks.", Status.OK, None)
     assert (reply.input_tokens, reply.output_tokens, reply.audio_tokens) == (34, 6, 20)
     assert reply.raw is not None
@@ -67,7 +66,7 @@ def test_a_file_arrives_as_raw_pcm_of_the_right_rate_and_length(
     assert int(strength.argmax()) == 1000
 
 
-def test_the_current_dialect_is_spoken_to_current_models(server: RealtimeServer) -> None:
+def test_a_question_is_asked_as_the_api_wants_it(server: RealtimeServer) -> None:
     ask(model(max_tokens=300), "What is heard?")
     [heard] = server.heard
     assert (heard.path, heard.model) == ("/v1/realtime?model=gpt-realtime", "gpt-realtime")
@@ -91,39 +90,6 @@ def test_the_current_dialect_is_spoken_to_current_models(server: RealtimeServer)
     ]
 
 
-def test_the_beta_dialect_is_spoken_to_preview_models(server: RealtimeServer) -> None:
-    ask(model(BETA))
-    [heard] = server.heard
-    assert heard.headers["openai-beta"] == "realtime=v1"
-    assert heard.session == {
-        "modalities": ["text"],
-        "input_audio_format": "pcm16",
-        "turn_detection": None,
-        "instructions": "Describe.",
-        "temperature": 0.6,
-        "max_response_output_tokens": "inf",
-    }
-
-
-@pytest.mark.parametrize(("name", "dialect"), [(GA, "beta"), (BETA, "ga")])
-def test_the_dialect_can_be_chosen(
-    server: RealtimeServer,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    dialect: str,
-) -> None:
-    monkeypatch.setenv("OPENAI_REALTIME_DIALECT", dialect)
-    asked = model(name)
-    assert ask(asked).text == "A dog barks."
-    assert server.heard[0].dialect == asked.parameters["dialect"] == dialect
-
-
-def test_an_unknown_dialect_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_REALTIME_DIALECT", "v2")
-    with pytest.raises(ModelError, match="OPENAI_REALTIME_DIALECT is 'v2'; set it to ga or beta"):
-        create(GA, ModelSettings())
-
-
 def test_parameters_hold_what_changes_the_answer(server: RealtimeServer) -> None:
     host = server.url.removeprefix("ws://").removesuffix("/v1")
     assert dict(model(max_tokens=99).parameters) == {
@@ -132,34 +98,20 @@ def test_parameters_hold_what_changes_the_answer(server: RealtimeServer) -> None
         "max_output_tokens": 99,
         "dialect": "ga",
     }
-    assert model(BETA, temperature=0.8).parameters["temperature"] == 0.8
     assert KEY not in str(model().parameters)
 
 
-def test_a_chosen_temperature_reaches_a_beta_server(server: RealtimeServer) -> None:
-    ask(model(BETA, temperature=0.9))
-    assert server.heard[0].session["temperature"] == 0.9
-
-
-@pytest.mark.parametrize("asked", [0.0, 0.59, 1.3])
-def test_a_temperature_that_the_beta_does_not_take_is_refused(asked: float) -> None:
-    with pytest.raises(ModelError, match=r"temperature is .*; the Realtime API takes 0.6 to 1.2"):
-        create(BETA, ModelSettings(temperature=asked))
-
-
 def test_a_temperature_for_the_current_api_is_refused() -> None:
-    with pytest.raises(ModelError, match="the current Realtime API has no temperature"):
-        create(GA, ModelSettings(temperature=0.6))
+    with pytest.raises(ModelError, match="takes no temperature; it takes max_tokens, timeout"):
+        create_model(GA, ModelSettings(temperature=0.6))
 
 
-@DIALECTS
-def test_text_that_only_the_deltas_bring_is_read(server: RealtimeServer, name: str) -> None:
+def test_text_that_only_the_deltas_bring_is_read(server: RealtimeServer) -> None:
     server.in_done = False
     server.respond = lambda _heard: response("Rain on a tin roof, then a door.")
-    assert ask(model(name)).text == "Rain on a tin roof, then a door."
+    assert ask(model()).text == "Rain on a tin roof, then a door."
 
 
-@DIALECTS
 @pytest.mark.parametrize(
     ("said", "status", "text"),
     [
@@ -176,13 +128,12 @@ def test_text_that_only_the_deltas_bring_is_read(server: RealtimeServer, name: s
 )
 def test_answers_that_are_none_have_a_status_of_their_own(
     server: RealtimeServer,
-    name: str,
     said: dict[str, object],
     status: str,
     text: str,
 ) -> None:
     server.respond = lambda _heard: said
-    reply = ask(model(name))
+    reply = ask(model())
     assert (reply.status, reply.text) == (status, text)
     assert reply.raw is not None
     assert (reply.error is None) == (status == Status.EMPTY)

@@ -16,7 +16,7 @@ from audiocapbench.models.model import ModelSettings
 from audiocapbench.models.openai_realtime import create
 from fakes import faults
 from fakes.faults import Fault, Plan
-from fakes.realtime_asking import BETA, DIALECTS, GA, ask, failure, model, sent, serving
+from fakes.realtime_asking import GA, ask, failure, model, sent, serving
 from fakes.realtime_server import KEY, RealtimeServer, close, error_event, response
 
 
@@ -24,13 +24,6 @@ from fakes.realtime_server import KEY, RealtimeServer, close, error_event, respo
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[RealtimeServer]:
     with serving(monkeypatch) as running:
         yield running
-
-
-def test_a_server_that_closed_the_beta_is_told_apart(server: RealtimeServer) -> None:
-    server.beta_open = False
-    error = failure(model(BETA))
-    assert isinstance(error, FatalError)
-    assert "set OPENAI_REALTIME_DIALECT=ga" in str(error)
 
 
 FAILURES = [
@@ -47,12 +40,10 @@ FAILURES = [
 ]
 
 
-@DIALECTS
 @pytest.mark.parametrize(("kind", "code", "expected", "words"), FAILURES)
 @pytest.mark.parametrize("way", ["event", "failed response"])
 def test_reported_errors_say_whether_to_ask_again(
     server: RealtimeServer,
-    name: str,
     kind: str,
     code: str | None,
     expected: type[ModelError],
@@ -64,18 +55,9 @@ def test_reported_errors_say_whether_to_ask_again(
     else:
         error = {"type": kind, "code": code, "message": "Oh no."}
         server.respond = lambda _heard: response(None, status="failed", error=error)
-    found = failure(model(name))
+    found = failure(model())
     assert type(found) is expected
     assert words in str(found)
-
-
-def test_a_field_of_the_other_dialect_is_named(server: RealtimeServer) -> None:
-    message = "Unknown parameter: 'session.type'."
-    fault = error_event("invalid_request_error", "unknown_parameter", message, param="session.type")
-    server.plan = Plan([fault])
-    error = failure(model())
-    assert isinstance(error, FatalError)
-    assert "set OPENAI_REALTIME_DIALECT" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +100,6 @@ CLOSES = [
     (close(3000), FatalError),
     (close(3003), FatalError),
     (close(3000, "invalid_request_error.invalid_api_key"), FatalError),
-    (close(4000, "invalid_request_error.beta_api_shape_disabled"), FatalError),
     (close(4000, "invalid_request_error.session_expired"), TransientError),
 ]
 

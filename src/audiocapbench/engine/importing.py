@@ -25,7 +25,7 @@ from audiocapbench.data.predictions import (
 )
 from audiocapbench.engine.runner import dataset_of
 from audiocapbench.errors import DatasetError, ModelError
-from audiocapbench.models.as_published import PUBLISHED_NAMES
+from audiocapbench.models.registry import PUBLISHED_NAMES
 from audiocapbench.signature import Signature, sign
 from audiocapbench.store import Run, RunSpec, Store
 from audiocapbench.store.judgements import IMPORTED, Judgement

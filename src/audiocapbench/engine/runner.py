@@ -18,7 +18,7 @@ from audiocapbench.engine.store_access import log_note, take_in_unsaved
 from audiocapbench.engine.worker_pool import Stop
 from audiocapbench.errors import FatalError
 from audiocapbench.models import Model
-from audiocapbench.models.controls import RuleFollower
+from audiocapbench.models.controls import ControlModel
 from audiocapbench.models.model import CorpusModel, batch_of
 from audiocapbench.models.openai_batches import check_batchable
 from audiocapbench.models.plugin_models import check_model, prepare_model
@@ -115,7 +115,7 @@ class _BenchmarkRun:
         check_model(model, "the run")
         self._progress = progress = options.get("progress") or Progress()
         fresh, batch = options.get("fresh", False), options.get("batch", False)
-        if isinstance(model, RuleFollower):
+        if isinstance(model, ControlModel):
             model.follow_rules(benchmark.traits.controls)
         if batch:
             check_batchable([model])

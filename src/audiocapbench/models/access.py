@@ -9,7 +9,7 @@ import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from audiocapbench.credentials import credential, without_query
@@ -22,19 +22,14 @@ _SECRET = secrets.token_hex(16)
 _STEP = 3 * 32_768  # base64 turns every three bytes into four letters, so steps join seamlessly
 
 
-class Address(NamedTuple):
-    """Where a provider is: the URL that requests start with, and its host and port for people."""
-
-    url: str
-    host: str
-
-
 @dataclass(frozen=True, slots=True)
 class RemoteModel:
     """A model at a provider: how it is asked, and the words that an error needs.
 
     Attributes:
         model_id: The provider's own name for it.
+        url: What addresses of requests start with.
+        host: Its host and port, for people.
         key_name: The variable that holds the key.
         address_hint: What decides the address, such as ``OPENAI_BASE_URL``.
         key: The key, which no message may show; None where there is none.
@@ -42,15 +37,11 @@ class RemoteModel:
 
     name: str
     model_id: str
-    address: Address
+    url: str
+    host: str
     key_name: str
     address_hint: str
     key: str | None = field(default=None, repr=False)
-
-    @property
-    def host(self) -> str:
-        """Host and port that are asked."""
-        return self.address.host
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -59,10 +50,7 @@ class RemoteModel:
 
 
 class RemoteModelBase:
-    """A model at a provider; its options go with every question.
-
-    Its time-out is from the first byte sent to the last read.
-    """
+    """A model at a provider; its options go with every question, its time-out is for all of it."""
 
     cacheable = True
     concurrency = 64
@@ -78,13 +66,13 @@ class RemoteModelBase:
 
 def remote_model(provider: Provider, name: str, standard_url: str, *url_names: str) -> RemoteModel:
     """How a model is asked, by its provider's key and the first variable that names an address."""
-    said_by = next((one for one in url_names if os.environ.get(one, "").strip()), url_names[0])
-    url = os.environ.get(said_by, "").strip() or standard_url
+    variables = [variable for variable in url_names if os.environ.get(variable, "").strip()]
+    url = os.environ[variables[0]].strip() if variables else standard_url
     # WebSockets have schemes of their own, which stand for those of the web.
-    address = checked_url(re.sub(r"^ws(?=s?:)", "http", url), said_by)
+    address = checked_url(re.sub(r"^ws(?=s?:)", "http", url), (*variables, *url_names)[0])
     key_name = " or ".join(provider.key_names)
     model_id = name.partition("/")[2]
-    return RemoteModel(name, model_id, address, key_name, url_names[0], key_of(provider))
+    return RemoteModel(name, model_id, *address, key_name, url_names[0], key_of(provider))
 
 
 def key_of(provider: Provider) -> str | None:
@@ -93,40 +81,36 @@ def key_of(provider: Provider) -> str | None:
         return None
     key, names = credential(*provider.key_names), " or ".join(provider.key_names)
     if not re.fullmatch(r"[!-~]+", key):
-        raise ModelError(
-            f"{names} holds spaces or characters that a key cannot have; copy it again"
-        )
+        wrong = "holds spaces or characters that a key cannot have"
+        raise ModelError(f"{names} {wrong}; copy it again")
     return key
 
 
-def checked_url(url: str, said_by: str) -> Address:
-    """An http(s) address that can be asked and holds no secret."""
+def checked_url(url: str, source: str) -> tuple[str, str]:
+    """An http(s) address that can be asked and holds no secret, and its host and port."""
     shown = without_query(url)
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError:
-        raise ModelError(f"{said_by}: {shown!r} is not a web address") from None
+        raise ModelError(f"{source}: {shown!r} is not a web address") from None
     if parts.username is not None or parts.password is not None:
         # The address is part of the model's name, which is stored and shown.
-        raise ModelError(f"{said_by}: an address must not hold a user name or password")
+        raise ModelError(f"{source}: an address must not hold a user name or password")
     if parts.scheme not in ("http", "https") or not host or re.search(r"[\s\x00-\x1f\\]", url):
-        raise ModelError(f"{said_by}: {shown!r} must look like http://host:8000/v1")
+        raise ModelError(f"{source}: {shown!r} must look like http://host:8000/v1")
     if parts.query or parts.fragment:
-        raise ModelError(
-            f"{said_by}: {shown!r} must be all of it; leave out what follows ? or #, and give a "
-            "key as a variable"
-        )
+        to_do = "leave out what follows ? or #, and give a key as a variable"
+        raise ModelError(f"{source}: {shown!r} must be all of it; {to_do}")
     place = f"[{host}]" if ":" in host else host
-    return Address(url.rstrip("/"), place if port is None else f"{place}:{port}")
+    return url.rstrip("/"), place if port is None else f"{place}:{port}"
 
 
 class SentBody:
     """The JSON of one request, whose audio is encoded while it is sent, maybe more than once.
 
-    A clip is held once, as bytes: with hundreds of questions in flight, its base64 within every
-    body would be most of a run's memory. ``document`` makes the request from a text that stands
-    for that.
+    With hundreds of questions in flight, base64 within every body would be most of a run's memory.
+    ``document`` makes the request from a text that stands for the audio.
     """
 
     def __init__(
@@ -135,9 +119,8 @@ class SentBody:
         # Nobody's text can hold it by accident or on purpose.
         place = f"{_SECRET}{next(_numbers)}."
         whole = json.dumps(document(place), ensure_ascii=False, allow_nan=False)
-        # Half of a surrogate pair, which a caption may hold, has no UTF-8.
-        encoded = whole.encode("utf-8", "replace")
-        self._before, _, self._after = encoded.partition(place.encode())
+        # "replace": half of a surrogate pair, which a caption may hold, has no UTF-8.
+        self._before, _, self._after = whole.encode("utf-8", "replace").partition(place.encode())
         self._content = audio.content if audio is not None else b""
 
     @property

@@ -7,7 +7,7 @@ with a generic sentence; ``wrong`` with a reference of another clip; ``empty`` w
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Protocol, runtime_checkable
+from typing import ClassVar, Literal
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.data.sample import Sample
@@ -50,35 +50,19 @@ class ControlRules:
     nulls: tuple[str, ...] = ()
     right_is: Literal["another", "reference"] = "another"
 
-    def safe_sentence(self, sample: Sample) -> str:
-        """What ``safe`` says of a sample."""
-        own = " ".join(str(sample.details.get(name, "")) for name in self.safe_by)
-        return self.safe.get(own if self.safe_by else sample.category, self.safe_anywhere)
-
     def can_mislead(self, sample: Sample, other: Sample) -> bool:
         """Whether another sample's reference is a wrong answer of the same kind."""
-        if other.clip.sha256 == sample.clip.sha256:
-            return False
-        if self.wrong_from == "category" and other.category != sample.category:
-            return False
-        if any(other.details.get(name) != sample.details.get(name) for name in self.wrong_alike):
-            return False
-        return not (self._is_null(sample) and self._is_null(other))
-
-    def _is_null(self, sample: Sample) -> bool:
-        return sample.references[0].strip().rstrip(".").lower() in self.nulls
-
-
-@runtime_checkable
-class RuleFollower(Protocol):
-    """A control: whoever asks it tells it the benchmark's rules before anything else."""
-
-    def follow_rules(self, rules: ControlRules) -> None:
-        """Answer by these rules from now on."""
+        firsts = [one.references[0].strip().rstrip(".").lower() for one in (sample, other)]
+        return (
+            other.clip.sha256 != sample.clip.sha256
+            and (self.wrong_from != "category" or other.category == sample.category)
+            and all(other.details.get(key) == sample.details.get(key) for key in self.wrong_alike)
+            and not all(first in self.nulls for first in firsts)
+        )
 
 
 class ControlModel(SimpleModel):
-    """One of the four controls; needs no audio, only the benchmark's samples."""
+    """One of the four controls; needs no audio, only the benchmark's rules and samples."""
 
     contract = AudioContract("none")
 
@@ -88,7 +72,7 @@ class ControlModel(SimpleModel):
         self._kind, self._seed = kind, seed
         self._rules = ControlRules()
         self._samples: dict[str, Sample] = {}
-        self._order: list[str] = []
+        self._order: list[Sample] = []
 
     def follow_rules(self, rules: ControlRules) -> None:
         """Answer by a benchmark's rules."""
@@ -99,40 +83,37 @@ class ControlModel(SimpleModel):
     def prepare(self, samples: Sequence[Sample]) -> None:
         """Remember all samples: a filter must not change which clip is the wrong one."""
         self._samples = {sample.id: sample for sample in samples}
-        self._order = [sample.id for sample in sorted(samples, key=lambda one: one.position)]
+        self._order = sorted(samples, key=lambda one: one.position)
 
     async def answer(self, question: Question) -> Reply:
         """Answer as the kind of control says."""
-        sample = self._samples[question.sample_id]
+        sample, rules = self._samples[question.sample_id], self._rules
         match self._kind:
+            case "right" if rules.right_is == "reference":
+                return Reply(sample.references[0])
+            case "right" if len(set(sample.references)) < 2:
+                reason = "has one reference; control/right needs another one to be scored against"
+                return Reply("", Status.SKIPPED, f"{sample.id} {reason}")
             case "right":
-                return self._right(sample)
+                index = self._draw(sample.id, "right") % len(sample.references)
+                return Reply(sample.references[index], withheld=index)
             case "safe":
-                return Reply(self._rules.safe_sentence(sample))
+                details = " ".join(str(sample.details.get(key, "")) for key in rules.safe_by)
+                kind = details if rules.safe_by else sample.category
+                return Reply(rules.safe.get(kind, rules.safe_anywhere))
             case "wrong":
                 return self._wrong(sample)
             case _:
                 return Reply("", Status.EMPTY)
 
-    def _right(self, sample: Sample) -> Reply:
-        if self._rules.right_is == "reference":
-            return Reply(sample.references[0])
-        if len(set(sample.references)) < 2:
-            reason = "has one reference; control/right needs another one to be scored against"
-            return Reply("", Status.SKIPPED, f"{sample.id} {reason}")
-        index = self._draw(sample.id, "right") % len(sample.references)
-        return Reply(sample.references[index], withheld=index)
-
     def _wrong(self, sample: Sample) -> Reply:
-        own = set(sample.references)
         start = self._draw(sample.id, "wrong") % len(self._order)
         for step in range(len(self._order)):
-            other = self._samples[self._order[(start + step) % len(self._order)]]
-            if not self._rules.can_mislead(sample, other):
-                continue
-            index = self._draw(sample.id, other.id) % len(other.references)
-            if other.references[index] not in own:
-                return Reply(other.references[index])
+            other = self._order[(start + step) % len(self._order)]
+            if self._rules.can_mislead(sample, other):
+                text = other.references[self._draw(sample.id, other.id) % len(other.references)]
+                if text not in sample.references:
+                    return Reply(text)
         words = f"{sample.id}: control/wrong needs another clip with other references"
         return Reply("", Status.SKIPPED, words)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
-from audiocapbench.models.access import Address, RemoteModel, SentBody, remote_model
+from audiocapbench.models.access import RemoteModel, SentBody, remote_model
 from audiocapbench.models.http_client import HttpModel
 from audiocapbench.models.http_errors import no_answer, time_to_answer
 from audiocapbench.models.model import AudioContract, Model, ModelSettings, Question
@@ -65,9 +65,9 @@ def create(name: str, settings: ModelSettings) -> Model:
             raise ModelError(f"{name} takes no system prompt; the qwen-omni models do")
         options = request_options(settings, known, temperature=None)
         return QwenAudioModel(remote, QWEN_AUDIO, options, settings.timeout_s)
-    url = remote.address.url.removesuffix("/api/v1") + "/compatible-mode/v1"
-    remote = replace(remote, address=Address(url, remote.host))
+    url = remote.url.removesuffix("/api/v1") + "/compatible-mode/v1"
     dialect = ChatDialect(_audio_then_text, {"modalities": ["text"]}, streamed=True)
+    remote = replace(remote, url=url)
     return ChatModel(remote, QWEN_OMNI, settings, request_options(settings, known), dialect)
 
 

@@ -26,7 +26,7 @@ def create(name: str, settings: ModelSettings) -> ChatModel:
     address = checked_url(found["url"], "the address after @")
     hint = "the address, which usually ends in /v1"
     (key_name,) = PROVIDER.key_names
-    remote = RemoteModel(name, found["model"], address, key_name, hint, key_of(PROVIDER))
+    remote = RemoteModel(name, found["model"], *address, key_name, hint, key_of(PROVIDER))
     return ChatModel(remote, _AUDIO, settings, request_options(settings, None), ChatDialect())
 
 

@@ -20,16 +20,15 @@ from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models.access import (
     BATCH_TRANSPORT,
-    Address,
     RemoteModel,
     SentBody,
     checked_url,
     key_of,
 )
-from audiocapbench.models.gemini_batches import GeminiBatches
 from audiocapbench.models.http_client import HttpModel
 from audiocapbench.models.http_errors import no_answer, time_to_answer
 from audiocapbench.models.model import AudioContract, ModelSettings, Parameters, Question, SentAudio
+from audiocapbench.models.openai_batches import UPLOAD_S, BatchState, ProviderBatches
 from audiocapbench.models.openai_chat import request_options
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, KnownModel, Provider, require_packages
@@ -38,6 +37,7 @@ from audiocapbench.models.replies import (
     HttpReply,
     Json,
     clean,
+    count,
     ending_as,
     failed_reply,
     first_choice,
@@ -62,17 +62,22 @@ FIRST_POLL_S, SLOWEST_POLL_S, DELETING_S = 0.2, 4.0, 10.0
 _LARGEST_INLINE = (LARGEST_REQUEST - 8_192) // 4 * 3  # leaves room for what is beside the audio
 _MIME, _PIECE = "audio/wav", 1 << 18
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
-_NAMES = {"max_output_tokens": "maxOutputTokens", "thinking_budget": "thinkingBudget"}
+_NAMES = {"max_output_tokens": "maxOutputTokens"}
+# Errors of requests in batches have gRPC's codes.
+_HTTP = {3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 11: 400, 14: 503, 16: 401}
 
 
 def create(name: str, settings: ModelSettings) -> "Gemini":
     """The Gemini of this name; through Vertex AI where VERTEX_PROJECT is set, else with a key."""
-    model_id, options = name.partition("/")[2], _options(name, settings)
+    model_id, known = name.partition("/")[2], PROVIDER.known(name) or _of_this_age(name)
+    options = dict(request_options(settings, known, limit_name="max_output_tokens"))
+    if known.thinking_budget is not None:
+        options["thinking_budget"] = known.thinking_budget
     project = os.environ.get("VERTEX_PROJECT", "").strip()
     if not project:
         hint, key_name = "GOOGLE_GEMINI_BASE_URL", " or ".join(PROVIDER.key_names)
         address = _address(hint, "generativelanguage.googleapis.com")
-        remote = RemoteModel(name, model_id, address, key_name, hint, key_of(PROVIDER))
+        remote = RemoteModel(name, model_id, *address, key_name, hint, key_of(PROVIDER))
         return Gemini(remote, AUDIO, options, settings.timeout_s, "v1beta")
     require_packages("gemini/… through Vertex AI", PROVIDER.extra, "google.auth")
     location = os.environ.get("VERTEX_LOCATION", "").strip() or "global"
@@ -81,7 +86,7 @@ def create(name: str, settings: ModelSettings) -> "Gemini":
         host = f"aiplatform.{location}.rep"
     address = _address("GOOGLE_VERTEX_BASE_URL", f"{host}.googleapis.com")
     key_name = "VERTEX_PROJECT and its credentials"
-    remote = RemoteModel(name, model_id, address, key_name, "VERTEX_LOCATION")
+    remote = RemoteModel(name, model_id, *address, key_name, "VERTEX_LOCATION")
     place = f"projects/{project}/locations/{location}/"
     return VertexGemini(remote, AUDIO_ON_VERTEX, options, settings.timeout_s, "v1beta1", place)
 
@@ -137,15 +142,18 @@ class Gemini(HttpModel):
                 parts.append({"inlineData": {"mimeType": _MIME, "data": data}})
             return {"contents": [{"role": "user", "parts": parts}], "generationConfig": config}
 
-        options = self._options.items()
-        config: dict[str, Any] = {_NAMES.get(name, name): value for name, value in options}
-        if "thinkingBudget" in config:
-            config["thinkingConfig"] = {"thinkingBudget": config.pop("thinkingBudget")}
+        config = {_NAMES.get(name, name): value for name, value in self._options.items()}
+        if (budget := config.pop("thinking_budget", None)) is not None:
+            config |= {"thinkingConfig": {"thinkingBudget": budget}}  # type: ignore[dict-item]
         body = SentBody(request, None if isinstance(sound, str) else sound)
         reply = await self.post(f"{self.path}:generateContent", body)
         if not reply.is_success:
             return failed_reply(reply, self._remote)
-        return _content_reply(reply.json(), self._remote)
+        content = reply.json()
+        if not isinstance(content, dict) or "error" in content:
+            reason = "answered with something that is not a generateContent reply"
+            raise no_answer(self._remote, reason, reply=used_by(content))
+        return metered(content, self._remote, _ending(content, self._remote))
 
     @asynccontextmanager
     async def _uploaded(self, audio: SentAudio) -> AsyncIterator[str]:
@@ -174,23 +182,23 @@ class Gemini(HttpModel):
             while piece := file.read(_PIECE):
                 yield piece
 
-        described = {"Protocol": "resumable", "Command": "start"}
-        described |= {"Header-Content-Length": str(size), "Header-Content-Type": mime_type}
-        begin = {f"X-Goog-Upload-{name}": value for name, value in described.items()}
-        begun = await self.fetch("POST", f"/upload{self.version}/files", headers=begin, json={})
+        start = {
+            "X-Goog-Upload-Protocol": "resumable",
+            "X-Goog-Upload-Command": "start",
+            "X-Goog-Upload-Header-Content-Length": str(size),
+            "X-Goog-Upload-Header-Content-Type": mime_type,
+        }
+        begun = await self.fetch("POST", f"/upload{self.version}/files", headers=start, json={})
         if not begun.is_success:
             failed_reply(begun, self._remote)
         # This address carries its own right; no key goes there.
         url = begun.headers["X-Goog-Upload-URL"]
-        rest = {"X-Goog-Upload-Command": "upload, finalize", "X-Goog-Upload-Offset": "0"}
-        rest |= {"Content-Length": str(size)}
-        sent: dict[str, Any] = {
-            "headers": rest,
-            "content": pieces(),
-            "signed": False,
-            "timeout": None,
-        }
-        return self._file(await self.fetch("POST", url, **sent))
+        headers = {"X-Goog-Upload-Command": "upload, finalize", "X-Goog-Upload-Offset": "0"}
+        headers |= {"Content-Length": str(size)}
+        sending: dict[str, Any] = {"signed": False, "timeout": None}
+        return self._file(
+            await self.fetch("POST", url, headers=headers, content=pieces(), **sending)
+        )
 
     def _file(self, reply: HttpReply) -> Json:
         if not reply.is_success:
@@ -230,12 +238,55 @@ class VertexGemini(Gemini):
         return headers | ({"x-goog-user-project": payer} if payer else {})
 
 
-def _content_reply(body: Any, remote: RemoteModel) -> Reply:
-    """Read a generateContent reply; its text is cleaned as published."""
-    if not isinstance(body, dict) or "error" in body:
-        reason = "answered with something that is not a generateContent reply"
-        raise no_answer(remote, reason, reply=used_by(body))
-    return metered(body, remote, _ending(body, remote))
+class GeminiBatches(ProviderBatches):
+    """Batches of one model; a batch's mark is its display name."""
+
+    line = b'{"key": "%b", "request": %b}\n'
+    # Of so many the answers are no larger than what is read of a reply.
+    most_lines, most_bytes = 2_000, 1_000_000_000
+    _model: Gemini
+
+    async def submit(self, mark: str, file: IO[bytes]) -> str:
+        """Make a batch of a file, and return its name; after a TransientError, see ``find``."""
+        size = os.fstat(file.fileno()).st_size
+        with time_to_answer(self._remote, UPLOAD_S):
+            sent = await self._model.upload(file, size, "application/jsonl")
+        batch = {"displayName": mark, "inputConfig": {"fileName": sent.get("name")}}
+        path = f"{self._model.path}:batchGenerateContent"
+        created, _ = await self._told("POST", path, json={"batch": batch})
+        return str(created.get("name"))
+
+    async def find(self, mark: str) -> str | None:
+        """The batch that was made with a mark, if any was."""
+        query: dict[str, Any] = {"pageSize": 100}
+        while True:
+            body, _ = await self._told("GET", f"{self._model.version}/batches", params=query)
+            for batch in json_objects(body.get("operations")):
+                if json_object(batch.get("metadata")).get("displayName") == mark:
+                    return str(batch.get("name"))
+            if not body.get("nextPageToken"):
+                return None
+            query["pageToken"] = body["nextPageToken"]
+
+    async def state(self, batch: str) -> BatchState:
+        """How a batch stands now; Google does not say how much of it is done."""
+        body, _ = await self._told("GET", f"{self._model.version}/{batch}")
+        metadata = json_object(body.get("metadata"))
+        status = str(metadata.get("state")).partition("_STATE_")[2].lower()
+        refusal = {"failed": "was not accepted", "cancelled": "was cancelled there"}
+        file = json_object(metadata.get("output")).get("responsesFile")
+        return BatchState(status, (str(file),) if file else (), refusal.get(status))
+
+    async def _lines(self, file: str) -> bytes:
+        path = f"{self._model.version}/{file}:download"
+        return (await self._call("GET", path, params={"alt": "media"}, mended=True)).content
+
+    def _answer(self, told: Json) -> tuple[str, int, Any]:
+        key, error = str(told.get("key")), json_object(told.get("error"))
+        if answer := told.get("response"):
+            return key, 200, answer
+        code = count(error.get("code")) or 13
+        return key, code if code >= 400 else _HTTP.get(code, 500), {"error": error}
 
 
 def _ending(body: Mapping[str, Any], remote: RemoteModel) -> Ending:
@@ -251,14 +302,6 @@ def _ending(body: Mapping[str, Any], remote: RemoteModel) -> Ending:
     return ending_as(candidate.get("finishReason"), text, f"{remote.name}: {remote.host}")
 
 
-def _options(name: str, settings: ModelSettings) -> Parameters:
-    """The user's settings, else the paper's, else what the paper gave to models of this age."""
-    known = PROVIDER.known(name) or _of_this_age(name)
-    options = request_options(settings, known, limit_name="max_output_tokens")
-    budget = known.thinking_budget
-    return options if budget is None else {**options, "thinking_budget": budget}
-
-
 def _of_this_age(name: str, description: str = "", price: Price | None = None) -> KnownModel:
     """What the paper gave to models like this one."""
     budget, limit = (THINKING_BUDGET, THINKING_MAX_TOKENS) if thinks(name) else (None, None)
@@ -271,7 +314,7 @@ def thinks(name: str) -> bool:
     return found is not None and (int(found["major"] or 99), int(found["minor"] or 0)) >= (2, 5)
 
 
-def _address(variable: str, host: str) -> Address:
+def _address(variable: str, host: str) -> tuple[str, str]:
     """The address that a variable of Google's own SDK names, or else Google's."""
     return checked_url(os.environ.get(variable, "").strip() or f"https://{host}", variable)
 

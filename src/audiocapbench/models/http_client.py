@@ -10,7 +10,7 @@ import ssl
 import time
 import zlib
 from collections.abc import AsyncIterator, Mapping
-from functools import lru_cache
+from functools import cached_property
 from typing import Any
 from urllib.request import getproxies
 
@@ -23,18 +23,21 @@ from audiocapbench.version import VERSION
 
 _MOST_IDLE, _IDLE_S = 100, 5.0
 _PIECE = _LARGEST_ERROR = 1 << 16
-_NO_TLS = ssl.PROTOCOL_TLS_CLIENT
 _ZIPPED = frozenset({"gzip", "x-gzip", "deflate"})
 _numbers = itertools.count()
 
 
 class HttpModel(RemoteModelBase):
-    """A model over HTTP; its connections live and die with the event loop that opened them."""
+    """A model over HTTP, whose clients of one connection each live in one event loop.
+
+    httpx's own pool looks at every connection whenever a question comes or goes: with 70 in
+    flight, 13 ms of processor time a question in place of 6 (``perf/engine.py``).
+    """
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         # Up to anyio 4.9 variables of one name are one variable, whoever made them.
-        self._opened: RunVar[Any] = RunVar(f"client {next(_numbers)}")
+        self._loop_clients: RunVar[list[tuple[float, Any]]] = RunVar(f"clients {next(_numbers)}")
 
     async def access_headers(self) -> dict[str, str]:
         """What says who asks."""
@@ -54,24 +57,29 @@ class HttpModel(RemoteModelBase):
         """A whole reply, whatever its status.
 
         Args:
-            method: Of HTTP.
             path: What follows the address of the provider, or a whole URL.
-            headers: More of them.
             signed: Whether the headers say who asks.
             largest: Bytes of an answer past which no more is read.
             mended: Whether what is no UTF-8 is replaced, and no reason to refuse all of it.
             **request: As httpx takes it.
         """
-        address = _parsed_url(path if "://" in path else self._remote.address.url + path)
+        import httpx
+
+        url = path if "://" in path else self._remote.url + path
         sent = {**(await self.access_headers() if signed else {}), **(headers or {})}
-        connections = self._connections()
-        client = connections.take()
+        idle = self._loop_clients.get(None)
+        if idle is None:
+            self._loop_clients.set(idle := [])
+        client = idle.pop()[1] if idle else httpx.AsyncClient(**self._client_options)
         try:
-            async with client.stream(method, address, headers=sent, **request) as response:
+            async with client.stream(method, url, headers=sent, **request) as response:
                 pieces = _pieces(response, self._remote, largest, mended=mended)
                 content = b"".join([piece async for piece in pieces])
         finally:
-            await connections.give_back(client)
+            now = time.monotonic()
+            idle.append((now, client))
+            while idle and (len(idle) > _MOST_IDLE or idle[0][0] < now - _IDLE_S):
+                await idle.pop(0)[1].aclose()  # meanwhile others come and go
         return HttpReply(response.status_code, response.headers, content)
 
     async def post(self, path: str, body: SentBody) -> HttpReply:
@@ -83,36 +91,21 @@ class HttpModel(RemoteModelBase):
 
     async def aclose(self) -> None:
         """Close the connections of this event loop."""
-        connections = self._opened.get(None)
-        if connections is not None:
-            self._opened.set(None)
-            await connections.aclose()
+        idle = self._loop_clients.get(None)
+        while idle:
+            await idle.pop()[1].aclose()
 
-    def _connections(self) -> "_Connections":
-        connections = self._opened.get(None)
-        if connections is None:
-            connections = _Connections(self._remote, self._timeout_s)
-            self._opened.set(connections)
-        return connections
-
-
-class _Connections:
-    """Clients of one connection each, the last used first; how many are asked is not their part.
-
-    httpx's own pool looks at every connection whenever a question comes or goes: with 70 in
-    flight, 13 ms of processor time a question in place of 6 (``perf/engine.py``).
-    """
-
-    def __init__(self, remote: RemoteModel, timeout_s: float) -> None:
+    @cached_property
+    def _client_options(self) -> dict[str, Any]:
         import httpx
 
-        with_tls = remote.address.url.lower().startswith("https:") or bool(getproxies())
-        self._idle: list[tuple[float, httpx.AsyncClient]] = []
-        self._options: dict[str, Any] = {
+        with_tls = self._remote.url.lower().startswith("https:") or bool(getproxies())
+        no_tls = ssl.PROTOCOL_TLS_CLIENT
+        return {
             # Without TLS nothing is trusted, and the time to load certificates is saved.
-            "verify": httpx.create_ssl_context() if with_tls else ssl.SSLContext(_NO_TLS),
+            "verify": httpx.create_ssl_context() if with_tls else ssl.SSLContext(no_tls),
             "limits": httpx.Limits(max_connections=1, keepalive_expiry=_IDLE_S),
-            "timeout": httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
+            "timeout": httpx.Timeout(self._timeout_s, connect=min(CONNECT_S, self._timeout_s)),
             "follow_redirects": False,
             "headers": {
                 "Accept": "application/json",
@@ -120,30 +113,6 @@ class _Connections:
                 "User-Agent": f"audiocapbench/{VERSION}",
             },
         }
-
-    def take(self) -> Any:
-        """A client that nobody else uses, until it is given back."""
-        import httpx
-
-        return self._idle.pop()[1] if self._idle else httpx.AsyncClient(**self._options)
-
-    async def give_back(self, client: Any) -> None:
-        """Keep a client for later, and close those that idle for long, or are too many."""
-        now = time.monotonic()
-        self._idle.append((now, client))
-        while self._idle and (len(self._idle) > _MOST_IDLE or self._idle[0][0] < now - _IDLE_S):
-            await self._idle.pop(0)[1].aclose()  # meanwhile others come and go
-
-    async def aclose(self) -> None:
-        while self._idle:
-            await self._idle.pop()[1].aclose()
-
-
-@lru_cache(maxsize=64)
-def _parsed_url(url: str) -> Any:
-    import httpx
-
-    return httpx.URL(url)
 
 
 async def _pieces(

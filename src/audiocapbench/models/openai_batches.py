@@ -1,7 +1,6 @@
 """Batches of questions: half the price, and answers within a day; OpenAI's, and what others share.
 
-A file with a request a line becomes a batch; the answers come back in files, in any order. What is
-asked, and what an answer means, is the model's own matter, as it is without batches.
+A file with a request a line becomes a batch; the answers come back in files, in any order.
 """
 
 from abc import ABC, abstractmethod
@@ -26,36 +25,36 @@ from audiocapbench.models.replies import (
 
 UPLOAD_S, _MARK = 3_600.0, "audiocapbench"
 _LARGEST_FILE = 1 << 30
-OVER = ("completed", "succeeded", "partially_succeeded", "failed", "expired", "cancelled")
+_OVER = ("completed", "succeeded", "partially_succeeded", "failed", "expired", "cancelled")
 
 
 class BatchState(NamedTuple):
     """How a batch stands: how many requests are done, and where their answers are once it is over.
 
-    As many as are ``answered`` are paid for, and must be in its files. A ``refusal`` says why
-    the rest must not be sent again unasked; one that is full may be, later.
+    As many as are ``answered`` are paid for, and must be in its files; None where the provider
+    does not tell. A ``refusal`` says why the rest must not be sent again unasked; one that is full
+    may be, later.
     """
 
     status: str
-    done: int
-    is_over: bool
-    is_full: bool
-    refusal: str | None
     files: tuple[str, ...]
-    retry_after_s: float | None
-    answered: int = 0
+    refusal: str | None
+    answered: int | None = None
+    done: int = 0
+    is_full: bool = False
+    retry_after_s: float | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will come."""
+        return self.status in _OVER
 
 
 class ProviderBatches(ABC):
-    """Batches of one model, over the model's own connections.
+    """Batches of one model, over the model's own connections."""
 
-    Attributes:
-        line: A request with its key, under which its answer comes back.
-        most_lines, most_bytes: What a file may hold.
-    """
-
-    line: bytes
-    most_lines: int
+    line: bytes  # a request with its key, under which its answer comes back
+    most_lines: int  # of a file
     most_bytes: int
 
     def __init__(self, model: HttpModel, remote: RemoteModel) -> None:
@@ -100,15 +99,12 @@ class ProviderBatches(ABC):
                 answers += status == 200
                 if key in keys and found.get(key, (0,))[0] != 200:
                     found[key] = status, body
+        if state.answered is not None:
+            return state, found, extra, answers >= state.answered
+        # Of what is torn off, any may have been answered.
         lost = len(keys - found.keys())
-        state, is_whole = self._checked(state, answers, lost, is_torn=is_torn)
-        return state, found, extra, is_whole
-
-    def _checked(
-        self, state: BatchState, answers: int, lost: int, *, is_torn: bool
-    ) -> tuple[BatchState, bool]:
-        """The state, and whether all came that was answered; so many keys have no line."""
-        return state, answers >= state.answered
+        state = state._replace(answered=answers + lost if is_torn else 0)
+        return state, found, extra, state.status != "succeeded" or not lost
 
     async def _call(self, method: str, path: str, **request: Any) -> HttpReply:
         """A reply that is a success; any other is raised as the error that it stands for."""
@@ -137,13 +133,12 @@ class OpenAIBatches(ProviderBatches):
 
     async def submit(self, mark: str, file: IO[bytes]) -> str:
         """Make a batch of a file, and return its id; after a TransientError, see ``find``."""
-        named = (f"{_MARK}-{mark}.jsonl", file, "application/jsonl")
-        purpose = {"purpose": "batch"}
-        sent, _ = await self._told("POST", "/files", data=purpose, files={"file": named})
-        asked = {"input_file_id": sent.get("id"), "endpoint": "/v1/chat/completions"}
-        asked |= {"completion_window": "24h", "metadata": {_MARK: mark}}
-        made, _ = await self._told("POST", "/batches", json=asked)
-        if isinstance(name := made.get("id"), str):
+        files = {"file": (f"{_MARK}-{mark}.jsonl", file, "application/jsonl")}
+        sent, _ = await self._told("POST", "/files", data={"purpose": "batch"}, files=files)
+        batch = {"input_file_id": sent.get("id"), "endpoint": "/v1/chat/completions"}
+        batch |= {"completion_window": "24h", "metadata": {_MARK: mark}}
+        created, _ = await self._told("POST", "/batches", json=batch)
+        if isinstance(name := created.get("id"), str):
             return name
         raise no_answer(self._remote, "answered without the id of what was made")
 
@@ -170,18 +165,17 @@ class OpenAIBatches(ProviderBatches):
         refusal = {"failed": f"was not accepted ({said})", "cancelled": "was cancelled there"}
         return BatchState(
             status,
+            tuple(filter(None, map(body.get, ("output_file_id", "error_file_id")))),
+            refusal.get(status),
+            answered,
             done=answered + (count(counts.get("failed")) or 0),
-            is_over=status in OVER,
             is_full=any(error.get("code") == "token_limit_exceeded" for error in errors),
-            refusal=refusal.get(status),
-            files=tuple(filter(None, map(body.get, ("output_file_id", "error_file_id")))),
             retry_after_s=retry_after_s(reply.headers),
-            answered=answered,
         )
 
     async def _lines(self, file: str) -> bytes:
-        how: dict[str, Any] = {"largest": _LARGEST_FILE, "mended": True}
-        return (await self._call("GET", f"/files/{file}/content", **how)).content
+        path = f"/files/{file}/content"
+        return (await self._call("GET", path, largest=_LARGEST_FILE, mended=True)).content
 
     def _answer(self, told: Json) -> tuple[str, int, Any]:
         response = json_object(told.get("response"))
@@ -203,6 +197,5 @@ def check_batchable(models: Iterable[Model]) -> None:
         raise ModelError("`batch` asks a provider's models, not this machine or a cluster")
     for model in asked:
         if getattr(model, "batches", None) is None:
-            raise ModelError(
-                f"{model.name} has no batch API here; `batch` is for openai/… and gemini/…"
-            )
+            which = "`batch` is for openai/… and gemini/…"
+            raise ModelError(f"{model.name} has no batch API here; {which}")

@@ -52,7 +52,8 @@ def provider_of_plugin(point: EntryPoint) -> Provider:
 def provider_in_file(name: str) -> Provider | None:
     """The record of ``path/to/file.py:Class``, named after file and class; None for other names.
 
-    A changed file answers otherwise: its hash is among the parameters of the model.
+    A changed file answers otherwise: its hash is among the parameters of the model. What lies
+    beside it can be imported, after what is installed.
     """
     found = _IN_FILE.fullmatch(name)
     if found is None:
@@ -65,7 +66,18 @@ def provider_in_file(name: str) -> Provider | None:
         reason = error.strerror if isinstance(error, OSError) else error
         raise ModelError(f"{where}: {found['path']!r} cannot be read ({reason})") from None
     digest = hashlib.sha256(content).hexdigest()[:16]
-    module = _run(path, content, f"{MODULE_OF_FILE}{digest}", where)
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    module = ModuleType(f"{MODULE_OF_FILE}{digest}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module
+    try:
+        exec(compile(content, str(path), "exec"), vars(module))  # noqa: S102  as the user asks
+    except (Exception, SystemExit) as error:  # a file may do anything
+        del sys.modules[module.__name__]
+        words = f"{failure_words(error)}){failure_place(error)}"
+        raise ModelError(f"{where}: the file fails ({words}") from error
     if attribute not in vars(module):
         classes = [one for one in vars(module).values() if isinstance(one, type)]
         own = [one.__name__ for one in classes if one.__module__ == module.__name__]
@@ -76,33 +88,16 @@ def provider_in_file(name: str) -> Provider | None:
     return replace(record, models=(KnownModel(short),), any_model=False)
 
 
-def _run(path: Path, content: bytes, name: str, where: str) -> ModuleType:
-    """The file as a module; what lies beside it can be imported, after what is installed."""
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.append(folder)
-    module = sys.modules[name] = ModuleType(name)
-    module.__file__ = str(path)
-    try:
-        exec(compile(content, str(path), "exec"), vars(module))  # noqa: S102  as the user asks
-    except (Exception, SystemExit) as error:  # a file may do anything
-        del sys.modules[name]
-        words, place = failure_words(error), failure_place(error)
-        raise ModelError(f"{where}: the file fails ({words}){place}") from error
-    return module
-
-
 def _record(loaded: Any, name: str, description: str, where: str, more: dict[str, str]) -> Provider:
     """The record of what was loaded, whose models are checked when they are made."""
     if isinstance(loaded, Provider):
         record = replace(loaded, name=name)
     elif callable(loaded):
-        found = {field: getattr(loaded, field, None) for field in _DECLARED}
         # What a class computes, its models know and it does not.
         declared = {
-            key: value
-            for key, value in found.items()
-            if value is not None and not isinstance(value, property)
+            field: value
+            for field in _DECLARED
+            if not isinstance(value := getattr(loaded, field, None), property | None)
         }
         make = loaded if declared.get("settings") else lambda name, _: loaded(name)
         try:
@@ -118,20 +113,18 @@ def _record(loaded: Any, name: str, description: str, where: str, more: dict[str
         except AudioCapBenchError:
             raise
         except (Exception, SystemExit) as error:  # it may raise anything
-            words, place = failure_words(error), failure_place(error)
-            raise ModelError(f"{where} fails ({words}){place}") from error
+            words = f"{failure_words(error)}){failure_place(error)}"
+            raise ModelError(f"{where} fails ({words}") from error
         check_model(model, where)
         if model.name != name:
             raise ModelError(f"{where} calls itself {model.name!r}; it is asked for as {name!r}")
         # What the cache is to tell its answers apart by.
         given = {key: value for key, value in settings.given.items() if key != "timeout"} | more
-        new = {key: value for key, value in given.items() if key not in model.parameters}
-        if not new:
-            return model
-        try:
-            model.parameters = {**model.parameters, **new}  # type: ignore[misc]
-        except AttributeError:  # it computes them
-            return ModelVariant(model, new)
+        if new := {key: value for key, value in given.items() if key not in model.parameters}:
+            try:
+                model.parameters = {**model.parameters, **new}  # type: ignore[misc]
+            except AttributeError:  # it computes them
+                return ModelVariant(model, new)
         return model
 
     return replace(record, factory=create)
@@ -168,5 +161,5 @@ def prepare_model(model: CorpusModel, samples: Sequence[Sample]) -> None:
     except AudioCapBenchError:
         raise
     except (Exception, SystemExit) as error:  # it may raise anything
-        words, place = failure_words(error), failure_place(error)
-        raise ModelError(f"{type(model).__name__} cannot prepare: {words}{place}") from error
+        words = failure_words(error) + failure_place(error)
+        raise ModelError(f"{type(model).__name__} cannot prepare: {words}") from error

@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from datetime import date
-from math import isfinite
 from numbers import Integral, Real
 from typing import Annotated, Any, Self
 
@@ -30,24 +29,23 @@ def tokens_of(text: str) -> int:
 def checked_usage(reply: Reply) -> Reply:
     """The reply without numbers that cannot be true: those count as not reported.
 
-    No question is 100 million tokens or costs $100,000, nobody is billed less than nothing, and
-    no prompt that is answered or text that is there is 0 tokens.
+    No prompt that is answered or text that is there is 0 tokens.
     """
 
-    def tokens(given: Any) -> int | None:
-        whole = isinstance(given, Integral) and not isinstance(given, bool)
-        return int(given) if whole and 0 <= given <= _MOST_TOKENS else None
+    def within(value: Any, kind: Any, most: float) -> bool:
+        return isinstance(value, kind) and not isinstance(value, bool) and 0 <= value <= most
 
-    given, cost = reply.cost_usd, None
-    if isinstance(given, Real) and not isinstance(given, bool) and isfinite(given):
-        cost = float(given) if 0 <= given <= _MOST_DOLLARS else None
+    def tokens(value: Any) -> int | None:
+        return int(value) if within(value, Integral, _MOST_TOKENS) else None
+
+    cost: Any = reply.cost_usd
     written = tokens(reply.output_tokens)
     return replace(
         reply,
         input_tokens=tokens(reply.input_tokens) or None,
         output_tokens=None if written == 0 and reply.text.strip() else written,
         audio_tokens=tokens(reply.audio_tokens),
-        cost_usd=cost,
+        cost_usd=float(cost) if within(cost, Real, _MOST_DOLLARS) else None,
     )
 
 
@@ -59,8 +57,7 @@ class Price(BaseModel):
             ``audio_in`` hears nothing.
         audio_tokens_per_s: How many tokens a second of audio becomes, about.
         longest_answer: Most tokens of an answer where the request sets no limit.
-        source: The page that the prices come from.
-        as_of: Day on which the prices were looked up.
+        source, as_of: The page that the prices come from, and the day on which they were there.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -103,9 +100,9 @@ class Price(BaseModel):
 
     def in_batches(self) -> Self:
         """What the same costs in a batch: half."""
-        names = ("text_in", "audio_in", "out")
-        half = {name: one / 2 for name in names if (one := getattr(self, name)) is not None}
-        return self.model_copy(update=half | {"source": f"{self.source}, half of it in a batch"})
+        heard, source = self.audio_in, f"{self.source}, half of it in a batch"
+        half = {"text_in": self.text_in / 2, "audio_in": heard and heard / 2, "out": self.out / 2}
+        return self.model_copy(update=half | {"source": source})
 
     def cost(
         self, reply: Reply, audio_s: float, prompt: str = "", thoughts: int = 0
@@ -149,10 +146,15 @@ class Price(BaseModel):
 
 def example_of_prices(model: str) -> str:
     """A price file in one line, which prices this model."""
-    text, audio = {"text_in": 2.5, "out": 10.0}, {"audio_in": 32.0, "audio_tokens_per_s": 10.0}
-    price = {**text, **audio, "source": "our contract", "as_of": "2026-11-15"}
-    head = {"currency": "USD", "unit": "per 1,000,000 tokens"}
-    return json.dumps({**head, "models": {model: price}}, ensure_ascii=False)
+    price: dict[str, Any] = {
+        "text_in": 2.5,
+        "out": 10.0,
+        "audio_in": 32.0,
+        "audio_tokens_per_s": 10.0,
+    }
+    price |= {"source": "our contract", "as_of": "2026-11-15"}
+    file = {"currency": "USD", "unit": "per 1,000,000 tokens", "models": {model: price}}
+    return json.dumps(file, ensure_ascii=False)
 
 
 FREE = Price.of(0, 0, 0, 0, "answers on this machine, by construction free")

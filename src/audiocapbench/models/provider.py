@@ -20,9 +20,8 @@ class KnownModel:
 
     Attributes:
         description: What the listing says of it; what is not listed has none.
-        temperature: The published sampling temperature; None where the provider's own was left.
-        thinking_budget: The published tokens to think with; None where it does not think.
-        max_output_tokens: The published limit; None where the provider's own was left.
+        temperature, thinking_budget, max_output_tokens: As published; None where the provider's
+            own was left, or the model does not think.
         contract: The audio that it takes, where that is not its provider's.
     """
 
@@ -50,29 +49,22 @@ class KnownModel:
         return self.description == PAPER
 
 
-def _wanted(kind: type) -> str:
-    return f"it is of type {kind.__name__}, or left out"
-
-
 @dataclass(frozen=True, slots=True)
 class Provider:
     """Who answers under the names that begin with ``name/``.
 
     Attributes:
-        name: What stands before the slash.
         description: What the listing says of it.
         factory: Makes a model of a name and the settings that are taken.
         contract: The audio that its models take, where that is known beforehand.
         settings: Names of the settings that it takes; others are refused.
-        options: What may stand in brackets after a model's name, which is then part of it.
         key_names: Variables of which the first that is set holds the key.
         other_access: Variables that stand for a key, such as the name of a project.
-        key_optional: Whether it can be asked without a key.
         extra: The extra of this package that brings its libraries, if only for some ways to ask.
         packages: Modules that must be there.
-        models: Those of its models that something is known of.
-        any_model: Whether there are models beside these.
+        models: Those of its models that something is known of; with ``any_model`` there are more.
         price: What every model costs that has no price of its own.
+        options: What may stand in brackets after a model's name, which is then part of it.
     """
 
     name: str
@@ -91,21 +83,21 @@ class Provider:
     options: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        wrong = f"{self.name}/… declares the"
-        for field in ("settings", "key_names", "other_access", "packages"):
+        for field in ("settings", "key_names", "other_access", "packages", "contract", "price"):
             value = getattr(self, field)
-            if isinstance(value, list):
-                value = tuple(value)
-                object.__setattr__(self, field, value)
-            names = isinstance(value, tuple) and all(isinstance(one, str) and one for one in value)
+            wrong = f"{self.name}/… declares the {field} {value!r}"
+            if kind := {"contract": AudioContract, "price": Price}.get(field):
+                if not isinstance(value, kind | None):
+                    raise ModelError(f"{wrong}; it is of type {kind.__name__}, or left out")
+                continue
+            names = isinstance(value, tuple | list) and all(
+                isinstance(one, str) and one for one in value
+            )
             if field == "settings" and not (names and set(value) <= set(SETTINGS)):
-                known = f"a tuple of these is known: {', '.join(SETTINGS)}"
-                raise ModelError(f"{wrong} settings {value!r}; {known}")
+                raise ModelError(f"{wrong}; a tuple of these is known: {', '.join(SETTINGS)}")
             if not names:
-                raise ModelError(f"{wrong} {field} {value!r}; write a tuple of names")
-        for field, kind in (("contract", AudioContract), ("price", Price)):
-            if not isinstance(getattr(self, field), kind | None):
-                raise ModelError(f"{wrong} {field} {getattr(self, field)!r}; {_wanted(kind)}")
+                raise ModelError(f"{wrong}; write a tuple of names")
+            object.__setattr__(self, field, tuple(value))
 
     def create(
         self,
@@ -118,8 +110,17 @@ class Provider:
         The defaults hold of settings that are taken where the user says nothing.
         """
         given = settings or ModelSettings()
-        self._check_name(name)
-        self._check_settings(name, given)
+        if self.known(name) is None and not self.any_model:
+            choices = [model.name for model in self.models]
+            near = did_you_mean(name, choices)
+            raise ModelError(f"there is no {name}{near}; choose one of {', '.join(choices)}")
+        if self.known(name) is None and not name.partition("/")[2]:
+            example = self.models[0].name if self.models else f"{self.name}/MODEL"
+            raise ModelError(f"{name!r} names no model; write for example {example}")
+        refused = [_IN_WORDS.get(one, one) for one in given.given if one not in self.settings]
+        if refused:
+            taken = ", ".join(_IN_WORDS.get(one, one) for one in self.settings) or "no settings"
+            raise ModelError(f"{name} takes no {' and no '.join(refused)}; it takes {taken}")
         require_packages(f"{self.name}/…", self.extra, *self.packages)
         optional = self.key_optional or any(map(os.environ.get, self.other_access))
         if self.key_names and not optional:
@@ -136,26 +137,9 @@ class Provider:
         return (known.contract if known else None) or self.contract
 
     def price_of(self, name: str) -> Price | None:
-        """What a model costs; None where nobody has said."""
+        """What a model costs; None where that is not known."""
         known = self.known(name)
         return (known.price if known else None) or (self.price if known or self.any_model else None)
-
-    def _check_name(self, name: str) -> None:
-        if self.known(name) is not None:
-            return
-        if not self.any_model:
-            choices = [model.name for model in self.models]
-            near = did_you_mean(name, choices)
-            raise ModelError(f"there is no {name}{near}; choose one of {', '.join(choices)}")
-        if not name.partition("/")[2]:
-            example = self.models[0].name if self.models else f"{self.name}/MODEL"
-            raise ModelError(f"{name!r} names no model; write for example {example}")
-
-    def _check_settings(self, name: str, given: ModelSettings) -> None:
-        refused = [_IN_WORDS.get(one, one) for one in given.given if one not in self.settings]
-        if refused:
-            taken = ", ".join(_IN_WORDS.get(one, one) for one in self.settings) or "no settings"
-            raise ModelError(f"{name} takes no {' and no '.join(refused)}; it takes {taken}")
 
 
 def require_packages(what: str, extra: str, *packages: str) -> None:

@@ -1,6 +1,7 @@
 """Which models there are, how a name becomes one, and what it costs."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -9,9 +10,10 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from audiocapbench.credentials import without_query
+from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.data.problems import problems_of
 from audiocapbench.errors import ModelError, did_you_mean
-from audiocapbench.models.model import AudioContract, Model, ModelSettings
+from audiocapbench.models.model import AudioContract, Model, ModelSettings, ModelVariant, Question
 from audiocapbench.models.plugin_models import provider_in_file, provider_of_plugin
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, TOOL, KnownModel, Provider
@@ -21,6 +23,11 @@ _MODULES = (
     "listener controls openai_chat openai_realtime gemini dashscope endpoint local vllm".split()
 )
 """Modules that have a record ``PROVIDER``, in the order of the listing."""
+
+PUBLISHED_NAMES = {"openai-realtime": "openai_realtime", "dashscope": "qwen_audio"}
+"""Providers that the published tool calls otherwise."""
+
+_PUBLISHED_MAX_TOKENS = 256
 
 _in_files: dict[str, Provider] = {}
 
@@ -32,6 +39,26 @@ class ModelEntry(NamedTuple):
     description: str
     contract: AudioContract | None
     settings: tuple[str, ...]
+
+
+class PublishedModel(ModelVariant):
+    """A model asked as the published tool asks it, whose answer is taken as it is, even if cut.
+
+    Attributes:
+        verbatim: Thoughts that a model writes into its answer stay part of it.
+    """
+
+    verbatim = True
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model, {"protocol": "published"})
+
+    async def answer(self, question: Question) -> Reply:
+        """Answer as the model does; what was cut is an answer."""
+        reply = await super().answer(question)
+        if reply.status is Status.TRUNCATED and reply.text.strip():
+            return replace(reply, status=Status.OK)
+        return reply
 
 
 @cache
@@ -86,22 +113,28 @@ def create_models(
     Raises:
         ModelError: As ``create_model``; or two files bring different models of one name.
     """
-    made: dict[str, Model] = {}
+    models: dict[str, Model] = {}
     for name in dict.fromkeys(names):
         model = create_published(name, settings) if published else create_model(name, settings)
-        known = made.setdefault(model.name, model)
+        known = models.setdefault(model.name, model)
         if known.parameters != model.parameters:
             to_do = "rename one of the files, or its class"
             raise ModelError(f"two different models are called {model.name!r}; {to_do}")
-    return list(made.values())
+    return list(models.values())
 
 
 def create_published(name: str, settings: ModelSettings | None = None) -> Model:
     """Make a model as ``create_model`` does, to be asked as the published tool asks it."""
-    from audiocapbench.models import as_published as published
+    from audiocapbench.models.controls import ControlModel
+    from audiocapbench.models.gemini import thinks
 
-    asked = published.published_settings(name, settings or ModelSettings())
-    return published.as_published(create_model(name, asked, published.published_defaults(name)))
+    asked = settings or ModelSettings()
+    if name.startswith("openai-realtime/"):  # today's API takes none
+        asked = replace(asked, temperature=None)
+    most = None if thinks(name) else _PUBLISHED_MAX_TOKENS
+    model = create_model(name, asked, ModelSettings(max_tokens=most))
+    # Nothing cuts a control's answer, and it follows the benchmark's rules.
+    return model if isinstance(model, ControlModel) else PublishedModel(model)
 
 
 def published_models() -> tuple[KnownModel, ...]:
@@ -144,19 +177,17 @@ class _PriceFile(BaseModel):
 
 
 def price_of(model: str, overrides: Path | None = None) -> Price | None:
-    """What a model costs, by a user's file or else its provider; None where nobody has said.
+    """What a model costs, by a user's file or else its provider; None where that is not known.
 
     Raises:
         ModelError: The file cannot be read, or has the name without the address after ``@``.
     """
-    given, provider = None, provider_of(model)
-    bare, _, url = model.partition("@")
+    provider = provider_of(model)
+    price = provider.price_of(model) if provider is not None else None
+    if overrides is None:
+        return price
     try:
-        if overrides is not None:
-            prices = _PriceFile.model_validate_json(overrides.read_bytes()).models
-            given = prices.get(model)
-            if given is None and url and bare in prices:
-                raise ModelError(f"price file {overrides} prices {bare!r}; write {model!r}")
+        prices = _PriceFile.model_validate_json(overrides.read_bytes()).models
     except OSError as error:
         raise ModelError(f"price file {overrides} cannot be read ({error.strerror})") from error
     except ValidationError as error:
@@ -164,4 +195,7 @@ def price_of(model: str, overrides: Path | None = None) -> Price | None:
             f"price file {overrides}: {problems_of(error)[0]}; it needs currency, unit and models, "
             "as docs/troubleshooting.md shows"
         ) from error
-    return given or (provider.price_of(model) if provider is not None else None)
+    bare = model.partition("@")[0]
+    if model not in prices and bare in prices:
+        raise ModelError(f"price file {overrides} prices {bare!r}; write {model!r}")
+    return prices.get(model, price)

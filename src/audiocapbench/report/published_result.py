@@ -7,7 +7,7 @@ from typing import Any
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Reply, Status
 from audiocapbench.errors import ReportError
-from audiocapbench.models.as_published import PUBLISHED_NAMES
+from audiocapbench.models.registry import PUBLISHED_NAMES
 from audiocapbench.scores.groups import ALL, GroupKey, category
 from audiocapbench.scores.run_table import TableReader
 from audiocapbench.scores.scorer import Scorer
