@@ -110,8 +110,9 @@ def tokenise_for_coco(predictions: list[str], references: list[list[str]]) -> Ca
 
 def tokenise_ours(predictions: list[str], references: list[list[str]]) -> Captions:
     """Let the package meet the captions once, after which it knows their tokens."""
+    from audiocapbench.metrics.bleu import bleu_coco
     from audiocapbench.metrics.coco.cider import cider_d
-    from audiocapbench.metrics.coco.overlap import bleu_coco, rouge_l_coco
+    from audiocapbench.metrics.rouge import rouge_l_coco
 
     for metric in (bleu_coco, rouge_l_coco, cider_d):
         metric(predictions, references)
@@ -148,14 +149,14 @@ def run_coco(predictions: list[str], references: list[list[str]]) -> Scores:
 
 def run_our_coco_bleu(predictions: list[str], references: list[list[str]]) -> Scores:
     """Corpus BLEU by this package."""
-    from audiocapbench.metrics.coco.overlap import bleu_coco
+    from audiocapbench.metrics.bleu import bleu_coco
 
     return {result.name: result.score for result in bleu_coco(predictions, references)}
 
 
 def run_our_coco_rouge(predictions: list[str], references: list[list[str]]) -> Scores:
     """ROUGE-L by this package."""
-    from audiocapbench.metrics.coco.overlap import rouge_l_coco
+    from audiocapbench.metrics.rouge import rouge_l_coco
 
     return {"rouge_l_coco": rouge_l_coco(predictions, references).score}
 

@@ -9,18 +9,10 @@ import pytest
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.batches import (
     common_length,
-    count_bits,
     equal_word_masks,
     read_corpus,
     starts_of,
 )
-
-
-def test_bits_are_counted_as_python_counts_them() -> None:
-    drawn = np.random.default_rng(0).integers(2**64, size=1_000, dtype=np.uint64)
-    masks = np.concatenate([drawn, np.array([0, 1, 2**63, 2**64 - 1], dtype=np.uint64)])
-    wanted = [int(mask).bit_count() for mask in masks]
-    assert count_bits(masks).tolist() == wanted
 
 
 def test_masks_have_the_last_place_of_a_reference_as_their_lowest_bit() -> None:

@@ -1,14 +1,14 @@
 """Captions as numbers: distinct sentences interned once, then compared many pairs at a time.
 
 A batch holds samples of like length as padded matrices. Where a word of a prediction occurs in a
-reference is one 64-bit mask, so word matches, n-gram matches, alignments and common subsequences
-of a whole batch are a few array operations. Nothing here knows a metric's formula.
+reference is one bit mask, so that alignments and common subsequences of a whole batch are a few
+array operations. Nothing here knows a metric's formula.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,12 @@ from audiocapbench.metrics.inputs import check_captions
 from audiocapbench.metrics.result import FloatArray
 
 IntArray = NDArray[np.int64]
-MaskArray = NDArray[np.uint64]
-CountArray = NDArray[np.uint8]
+MaskArray = NDArray[Any]
+"""Unsigned numbers of 64 bits or, where references are longer, Python's integers."""
 Thing = TypeVar("Thing")
 
-MASK_BITS = 64
-LONGEST_PREDICTION = 256
+_MASK_BITS = 64
+_LONGEST_PREDICTION = 256
 _PAIRS_PER_BATCH = 2048
 _CORPORA_KEPT = 3
 _NO_PREDICTED_WORD = -1
@@ -40,11 +40,6 @@ class Sentences(NamedTuple):
         """Number of words of each sentence."""
         return np.diff(self.starts)
 
-    def words_of(self, index: int) -> list[int]:
-        """The word numbers of one sentence."""
-        words: list[int] = self.ids[self.starts[index] : self.starts[index + 1]].tolist()
-        return words
-
     def padded(self, chosen: IntArray, filler: int) -> IntArray:
         """The chosen sentences as columns of one matrix, filled up below."""
         first = self.starts[chosen]
@@ -60,13 +55,9 @@ class Sentences(NamedTuple):
 class Corpus(NamedTuple):
     """Predictions and references with every distinct word, sentence and sample kept once.
 
-    Attributes:
-        words: The distinct words; a word's number is its place.
-        sentences: The distinct sentences.
-        predictions: Sentence of each distinct sample's prediction.
-        references: Sentences of all distinct samples' references, one sample after the other.
-        reference_starts: Where each distinct sample's references start, and where the last end.
-        place: The distinct sample that stands for each sample of the corpus.
+    A word's number is its place in ``words``. ``predictions`` has the sentence of each distinct
+    sample, ``references`` those of its references, which begin at ``reference_starts``; ``place``
+    has the distinct sample that stands for each sample of the corpus.
     """
 
     words: list[str]
@@ -84,14 +75,10 @@ class Corpus(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Samples of like length; a pair is a sample's prediction with one of its references.
+    """Distinct samples of like length; a pair is a sample's prediction with one of its references.
 
-    Attributes:
-        samples: Numbers of the distinct samples.
-        predictions: Word numbers of their predictions, a column a sample.
-        references: Word numbers of their references, a column a pair.
-        owners: Column of ``predictions`` that each pair belongs to.
-        first_pairs: Each sample's first pair, as ``ufunc.reduceat`` wants it.
+    A sample is a column of ``predictions``, a pair one of ``references``. ``owners`` has the sample
+    of each pair, ``first_pairs`` each sample's first pair, as ``ufunc.reduceat`` wants it.
     """
 
     samples: IntArray
@@ -107,15 +94,14 @@ class Batch(NamedTuple):
         return equal_word_masks(self.predictions.take(self.owners, axis=1), self.references)
 
 
-def split_words(text: str) -> list[str]:
-    """The words of a text as the published recipe of AudioCapBench has them."""
+def _split_words(text: str) -> list[str]:
     return text.lower().split()
 
 
 def read_corpus(
     predictions: Sequence[str],
     references: Sequence[Sequence[str]],
-    tokenize: Callable[[str], Sequence[str]] = split_words,
+    tokenize: Callable[[str], Sequence[str]] = _split_words,
 ) -> Corpus:
     """Check and intern a corpus; the last few are kept, for metrics are asked for in families."""
     check_captions(predictions, references)
@@ -145,54 +131,52 @@ def score_samples(
     corpus: Corpus,
     sentences: Sentences,
     score_batch: Callable[[Batch], FloatArray],
-    score_long: Callable[[list[int], list[list[int]]], FloatArray],
     columns: int = 1,
 ) -> FloatArray:
-    """Score every sample of a corpus, in batches where its sentences fit the masks.
+    """Scores of every sample, a row a sample, from those of the samples of each batch.
 
-    Args:
-        corpus: Who belongs with whom.
-        sentences: The corpus's sentences in the words that the metric compares.
-        score_batch: Gives a batch's scores, a row a sample.
-        score_long: Gives one sample's scores from its prediction and its references.
-        columns: Number of scores of a sample.
+    ``sentences`` are the corpus's in the words that the metric compares.
     """
     scores = np.zeros((len(corpus.predictions), columns))
-    short = sentences.lengths[corpus.predictions] <= LONGEST_PREDICTION
-    fits = short & (_longest_references(corpus, sentences) <= MASK_BITS)
-    for batch in _batches(corpus, sentences, np.flatnonzero(fits)):
+    for batch in _batches(corpus, sentences) if len(scores) else ():
         scores[batch.samples] = score_batch(batch)
-    for sample in np.flatnonzero(~fits):
-        start, end = corpus.reference_starts[sample : sample + 2]
-        scores[sample] = score_long(
-            sentences.words_of(corpus.predictions[sample]),
-            [sentences.words_of(reference) for reference in corpus.references[start:end]],
-        )
     return scores[corpus.place]
 
 
-def equal_word_masks(predictions: IntArray, references: IntArray) -> MaskArray:
-    """Mark where each predicted word stands in the reference of the same column.
+def equal_word_masks(
+    predictions: IntArray, references: IntArray, columns: IntArray | slice = slice(None)
+) -> MaskArray:
+    """Mark where each predicted word stands in the reference of its column.
 
     The last word of the matrix of references is bit 0, so the last match is the lowest bit set.
     """
+    if len(references) > _MASK_BITS:
+        long_masks = np.zeros(predictions.shape, dtype=object)
+        for start in range(0, len(references), _MASK_BITS):
+            part = references[start : start + _MASK_BITS]
+            found = equal_word_masks(predictions, part, columns).astype(object)
+            long_masks = long_masks << len(part) | found
+        return long_masks
     masks = np.zeros(predictions.shape, dtype=np.uint64)
     for row in references:
         masks <<= np.uint64(1)
-        masks |= predictions == row
+        masks |= predictions == row[columns]
     return masks
 
 
-def common_lengths(batch: Batch) -> CountArray:
+def common_lengths(batch: Batch) -> IntArray:
     """Length of the longest common subsequence of each pair."""
+    if len(batch.references) > _MASK_BITS or len(batch.predictions) > _LONGEST_PREDICTION:
+        prediction = batch.predictions[:, 0].tolist()
+        return np.array([common_length(prediction, own) for own in batch.references.T.tolist()])
     masks = batch.masks()
     # Hyyrö's recurrence: a bit of `row` turns 0 where the common subsequence grows. Bits stand for
     # the reference from its end, so the prediction is read from its end too.
-    row = np.full(masks.shape[1], np.iinfo(np.uint64).max, dtype=np.uint64)
+    row = ~np.zeros(masks.shape[1], dtype=np.uint64)
     for places in masks[::-1]:
         matches = row & places
         row = (row + matches) | (row - matches)
-    return count_bits(~row)
+    return np.bitwise_count(~row).astype(np.int64)
 
 
 def common_length(first: list[int], second: list[int]) -> int:
@@ -212,11 +196,6 @@ def common_length(first: list[int], second: list[int]) -> int:
         if matches:
             row = ((row + matches) | (row - matches)) & full
     return same + len(second) - row.bit_count()
-
-
-def count_bits(masks: MaskArray) -> CountArray:
-    """Number of bits set in each mask."""
-    return np.bitwise_count(masks)
 
 
 @lru_cache(maxsize=_CORPORA_KEPT)
@@ -247,34 +226,24 @@ def _numbers_of(things: Iterable[Thing], numbers: dict[Thing, int]) -> IntArray:
     return np.fromiter(map(numbers.__getitem__, things), dtype=np.int64)
 
 
-def _longest_references(corpus: Corpus, sentences: Sentences) -> IntArray:
-    if not len(corpus.predictions):
-        return np.zeros(0, dtype=np.int64)
-    lengths = sentences.lengths[corpus.references]
-    return np.maximum.reduceat(lengths, corpus.reference_starts[:-1])
-
-
-def _batches(corpus: Corpus, sentences: Sentences, samples: IntArray) -> Iterator[Batch]:
-    longest = _longest_references(corpus, sentences)[samples]
-    lengths = sentences.lengths[corpus.predictions[samples]]
-    in_order = samples[np.lexsort((longest, lengths))]
-    counts = np.diff(corpus.reference_starts)[in_order]
-    boundaries = np.flatnonzero(np.diff(np.cumsum(counts) // _PAIRS_PER_BATCH)) + 1
-    for chosen in np.split(in_order, boundaries):
-        if len(chosen):
-            yield _batch(corpus, sentences, chosen)
-
-
-def _batch(corpus: Corpus, sentences: Sentences, samples: IntArray) -> Batch:
-    counts = np.diff(corpus.reference_starts)[samples]
-    owners, places = ranges(corpus.reference_starts[samples], counts)
-    predictions, references = corpus.predictions[samples], corpus.references[places]
-    return Batch(
-        samples=samples,
-        predictions=sentences.padded(predictions, _NO_PREDICTED_WORD),
-        references=sentences.padded(references, _NO_REFERENCE_WORD),
-        owners=owners,
-        first_pairs=starts_of(counts)[:-1],
-        prediction_lengths=sentences.lengths[predictions],
-        reference_lengths=sentences.lengths[references],
-    )
+def _batches(corpus: Corpus, sentences: Sentences) -> Iterator[Batch]:
+    """Samples of like length together; each that is too long for that by itself."""
+    counts, lengths = np.diff(corpus.reference_starts), sentences.lengths
+    predicted = lengths[corpus.predictions]
+    longest = np.maximum.reduceat(lengths[corpus.references], corpus.reference_starts[:-1])
+    order = np.lexsort((longest, predicted))
+    fits = ((predicted <= _LONGEST_PREDICTION) & (longest <= _MASK_BITS))[order]
+    short, long = order[fits], order[~fits]
+    cuts = np.flatnonzero(np.diff(np.cumsum(counts[short]) // _PAIRS_PER_BATCH)) + 1
+    for samples in (*(np.split(short, cuts) if len(short) else ()), *long[:, np.newaxis]):
+        owners, places = ranges(corpus.reference_starts[samples], counts[samples])
+        predictions, references = corpus.predictions[samples], corpus.references[places]
+        yield Batch(
+            samples=samples,
+            predictions=sentences.padded(predictions, _NO_PREDICTED_WORD),
+            references=sentences.padded(references, _NO_REFERENCE_WORD),
+            owners=owners,
+            first_pairs=starts_of(counts[samples])[:-1],
+            prediction_lengths=lengths[predictions],
+            reference_lengths=lengths[references],
+        )

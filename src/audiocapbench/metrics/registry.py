@@ -155,12 +155,12 @@ METRICS = _by_name(
         Metric(
             f"bleu_coco_{order}",
             f"corpus BLEU-{order} of the COCO evaluation",
-            _later("coco.overlap.bleu_coco"),
-            aggregate=partial(_later("coco.overlap.corpus_bleu"), order=order),
+            _later("bleu.bleu_coco"),
+            aggregate=partial(_later("bleu.corpus_bleu"), order=order),
         )
         for order in range(1, 5)
     ),
-    Metric("rouge_l_coco", "ROUGE-L of the COCO evaluation", _later("coco.overlap.rouge_l_coco")),
+    Metric("rouge_l_coco", "ROUGE-L of the COCO evaluation", _later("rouge.rouge_l_coco")),
     Metric(
         "cider_d",
         "CIDEr-D of the COCO evaluation",

@@ -1,7 +1,5 @@
-"""ROUGE-L as the published AudioCapBench recipe computes it.
-
-Equals rouge-score's ``rougeL`` F-measure with stemming; ROUGE-L of the COCO family is not here.
-"""
+"""ROUGE-L as the published AudioCapBench recipe computes it, which equals rouge-score's ``rougeL``
+F-measure with stemming, and as the COCO caption evaluation does."""
 
 import re
 from collections.abc import Sequence
@@ -11,10 +9,7 @@ import numpy as np
 from audiocapbench.metrics.batches import (
     Batch,
     Corpus,
-    CountArray,
-    IntArray,
     Sentences,
-    common_length,
     common_lengths,
     number_things,
     ranges,
@@ -28,6 +23,7 @@ from audiocapbench.signature import sign
 
 _TERM = re.compile("[a-z0-9]+")
 _SHORTEST_STEMMED = 4
+_BETA = 1.2
 
 
 def rouge_l(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> MetricResult:
@@ -37,7 +33,7 @@ def rouge_l(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> 
     caption without such terms (empty, or in another script) scores 0, whichever side it is on.
     """
     corpus = read_corpus(predictions, references)
-    scores = score_samples(corpus, _terms(corpus), _score_batch, _score_long)
+    scores = score_samples(corpus, _terms(corpus), _f_measures)
     signature = sign(
         "rouge_l", variant="rouge-score", stem="porter", tok="alnum", case="lower", refs="max"
     )
@@ -59,21 +55,32 @@ def _terms(corpus: Corpus) -> Sentences:
     return Sentences(flat[places], starts_of(lengths)[starts])
 
 
-def _score_batch(batch: Batch) -> FloatArray:
-    scores = _f_measure(
-        common_lengths(batch), batch.prediction_lengths[batch.owners], batch.reference_lengths
-    )
+def _f_measures(batch: Batch) -> FloatArray:
+    lengths = batch.prediction_lengths[batch.owners] + batch.reference_lengths
+    scores = 2.0 * common_lengths(batch) / np.maximum(lengths, 1)
     return np.maximum.reduceat(scores, batch.first_pairs)[:, np.newaxis]
 
 
-def _score_long(prediction: list[int], references: list[list[int]]) -> FloatArray:
-    common = np.array([common_length(prediction, reference) for reference in references])
-    lengths = np.array([len(reference) for reference in references])
-    return np.array([_f_measure(common, np.int64(len(prediction)), lengths).max()])
+def rouge_l_coco(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> MetricResult:
+    """Score with the F-measure (beta 1.2) of the longest common subsequence.
+
+    The best precision and the best recall may come from different references, as in the original.
+    An empty prediction scores 0, also against an empty reference, where the original gives 1.
+    """
+    from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
+
+    corpus = read_corpus(predictions, references, tokens_of)
+    precision, recall = score_samples(corpus, corpus.sentences, _best_shares, columns=2).T
+    weight = recall + _BETA**2 * precision
+    product = (1 + _BETA**2) * precision * recall
+    samples = np.divide(product, weight, out=np.zeros(len(weight)), where=weight > 0)
+    signature = sign("rouge_l_coco", tok=TOKENIZER, case="lower", beta=_BETA, refs="max")
+    return MetricResult.of_means("rouge_l_coco", signature, samples)
 
 
-def _f_measure(
-    common: IntArray | CountArray, predicted: IntArray | np.int64, wanted: IntArray
-) -> FloatArray:
-    scores: FloatArray = 2.0 * common / np.maximum(predicted + wanted, 1)
-    return scores
+def _best_shares(batch: Batch) -> FloatArray:
+    """The best precision and the best recall of each sample."""
+    common = common_lengths(batch)
+    lengths = (batch.prediction_lengths[batch.owners], batch.reference_lengths)
+    shares = [common / np.maximum(own, 1) for own in lengths]
+    return np.stack([np.maximum.reduceat(own, batch.first_pairs) for own in shares], axis=1)
