@@ -1,15 +1,14 @@
 """The first stage: experts hear every clip, and its domain is decided.
 
-Clips are decoded ahead in threads while experts are at work on others, each once for all of them.
-What an expert finds is committed batch by batch: the same command goes on after a kill, and
-commands that hear the same clips at once share them.
+Clips are decoded ahead in threads, each once for all experts. Findings are committed batch by
+batch: the same command goes on after a kill, and several that hear the same clips share them.
 """
 
 import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +23,7 @@ from audiocapbench.annotate.stage import StageContext, StageResult, StageRun, le
 from audiocapbench.data import Clip
 from audiocapbench.data.json_text import check_storable
 from audiocapbench.data.outcome import Status, total_cost
+from audiocapbench.engine.ray_cluster import CLUSTER, ActorPool
 from audiocapbench.errors import AnnotationError, AudioError
 from audiocapbench.metrics.read_ahead import read_ahead
 from audiocapbench.models import Model
@@ -37,6 +37,9 @@ _LOOK_AGAIN_S = 1.0
 _SHOWN = 80
 _LARGEST = 200_000
 
+BatchFindings = dict[str, list[Finding] | str]
+"""What experts found in each clip of a batch, or why it cannot be decoded."""
+
 
 def hear(
     context: StageContext,
@@ -44,34 +47,24 @@ def hear(
     panel: ExpertPanel,
     rules: DomainRules,
     describe: Model | None = None,
-    engine: str = "local",
 ) -> StageResult:
     """Have all experts hear all clips, as far as they have not, and decide each clip's domain.
-
-    Args:
-        engine: ``local``, or ``ray`` and its like for experts on a cluster.
 
     Raises:
         AudioCapBenchError: As ``AskContext.ask`` does; what was found is kept.
     """
-    described, cost = _described(context, folder, describe) if describe else ({}, None)
+    described, cost = _describe(context, folder, describe) if describe else ({}, None)
     hearing = _Hearing(context, folder, panel, rules)
-    hearing.run(engine)
+    hearing.run()
     records: dict[str, StageRecord] = {}
-    counts = {
-        name: Counter[str]() for name in (*panel.not_run, *(one.name for one in panel.experts))
-    }
-    first: dict[str, str] = {}
+    counts = {name: Counter[str]() for name in (*panel.not_run, *hearing.signatures)}
     for one in folder.clips:
         digest = one.clip.sha256
-        same = first.setdefault(digest, one.id)
-        if same != one.id:
-            reason = f"the same bytes as {same}"
+        if (first := hearing.clips[digest].id) != one.id:
+            reason = f"the same bytes as {first}"
             records[one.id] = StageRecord(one.id, "hear", "duplicate", {}, reason)
             continue
-        said = dict(hearing.said.get(digest, {}))
-        if digest in described:
-            said[DESCRIBE] = described[digest]
+        said = hearing.said.get(digest, {}) | described.get(digest, {})
         for name in panel.not_run:
             counts[name][NOT_RUN] += 1
         for name, finding in said.items():
@@ -79,14 +72,14 @@ def hear(
         records[one.id] = _record(one, said, rules, hearing.undecoded.get(digest))
     for name, reason in folder.unreadable.items():
         records[name] = StageRecord(name, "hear", "unreadable", {}, reason)
-    told = {
-        "experts": {one.name: signature_of(one) for one in panel.experts},
+    settings = {
+        "experts": hearing.signatures,
         "not_run": panel.not_run,
         "describe": describe.name if describe else None,
         "thresholds": rules._asdict(),
         "cost_usd": cost,
     }
-    context.keep("hear", list(records.values()), told)
+    context.keep("hear", list(records.values()), settings)
     domains = Counter(str(one.document["domain"]) for one in records.values() if one.status == OK)
     document = {
         "clips": len(records),
@@ -103,7 +96,7 @@ def hear(
 def _record(
     one: SourceClip, said: Mapping[str, Finding], rules: DomainRules, undecoded: str | None
 ) -> StageRecord:
-    """How a clip stands after the stage; its findings lie in a table of their own."""
+    """How a clip stands after the stage; its findings have a table of their own."""
     if undecoded is not None:
         return StageRecord(one.id, "hear", "unreadable", {}, undecoded)
     decision = decide(said, rules, one.about.get("domain"))
@@ -133,19 +126,10 @@ class HearingTask(NamedTuple):
     known: Mapping[str, Finding]
 
 
-class BatchFindings(NamedTuple):
-    """What experts found in a batch, of which clips, and why some could not be decoded."""
-
-    clips: list[str]
-    findings: list[Finding]
-    undecoded: dict[str, str]
-
-
 def listen(
     experts: Sequence[Expert], rules: DomainRules, tasks: Sequence[HearingTask]
 ) -> BatchFindings:
     """Have experts hear a batch: first those for every clip, then those for its domain."""
-    found: list[Finding] = []
     said = {one.clip.sha256: dict(one.known) for one in tasks}
     for expert in sorted(experts, key=lambda one: bool(one.domains)):
         clips = [
@@ -154,20 +138,22 @@ def listen(
             if isinstance(one.heard, ClipAudio)
             and _lacks(expert, said[one.clip.sha256], rules, one.domain)
         ]
-        for finding in analysed(expert, clips) if clips else ():
+        for finding in analysed(expert, clips):
             said[finding.clip][expert.name] = finding
-            found.append(finding)
-    undecoded = {one.clip.sha256: one.heard for one in tasks if isinstance(one.heard, str)}
-    return BatchFindings([one.clip.sha256 for one in tasks], found, undecoded)
+    return {
+        digest: task.heard
+        if isinstance(task.heard, str)
+        else [finding for name, finding in own.items() if finding is not task.known.get(name)]
+        for task, (digest, own) in zip(tasks, said.items(), strict=True)
+    }
 
 
-def _lacks(expert: Expert, said: Said, rules: DomainRules, given: str | None) -> bool:
+def _lacks(expert: Expert, said: Said, rules: DomainRules, domain: str | None) -> bool:
     """Whether an expert has yet to hear a clip that concerns it; what failed is tried again."""
-    known = said.get(expert.name)
-    if known is not None and known.status == OK:
+    if expert.name in said and said[expert.name].status == OK:
         return False
     return not expert.domains or bool(
-        set(expert.domains) & set(decide(said, rules, given).domain or "")
+        set(expert.domains) & set(decide(said, rules, domain).domain or "")
     )
 
 
@@ -176,6 +162,13 @@ def _decoded(clip: Clip, source: Path | bytes) -> ClipAudio | str:
         return ClipAudio(clip, audio.decode(source))
     except AudioError as error:
         return error.reason
+
+
+def _content(clip: Clip) -> bytes | str:
+    try:
+        return audio.read_bytes(clip.path, audio.MOST_BYTES)
+    except AudioError as error:
+        return str(error)
 
 
 class _RemoteListener:
@@ -210,53 +203,47 @@ class _Hearing:
         self, context: StageContext, folder: ClipFolder, panel: ExpertPanel, rules: DomainRules
     ) -> None:
         self._context, self._rules, self._panel = context, rules, panel
-        # The first of several that are the same is the one that counts.
-        first = {one.clip.sha256: one for one in reversed(folder.clips)}
-        self._clips = dict(reversed(first.items()))
-        self._signatures = {one.name: signature_of(one) for one in panel.experts}
-        self.said: dict[str, dict[str, Finding]] = {}
+        self.clips: dict[str, SourceClip] = {}
+        for one in folder.clips:  # the first of several that are the same is the one that counts
+            self.clips.setdefault(one.clip.sha256, one)
+        self.signatures = {one.name: signature_of(one) for one in panel.experts}
+        self.said = context.kept.findings(self.signatures, list(self.clips))
         self.undecoded: dict[str, str] = {}
         self._left: list[str] = []
         self._elsewhere: list[str] = []
+        self._done = 0
 
-    def run(self, engine: str) -> None:
-        """Have all that is missing heard, here or on a cluster."""
-        from audiocapbench.engine.ray_cluster import ActorPool, joined
-
+    def run(self) -> None:
+        """Have all that is missing heard, here or on the cluster that was joined."""
         clips = (
             (digest, one.clip, "-", one.about.get("domain") or "any")
-            for digest, one in self._clips.items()
+            for digest, one in self.clips.items()
         )
         questions = self._context.benchmark("hear", clips)
-        how, experts = self._rules._asdict() | self._signatures, self._panel.experts
+        rules, experts = self._rules, self._panel.experts
+        how = rules._asdict() | self.signatures
         with StageRun(self._context.store, questions, "experts", how, shared=True) as self._stage:
-            self.said |= self._context.kept.findings(self._signatures, list(self._clips))
-            for digest, one in self._clips.items():
+            for digest, one in self.clips.items():
                 said, domain = self.said.get(digest, {}), one.about.get("domain")
-                if any(_lacks(expert, said, self._rules, domain) for expert in experts):
+                if any(_lacks(expert, said, rules, domain) for expert in experts):
                     self._left.append(digest)
                 else:
                     self._stage.tell(digest, self._words(digest))
-            self._tell_progress(len(self._clips) - len(self._left))
-            if not self._left:
-                return
-            with joined(engine) as cluster:
-                if cluster is None:
-                    self._hear_all(
-                        lambda clip: _decoded(clip, clip.path),
-                        lambda some: (listen(experts, self._rules, one) for one in some),
-                    )
-                    return
-                work = _RemoteListener(self._panel.names, self._rules)
+            self._advance(len(self.clips) - len(self._left))
+            if self._left and (cluster := CLUSTER.get()) is not None:
+                work = _RemoteListener(self._panel.names, rules)
                 pool = ActorPool[list[HearingTask], BatchFindings](cluster, work, name="experts")
-                try:
-                    self._hear_all(_bytes, pool.map)
-                finally:
-                    pool.close()
+                with closing(pool):
+                    self._hear_all(_content, pool.map)
+            else:
+                self._hear_all(
+                    lambda clip: _decoded(clip, clip.path),
+                    lambda batches: (listen(experts, rules, one) for one in batches),
+                )
 
-    def _tell_progress(self, done: int) -> None:
-        self._done = done
-        self._context.progress("clips heard", done, len(self._clips))
+    def _advance(self, more: int) -> None:
+        self._done += more
+        self._context.progress("clips heard", self._done, len(self.clips))
 
     def _hear_all(
         self,
@@ -265,21 +252,26 @@ class _Hearing:
     ) -> None:
         """Hear what no other command hears; what others have is theirs until they are done."""
         while before := len(self._left):
-            clips = read_ahead(lambda digest: read(self._clips[digest].clip), self._claimed())
-            tasks = (
-                HearingTask(one.clip, heard, one.about.get("domain"), self.said.get(digest, {}))
-                for digest, heard in clips
-                for one in [self._clips[digest]]
-            )
-            for found in work(iter(partial(_batch, tasks), [])):
-                self._commit(found)
+            for batch in work(self._batches(read)):
+                self._commit(batch)
             if len(self._left) == before:
                 time.sleep(_LOOK_AGAIN_S)
-        self.said |= self._context.kept.findings(self._signatures, self._elsewhere)
+        self.said |= self._context.kept.findings(self.signatures, self._elsewhere)
         known = self._context.store.outcomes(self._stage.run.id) if self._elsewhere else {}
         for digest in known.keys() & set(self._elsewhere):
             if known[digest].reply.status is Status.SKIPPED:
                 self.undecoded[digest] = known[digest].reply.error or ""
+
+    def _batches(
+        self, read: Callable[[Clip], ClipAudio | bytes | str]
+    ) -> Iterator[list[HearingTask]]:
+        clips = read_ahead(lambda digest: read(self.clips[digest].clip), self._claimed())
+        tasks = (
+            HearingTask(one.clip, heard, one.about.get("domain"), self.said.get(digest, {}))
+            for digest, heard in clips
+            for one in [self.clips[digest]]
+        )
+        return iter(lambda: list(islice(tasks, _BATCH)), [])
 
     def _claimed(self) -> Iterator[str]:
         """Clips that nobody else hears right now, a few at a time."""
@@ -294,51 +286,40 @@ class _Hearing:
 
     def _commit(self, batch: BatchFindings) -> None:
         """Keep what was found."""
-        self._context.kept.add_findings(batch.findings)
-        for one in batch.findings:
+        found = [one for own in batch.values() if not isinstance(own, str) for one in own]
+        self._context.kept.add_findings(found)
+        for one in found:
             self.said.setdefault(one.clip, {})[one.expert] = one
-        self.undecoded |= batch.undecoded
-        for digest in batch.clips:
+        for digest, own in batch.items():
+            if isinstance(own, str):
+                self.undecoded[digest] = own
+                self._stage.tell(digest, "", own, Status.SKIPPED)
+                continue
             failed = [one for one in self.said.get(digest, {}).values() if one.status != OK]
             reason = "; ".join(f"{one.expert}: {one.error}" for one in failed)
-            if digest in batch.undecoded:
-                self._stage.tell(digest, "", batch.undecoded[digest], Status.SKIPPED)
-            else:
-                self._stage.tell(digest, self._words(digest), reason or None)
+            self._stage.tell(digest, self._words(digest), reason or None)
         self._stage.write()
-        self._tell_progress(self._done + len(batch.clips))
+        self._advance(len(batch))
 
     def _words(self, digest: str) -> str:
         """What experts said of a clip, for whoever looks on."""
         own = self.said.get(digest, {}).items()
         said = [f"{name} {json.dumps(dict(one.document))[:_SHOWN]}" for name, one in own]
-        return f"{self._clips[digest].id}: {'; '.join(sorted(said))}"
-
-
-def _batch(tasks: Iterator[HearingTask]) -> list[HearingTask]:
-    return list(islice(tasks, _BATCH))
-
-
-def _bytes(clip: Clip) -> bytes | str:
-    try:
-        return audio.read_bytes(clip.path, audio.MOST_BYTES)
-    except AudioError as error:
-        return str(error)
+        return f"{self.clips[digest].id}: {'; '.join(sorted(said))}"
 
 
 def analysed(expert: Expert, clips: Sequence[ClipAudio]) -> list[Finding]:
     """What an expert says of clips; one that it fails on fails alone."""
     began = time.perf_counter()
     if isinstance(expert, BatchExpert) and len(clips) > 1:
-        try:
+        with suppress(Exception, SystemExit):  # which of them it was, each alone will tell
             said = list(expert.analyse_batch(clips))
             seconds = (time.perf_counter() - began) / len(clips)
             pairs = zip(clips, said, strict=True)
             return [_finding(expert, clip, one, seconds) for clip, one in pairs]
-        except (Exception, SystemExit):  # which of them it was, each alone will tell
-            began = time.perf_counter()
     found = []
     for clip in clips:
+        began = time.perf_counter()
         try:
             made = _finding(expert, clip, expert.analyse(clip), time.perf_counter() - began)
         except (Exception, SystemExit) as error:  # an expert is someone else's code
@@ -346,7 +327,6 @@ def analysed(expert: Expert, clips: Sequence[ClipAudio]) -> list[Finding]:
             own = (clip.clip.sha256, expert.name, signature_of(expert))
             made = Finding(*own, FAILED, {}, reason, time.perf_counter() - began)
         found.append(made)
-        began = time.perf_counter()
     return found
 
 
@@ -367,9 +347,9 @@ def _with_confidence(said: dict[str, Any]) -> dict[str, Any]:
     return said
 
 
-def _described(
+def _describe(
     context: StageContext, folder: ClipFolder, model: Model
-) -> tuple[dict[str, Finding], float | None]:
+) -> tuple[dict[str, dict[str, Finding]], float | None]:
     """What a model that hears says of each clip, by the hash of the clip, and what it cost."""
     words, clips = prompt(DESCRIBE), {one.clip.sha256: one.clip for one in folder.clips}
     asked = ((digest, clip, words.text, DESCRIBE) for digest, clip in clips.items())
@@ -383,11 +363,11 @@ def _described(
     found = {}
     for digest, outcome in outcomes.items():
         reply = outcome.reply
-        good = reply.status is Status.OK
-        document = {"description": reply.text, "by": model.name} if good else {}
-        error = None if good else f"{reply.status}: {reply.error or 'no reason given'}"
-        status = OK if good else FAILED
-        own = (digest, DESCRIBE, signature, status, document, error, outcome.latency_s)
-        found[digest] = Finding(*own)
-    context.kept.add_findings(found.values())
+        end: tuple[str, dict[str, Any], str | None] = (
+            (OK, {"description": reply.text, "by": model.name}, None)
+            if reply.status is Status.OK
+            else (FAILED, {}, f"{reply.status}: {reply.error or 'no reason given'}")
+        )
+        found[digest] = {DESCRIBE: Finding(digest, DESCRIBE, signature, *end, outcome.latency_s)}
+    context.kept.add_findings(one[DESCRIBE] for one in found.values())
     return found, total_cost(one.reply.cost_usd for one in outcomes.values())

@@ -141,7 +141,6 @@ def _hear(
     sample: Annotated[int | None, Option(min=1)] = None,
     seed: int = 0,
     follow_links: options.FollowLinks = False,
-    engine: options.Engine = "local",
 ) -> "StageResult":
     """Hear a folder.
 
@@ -170,7 +169,7 @@ def _hear(
             raise ModelError(f"{describe} does not hear, so it cannot describe clips")
     watch = lambda done, total: context.progress("clips found", done, total)  # noqa: E731
     clips = open_clips(folder, sample=sample, seed=seed, follow_links=follow_links, progress=watch)
-    return hear(context, clips, panel, rules, model, engine)
+    return hear(context, clips, panel, rules, model)
 
 
 def _show_hearing(document: dict[str, Any]) -> None:
