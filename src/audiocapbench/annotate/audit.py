@@ -1,4 +1,4 @@
-"""The last stage: sheets on which people say how good annotations are, and what they said.
+"""The last stage: sheets on which people say how good annotations are; and a clip's history.
 
 An A/B sheet (accuracy first, then detail) sets an annotation against a safe, a wrong and, where
 there is one, a person's caption; which is which is kept in the store alone. A REL sheet has all
@@ -9,19 +9,20 @@ import hashlib
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from audiocapbench.annotate.clips import ClipFolder
 from audiocapbench.annotate.contract import Annotation
+from audiocapbench.annotate.split import key_of, provenance
 from audiocapbench.annotate.stage import StageContext, StageResult
 from audiocapbench.benchmarks.mecat.traits import CAPTION_CONTROLS
 from audiocapbench.data.problems import Problem
-from audiocapbench.errors import AnnotationError
+from audiocapbench.errors import AnnotationError, did_you_mean
 from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.pairs.pair import CaptionPair
-from audiocapbench.store.annotations import StageRecord
+from audiocapbench.store.annotations import STAGES, StageRecord
 
 Opponent = Literal["safe", "wrong", "human"]
 AB, REL = "ab.csv", "rel.csv"
@@ -32,6 +33,12 @@ _QUESTIONS = {
         "Do the captions together capture the key details? 5 perfect match, 4 high match, only "
         "minor omissions, 3 basic match, 2 low match, key details missing or wrong, 1 no match.",
     ),
+}
+
+
+_COLUMNS = {
+    AB: ["id", "audio", "caption_a", "caption_b", "preferred"],
+    REL: ["id", "audio", "caption", "rating"],
 }
 
 
@@ -60,30 +67,51 @@ def write_sheets(
 
     Args:
         people: Who rates; with names, a project for 'view --rate' is written for each sheet.
-
-    Raises:
-        AnnotationError: No annotation has passed the checks.
     """
-    merged, heard, good = context.merged(), context.heard(), context.passed()
+    merged, heard, good = context.merged(), context.passed("hear"), list(context.passed("check"))
     if not good:
         raise AnnotationError(f"{folder.root}: no annotation has passed 'annotate check'")
     domains = {clip: str(heard[clip].document["domain"]) for clip in good}
+    captions = {clip: merged[clip].captions["long"][0] for clip in good}
     draw = random.Random(f"{seed} audit")
     human = {one.id: one.captions[0] for one in folder.clips if one.captions}
     items: dict[str, dict[str, Any]] = {clip: {"domain": domains[clip]} for clip in good}
+    rows: dict[str, list[list[str]]] = {AB: [], REL: []}
+    opponents: Counter[str] = Counter()
     for clip, opponent in _opponents(good, human, pairs, draw):
-        other = _other(opponent, clip, merged, domains, human, draw)
-        if other is not None:
-            ours = draw.choice("ab")
-            item = {"id": _item("ab", clip, other, ours), "opponent": opponent, "text": other}
-            items[clip].setdefault("ab", []).append(item | {"ours": ours})
+        if opponent == "human":
+            other = " ".join(human[clip].split())
+        elif opponent == "safe":
+            other = CAPTION_CONTROLS.safe[f"long {domains[clip]}"]
+        else:
+            others = [one for one in domains if one != clip]
+            near = [one for one in others if domains[one] == domains[clip]] or others
+            if not near:
+                continue
+            other = captions[draw.choice(near)]
+        ours = draw.choice("ab")
+        key = _item("ab", clip, other, ours)
+        item = {"id": key, "opponent": opponent, "text": other, "ours": ours}
+        items[clip].setdefault("ab", []).append(item)
+        texts = [captions[clip], other]
+        rows[AB].append([key, clip, *(texts if ours == "a" else texts[::-1]), ""])
+        opponents[opponent] += 1
     for domain in sorted(set(domains.values())):
         own = [clip for clip in good if domains[clip] == domain]
         for clip in draw.sample(own, min(per_domain, len(own))):
-            items[clip]["rel"] = _item("rel", clip, _views(merged[clip]))
+            views = merged[clip].captions.items()
+            text = " | ".join(f"{view}: {texts[0]}" for view, texts in views)
+            items[clip]["rel"] = _item("rel", clip, text)
+            rows[REL].append([items[clip]["rel"], clip, text, ""])
     records = [StageRecord(clip, "audit", "ok", one) for clip, one in items.items()]
     context.kept.put_stage(context.project, "audit", records)
-    return _write(folder, out, merged, items, people)
+    out.mkdir(parents=True, exist_ok=True)
+    for name, lines in rows.items():
+        write_file(out / name, csv_text([_COLUMNS[name], *sorted(lines)]))
+        if people and lines:
+            write_file(out / f"{Path(name).stem}.toml", _project(name, folder.root, people))
+    files = {name: len(lines) for name, lines in rows.items()}
+    return StageResult({"files": files, "opponents": dict(opponents)})
 
 
 def _item(sheet: str, *content: str) -> str:
@@ -91,18 +119,12 @@ def _item(sheet: str, *content: str) -> str:
     return f"{sheet}-{hashlib.sha256(json.dumps(content).encode()).hexdigest()[:10]}"
 
 
-def _views(annotation: Annotation) -> str:
-    return " | ".join(f"{view}: {texts[0]}" for view, texts in annotation.captions.items())
-
-
 def _opponents(
     good: Sequence[str], human: Mapping[str, str], pairs: int, draw: random.Random
 ) -> list[tuple[str, Opponent]]:
     """As many pairs, the kinds of opponents in turn, each clip with each of them at most once."""
     kinds: list[Opponent] = ["safe", "wrong", "human"]
-    left: dict[Opponent, list[str]] = {
-        kind: [clip for clip in good if kind != "human" or clip in human] for kind in kinds
-    }
+    left = {kind: [clip for clip in good if kind != "human" or clip in human] for kind in kinds}
     for own in left.values():
         draw.shuffle(own)
     found: list[tuple[str, Opponent]] = []
@@ -112,52 +134,6 @@ def _opponents(
                 found.append((left[kind].pop(), kind))
     draw.shuffle(found)
     return found
-
-
-def _other(
-    opponent: Opponent,
-    clip: str,
-    merged: Mapping[str, Annotation],
-    domains: Mapping[str, str],
-    human: Mapping[str, str],
-    draw: random.Random,
-) -> str | None:
-    """The caption to compare with: a sentence of the domain, another clip's, or a person's."""
-    if opponent == "human":
-        return " ".join(human[clip].split())
-    if opponent == "safe":
-        return CAPTION_CONTROLS.safe[f"long {domains[clip]}"]
-    others = [one for one in domains if one != clip]
-    near = [one for one in others if domains[one] == domains[clip]] or others
-    return merged[draw.choice(near)].captions["long"][0] if near else None
-
-
-def _write(
-    folder: ClipFolder,
-    out: Path,
-    merged: Mapping[str, Annotation],
-    items: Mapping[str, Mapping[str, Any]],
-    people: Sequence[str],
-) -> StageResult:
-    rows: dict[str, list[list[str]]] = {AB: [], REL: []}
-    opponents: Counter[str] = Counter()
-    for clip, one in items.items():
-        for pair in one.get("ab", ()):
-            texts = [merged[clip].captions["long"][0], pair["text"]]
-            texts = texts if pair["ours"] == "a" else texts[::-1]
-            rows[AB].append([pair["id"], clip, *texts, ""])
-            opponents[pair["opponent"]] += 1
-        if one.get("rel"):
-            rows[REL].append([one["rel"], clip, _views(merged[clip]), ""])
-    heads = {AB: ["id", "audio", "caption_a", "caption_b", "preferred"]}
-    heads[REL] = ["id", "audio", "caption", "rating"]
-    out.mkdir(parents=True, exist_ok=True)
-    for name, own in rows.items():
-        write_file(out / name, csv_text([heads[name], *sorted(own)]))
-        if people and own:
-            write_file(out / f"{Path(name).stem}.toml", _project(name, folder.root, people))
-    files = {name: len(own) for name, own in rows.items()}
-    return StageResult({"files": files, "opponents": dict(opponents)})
 
 
 def _project(name: str, root: Path, people: Sequence[str]) -> str:
@@ -175,12 +151,7 @@ def _project(name: str, root: Path, people: Sequence[str]) -> str:
 
 
 def read_audit(context: StageContext, people: Sequence[str]) -> Audit:
-    """Read sheets that people filled in, or rating projects of them.
-
-    Raises:
-        AnnotationError: There are no sheets of this folder.
-        InvalidDataError: A file names items that are on no sheet, or holds what is no rating.
-    """
+    """Read sheets that people filled in, or rating projects of them."""
     records = context.kept.records(context.project, "audit")
     if not records:
         how = "run 'annotate audit' with --out first"
@@ -205,21 +176,72 @@ def read_audit(context: StageContext, people: Sequence[str]) -> Audit:
                 known = "is on no sheet" if key not in {*pairs, *rated} else f"is {value[:20]!r}"
                 problems.append(Problem(one.where, key[:40], known))
         opinions.refuse(problems)
-    found = tuple(_pair(key, *pairs[key], merged, own) for key, own in votes.items())
+    compared = []
+    for key, own in votes.items():
+        clip, item = pairs[key]
+        signs = tuple(
+            1 if vote == item["ours"] else -1 if vote in ("a", "b") else 0 for vote in own
+        )
+        answer: Literal[0, 1] | None = None if sum(signs) == 0 else 0 if sum(signs) > 0 else 1
+        texts, kind = (merged[clip].captions["long"][0], str(item["text"])), str(item["opponent"])
+        compared.append(CaptionPair(key, clip, *texts, answer, kind, kind, votes=signs))
     domains = {key: str(records[clip].document["domain"]) for key, clip in rated.items()}
     by_domain = sorted(ratings.items(), key=lambda one: domains[one[0]])
     unrated = len(pairs) + len(rated) - len(votes) - len(ratings)
-    return Audit(found, {(domains[key], key): own for key, own in by_domain}, unrated)
+    return Audit(tuple(compared), {(domains[key], key): own for key, own in by_domain}, unrated)
 
 
-def _pair(
-    key: str, clip: str, one: Mapping[str, Any], merged: Mapping[str, Annotation], own: list[str]
-) -> CaptionPair:
-    """The pair with the annotation first, and what most people preferred."""
-    ours = one["ours"]
-    signs = tuple(1 if vote == ours else -1 if vote in ("a", "b") else 0 for vote in own)
-    total = sum(signs)
-    answer: Literal[0, 1] | None = None if total == 0 else 0 if total > 0 else 1
-    caption = merged[clip].captions["long"][0]
-    kind = str(one["opponent"])
-    return CaptionPair(key, clip, caption, str(one["text"]), answer, kind, kind, votes=signs)
+def clip_history(context: StageContext, name: str) -> dict[str, Any]:
+    """All that is known of a clip, by its file's name or its key, as JSON."""
+    context.passed("hear")
+    stages = {stage: context.kept.records(context.project, stage) for stage in STAGES}
+    known = stages["hear"]
+    clip = next((one for one in known if name in (one, key_of(one))), None)
+    if clip is None:
+        raise AnnotationError(f"there is no clip {name!r}{did_you_mean(name, known)}")
+    heard, merged = known[clip], stages["merge"].get(clip)
+    said = context.findings({clip: heard})[clip] if heard.document else {}
+    found: dict[str, Any] = {
+        "clip": clip,
+        "stages": {
+            stage: {"status": own[clip].status, "reason": own[clip].error}
+            | (dict(own[clip].document) if stage in ("check", "split") else {})
+            for stage, own in stages.items()
+            if clip in own
+        },
+        "domain": heard.document.get("domain"),
+        "evidence": heard.document.get("evidence"),
+        "experts": {
+            name: {"signature": one.signature, "status": one.status, "seconds": one.seconds}
+            | ({"error": one.error} if one.error else {"said": dict(one.document)})
+            for name, one in said.items()
+        },
+    }
+    if merged is not None and merged.status == "ok":
+        annotation = Annotation.model_validate(merged.document["annotation"])
+        found["annotation"] = annotation.model_dump()
+        found["provenance"] = provenance(annotation, said)
+    return found
+
+
+def history_lines(found: Mapping[str, Any]) -> Iterator[str]:
+    """The same for people."""
+    yield f"{found['clip']}: domain {found['domain'] or 'unknown'}"
+    for stage, own in found["stages"].items():
+        yield f"  {stage}: {': '.join(filter(None, (own['status'], own['reason'])))}"
+    yield f"Domain by {json.dumps(found['evidence'], ensure_ascii=False)}"
+    for name, own in found["experts"].items():
+        said = own.get("error") or json.dumps(own["said"], ensure_ascii=False)
+        yield f"{name} ({own['signature']}) {own['status']}: {said}"
+    if "annotation" not in found:
+        return
+    why = found["provenance"]
+    for view, texts in found["annotation"]["captions"].items():
+        yield from (f"{view}:", *(f"  {text}" for text in texts))
+        parts = [f"{word} ({', '.join(by)})" for word, by in why["words"].get(view, {}).items()]
+        if parts:
+            yield f"  said by experts: {', '.join(parts)}"
+        if alone := why["model_only"].get(view):
+            yield f"  the model's own words: {', '.join(alone)}"
+    for one in found["annotation"]["questions"]:
+        yield f"{one['category']}, {one['difficulty']}: {one['question']} {one['answer']}"

@@ -56,34 +56,55 @@ class CheckSettings:
 
 
 def check(context: StageContext, settings: CheckSettings) -> StageResult:
-    """Check what was merged.
-
-    Raises:
-        AnnotationError: The folder has not been heard or merged, or there is no such encoder.
-    """
+    """Check what was merged."""
     known = [*LAION, *PACKAGES, *sorted(plugins("audio_text_encoders"))]
     name = known[0] if settings.clap is None else parse_name(settings.clap, "an encoder").name
     if name not in known:  # one that is not on this disk is not run instead
         near = did_you_mean(name, known, "there are")
         raise AnnotationError(f"there is no audio-text encoder {name!r}{near}")
-    merged, heard = context.merged(), context.heard()
+    merged, heard = context.merged(), context.passed("hear")
     said = context.findings({clip: heard[clip] for clip in merged})
-    share = float(context.settings.get("hear", {}).get("thresholds", {}).get("speech_share", 0.0))
-    cases = {
-        clip: ClipCase(one, str(heard[clip].document["domain"]), said[clip], share)
-        for clip, one in merged.items()
-    }
-    questions = context.questions("check", dict.fromkeys(cases, context.project))
+    share = float(context.settings["hear"].get("thresholds", {}).get("speech_share", 0.0))
+    captions = {clip: one.captions["long"][0] for clip, one in merged.items()}
+    records: dict[str, StageRecord] = {}
+    not_run: dict[str, str] = {}
+    questions = context.questions("check", dict.fromkeys(merged, context.project))
     with StageRun(context.store, questions, settings.clap or "rules") as stage:
-        records, not_run = _checked(context, cases, settings, stage)
-    context.keep("check", list(records.values()), asdict(settings) | {"not_run": not_run})
-    kept = [clip for clip, one in records.items() if one.status == "ok"]
+
+        def settle(clip: str, failed: dict[str, list[str]], margin: float | None = None) -> None:
+            document = {"failed": failed} | ({} if margin is None else {"margin": margin})
+            words = "; ".join(f"{name}: {one}" for name, own in failed.items() for one in own)
+            status = "rejected" if failed else "ok"
+            records[clip] = StageRecord(clip, "check", status, document, words or None)
+            stage.tell(clip, captions[clip], words or None)
+
+        for clip, annotation in merged.items():
+            domain = str(heard[clip].document["domain"])
+            case = ClipCase(annotation, domain, said[clip], share)
+            if failed := {name: own for name, rule in RULES.items() if (own := list(rule(case)))}:
+                settle(clip, failed)
+        left = {clip: text for clip, text in captions.items() if clip not in records}
+        for clip, other in near_duplicates(left, settings.duplicate).items():
+            settle(clip, {_DUPLICATE: [f"says nearly the same as {other}"]})
+            del left[clip]
+        try:
+            for clip, margin in clap_margins(context, left, settings):
+                above = f"{margin:.2f} {settings.unit} above other captions"
+                reason = f"clip and caption are alike by {above}, not {settings.margin:g}"
+                settle(clip, {} if margin > settings.margin else {_SIMILARITY: [reason]}, margin)
+        except MetricError as error:
+            not_run[_SIMILARITY] = str(error)
+            for clip in left:  # also those that were compared before it could not be gone on with
+                settle(clip, {})
+    in_order = [records[clip] for clip in merged]
+    context.keep("check", in_order, asdict(settings) | {"not_run": not_run})
+    kept = [one.clip for one in in_order if one.status == "ok"]
     asked = Counter[str](one.difficulty for clip in kept for one in merged[clip].questions)
     document = {
         "kept": len(kept),
         "survival": survival(context),
-        "reasons": _reasons([one.document["failed"] for one in records.values()]),
-        "rejected": {clip: one.error for clip, one in records.items() if one.error},
+        "reasons": _reasons([one.document["failed"] for one in in_order]),
+        "rejected": {one.clip: one.error for one in in_order if one.error},
         "not_run": not_run,
         "difficulties": {
             name: {"share": asked[name] / asked.total(), "wanted": wanted}
@@ -92,45 +113,6 @@ def check(context: StageContext, settings: CheckSettings) -> StageResult:
         },
     }
     return StageResult(document, bool(kept))
-
-
-def _checked(
-    context: StageContext,
-    cases: Mapping[str, ClipCase],
-    settings: CheckSettings,
-    stage: StageRun,
-) -> tuple[dict[str, StageRecord], dict[str, str]]:
-    """How each clip stands, told as soon as it is known, and which check could not be made."""
-    captions = {clip: one.annotation.captions["long"][0] for clip, one in cases.items()}
-    records: dict[str, StageRecord] = {}
-
-    def settle(clip: str, failed: Mapping[str, Sequence[str]], margin: float | None = None) -> None:
-        document: dict[str, Any] = {"failed": {name: list(own) for name, own in failed.items()}}
-        document |= {} if margin is None else {"margin": margin}
-        words = "; ".join(f"{name}: {one}" for name, own in failed.items() for one in own)
-        status = "rejected" if failed else "ok"
-        records[clip] = StageRecord(clip, "check", status, document, words or None)
-        stage.tell(clip, captions[clip], words or None)
-
-    for clip, case in cases.items():
-        failed = {name: own for name, rule in RULES.items() if (own := list(rule(case)))}
-        if failed:
-            settle(clip, failed)
-    left = {clip: text for clip, text in captions.items() if clip not in records}
-    for clip, other in near_duplicates(left, settings.duplicate).items():
-        settle(clip, {_DUPLICATE: [f"says nearly the same as {other}"]})
-    left = {clip: text for clip, text in left.items() if clip not in records}
-    not_run: dict[str, str] = {}
-    try:
-        for clip, margin in clap_margins(context, left, settings):
-            words = f"{margin:.2f} {settings.unit} above other captions, not {settings.margin:g}"
-            reasons = [f"clip and caption are alike by {words}"]
-            settle(clip, {} if margin > settings.margin else {_SIMILARITY: reasons}, margin)
-    except MetricError as error:
-        not_run[_SIMILARITY] = str(error)
-        for clip in left:  # also those that were compared before it could not be gone on with
-            settle(clip, {})
-    return {clip: records[clip] for clip in cases}, not_run
 
 
 def near_duplicates(captions: Mapping[str, str], threshold: float) -> dict[str, str]:
@@ -145,10 +127,9 @@ def near_duplicates(captions: Mapping[str, str], threshold: float) -> dict[str, 
             clip = clips[place]
             same = first.setdefault(plain[clip], clip)
             before = (clips[one] for one in np.flatnonzero(row[:place]))
-            other = (
-                same if same != clip else next((one for one in before if one not in found), None)
-            )
-            if other is not None:
+            if same != clip:
+                found[clip] = same
+            elif (other := next((one for one in before if one not in found), None)) is not None:
                 found[clip] = other
     return found
 
@@ -156,11 +137,7 @@ def near_duplicates(captions: Mapping[str, str], threshold: float) -> dict[str, 
 def clap_margins(
     context: StageContext, captions: Mapping[str, str], settings: CheckSettings
 ) -> Iterator[tuple[str, float]]:
-    """How far each clip is more like its caption than like those of some others, by lot.
-
-    Raises:
-        MetricError: There is no such encoder here, or too few captions to compare with.
-    """
+    """How far each clip is more like its caption than like those of some others, by lot."""
     if settings.clap is None:
         raise MetricError("no audio-text encoder is named")
     if len(captions) <= settings.others:

@@ -50,10 +50,7 @@ class QuestionAnswer(BaseModel):
 class Annotation(BaseModel):
     """What the language model made of what experts said: six views in three wordings each.
 
-    Attributes:
-        confidence: The model's own: high or low.
-        conflicts: Fields that contradict each other, in its words.
-        captions: By view; the first of speech, music and sound is ``None`` where there is none.
+    The first caption of speech, music and sound is ``NONE`` where there is none.
     """
 
     confidence: str
@@ -101,7 +98,7 @@ def _conflicts(value: Any) -> Any:
     return [json.dumps(one) if isinstance(one, dict | list) else one for one in named]
 
 
-def _given(value: Any) -> Any:
+def _asked(value: Any) -> Any:
     if _null(value) == NONE:
         raise ValueError(f"is None, and {QUESTIONS} pairs are asked for")
     return value
@@ -121,7 +118,11 @@ def _reply_model() -> type[BaseModel]:
     for view, head in _HEADS.items():
         fields[head] = Annotated[line, BeforeValidator(_null)] if view in CONTENTS else line
         fields |= {f"{head}-variant-{number}": line for number in (1, 2)}
-    parts = {"id": Annotated[Any, BeforeValidator(_given)], "difficulty": level, "category": kind}
+    parts = {
+        "id": Annotated[Any, BeforeValidator(_asked)],
+        "difficulty": level,
+        "category": kind,
+    }
     for number in range(1, QUESTIONS + 1):
         for part, form in (parts | {"question": line, "answer": line}).items():
             fields[f"qa-pair-{number}-{part}"] = form
@@ -130,37 +131,32 @@ def _reply_model() -> type[BaseModel]:
 
 
 def read_annotation(reply: str) -> Annotation:
-    """The annotation that a reply holds.
-
-    Raises:
-        ReplyError: It holds none, or one that breaks the contract; the message says what is wrong,
-            in words that the model can be told.
-    """
+    """The annotation that a reply holds; a ReplyError says in words for the model what is wrong."""
     if len(reply) > _LONGEST_REPLY:
         raise ReplyError(f"the reply is longer than {_LONGEST_REPLY:,} characters")
     values = find_document(reply, "confidence", "the fields of Step 4", _key)
     try:
         found = dict(_reply_model().model_validate(values))
     except ValidationError as error:
-        problems = sorted(_problem(one) for one in error.errors(include_url=False))
+        problems = sorted(map(_problem, error.errors(include_url=False)))
         more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
         raise ReplyError("; ".join(problems[:_SHOWN]) + more) from None
-    asked = [
+    questions = [
         {part: found[f"qa-pair-{number}-{part}"] for part in QuestionAnswer.model_fields}
         for number in range(1, QUESTIONS + 1)
     ]
+    for one in questions:
+        one["category"] = _CATEGORIES[one["category"]]
+    captions = {
+        view: [found[head], found[f"{head}-variant-1"], found[f"{head}-variant-2"]]
+        for view, head in _HEADS.items()
+    }
     return Annotation(
         confidence=found["confidence"],
         conflicts=found["possible-conflicts"],
         reasoning=found["reasoning"],
-        captions={
-            view: [found[head], found[f"{head}-variant-1"], found[f"{head}-variant-2"]]
-            for view, head in _HEADS.items()
-        },
-        questions=[
-            QuestionAnswer.model_validate(one | {"category": _CATEGORIES[one["category"]]})
-            for one in asked
-        ],
+        captions=captions,
+        questions=[QuestionAnswer(**one) for one in questions],
     )
 
 

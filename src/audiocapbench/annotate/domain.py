@@ -75,31 +75,26 @@ def decide(said: Said, rules: DomainRules, given: str | None = None) -> Decision
     if "highest" not in said_by(said, "tags"):
         why = "the expert tags has not run: give it a model, or a domain in the metadata"
         return Decision(None, evidence, why)
-    heard = _highest(said_by(said, "tags")["highest"])
+    heard = dict.fromkeys(("speech", "music", "sound"), ("", 0.0))
+    for label, sure in said_by(said, "tags")["highest"].items():
+        kind = kind_of_label(label)
+        if kind in heard and sure > heard[kind][1]:
+            heard[kind] = (label, sure)
     evidence |= {f"{kind}_label": label for kind, label in heard.items()}
-    speech = (share or 0.0) >= rules.speech_share or heard["speech"][1] >= rules.speech_label
-    music = heard["music"][1] >= rules.music_label
-    sound = heard["sound"][1] >= rules.sound_label
-    if not (speech or music or sound):
+    there = {
+        "S": (share or 0.0) >= rules.speech_share or heard["speech"][1] >= rules.speech_label,
+        "M": heard["music"][1] >= rules.music_label,
+        "A": heard["sound"][1] >= rules.sound_label,
+    }
+    if not any(there.values()):
         return Decision(None, evidence, "no label stands out, and it is not silent")
-    letters = (("S", speech), ("M", music), ("A", sound))
-    return Decision("".join(one if there else "0" for one, there in letters), evidence)
+    return Decision("".join(one if there[one] else "0" for one in there), evidence)
 
 
 def said_by(said: Said, expert: str) -> Mapping[str, Any]:
     """What an expert said of a clip; nothing where it failed or was not run."""
     one = said.get(expert)
     return one.document if one is not None and one.status == "ok" else {}
-
-
-def _highest(labels: Mapping[str, float]) -> dict[str, tuple[str, float]]:
-    """The likeliest label of each kind."""
-    best = dict.fromkeys(("speech", "music", "sound"), ("", 0.0))
-    for label, sure in labels.items():
-        kind = kind_of_label(label)
-        if kind in best and sure > best[kind][1]:
-            best[kind] = (label, sure)
-    return best
 
 
 @cache

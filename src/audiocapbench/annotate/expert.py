@@ -82,11 +82,7 @@ def number(options: Options, name: str, default: float, low: float, high: float)
 
 
 def package_version(expert: str, *packages: str, extra: str = "experts") -> str:
-    """Names and versions of packages, for a version.
-
-    Raises:
-        ExpertMissingError: One is not installed.
-    """
+    """Names and versions of packages; ExpertMissingError where one is not installed."""
     said = []
     for name in packages:
         try:

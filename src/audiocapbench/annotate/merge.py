@@ -1,6 +1,5 @@
 """The second stage: a language model merges what experts said, held to the contract.
 
-It is asked through the engine like any model: answers are kept, and only what is missing is asked.
 A reply that breaks the contract is asked for again with what is wrong, a few times, and then is a
 status with its reason; nothing is mended here.
 """
@@ -36,11 +35,11 @@ _LONGEST_TEXT, _MOST_ITEMS, _LONGEST_REPLY = 2_000, 50, 20_000
 def clip_input(record: StageRecord, said: Mapping[str, Finding]) -> dict[str, Any]:
     """What the model is told of a clip, in appendix D's fields; what is absent is null."""
     good = {name: one.document for name, one in said.items() if one.status == "ok"}
-    made: dict[str, Any] = {}
-    for field, experts in _FIELDS.items():
-        own = {name: good.pop(name) for name in experts if name in good}
-        made[field] = own or None
-    about = {key: one for key, one in record.document["about"].items() if key != "domain"}
+    made: dict[str, Any] = {
+        field: {name: good.pop(name) for name in experts if name in good} or None
+        for field, experts in _FIELDS.items()
+    }
+    about = record.document["about"]
     told = {key: about[key] for key in ("title", "description") if key in about}
     made |= {"other": good or None, "domain": record.document["domain"], "meta_info": told or None}
     return {key: _harmless(value) for key, value in made.items()}
@@ -49,7 +48,7 @@ def clip_input(record: StageRecord, said: Mapping[str, Finding]) -> dict[str, An
 def _harmless(value: Any) -> Any:
     """Text of others as data; what is very long is cut, as a clip of seconds needs no more."""
     if isinstance(value, dict):
-        return {as_data(str(key)): _harmless(one) for key, one in list(value.items())}
+        return {as_data(str(key)): _harmless(one) for key, one in value.items()}
     if isinstance(value, list):
         return [_harmless(one) for one in value[:_MOST_ITEMS]]
     if isinstance(value, float):
@@ -58,13 +57,8 @@ def _harmless(value: Any) -> Any:
 
 
 def merge(context: StageContext, model: Model, repairs: int = REPAIRS) -> StageResult:
-    """Have what experts said merged, clip by clip, as far as it has not been.
-
-    Raises:
-        AudioCapBenchError: As ``AskContext.ask`` does; answers are kept.
-        AnnotationError: The folder has not been heard.
-    """
-    heard = context.heard()
+    """Have what experts said merged, clip by clip, as far as it has not been."""
+    heard = context.passed("hear")
     found, fields = context.findings(heard), ", ".join(field_names())
     rules, frame = prompt("mecat_merge").text, prompt("input").text
     asked = {}
@@ -89,7 +83,11 @@ def merge(context: StageContext, model: Model, repairs: int = REPAIRS) -> StageR
         for clip, outcome in outcomes.items():
             records[clip] = record = _record(clip, outcome, model, turn)
             if record.status != "ok" and outcome.reply.status in _AGAIN:
-                repeated[clip] = _repair(asked[clip], outcome, str(record.error))
+                # As a JSON text, which is one line; marks of chat templates are broken up.
+                before = outcome.reply.text[:_LONGEST_REPLY].replace("<|", "< |")
+                values = {"question": asked[clip], "problems": as_data(str(record.error))}
+                values["reply"] = json.dumps(before, ensure_ascii=False)
+                repeated[clip] = fill(prompt("repair").text, **values)
         questions = context.questions(f"repair-{turn + 1}", repeated)
     settings = {
         "llm": model.name,
@@ -108,12 +106,6 @@ def merge(context: StageContext, model: Model, repairs: int = REPAIRS) -> StageR
         "left_out": left_out(records),
     }
     return StageResult(document, good == len(records))
-
-
-def _repair(question: str, outcome: Outcome, problems: str) -> str:
-    # As a JSON text, which is one line; marks of chat templates are broken up.
-    reply = json.dumps(outcome.reply.text[:_LONGEST_REPLY].replace("<|", "< |"), ensure_ascii=False)
-    return fill(prompt("repair").text, question=question, reply=reply, problems=as_data(problems))
 
 
 def _record(clip: str, outcome: Outcome, model: Model, turn: int) -> StageRecord:

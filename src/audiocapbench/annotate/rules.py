@@ -19,11 +19,8 @@ from audiocapbench.store.annotations import Finding
 def phantoms() -> tuple[str, ...]:
     """The phrases, in small letters without punctuation, the longest first."""
     text = files("audiocapbench.annotate").joinpath("phantoms.txt").read_text("utf-8")
-    return tuple(
-        sorted(
-            {plain_words(one) for one in text.splitlines()} - {""}, key=lambda one: (-len(one), one)
-        )
-    )
+    phrases = {plain_words(one) for one in text.splitlines()} - {""}
+    return tuple(sorted(phrases, key=lambda one: (-len(one), one)))
 
 
 def plain_words(text: str) -> str:
@@ -34,12 +31,11 @@ def plain_words(text: str) -> str:
 def is_phantom(text: str) -> bool:
     """Whether a transcript is made of such phrases alone, be it one over and over."""
     left = f" {plain_words(text)} "
-    if not left.strip():
-        return False
+    has_words = bool(left.strip())
     for phrase in phantoms():
         while f" {phrase} " in left:
             left = left.replace(f" {phrase} ", "  ")
-    return not left.strip()
+    return has_words and not left.strip()
 
 
 _SHORT_WORDS, _SENTENCES, _QUOTED = 15, 2, 4
@@ -98,26 +94,18 @@ def domain(case: ClipCase) -> Iterator[str]:
 
 def transcript(case: ClipCase) -> Iterator[str]:
     """What was transcribed is quoted only where speech was found, and never a known phantom."""
-    text = plain_words(said_by(case.said, "asr").get("text", ""))
-    if not text:
-        return
-    share = said_by(case.said, "speech").get("speech_share")
-    quoted = next((name for name, one in case.annotation.texts() if _quotes(one, text)), None)
-    if quoted is None:
-        return
-    if is_phantom(text):
-        yield f"{quoted} quotes a known hallucination of Whisper"
-    if share is not None and share < case.speech_share:
-        yield f"{quoted} quotes a transcript where no speech was found"
-
-
-def _quotes(caption: str, transcript: str) -> bool:
-    """Whether a caption has a run of words of a transcript, or all of one that is shorter."""
-    words = transcript.split()
+    words = plain_words(said_by(case.said, "asr").get("text", "")).split()
     length = min(_QUOTED, len(words))
-    caption = f" {plain_words(caption)} "
-    runs = (words[start : start + length] for start in range(len(words) - length + 1))
-    return any(f" {' '.join(run)} " in caption for run in runs)
+    # A quotation is a run of words of the transcript, or all of one that is shorter.
+    runs = [words[start : start + length] for start in range(len(words) - length + 1) if words]
+    for name, text in case.annotation.texts():
+        if any(f" {' '.join(run)} " in f" {plain_words(text)} " for run in runs):
+            if is_phantom(" ".join(words)):
+                yield f"{name} quotes a known hallucination of Whisper"
+            share = said_by(case.said, "speech").get("speech_share")
+            if share is not None and share < case.speech_share:
+                yield f"{name} quotes a transcript where no speech was found"
+            return
 
 
 def wording(case: ClipCase) -> Iterator[str]:

@@ -1,8 +1,7 @@
 """The fourth stage: what passed becomes datasets, split by lot, with no source on two sides.
 
 Each split is MECAT's two folders, ``caption`` and ``qa``, as 'build mecat' makes them and 'run'
-takes them, and its published JSON lines under ``mecat``; ``caption`` is also a plain folder of
-clips with references.
+takes them, and its published JSON lines under ``mecat``; a datasheet says how all of it was made.
 """
 
 import hashlib
@@ -12,64 +11,24 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from audiocapbench import audio
+from audiocapbench.annotate.check import survival
 from audiocapbench.annotate.contract import NONE, Annotation
-from audiocapbench.annotate.datasheet import FILE_NAME, KeptClip, datasheet
 from audiocapbench.annotate.rules import plain_words
 from audiocapbench.annotate.stage import StageContext, StageResult, StageRun
 from audiocapbench.benchmarks.mecat.build import MecatPart, row_of
-from audiocapbench.benchmarks.mecat.groups import DOMAINS
+from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, DOMAINS, QA_CATEGORIES, SUBTASKS
 from audiocapbench.data.build.ledger import Ledger
 from audiocapbench.errors import AnnotationError
 from audiocapbench.files import write_file
 from audiocapbench.metrics.elements.words import words_that_are
 from audiocapbench.metrics.porter import stem
 from audiocapbench.store.annotations import Finding, StageRecord
-
-
-def provenance(annotation: Annotation, said: Mapping[str, Finding]) -> dict[str, Any]:
-    """Who said what of a clip, and for the first caption of each view, whose words it has.
-
-    A word that no expert said is listed as the language model's own.
-    """
-    stems = {
-        name: {stem(word) for text in _texts(one.document) for word in plain_words(text).split()}
-        for name, one in said.items()
-        if one.status == "ok"
-    }
-    words: dict[str, dict[str, list[str]]] = {}
-    for view, texts in annotation.captions.items():
-        if texts[0] == NONE:
-            continue
-        told = dict.fromkeys(plain_words(texts[0]).split())
-        content = [word for word in told if word not in words_that_are("stop")]
-        words[view] = {
-            word: [name for name, own in stems.items() if stem(word) in own] for word in content
-        }
-    experts = {
-        name: one.signature if one.status == "ok" else one.status for name, one in said.items()
-    }
-    return {
-        "experts": experts,
-        "words": {view: {w: by for w, by in own.items() if by} for view, own in words.items()},
-        "model_only": {view: [w for w, by in own.items() if not by] for view, own in words.items()},
-    }
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Every text in a document: keys are words of experts, too (labels are keys)."""
-    if isinstance(value, dict):
-        for key, one in value.items():
-            yield str(key)
-            yield from _texts(one)
-    elif isinstance(value, list):
-        for one in value:
-            yield from _texts(one)
-    elif isinstance(value, str):
-        yield value
-
+from audiocapbench.table import Row, Table
+from audiocapbench.table.forms import markdown, markdown_text
+from audiocapbench.version import VERSION
 
 Shares = Mapping[str, float]
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,30}")
@@ -77,12 +36,24 @@ _SOURCE = "audiocapbench annotate"
 _KINDS: tuple[MecatPart, ...] = ("caption", "qa")
 
 
-def read_shares(text: str) -> dict[str, float]:
-    """Read ``train=0.8,test=0.2``; shares are parts of their sum.
+class KeptClip(NamedTuple):
+    """A clip that passed every check; ``key`` is its name in the datasets, ``why`` whose words."""
 
-    Raises:
-        AnnotationError: It is not written so.
-    """
+    id: str
+    key: str
+    heard: StageRecord
+    annotation: Annotation
+    split: str
+    why: Mapping[str, Any]
+
+    @property
+    def domain(self) -> str:
+        """Its domain."""
+        return str(self.heard.document["domain"])
+
+
+def read_shares(text: str) -> dict[str, float]:
+    """Read ``train=0.8,test=0.2``; shares are parts of their sum."""
     shares: dict[str, float] = {}
     for part in text.split(","):
         name, _, value = part.strip().partition("=")
@@ -127,32 +98,6 @@ def assign(clips: Mapping[str, tuple[str, str]], shares: Shares, seed: int = 0) 
     return found
 
 
-def kept_clips(context: StageContext, shares: Shares, seed: int = 0) -> list[KeptClip]:
-    """The clips that passed, each with its split.
-
-    Raises:
-        AnnotationError: Nothing was checked yet.
-    """
-    passed, heard = context.passed(), context.heard()
-    merged, said = context.merged(), context.findings({clip: heard[clip] for clip in passed})
-    places = {
-        clip: (str(heard[clip].document["source"]), str(heard[clip].document["domain"]))
-        for clip in passed
-    }
-    splits = assign(places, shares, seed)
-    return [
-        KeptClip(
-            clip,
-            key_of(clip),
-            heard[clip],
-            merged[clip],
-            splits[clip],
-            provenance(merged[clip], said[clip]),
-        )
-        for clip in passed
-    ]
-
-
 def key_of(clip: str) -> str:
     """A name for files and tables: letters, digits and a hash, so that no two are the same."""
     stem = re.sub(r"[^A-Za-z0-9]+", "-", PurePosixPath(clip).stem).strip("-")[:40] or "clip"
@@ -173,16 +118,20 @@ def split(
     Args:
         name: What the benchmark is called; the folder's name by default.
         licence: Of the whole folder, for the datasheet.
-
-    Raises:
-        AnnotationError: Nothing was checked, or the output folder lies in the other or has splits
-            of an earlier command.
-        DatasetError: The output folder holds something else.
     """
     root = context.root
     if out.resolve().is_relative_to(root.resolve()):
         raise AnnotationError(f"{out}: lies in the folder that is annotated; choose another")
-    clips = kept_clips(context, shares, seed)
+    heard, passed = context.passed("hear"), list(context.passed("check"))
+    merged, said = context.merged(), context.findings({clip: heard[clip] for clip in passed})
+    about = {clip: heard[clip].document for clip in passed}
+    places = {clip: (str(one["source"]), str(one["domain"])) for clip, one in about.items()}
+    splits = assign(places, shares, seed)
+    clips = [
+        KeptClip(one, key_of(one), heard[one], merged[one], splits[one], why)
+        for one in passed
+        for why in [provenance(merged[one], said[one])]
+    ]
     if not clips:
         return StageResult({"out": None, "clips": 0}, False)
     parts = list(dict.fromkeys(one.split for one in clips))
@@ -205,7 +154,11 @@ def split(
             with ledger.building(f"mecat-{kind}", lambda: ()):
                 for position, (one, row) in enumerate(wanted):
                     if row["id"] not in ledger.clips:
-                        ledger.keep(row | {"position": position}, _content(root, one))
+                        content = audio.read_bytes(root / one.id, audio.MOST_BYTES)
+                        if audio.sha256(content) != one.heard.document["sha256"]:
+                            how = "has changed since it was heard; 'annotate hear' it again"
+                            raise AnnotationError(f"{one.id}: {how}")
+                        ledger.keep(row | {"position": position}, content)
                     if kind == "qa":
                         stage.tell(one.id, one.annotation.captions["long"][0])
             done += len(own)
@@ -216,12 +169,12 @@ def split(
         StageRecord(one.id, "split", "ok", {"split": one.split, "key": one.key}) for one in clips
     ]
     context.keep("split", records, {"shares": dict(shares), "seed": seed, "name": name})
-    write_file(out / FILE_NAME, datasheet(context, out, clips, licence))
-    splits = {
+    write_file(out / "DATASHEET.md", _datasheet(context, out, clips, licence))
+    counts = {
         part: dict(sorted(Counter(one.domain for one in clips if one.split == part).items()))
         for part in parts
     }
-    return StageResult({"out": str(out), "clips": len(clips), "splits": splits})
+    return StageResult({"out": str(out), "clips": len(clips), "splits": counts})
 
 
 def _forget(ledger: Ledger, wanted: Mapping[str, Mapping[str, Any]]) -> None:
@@ -233,13 +186,6 @@ def _forget(ledger: Ledger, wanted: Mapping[str, Mapping[str, Any]]) -> None:
             files.add(str(ledger.clips.pop(key).row["file_name"]))
     for name in files - {str(row["file_name"]) for row in wanted.values()}:
         (ledger.root / name).unlink(missing_ok=True)
-
-
-def _content(root: Path, one: KeptClip) -> bytes:
-    content = audio.read_bytes(root / one.id, audio.MOST_BYTES)
-    if audio.sha256(content) != one.heard.document["sha256"]:
-        raise AnnotationError(f"{one.id}: has changed since it was heard; 'annotate hear' it again")
-    return content
 
 
 def _rows(one: KeptClip, kind: MecatPart, split: str) -> Iterator[dict[str, Any]]:
@@ -279,3 +225,132 @@ def _write_lines(place: Path, clips: Sequence[KeptClip]) -> None:
             write_file(place / kind / f"{domain}.jsonl", "".join(own))
         else:
             (place / kind / f"{domain}.jsonl").unlink(missing_ok=True)
+
+
+def provenance(annotation: Annotation, said: Mapping[str, Finding]) -> dict[str, Any]:
+    """Who said what of a clip, and for the first caption of each view, whose words it has.
+
+    A word that no expert said is listed as the language model's own.
+    """
+    stems = {
+        name: {stem(word) for text in _texts(one.document) for word in plain_words(text).split()}
+        for name, one in said.items()
+        if one.status == "ok"
+    }
+    words: dict[str, dict[str, list[str]]] = {}
+    for view, texts in annotation.captions.items():
+        if texts[0] == NONE:
+            continue
+        told = dict.fromkeys(plain_words(texts[0]).split())
+        content = [word for word in told if word not in words_that_are("stop")]
+        words[view] = {
+            word: [name for name, own in stems.items() if stem(word) in own] for word in content
+        }
+    experts = {
+        name: one.signature if one.status == "ok" else one.status for name, one in said.items()
+    }
+    return {
+        "experts": experts,
+        "words": {view: {w: by for w, by in own.items() if by} for view, own in words.items()},
+        "model_only": {view: [w for w, by in own.items() if not by] for view, own in words.items()},
+    }
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a document: keys are words of experts, too (labels are keys)."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield str(key)
+            yield from _texts(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
+    elif isinstance(value, str):
+        yield value
+
+
+def _datasheet(
+    context: StageContext, out: Path, clips: Sequence[KeptClip], licence: str | None
+) -> str:
+    """What is in the splits, how it was made, and what did not get in, as Markdown."""
+    head = (
+        f"# Datasheet of {markdown(out.resolve().name)}\n\n"
+        f"Made with `audiocapbench annotate` {VERSION}. Captions and questions were written by a "
+        "language model from what other models heard; no person wrote them."
+    )
+    steps = Table("From the folder to here", survival(context))
+    about = [one.heard.document["about"] for one in clips]
+    counts = Counter(one.get("licence") or one.get("license") or "not given" for one in about)
+    licences = [f"{licence} (of the whole folder, as given by its maker)"] if licence else []
+    licences += [f"{name}: {count:,} clips" for name, count in counts.most_common()]
+    parts = [
+        "\n".join([f"## {title}\n", *(f"- {markdown(line)}" for line in lines)])
+        for title, lines in (("How it was made", _made(context)), ("Licences", licences))
+    ]
+    return "\n\n".join([head, markdown_text([*_tables(clips), steps]).rstrip(), *parts]) + "\n"
+
+
+def _tables(clips: Sequence[KeptClip]) -> Iterator[Table]:
+    """Clips by domain and split, captions by view, questions by difficulty and by category."""
+    splits = list(dict.fromkeys(one.split for one in clips))
+    rows: list[Row] = []
+    for domain in [*DOMAINS, None]:
+        own = [one for one in clips if domain in (None, one.domain)]
+        minutes = sum(float(one.heard.document["duration_s"]) for one in own) / 60
+        counts = {name: sum(one.split == name for one in own) for name in splits}
+        rows.append({"domain": domain or "all", **counts, "minutes": f"{minutes:.1f}"})
+    sources = len({one.heard.document["source"] for one in clips})
+    yield Table("Clips by domain", rows, notes=[f"{sources:,} sources; none is in two splits."])
+    rows, every = [], set[str]()
+    for view in SUBTASKS:
+        texts = [text for one in clips for text in one.annotation.captions[view]]
+        words = [
+            word for text in texts for word in re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", text.lower())
+        ]
+        every.update(words)
+        mean = f"{len(words) / max(1, len(texts)):.1f}"
+        numbers = {"captions": len(texts), "words a caption": mean, "vocabulary": len(set(words))}
+        rows.append({"view": view, **numbers})
+    whole = {"view": "all", "captions": "", "words a caption": "", "vocabulary": len(every)}
+    yield Table("Texts", [*rows, whole])
+    asked = [one for clip in clips for one in clip.annotation.questions]
+    levels = Counter[str](one.difficulty for one in asked)
+    shares = {name: levels[name] / max(1, len(asked)) for name in DIFFICULTIES}
+    yield Table(
+        "Questions by difficulty",
+        [
+            {
+                "difficulty": name,
+                "questions": levels[name],
+                "share": f"{100 * shares[name]:.1f} %",
+                "asked for": f"{100 * wanted:.0f} %",
+            }
+            for name, wanted in DIFFICULTIES.items()
+        ],
+    )
+    kinds = Counter[str](one.category for one in asked)
+    rows = [{"category": name, "questions": kinds[name]} for name in QA_CATEGORIES]
+    yield Table("Questions by category", rows)
+
+
+def _made(context: StageContext) -> list[str]:
+    told = context.settings
+    heard, merged = told.get("hear", {}), told.get("merge", {})
+    lines = [f"Expert {name}: {one}" for name, one in heard.get("experts", {}).items()]
+    not_run = heard.get("not_run", {}).items()
+    lines += [f"Expert {name} was not run: {why}" for name, why in not_run]
+    lines += [f"Described by {heard['describe']}"] if heard.get("describe") else []
+    hashes = ", ".join(f"{name} {one}" for name, one in merged.get("prompts", {}).items())
+    costs = [float(one["cost_usd"]) for one in (heard, merged) if one.get("cost_usd") is not None]
+    records = context.kept.records(context.project, "merge").values()
+    rounds = Counter(one.document["asked"] for one in records)
+    asked = ", ".join(f"{count:,} after {turn}" for turn, count in sorted(rounds.items()))
+    return [
+        *lines,
+        f"Thresholds of domains: {json.dumps(heard.get('thresholds', {}))}",
+        f"Merged by {merged.get('llm')} with {json.dumps(merged.get('parameters', {}))}",
+        f"Prompts (SHA-256): {hashes}",
+        *(f"{one.capitalize()}: {json.dumps(told.get(one, {}))}" for one in ("check", "split")),
+        f"Replies asked for: {asked}",
+        f"Cost: {f'{sum(costs):.4f} dollars' if costs else 'not known'}",
+    ]

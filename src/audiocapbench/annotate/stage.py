@@ -28,6 +28,7 @@ from audiocapbench.store.records import Parameters
 from audiocapbench.store.unsaved import AnswerRecord
 
 _PAUSE_S = 0.5
+_DONE = {"hear": "heard", "merge": "merged", "check": "checked"}
 
 
 class StageResult(NamedTuple):
@@ -46,11 +47,7 @@ class StageContext:
         asked_of: Store | AskContext,
         agree: Callable[[Preview], None] = lambda _: None,
     ) -> None:
-        """Take a folder with a store, or with one that models are asked under.
-
-        Args:
-            agree: Called before anything is spent.
-        """
+        """Take a folder with a store, or with how models are asked; ``agree`` is told the costs."""
         self.root, self.project, self.agree = root, str(root.resolve()), agree
         self._asked_of = asked_of
         self.asking = asked_of if isinstance(asked_of, AskContext) else AskContext()
@@ -66,43 +63,20 @@ class StageContext:
         """What is kept of annotations."""
         return self.store.annotations
 
-    def heard(self) -> dict[str, StageRecord]:
-        """Clips with a domain.
-
-        Raises:
-            AnnotationError: The folder has not been heard yet.
-        """
-        records = self.kept.records(self.project, "hear")
-        if not records:
-            raise self._not_yet("hear", "heard")
+    def passed(self, stage: str) -> dict[str, StageRecord]:
+        """Clips that got through a stage, by name; AnnotationError where it was not run yet."""
+        if stage not in self.settings:
+            how = f"run 'audiocapbench annotate {stage}' on it first"
+            raise AnnotationError(f"{self.project}: has not been {_DONE[stage]}; {how}")
+        records = self.kept.records(self.project, stage)
         return {clip: one for clip, one in sorted(records.items()) if one.status == "ok"}
 
     def merged(self) -> dict[str, Annotation]:
-        """Annotations by clip.
-
-        Raises:
-            AnnotationError: The folder has not been merged yet.
-        """
-        if "merge" not in self.settings:
-            raise self._not_yet("merge", "merged")
-        records = sorted(self.kept.records(self.project, "merge").items())
-        good = [(clip, one.document) for clip, one in records if one.status == "ok"]
-        return {clip: Annotation.model_validate(one["annotation"]) for clip, one in good}
-
-    def passed(self) -> list[str]:
-        """Clips that passed every check.
-
-        Raises:
-            AnnotationError: The folder has not been checked yet.
-        """
-        if "check" not in self.settings:
-            raise self._not_yet("check", "checked")
-        records = self.kept.records(self.project, "check")
-        return sorted(clip for clip, one in records.items() if one.status == "ok")
-
-    def _not_yet(self, stage: str, done: str) -> AnnotationError:
-        how = f"run 'audiocapbench annotate {stage}' on it first"
-        return AnnotationError(f"{self.project}: has not been {done}; {how}")
+        """Annotations by clip."""
+        records = self.passed("merge").items()
+        return {
+            clip: Annotation.model_validate(one.document["annotation"]) for clip, one in records
+        }
 
     @property
     def settings(self) -> Mapping[str, Mapping[str, Any]]:
@@ -155,8 +129,7 @@ def left_out(records: Mapping[str, StageRecord]) -> dict[str, dict[str, list[str
 class StageRun:
     """What became of each clip, committed as it comes.
 
-    Commands that share a stage claim its clips, and each does what no other does. One that is not
-    shared begins anew with every command.
+    Commands that share a stage claim its clips; one that is not shared begins anew each time.
     """
 
     def __init__(

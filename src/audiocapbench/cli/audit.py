@@ -78,7 +78,7 @@ def show_clip(
         folder: A folder that 'annotate hear' has heard.
         clip: The file's name in the folder, or its key in a split.
     """
-    from audiocapbench.annotate.show import clip_history, history_lines
+    from audiocapbench.annotate.audit import clip_history, history_lines
     from audiocapbench.annotate.stage import StageContext
     from audiocapbench.store import Store
 

@@ -15,7 +15,7 @@ from audiocapbench.errors import (
     ExpertMissingError,
     did_you_mean,
 )
-from audiocapbench.metrics.names import ScorerName, parse_name
+from audiocapbench.metrics.names import parse_name
 from audiocapbench.plugins import failure_words, plugins
 
 BUILT_IN = ("signal", "speech", "tags", "asr", "quality", "music")
@@ -31,11 +31,7 @@ class ExpertPanel(NamedTuple):
 
 
 def set_up(names: Sequence[str]) -> ExpertPanel:
-    """Set experts up; one that lacks a package or a model is named with the reason.
-
-    Raises:
-        AnnotationError: There is no such expert, it is named twice or has no such option.
-    """
+    """Set experts up; one that lacks a package or a model is named with the reason."""
     experts: list[Expert] = []
     not_run: dict[str, str] = {}
     for written in names:
@@ -43,7 +39,11 @@ def set_up(names: Sequence[str]) -> ExpertPanel:
         if name.name in (*not_run, *(one.name for one in experts)):
             raise AnnotationError(f"the expert {name.name} is named twice")
         try:
-            experts.append(_create(name))
+            options = dict(name.options)
+            create = _load if name.name in BUILT_IN else _plugin
+            experts.append(create(name.name, options))
+            if options:
+                raise AnnotationError(f"the expert {name.name} has no option {', '.join(options)}")
         except ExpertMissingError as error:
             not_run[name.name] = str(error)
         except ValueError as error:  # an option that is no number
@@ -52,15 +52,8 @@ def set_up(names: Sequence[str]) -> ExpertPanel:
     return ExpertPanel(tuple(experts), not_run, good)
 
 
-def _create(name: ScorerName) -> Expert:
-    options = dict(name.options)
-    if name.name in BUILT_IN:
-        module = import_module(f"audiocapbench.annotate.experts.{name.name}")
-        expert: Expert = module.create(options)
-    else:
-        expert = _plugin(name.name, options)
-    if options:
-        raise AnnotationError(f"the expert {name.name} has no option {', '.join(options)}")
+def _load(name: str, options: dict[str, str]) -> Expert:
+    expert: Expert = import_module(f"audiocapbench.annotate.experts.{name}").create(options)
     return expert
 
 
@@ -80,11 +73,9 @@ def _plugin(name: str, options: dict[str, str]) -> Expert:
     parts = ("name", "needs", "version", "domains")
     lacking = [one for one in parts if not isinstance(getattr(expert, one, None), str)]
     lacking += [] if callable(getattr(expert, "analyse", None)) else ["analyse"]
-    if lacking or expert.name != name or set(expert.domains) - set("SMA"):
-        why = (
-            f"lacks {', '.join(lacking)}, or has no text there"
-            if lacking
-            else "says another name or odd domains"
-        )
+    why = f"lacks {', '.join(lacking)}, or has no text there" if lacking else ""
+    if not lacking and (expert.name != name or set(expert.domains) - set("SMA")):
+        why = "says another name or odd domains"
+    if why:
         raise AnnotationError(f"the expert {name}: {point.value} {why}")
     return expert

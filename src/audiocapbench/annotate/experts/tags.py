@@ -1,6 +1,7 @@
 """Expert ``tags``: labels of every two seconds, by any audio classifier of transformers."""
 
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -31,21 +32,24 @@ class _Tags:
 
     def analyse_batch(self, clips: Sequence[ClipAudio]) -> list[dict[str, Any]]:
         """Windows of all clips go through the model together."""
+        import torch
+
         extractor, model, device = self._models()
         rate = int(extractor.sampling_rate)
         cut = [windows(one.mono(rate), rate, self._window_s, self._window_s) for one in clips]
         rows = [row for some in cut for row in some]
-        found = []
+        single = model.config.problem_type == "single_label_classification"
+        found: list[list[float]] = []
         for start in range(0, len(rows), self._batch):
-            found += _probabilities(
-                extractor, model, rows[start : start + self._batch], rate, device
-            )
+            some = rows[start : start + self._batch]
+            given = extractor(some, sampling_rate=rate, return_tensors="pt", padding=True)
+            with torch.inference_mode():
+                inputs = {name: one.to(device) for name, one in given.items()}
+                logits = model(**inputs).logits.float()
+            found += (logits.softmax(-1) if single else logits.sigmoid()).tolist()
         names = [str(model.config.id2label[place]) for place in range(len(found[0]))]
-        said, place = [], 0
-        for some in cut:
-            own, place = found[place : place + len(some)], place + len(some)
-            said.append(_document(names, own, self._window_s))
-        return said
+        left = iter(found)
+        return [_document(names, list(islice(left, len(one))), self._window_s) for one in cut]
 
     def _models(self) -> tuple[Any, Any, str]:
         if self._loaded is None:
@@ -58,19 +62,6 @@ class _Tags:
                 model = AutoModelForAudioClassification.from_pretrained(self._folder, **how)
             self._loaded = extractor, model.float().eval().to(device), device
         return self._loaded
-
-
-def _probabilities(
-    extractor: Any, model: Any, rows: Sequence[Any], rate: int, device: str
-) -> list[list[float]]:
-    import torch
-
-    given = extractor(list(rows), sampling_rate=rate, return_tensors="pt", padding=True)
-    with torch.inference_mode():
-        logits = model(**{name: one.to(device) for name, one in given.items()}).logits.float()
-    single = model.config.problem_type == "single_label_classification"
-    made: list[list[float]] = (logits.softmax(-1) if single else logits.sigmoid()).tolist()
-    return made
 
 
 def _document(
@@ -107,20 +98,16 @@ def create(options: Options) -> _Tags:
     batch = int(options.pop("batch", "32"))
     if batch < 1:
         raise ValueError(f"batch is {batch}, and not a number above 0")
-    folder: Path | None = Path(name)
     try:
-        if folder is not None and not folder.is_dir():
-            folder = snapshot(name, download=bool(flags["download"]))
+        is_folder = Path(name).is_dir()
+        folder = Path(name) if is_folder else snapshot(name, download=bool(flags["download"]))
     except MetricError as error:
         raise ExpertMissingError(f"tags: {error}") from None
     if folder is None:
-        raise ExpertMissingError(
-            f"tags needs {name}, which is not on this disk: tags[model=FOLDER], or "
-            "tags[download=yes]"
-        )
+        how = "tags[model=FOLDER], or tags[download=yes]"
+        raise ExpertMissingError(f"tags needs {name}, which is not on this disk: {how}")
     if not (folder / "config.json").is_file():
-        raise ExpertMissingError(
-            f"tags needs a folder of a classifier: {folder} has no config.json"
-        )
+        why = f"{folder} has no config.json"
+        raise ExpertMissingError(f"tags needs a folder of a classifier: {why}")
     label = name if name == DEFAULT else Path(name).name
     return _Tags(folder, label, window_s, bool(flags["trust"]), batch)

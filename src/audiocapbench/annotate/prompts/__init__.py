@@ -7,19 +7,14 @@ from typing import NamedTuple
 
 
 class PromptFile(NamedTuple):
-    """A prompt and what tells it from any other."""
+    """A prompt, and a hash that changes with every letter."""
 
-    name: str
     text: str
-
-    @property
-    def hash(self) -> str:
-        """Changes with every letter."""
-        return hashlib.sha256(self.text.encode()).hexdigest()[:12]
+    hash: str
 
 
 @cache
 def prompt(name: str) -> PromptFile:
     """The prompt of a name."""
-    path = files("audiocapbench.annotate.prompts").joinpath(f"{name}.txt")
-    return PromptFile(name, path.read_text("utf-8").strip())
+    text = files("audiocapbench.annotate.prompts").joinpath(f"{name}.txt").read_text("utf-8")
+    return PromptFile(text.strip(), hashlib.sha256(text.strip().encode()).hexdigest()[:12])
