@@ -30,8 +30,12 @@ from audiocapbench.report.page.drawing import (
     place_labels,
 )
 from audiocapbench.report.page.plots import overall_bars, tradeoff_points
-from audiocapbench.report.page.providers import provider_of
-from audiocapbench.report.page.report_data import gather, kept_data, stored_summaries
+from audiocapbench.report.page.report_data import (
+    gather,
+    kept_data,
+    provider_of,
+    stored_summaries,
+)
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.store import Run
 from folders import write_folder

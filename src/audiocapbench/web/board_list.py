@@ -15,8 +15,13 @@ from numpy.typing import NDArray
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.judges.aggregation import OVERALL, together
-from audiocapbench.report.page.explorer.content import NOT_ASKED, details_of, note_of, words_of
-from audiocapbench.report.page.explorer.sound import MEDIA_TYPES
+from audiocapbench.report.page.explorer import (
+    MEDIA_TYPES,
+    NOT_ASKED,
+    details_of,
+    note_of,
+    words_of,
+)
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.store import Store

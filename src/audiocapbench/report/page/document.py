@@ -39,6 +39,11 @@ class Cell(DocumentPart):
     printed: bool = False
     claimed: bool = False
 
+    @property
+    def ends(self) -> Ends:
+        """The ends of the interval: the score itself where there is none."""
+        return self.interval or (self.value, self.value)
+
 
 class ScorerEntry(DocumentPart):
     """A column of scores; ``best`` is the highest, where scores can be compared."""
@@ -54,10 +59,8 @@ class ScorerEntry(DocumentPart):
 class BoardModel(DocumentPart):
     """A run, how it was asked, how that ended and what it cost; or a model of a paper.
 
-    Attributes:
-        run: The run's number; None for a model of a paper, which has no more than its label,
-            provider and ``printed`` rank.
-        by: This and the following: what a submission to a site says of it.
+    A model of a paper has no run, and no more than its label, provider and ``printed`` rank. From
+    ``by`` on stands what a submission to a site says of it.
     """
 
     label: str
@@ -130,13 +133,10 @@ class Histogram(DocumentPart):
 
 
 class MetricJudge(DocumentPart):
-    """One metric beside one judge's overall score.
+    """One metric beside one judge's overall score, on so many ``pairs`` of scores of an answer.
 
-    Attributes:
-        pairs: How many answers have both scores.
-        answers: Over all answers.
-        within: Over the answers of each model apart, pooled: models' levels do not count.
-        models: Over the models' scores; none for fewer than four models.
+    ``answers`` is over all answers; ``within`` over those of each model apart, pooled, so that
+    models' levels do not count; ``models`` over the scores of four models or more.
     """
 
     metric: str
@@ -233,9 +233,8 @@ class TrialRun(DocumentPart):
 class ServedBoard(DocumentPart):
     """What ``view`` answers: a board, whether more of it is still computed, and what else there is.
 
-    Attributes:
-        version: Grows whenever a board of the store has become better.
-        present: How samples of the board ended.
+    ``version`` grows whenever a board of the store has become better; ``present`` is how samples
+    of the board ended.
     """
 
     board: BoardDocument | None

@@ -10,10 +10,29 @@ from typing import NamedTuple
 import numpy as np
 
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.report.page.document import Cell, Ends, Histogram
+from audiocapbench.report.page.document import Cell, Histogram
 from audiocapbench.table.escape_controls import escape_controls
 
+COLOURS = 8
 _GAP = 9.0
+_PLOT = 82.0  # Per cent; the rest is for the number behind the longest bar.
+_ROW, _AXIS = 38, 22
+_PANEL, _TITLE = 104, 22
+_SCATTER, _LEFT, _RIGHT, _TOP, _BOTTOM = 420, 7.0, 97.0, 26, 380
+_CURVES, _MAP = 160, 480
+_LONGEST = 48
+_CROWDED, _LINE = 400.0, 18
+_SHAPES = (
+    "M-5 0A5 5 0 1 0 5 0A5 5 0 1 0 -5 0Z",
+    "M-4.5 -4.5H4.5V4.5H-4.5Z",
+    "M0 -6L5.5 4.5H-5.5Z",
+    "M0 -6.5L6 0L0 6.5L-6 0Z",
+    "M0 6L5.5 -4.5H-5.5Z",
+    "M-5.5 -2H-2V-5.5H2V-2H5.5V2H2V5.5H-2V2H-5.5Z",
+)
+
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom; y grows downwards."""
 
 
 class Bar(NamedTuple):
@@ -31,108 +50,6 @@ class Point(NamedTuple):
     provider: str
     accuracy: Cell
     hallucination: Cell
-
-
-def ends_of(cell: Cell) -> Ends:
-    """The ends of an interval: the score itself where there is none."""
-    return cell.interval or (cell.value, cell.value)
-
-
-def nice_step(span: float, most: int = 6) -> float:
-    """A round distance between ticks, so that at most so many fit into a span."""
-    if span <= 0:
-        return 1.0
-    unit = 10.0 ** np.floor(np.log10(span / most))
-    return float(next(unit * factor for factor in (1, 2, 5, 10) if span / (unit * factor) <= most))
-
-
-class Place(NamedTuple):
-    """A label's start (or its end, if it does not stand to the right), seen from its point.
-
-    Where it is far, a line should lead to it; ``covered`` is how much it covers, in square pixels.
-    """
-
-    dx: float
-    dy: float
-    right: bool
-    far: bool
-    covered: float = 0.0
-
-
-class _Box(NamedTuple):
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    def overlap(self, other: "_Box") -> float:
-        across = min(self.right, other.right) - max(self.left, other.left)
-        down = min(self.bottom, other.bottom) - max(self.top, other.top)
-        return max(0.0, across) * max(0.0, down)
-
-
-def place_labels(
-    points: Sequence[tuple[float, float]],
-    widths: Sequence[float],
-    height: float,
-    bounds: tuple[float, float, float, float],
-    lines: Sequence[tuple[float, float, float, float]] = (),
-) -> list[Place]:
-    """Put each label where it covers least: of points, lines, earlier labels and what is outside.
-
-    The area is bounded at its left, top, right and bottom, as lines are; y grows downwards.
-    """
-    taken = [_Box(x - 7, y - 7, x + 7, y + 7) for x, y in points]
-    taken += [_Box(left - 1, top - 1, right + 1, low + 1) for left, top, right, low in lines]
-    found: list[Place] = []
-    for (x, y), width in zip(points, widths, strict=True):
-        options = [
-            Place(_GAP if right else -_GAP, height * (0.35 + step), right, abs(step) > 1)
-            for step in (0, -0.8, 0.8, -1.6, 1.6, -2.4, 2.4)
-            for right in (True, False)
-        ]
-        boxes = [_box(x, y, width, height, option) for option in options]
-        costs = [
-            sum(box.overlap(other) for other in taken) + _outside(box, bounds) for box in boxes
-        ]
-        # Of equal places the first: beside the point, on its right.
-        best = costs.index(min(costs))
-        taken.append(boxes[best])
-        found.append(options[best]._replace(covered=costs[best]))
-    return found
-
-
-def _box(x: float, y: float, width: float, height: float, place: Place) -> _Box:
-    left = x + place.dx if place.right else x + place.dx - width
-    baseline = y + place.dy
-    return _Box(left, baseline - height * 0.8, left + width, baseline + height * 0.2)
-
-
-def _outside(box: _Box, bounds: tuple[float, float, float, float]) -> float:
-    left, top, right, bottom = bounds
-    across = max(0.0, left - box.left) + max(0.0, box.right - right)
-    down = max(0.0, top - box.top) + max(0.0, box.bottom - bottom)
-    return 20 * (across + down)
-
-
-COLOURS = 8
-
-_PLOT = 82.0  # Per cent; the rest is for the number behind the longest bar.
-_ROW, _AXIS = 38, 22
-_PANEL, _TITLE = 104, 22
-_SCATTER, _LEFT, _RIGHT, _TOP, _BOTTOM = 420, 7.0, 97.0, 26, 380
-_CURVES, _MAP = 160, 480
-_LONGEST = 48
-_CROWDED, _LINE = 400.0, 18
-
-_SHAPES = (
-    "M-5 0A5 5 0 1 0 5 0A5 5 0 1 0 -5 0Z",
-    "M-4.5 -4.5H4.5V4.5H-4.5Z",
-    "M0 -6L5.5 4.5H-5.5Z",
-    "M0 -6.5L6 0L0 6.5L-6 0Z",
-    "M0 6L5.5 -4.5H-5.5Z",
-    "M-5.5 -2H-2V-5.5H2V-2H5.5V2H2V5.5H-2V2H-5.5Z",
-)
 
 
 class Drawing(NamedTuple):
@@ -156,6 +73,19 @@ class Drawing(NamedTuple):
         return f'<svg x="{x:g}" y="{y:g}" {size} overflow="visible">{self.parts}</svg>'
 
 
+class Place(NamedTuple):
+    """A label's start (or its end, if it does not stand to the right), seen from its point.
+
+    Where it is far, a line should lead to it; ``covered`` is how much it covers, in square pixels.
+    """
+
+    dx: float
+    dy: float
+    right: bool
+    far: bool
+    covered: float = 0.0
+
+
 class _Scale(NamedTuple):
     """From values to places, and where the ticks are."""
 
@@ -175,9 +105,48 @@ class _Scale(NamedTuple):
         return [self.low + self.step * index for index in range(count + 1)]
 
 
-def colour_of(provider: str, providers: Sequence[str]) -> int:
-    """The number of a provider's colour."""
-    return providers.index(provider) % COLOURS
+def nice_step(span: float, most: int = 6) -> float:
+    """A round distance between ticks, so that at most so many fit into a span."""
+    if span <= 0:
+        return 1.0
+    unit = 10.0 ** np.floor(np.log10(span / most))
+    return float(next(unit * factor for factor in (1, 2, 5, 10) if span / (unit * factor) <= most))
+
+
+def place_labels(
+    points: Sequence[tuple[float, float]],
+    widths: Sequence[float],
+    height: float,
+    bounds: Box,
+    lines: Sequence[Box] = (),
+) -> list[Place]:
+    """Put each label where it covers least of points, lines and labels, and is least outside."""
+    taken = [(x - 7, y - 7, x + 7, y + 7) for x, y in points]
+    taken += [(left - 1, top - 1, right + 1, low + 1) for left, top, right, low in lines]
+
+    def cost(box: Box) -> float:
+        left, top, right, bottom = box
+        covered = sum(
+            max(0.0, min(right, one[2]) - max(left, one[0]))
+            * max(0.0, min(bottom, one[3]) - max(top, one[1]))
+            for one in taken
+        )
+        outside = (bounds[0] - left, bounds[1] - top, right - bounds[2], bottom - bounds[3])
+        return covered + 20 * sum(max(0.0, one) for one in outside)
+
+    places: list[Place] = []
+    for (x, y), width in zip(points, widths, strict=True):
+        options: list[tuple[Place, Box]] = []
+        for step in (0, -0.8, 0.8, -1.6, 1.6, -2.4, 2.4):
+            dy = height * (0.35 + step)
+            for dx, left in ((_GAP, x + _GAP), (-_GAP, x - _GAP - width)):
+                box = (left, y + dy - height * 0.8, left + width, y + dy + height * 0.2)
+                options.append((Place(dx, dy, dx > 0, abs(step) > 1, cost(box)), box))
+        # Of equal places the first: beside the point, on its right.
+        best, box = min(options, key=lambda one: one[0].covered)
+        taken.append(box)
+        places.append(best)
+    return places
 
 
 def draw_bars(
@@ -198,7 +167,7 @@ def draw_bars(
     bottom = _ROW * len(bars)
     parts = _grid(scale, 0, bottom)
     for index, bar in enumerate(bars):
-        parts += _bar(bar, scale, _ROW * index, shown, colour_of(bar.provider, colours))
+        parts += _bar(bar, scale, _ROW * index, shown, colours.index(bar.provider) % COLOURS)
     if line is not None:
         x = scale.at(line[0])
         parts.append(f'<line class="constant" x1="{x}%" x2="{x}%" y1="0" y2="{bottom + 20}"/>')
@@ -210,27 +179,22 @@ def draw_histogram(one: Histogram, unit: str, name: str) -> Drawing:
     """One category's histogram with its mean as a dashed line."""
     scale = _Scale(0.0, one.edges[-1], 0.0, 100.0, nice_step(one.edges[-1], 5))
     # Each category has its own height: what is compared is the shape, not the number of clips.
-    most = max(*one.counts, 1)
-    parts = []
+    most, base, parts = max(*one.counts, 1), _TITLE + _PANEL, list[str]()
     for low, high, count in zip(one.edges, one.edges[1:], one.counts, strict=False):
         height = round(count / most * (_PANEL - 8), 1)
         x, width = scale.at(low), round(scale.at(high) - scale.at(low) - 0.6, 2)
-        y = _TITLE + _PANEL - height
+        size = f'x="{x}%" y="{base - height}" width="{width}%" height="{height}"'
         title = f"<title>{low:.0f} to {high:.0f} {unit}: {count}</title>"
-        parts.append(
-            f'<rect class="c0" x="{x}%" y="{y}" width="{width}%" height="{height}">{title}</rect>'
-        )
-    base = _TITLE + _PANEL
+        parts.append(f'<rect class="c0" {size}>{title}</rect>')
     parts.append(f'<line class="axis" x1="0" x2="100%" y1="{base}" y2="{base}"/>')
-    for index in range(int(scale.high / scale.step) + 1):
-        tick = index * scale.step
+    for tick in (index * scale.step for index in range(int(scale.high / scale.step) + 1)):
         x = scale.at(tick)
         anchor = "start" if tick == 0 else "end" if x > 92 else "middle"
         parts.append(text(f"{tick:g}", f"{x}%", base + 15, "tick", anchor))
     mean = min(scale.at(min(one.mean, scale.high)), 100.0)
     parts.append(f'<line class="mean" x1="{mean}%" x2="{mean}%" y1="{_TITLE}" y2="{base}"/>')
     anchor = "start" if mean < 35 else "end" if mean > 65 else "middle"
-    words = f"mean {one.mean:.1f} {unit}" if one.mean < 100 else f"mean {one.mean:.0f} {unit}"
+    words = f"mean {one.mean:.{1 if one.mean < 100 else 0}f} {unit}"
     parts.append(text(words, f"{mean}%", _TITLE - 7, "value", anchor))
     return Drawing("".join(parts), base + _AXIS, name)
 
@@ -251,14 +215,15 @@ def draw_scatter(
         parts.append(text(f"{tick:g}", f"{_LEFT - 1}%", y + 4, "tick", "end"))
     parts.append(text("hallucination score ↑ (10 = nothing invented)", "0", 14, "tick", "start"))
     parts.append(text("accuracy →", f"{_RIGHT}%", _BOTTOM + 33, "tick", "end"))
-    centres = [
-        (across.at(one.accuracy.value) / 100 * wide, up.at(one.hallucination.value))
-        for one in points
-    ]
+    centres, lines = list[tuple[float, float]](), list[Box]()
+    for one in points:
+        cells = one.accuracy, one.hallucination
+        x, left, right = (across.at(x) / 100 * wide for x in (cells[0].value, *cells[0].ends))
+        y, low, high = map(up.at, (cells[1].value, *cells[1].ends))
+        centres.append((x, y))
+        lines += [(left, y, right, y), (x, high, x, low)]
     shown = names = [short(one.label) for one in points]
     bounds = (_LEFT / 100 * wide, float(_TOP), _RIGHT / 100 * wide, float(_BOTTOM))
-    spreads = [_spread(one, across, up, wide) for one in points]
-    lines = [line for own in spreads for line in own]
     places = place_labels(centres, [7.0 * len(one) for one in names], 13.0, bounds, lines)
     height = _SCATTER
     if sum(one.covered for one in places) > _CROWDED:
@@ -268,9 +233,9 @@ def draw_scatter(
             beside, below = f"{50 * (at % 2)}%", _SCATTER + _LINE * (at // 2 + 1)
             parts.append(text(f"{shown[at]}  {label}", beside, below, "name", "start"))
         height += _LINE * (len(names) + 3) // 2
-    for one, label, place, own in zip(points, shown, places, spreads, strict=True):
-        shape = colour_of(one.provider, providers)
-        for left, top, right, low in own:
+    for at, (one, label, place) in enumerate(zip(points, shown, places, strict=True)):
+        shape = providers.index(one.provider) % COLOURS
+        for left, top, right, low in lines[2 * at : 2 * at + 2]:
             ends = f'x1="{left:.2f}" x2="{right:.2f}" y1="{top}" y2="{low}"'
             parts.append(f'<line class="spread s{shape}" {ends}/>')
         mark = f'<path d="{_SHAPES[shape % len(_SHAPES)]}" class="mark c{shape}"/>'
@@ -339,10 +304,9 @@ def draw_map(groups: Mapping[str, FloatArray], name: str) -> Drawing:
 
 def draw_key(number: int) -> str:
     """A provider's mark for the legend."""
-    shape = _SHAPES[number % len(_SHAPES)]
     return (
         '<svg class="key" width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true">'
-        f'<path d="{shape}" class="c{number}"/></svg>'
+        f'<path d="{_SHAPES[number % len(_SHAPES)]}" class="c{number}"/></svg>'
     )
 
 
@@ -359,49 +323,28 @@ def _grid(scale: _Scale, top: float, bottom: float) -> list[str]:
 
 
 def _bar(bar: Bar, scale: _Scale, y: int, shown: Callable[[float], str], colour: int) -> list[str]:
-    label = text(short(bar.label), "0", y + 13, "name", "start")
-    cell = bar.cell
+    parts, cell = [text(short(bar.label), "0", y + 13, "name", "start")], bar.cell
     if cell is None:
-        return [label, text("no score", "0", y + 30, "tick", "start")]
-    score, low, high = map(scale.at, (cell.value, *ends_of(cell)))
-    middle, value, lines = y + 25, shown(cell.value), list[str]()
+        return [*parts, text("no score", "0", y + 30, "tick", "start")]
+    score, low, high = map(scale.at, (cell.value, *cell.ends))
+    middle, value = y + 25, shown(cell.value)
+    about = "as printed, without an interval" if cell.printed else "too few samples for an interval"
     if cell.interval is not None:
-        ends = f"95 % interval {shown(cell.interval[0])}–{shown(cell.interval[1])}"
-        lines = [
-            f'<line class="interval" x1="{low}%" x2="{high}%" y1="{middle}" y2="{middle}"/>',
-            *(
-                f'<line class="interval" x1="{x}%" x2="{x}%" y1="{middle - 4}" y2="{middle + 4}"/>'
-                for x in (low, high)
-            ),
-        ]
-    elif cell.printed:
-        ends = "as printed, without an interval"
-    else:
-        ends = "too few samples for an interval"
-    title = f"<title>{escape(escape_controls(bar.label))}: {value}, {ends}</title>"
-    return [
-        label,
-        f'<rect class="c{colour}" x="0" y="{y + 19}" width="{score}%" height="12">{title}</rect>',
-        f'<rect class="h{colour}" x="0" y="{y + 19}" width="{score}%" height="12"/>',
-        *lines,
-        f'<svg x="{max(score, high)}%" y="{middle}" overflow="visible">'
-        + text(value, "6", 4, "value", "start")
-        + "</svg>",
-    ]
-
-
-def _spread(
-    point: Point, across: _Scale, up: _Scale, wide: float
-) -> list[tuple[float, float, float, float]]:
-    """Where both intervals of a point lie: left, top, right and bottom."""
-    accuracy, other = point.accuracy, point.hallucination
-    x, left, right = (across.at(one) / 100 * wide for one in (accuracy.value, *ends_of(accuracy)))
-    y, low, high = map(up.at, (other.value, *ends_of(other)))
-    return [(left, y, right, y), (x, high, x, low)]
+        about = f"95 % interval {shown(cell.interval[0])}–{shown(cell.interval[1])}"
+    title = f"<title>{escape(escape_controls(bar.label))}: {value}, {about}</title>"
+    size = f'x="0" y="{y + 19}" width="{score}%" height="12"'
+    parts += [f'<rect class="c{colour}" {size}>{title}</rect>', f'<rect class="h{colour}" {size}/>']
+    ends = [(low, high, 0), (low, low, 4), (high, high, 4)] if cell.interval is not None else []
+    for left, right, half in ends:
+        line = f'x1="{left}%" x2="{right}%" y1="{middle - half}" y2="{middle + half}"'
+        parts.append(f'<line class="interval" {line}/>')
+    number = text(value, "6", 4, "value", "start")
+    place = f'x="{max(score, high)}%" y="{middle}"'
+    return [*parts, f'<svg {place} overflow="visible">{number}</svg>']
 
 
 def _around(cells: Sequence[Cell], start: float, end: float) -> _Scale:
-    lows, highs = zip(*map(ends_of, cells), strict=True)
+    lows, highs = zip(*(one.ends for one in cells), strict=True)
     low, high = min(lows), max(highs)
     step = nice_step(max(high - low, 0.5))
     first = step * (low // step)

@@ -8,14 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from audiocapbench.report.page.board import board_document
-from audiocapbench.report.page.document import BoardDocument
-from audiocapbench.report.page.explorer.content import explorer_data
-from audiocapbench.report.page.explorer.sound import (
-    AudioChoice,
-    Sound,
-    embedded_size,
-    sounds_of,
-)
+from audiocapbench.report.page.explorer import AudioChoice, explorer_data, sound_size, sounds_of
 from audiocapbench.report.page.report_data import ReportData
 from audiocapbench.report.page_file import render, source_hash, template_text, write_page
 from audiocapbench.scores.run_table import keep_estimates
@@ -27,12 +20,10 @@ explore.js about.js""".split()
 SCRIPTS = (*VIEWS, "embedded.js", "app.js")
 SERVED_SCRIPTS = (*VIEWS, "served.js", "live.js", "app.js")
 """Of ``view``, which asks a server for what a report has inside."""
+STYLES = ("base.css", "board.css", "explore.css")
 
 MOST_MAILED = 25_000_000
 """Bytes of a page that most mail takes."""
-
-_NO_FACTS: Mapping[str, Any] = {}
-STYLES = ("base.css", "board.css", "explore.css")
 
 
 class PageFile(NamedTuple):
@@ -54,7 +45,7 @@ def write_report(
     *,
     title: str,
     audio: AudioChoice | Literal["auto"] = "none",
-    facts: Mapping[str, Any] = _NO_FACTS,
+    facts: Mapping[str, Any] | None = None,
 ) -> PageFile:
     """Write runs of one benchmark as a page; what is computed for it is kept in the store.
 
@@ -65,41 +56,34 @@ def write_report(
         ReportError: The page cannot be written, or the clips are too large to embed.
     """
     clips = [sample.clip for sample in data.samples]
-    board = board_document(store, data, title).model_copy(update=dict(facts))
+    board = board_document(store, data, title).model_copy(update=facts)
     keep_estimates(store, (one.table for one in data.runs))
-    small = embedded_size(clips) < MOST_MAILED
-    choice: AudioChoice = audio if audio != "auto" else "embed" if small else "link"
-    sounds = sounds_of(clips, choice, path)
-    page = _render(board, data, sounds, choice)
-    if audio == "auto" and choice == "embed" and len(page.encode("utf-8", "replace")) > MOST_MAILED:
-        choice = "link"
+    script, style = joined(SCRIPTS), joined(STYLES)
+    choices: list[AudioChoice] = ["embed", "link"] if audio == "auto" else [audio]
+    if audio == "auto" and sound_size(clips) * 4 // 3 >= MOST_MAILED:  # base64 adds a third
+        choices = ["link"]
+    for choice in choices:
         sounds = sounds_of(clips, choice, path)
-        page = _render(board, data, sounds, choice)
-    size = write_page(path, page)
+        page = render(
+            "report.html",
+            policy=page_policy(script, style, choice),
+            script=script,
+            style=style,
+            title=title,
+            board=board,
+            data=explorer_data(data, sounds, board),
+            embedded=[one.content for one in sounds.values()] if choice == "embed" else [],
+        )
+        if len(page.encode("utf-8", "replace")) <= MOST_MAILED:
+            break
     unheard = sum(bool(one.missing) for one in sounds.values())
     too_large = audio == "auto" and choice == "link"
-    return PageFile(size, unheard, choice, too_large)
+    return PageFile(write_page(path, page), unheard, choice, too_large)
 
 
 def joined(names: Sequence[str]) -> str:
     """Scripts or styles of the page as one text."""
     return "\n".join(map(template_text, names))
-
-
-def _render(
-    board: BoardDocument, data: ReportData, sounds: Mapping[str, Sound], audio: AudioChoice
-) -> str:
-    script, style = joined(SCRIPTS), joined(STYLES)
-    return render(
-        "report.html",
-        policy=page_policy(script, style, audio),
-        script=script,
-        style=style,
-        title=board.title,
-        board=board,
-        data=explorer_data(data, sounds, board),
-        embedded=[one.content for one in sounds.values()] if audio == "embed" else [],
-    )
 
 
 def page_policy(script: str, style: str, audio: AudioChoice) -> str:

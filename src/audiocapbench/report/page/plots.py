@@ -10,7 +10,7 @@ from pathlib import Path
 from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.files import write_file
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.report.page.document import BoardDocument, Cell, ScorerEntry
+from audiocapbench.report.page.document import BoardDocument, Cell
 from audiocapbench.report.page.drawing import (
     COLOURS,
     Bar,
@@ -23,7 +23,6 @@ from audiocapbench.report.page.drawing import (
     draw_map,
     draw_scatter,
     draw_shifts,
-    ends_of,
     short,
     text,
 )
@@ -71,39 +70,30 @@ def formats(wanted: str) -> tuple[str, ...]:
 
 
 def write_figures(board: BoardDocument, folder: Path, wanted: Sequence[str]) -> list[Path]:
-    """Draw the four figures of a board; the last only where there is something to draw.
-
-    Raises:
-        ReportError: What makes PNG and PDF is not installed, or a file cannot be written.
-    """
-    writers = {kind: _writer(kind) for kind in wanted}
+    """Draw the four figures of a board; the last only where there is something to draw."""
+    converters = {kind: _converter(kind) for kind in wanted}
     paths = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, sheet in figure_sheets(board):
-            for kind, write in writers.items():
-                path = folder / f"{name}.{kind}"
-                write_file(path, write(sheet))
-                paths.append(path)
+            for kind, convert in converters.items():
+                paths.append(folder / f"{name}.{kind}")
+                write_file(paths[-1], convert(sheet))
     except OSError as error:
         raise ReportError(f"{folder}: cannot be written ({error.strerror})") from None
     return paths
 
 
 def figure_writer(path: Path) -> Callable[[str], None]:
-    """What writes a sheet into a file, in the format of its suffix.
-
-    Raises:
-        ReportError: There is no such format or folder, or what makes it is not installed.
-    """
+    """What writes a sheet into a file, in the format of its suffix; wrong paths fail at once."""
     [kind] = formats(path.suffix.removeprefix(".") or "svg")
-    made = _writer(kind)
+    convert = _converter(kind)
     if path.is_dir() or not path.parent.is_dir():
         raise ReportError(f"{path}: cannot be written; name a file in a folder that is there")
 
     def write(sheet: str) -> None:
         try:
-            write_file(path, made(sheet))
+            write_file(path, convert(sheet))
         except OSError as error:
             raise ReportError(f"{path}: cannot be written ({error.strerror})") from None
 
@@ -128,7 +118,7 @@ def map_sheet(groups: Mapping[str, FloatArray], label: str) -> str:
     return _sheet([[("", draw_map(groups, label))]], 1, list(groups), label)
 
 
-def _writer(kind: str) -> Callable[[str], bytes]:
+def _converter(kind: str) -> Callable[[str], bytes]:
     if kind == "svg":
         return str.encode
     try:
@@ -139,15 +129,11 @@ def _writer(kind: str) -> Callable[[str], bytes]:
         ) from None
     if kind == "png":
         return lambda sheet: bytes(vl_convert.svg_to_png(sheet, scale=_SCALE))
-    return lambda sheet: _in_order(vl_convert.svg_to_pdf(sheet))
-
-
-def _in_order(pdf: bytes) -> bytes:
-    """The same PDF with the names of its resources sorted, so that equal runs give equal files."""
-    return re.sub(
+    # The names of a PDF's resources are sorted, so that equal runs give equal files.
+    return lambda sheet: re.sub(
         rb"(?m)(?:^ +/[a-z]+\d+ \d+ 0 R\n)+",
-        lambda found: b"".join(sorted(found[0].splitlines(keepends=True))),
-        pdf,
+        lambda match: b"".join(sorted(match[0].splitlines(keepends=True))),
+        vl_convert.svg_to_pdf(sheet),
     )
 
 
@@ -169,23 +155,27 @@ def figure_sheets(board: BoardDocument) -> Iterator[tuple[str, str]]:
     ]
     every = [bar for _, bars in panels for bar in bars]
     known = [bar.cell for bar in (*overall, *every) if bar.cell is not None]
-    top = max((ends_of(cell)[1] for cell in known), default=0.0)
+    top = max((cell.ends[1] for cell in known), default=0.0)
+    about = f"{measure.label} (0–{measure.max:g}), with 95 % intervals"
 
     def drawn(bars: Sequence[Bar]) -> Drawing:
         return draw_bars(bars, f"{{:.{measure.digits}f}}".format, top, board.providers, "scores")
 
-    label = _score_label(measure, overall, board.fewest)
-    yield "figure2_overall", _sheet([[("", drawn(overall))]], 1, board.providers, label)
+    def label(bars: Sequence[Bar]) -> str:
+        cells = (bar.cell for bar in bars if bar.cell is not None)
+        whole = all(cell.interval is not None or cell.printed for cell in cells)
+        return about if whole else f"{about} (none for fewer than {board.fewest} samples)"
+
+    yield "figure2_overall", _sheet([[("", drawn(overall))]], 1, board.providers, label(overall))
     columns = min(max(1, len(panels)), _fitting([bar.label for bar in every]))
     sheets = [[(title, drawn(bars))] for title, bars in panels]
-    label = _score_label(measure, every, board.fewest)
-    yield "figure3_categories", _sheet(sheets, columns, board.providers, label)
+    yield "figure3_categories", _sheet(sheets, columns, board.providers, label(every))
     points = tradeoff_points(board)
     if points:
         name, wide = "accuracy against hallucination", _WIDTH - 2 * _GAP
         scatter = draw_scatter(points, board.providers, name, wide)
-        label = f"scores of {board.judge_of_both} from 0 to 10, with 95 % intervals"
-        yield "figure4_tradeoff", _sheet([[("", scatter)]], 1, board.providers, label)
+        words = f"scores of {board.judge_of_both} from 0 to 10, with 95 % intervals"
+        yield "figure4_tradeoff", _sheet([[("", scatter)]], 1, board.providers, words)
 
 
 def _bars(board: BoardDocument, cells: Sequence[Cell | None]) -> list[Bar]:
@@ -229,12 +219,16 @@ def _sheet(
     """Cells of titled drawings in rows, with a legend above and a label below."""
     width = (_WIDTH - _GAP * (columns + 1)) / columns
     top, parts = _GAP / 2, []
-    if legend:
-        parts.append(_legend(legend, top))
-        top += _LEGEND * -(-len(legend) // _fitting(legend))
+    across = _fitting(legend)
+    for number, name in enumerate(legend):
+        x = _GAP + (_WIDTH - 2 * _GAP) / across * (number % across)
+        y = top + _LEGEND * (number // across)
+        parts.append(f'<svg x="{x}" y="{y}" overflow="visible">{draw_key(number % COLOURS)}</svg>')
+        parts.append(text(short(name), f"{x + 20}", y + 11, "name", "start"))
+    top += _LEGEND * -(-len(legend) // across)
     for start in range(0, len(cells), columns):
-        row = cells[start : start + columns]
-        for column, cell in enumerate(row):
+        bottom = top
+        for column, cell in enumerate(cells[start : start + columns]):
             left, y = _GAP + column * (width + _GAP), top
             for title, drawing in cell:
                 if title:
@@ -242,33 +236,11 @@ def _sheet(
                     y += _TITLE
                 parts.append(drawing.placed(left, y, width))
                 y += drawing.height + _GAP / 2
-        top += max(
-            sum(one.height + _GAP / 2 + (_TITLE if title else 0) for title, one in cell)
-            for cell in row
-        )
+            bottom = max(bottom, y)
+        top = bottom
     if label:
         parts.append(text(label, f"{_WIDTH / 2}", top + 6, "tick", "middle"))
         top += _TITLE
-    return _document(parts, top)
-
-
-def _fitting(names: Sequence[str]) -> int:
-    """In how many columns such names can stand side by side."""
-    widest = _LETTER * max((len(short(name)) for name in names), default=0) + _GAP
-    return max(1, min(_COLUMNS, int((_WIDTH - _GAP) / widest)))
-
-
-def _legend(names: Sequence[str], top: float) -> str:
-    columns = _fitting(names)
-    step, parts = (_WIDTH - 2 * _GAP) / columns, []
-    for number, name in enumerate(names):
-        x, y = _GAP + step * (number % columns), top + _LEGEND * (number // columns)
-        parts.append(f'<svg x="{x}" y="{y}" overflow="visible">{draw_key(number % COLOURS)}</svg>')
-        parts.append(text(short(name), f"{x + 20}", y + 11, "name", "start"))
-    return "".join(parts)
-
-
-def _document(parts: Sequence[str], height: float) -> str:
     colours = "".join(
         f".c{number} {{ fill: {one}; }} .s{number} {{ stroke: {one}; }} "
         f".h{number} {{ fill: {f'url(#hatch{number})' if _HATCHES[number] else 'none'}; }}\n"
@@ -282,15 +254,13 @@ def _document(parts: Sequence[str], height: float) -> str:
     )
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH:g}" height="{height:g}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH:g}" height="{top:g}">'
         f"<style>{_STYLE}{colours}</style><defs>{hatches}</defs>"
         f'<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>\n'
     )
 
 
-def _score_label(measure: ScorerEntry, bars: Sequence[Bar], fewest: int) -> str:
-    words = f"{measure.label} (0–{measure.max:g}), with 95 % intervals"
-    cells = [bar.cell for bar in bars if bar.cell is not None]
-    if all(cell.interval is not None or cell.printed for cell in cells):
-        return words
-    return f"{words} (none for fewer than {fewest} samples)"
+def _fitting(names: Sequence[str]) -> int:
+    """In how many columns such names can stand side by side."""
+    widest = _LETTER * max((len(short(name)) for name in names), default=0) + _GAP
+    return max(1, min(_COLUMNS, int((_WIDTH - _GAP) / widest)))

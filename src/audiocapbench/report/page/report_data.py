@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from audiocapbench.benchmarks import stored_traits
 from audiocapbench.benchmarks.aggregation import Aggregation
@@ -15,11 +14,11 @@ from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status, total_cost
 from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.judges.aggregation import OVERALL
+from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.leaderboard.board import PublishedEntry
 from audiocapbench.report.leaderboard.build import default_scorer
 from audiocapbench.report.leaderboard.published import published_beside
 from audiocapbench.report.page.document import BoardModel
-from audiocapbench.report.page.providers import provider_of
 from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.groups import ALL, GroupKey, category
 from audiocapbench.scores.run_table import RunTable, TableReader, kept_estimate, labels
@@ -28,28 +27,61 @@ from audiocapbench.scores.summary import RunSummary, why_unscored
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, RunLine, Store
 from audiocapbench.store.browsing import SampleHead
-from audiocapbench.store.judgements import Judgement
 
-Scores = NDArray[np.float64]
+# As in the paper: Gemini blue, Chat Completions green, Realtime orange; others follow.
+PROVIDERS = {
+    "gemini": "Google Gemini",
+    "openai": "OpenAI Chat Completions",
+    "openai-realtime": "OpenAI Realtime",
+    "dashscope": "Alibaba DashScope",
+    "endpoint": "Own endpoint",
+    "listener": "Embedded listener",
+    "control": "Controls",
+}
+"""Names of providers, in the order of their colours."""
 
-_CONTROL = "control/"
+
+def provider_of(model: str) -> str:
+    """Who offers a model, by its name."""
+    prefix = model.partition("/")[0]
+    return PROVIDERS.get(prefix, prefix)
+
+
+def _board_model(
+    run: Run | RunLine, label: str, statuses: Mapping[str, int], total: int, **costs: Any
+) -> BoardModel:
+    """The model, how it was asked, how that ended and what it cost."""
+    known = [str(status) for status in Status]
+    return BoardModel(
+        label=label,
+        provider=provider_of(run.model),
+        control=run.model.startswith("control/"),
+        run=run.id,
+        begun=run.created_at[:16].replace("T", " "),
+        parameters=", ".join(f"{key} {value}" for key, value in run.parameters.items()),
+        audio=run.contract,
+        made=run.made_by,
+        asked=sum(statuses.values()),
+        answered=statuses.get(Status.OK, 0),
+        total=total,
+        statuses={name: statuses[name] for name in sorted(statuses, key=known.index)},
+        **costs,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class ReportRun:
-    """One run; its label is the model's name, with the run's number where two runs share it."""
+    """A run that was read whole; its label has the run's number where two share a model."""
 
     label: str
     summary: RunSummary
 
     @property
     def table(self) -> RunTable:
-        """Its score table."""
         return self.summary.table
 
     @property
     def run(self) -> Run:
-        """The run."""
         return self.summary.run
 
     def estimate(self, scorer: Scorer, name: str | None = None) -> Estimate | None:
@@ -59,9 +91,8 @@ class ReportRun:
 
     def has(self, scorer: Scorer, key: GroupKey = ALL) -> bool:
         """Whether the run was scored in this way, and asked about samples of the group."""
-        if scorer.judge is not None and scorer not in self.table.scores:
-            return False
-        return key in self.table.groups
+        scored = scorer.judge is None or scorer in self.table.scores
+        return scored and key in self.table.groups
 
     def covered(self, scorer: Scorer) -> int | None:
         """How many samples a metric or a judge has scored; None where a judge has not looked."""
@@ -73,126 +104,14 @@ class ReportRun:
 
     @property
     def entry(self) -> BoardModel:
-        """The model, how it was asked, how that ended and what it cost."""
         table = self.table
-        return BoardModel(
-            **_asked(self.run, self.label, table.statuses, table.coverage.total),
+        return _board_model(
+            *(self.run, self.label, table.statuses, table.coverage.total),
             cost=table.cost_usd,
             cost_estimated=table.cost_estimated > 0,
             judging=total_cost(one.cost_usd for one in self.summary.judges.values()),
             latency=table.latency_s,
         )
-
-    def judgements(self, judge: str) -> dict[str, list[Judgement]]:
-        """What a judge said of each sample, its rounds in order; not what has become stale."""
-        found: dict[str, list[Judgement]] = {}
-        for one in self.table.current_judgements(judge) if judge in self.table.judgements else ():
-            found.setdefault(one.sample_id, []).append(one)
-        return found
-
-
-def _asked(
-    run: Run | RunLine, label: str, statuses: Mapping[str, int], total: int
-) -> dict[str, Any]:
-    """A model, how it was asked and how that ended."""
-    known = [str(status) for status in Status]
-    return {
-        "label": label,
-        "provider": provider_of(run.model),
-        "control": run.model.startswith(_CONTROL),
-        "run": run.id,
-        "begun": run.created_at[:16].replace("T", " "),
-        "parameters": ", ".join(f"{key} {value}" for key, value in run.parameters.items()),
-        "audio": run.contract,
-        "made": run.made_by,
-        "asked": sum(statuses.values()),
-        "answered": statuses.get(Status.OK, 0),
-        "total": total,
-        "statuses": {name: statuses[name] for name in sorted(statuses, key=known.index)},
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class ReportData:
-    """Runs of one benchmark, best first by the headline.
-
-    Attributes:
-        samples: All samples that any of the runs asked about, in the benchmark's order.
-        scorers: What there are scores of.
-        scores: By scorer: shape (runs, samples), NaN where there is none.
-        notes: What was left out, in sentences.
-        published: The paper's models, to be shown beside the runs.
-    """
-
-    benchmark: str
-    samples: tuple[Sample, ...]
-    runs: tuple[ReportRun, ...]
-    scorers: tuple[Scorer, ...]
-    headline: Scorer
-    scores: dict[Scorer, Scores]
-    notes: tuple[str, ...] = ()
-    published: tuple[PublishedEntry, ...] = ()
-
-    @property
-    def aggregation(self) -> Aggregation | None:
-        """How the benchmark's samples make corpora; None where they are one."""
-        return self.runs[0].table.aggregation
-
-    @property
-    def sample_count(self) -> int:
-        """How many samples any of the runs asked about."""
-        return len(self.samples)
-
-    @property
-    def missing_clips(self) -> int:
-        """Clips that belong to the data but were not there."""
-        return max(one.table.missing_clips for one in self.runs)
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """How many samples of each category the headline is about."""
-        sizes: dict[str, int] = {}
-        for run in self.runs:
-            for name in run.table.categories if run.has(self.headline) else ():
-                count = len(run.table.group(self.headline, category(name)).samples)
-                sizes[name] = max(count, sizes.get(name, 0))
-        return sizes
-
-    @property
-    def clips(self) -> int:
-        """How many clips the samples are about; several samples may share one."""
-        return len({self.clip_of(sample) for sample in self.samples})
-
-    def clip_of(self, sample: Sample) -> str:
-        """What tells a sample's clip from others."""
-        return sample.clip.sha256 if self.aggregation is None else self.aggregation.clip(sample)
-
-    @property
-    def one_selection(self) -> bool:
-        """Whether all runs were asked about the same samples of the same data."""
-        runs = [one.run for one in self.runs]
-        return len({(run.dataset, frozenset(run.sample_ids)) for run in runs}) == 1
-
-    @property
-    def categories(self) -> list[str]:
-        """Categories in the order in which they first come."""
-        return list(dict.fromkeys(sample.category for sample in self.samples))
-
-    @property
-    def judges(self) -> list[str]:
-        """The judges that there are scores of."""
-        return list(dict.fromkeys(one.judge for one in self.scorers if one.judge is not None))
-
-    def same_samples(self, scorer: Scorer) -> bool:
-        """Whether there are scores of the same samples for every run that has any."""
-        present = ~np.isnan(self.scores[scorer])
-        rows = present[present.any(axis=1)]
-        return bool((rows == rows[:1]).all())
-
-    def signatures(self, scorer: Scorer) -> set[Signature]:
-        """The ways in which a scorer's scores were made."""
-        found = {one.table.signature(scorer) for one in self.runs if one.has(scorer)}
-        return {one for one in found if one}
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,11 +123,9 @@ class KeptRun:
     estimates: Mapping[tuple[str, str], Estimate]
 
     def estimate(self, scorer: Scorer, name: str | None = None) -> Estimate | None:
-        """The estimate of a score, or of one of its categories, where it was kept."""
         return self.estimates.get((scorer.label, str(ALL if name is None else category(name))))
 
     def covered(self, scorer: Scorer) -> int | None:
-        """How many samples a metric or a judge has scored, as far as that was kept."""
         if scorer.judge is None:
             return self.run.statuses.get(Status.OK, 0)
         estimate = self.estimate(scorer)
@@ -216,43 +133,85 @@ class KeptRun:
 
     @property
     def entry(self) -> BoardModel:
-        """The model, how it was asked, how that ended and what it cost."""
-        return BoardModel(
-            **_asked(self.run, self.label, self.run.statuses, self.run.sample_count),
-            cost=self.run.cost_usd,
-            cost_estimated=False,
-            judging=None,
-            latency=None,
-        )
+        costs = {"cost": self.run.cost_usd, "cost_estimated": False, "judging": None}
+        total = self.run.sample_count
+        return _board_model(self.run, self.label, self.run.statuses, total, **costs, latency=None)
 
 
-@dataclass(frozen=True, slots=True)
-class KeptData:
-    """Runs of one benchmark as the store knows them without reading answers, best first.
+@dataclass(frozen=True, kw_only=True)
+class BoardData:
+    """What is known of runs of one benchmark, however much of them was read.
 
     Attributes:
-        sizes: How many samples each category has.
+        sizes: How many samples of each category the headline is about.
+        clips: How many clips the samples are about; several samples may share one.
+        missing_clips: Clips that belong to the data but were not there.
+        aggregation: How the benchmark's samples make corpora; None where they are one.
+        notes: What was left out, in sentences.
+        published: The paper's models, to be shown beside the runs.
     """
 
     benchmark: str
-    runs: tuple[KeptRun, ...]
     scorers: tuple[Scorer, ...]
     headline: Scorer
     sizes: dict[str, int]
+    sample_count: int
+    clips: int
     missing_clips: int
     aggregation: Aggregation | None
     notes: tuple[str, ...] = ()
     published: tuple[PublishedEntry, ...] = ()
 
-    @property
-    def sample_count(self) -> int:
-        """How many samples any of the runs asked about."""
-        return sum(self.sizes.values())
+
+@dataclass(frozen=True, kw_only=True)
+class KeptData(BoardData):
+    """Runs as the store knows them without reading answers, best first."""
+
+    runs: tuple[KeptRun, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportData(BoardData):
+    """Runs that were read whole, best first by the headline.
+
+    Attributes:
+        samples: All samples that any of the runs asked about, in the benchmark's order.
+        scores: By scorer: shape (runs, samples), NaN where there is none.
+    """
+
+    runs: tuple[ReportRun, ...]
+    samples: tuple[Sample, ...]
+    scores: dict[Scorer, FloatArray]
 
     @property
-    def clips(self) -> int:
-        """As many as samples, until the samples are read."""
-        return self.sample_count
+    def one_selection(self) -> bool:
+        """Whether all runs were asked about the same samples of the same data."""
+        return len({(one.run.dataset, frozenset(one.run.sample_ids)) for one in self.runs}) == 1
+
+    @property
+    def categories(self) -> list[str]:
+        """Categories in the order in which they first come."""
+        return list(dict.fromkeys(sample.category for sample in self.samples))
+
+    @property
+    def judges(self) -> list[str]:
+        return list(dict.fromkeys(one.judge for one in self.scorers if one.judge is not None))
+
+    def same_samples(self, scorer: Scorer) -> bool:
+        """Whether there are scores of the same samples for every run that has any."""
+        present = ~np.isnan(self.scores[scorer])
+        rows = present[present.any(axis=1)]
+        return bool((rows == rows[:1]).all())
+
+    def signatures(self, scorer: Scorer) -> set[Signature]:
+        """The ways in which a scorer's scores were made."""
+        made = (one.table.signature(scorer) for one in self.runs if one.has(scorer))
+        return set(filter(None, made))
+
+
+def clip_of(sample: Sample, aggregation: Aggregation | None) -> str:
+    """What tells a sample's clip from others."""
+    return sample.clip.sha256 if aggregation is None else aggregation.clip(sample)
 
 
 def kept_data(
@@ -271,13 +230,15 @@ def kept_data(
     traits = stored_traits(dataset)
     headline = _headline(scorers, len(runs), traits.headline, by)
     return KeptData(
-        lines[0].benchmark,
-        tuple(sorted(runs, key=lambda one: headline.sort_key(one.estimate(headline)))),
-        tuple(scorers),
-        headline,
-        dict(Counter(one.category for one in samples)),
-        len(dataset.missing),
-        traits.aggregation,
+        benchmark=lines[0].benchmark,
+        runs=tuple(sorted(runs, key=lambda one: headline.sort_key(one.estimate(headline)))),
+        scorers=tuple(scorers),
+        headline=headline,
+        sizes=dict(Counter(one.category for one in samples)),
+        sample_count=len(samples),
+        clips=len(samples),  # until the samples are read
+        missing_clips=len(dataset.missing),
+        aggregation=traits.aggregation,
     )
 
 
@@ -303,12 +264,7 @@ def _kept_scorers(store: Store, runs: Sequence[KeptRun]) -> Counter[Scorer]:
 def stored_summaries(
     store: Store, run_ids: Sequence[int], only: str | None = None
 ) -> list[RunSummary]:
-    """Runs of one benchmark with every metric and judge that the store has of them, or with one.
-
-    Raises:
-        ReportError: No run is named, they are of different benchmarks, or hold no captions.
-        StoreError: There is no such run.
-    """
+    """Runs of one benchmark with every metric and judge that the store has of them, or with one."""
     runs = [store.run(number) for number in dict.fromkeys(run_ids)]
     check_benchmark(runs)
     reader = TableReader(store, only)
@@ -330,8 +286,8 @@ def gather(
     """
     check_benchmark([one.run for one in summaries])
     tables = [one.table for one in summaries]
-    samples = _samples(tables)
-    scorers = tuple(_scorers_of(summaries))
+    samples, aggregation = _samples(tables), tables[0].aggregation
+    scorers = _scorers_of(summaries)
     if not scorers:
         raise ReportError(" ".join(why_unscored(one, None) for one in tables))
     counts = {one: sum(bool(table.signature(one)) for table in tables) for one in scorers}
@@ -339,26 +295,39 @@ def gather(
     names = labels([one.run for one in summaries])
     runs = [ReportRun(label, one) for label, one in zip(names, summaries, strict=True)]
     runs.sort(key=lambda one: headline.sort_key(one.table.point(headline)))
+    sizes: dict[str, int] = {}
+    for run in runs:
+        for name in run.table.categories if run.has(headline) else ():
+            count = len(run.table.group(headline, category(name)).samples)
+            sizes[name] = max(count, sizes.get(name, 0))
+    places = {sample.id: index for index, sample in enumerate(samples)}
+    scores = {one: np.full((len(runs), len(samples)), np.nan) for one in scorers}
+    for scorer, column in scores.items():
+        for row, run in enumerate(runs):
+            for key, value in run.table.sample_scores(scorer).values.items():
+                column[row, places[key]] = value
     unknown = sorted({name for one in tables for name in one.unknown_metrics})
-    rows, notes = published_beside(summaries[0].run.benchmark, headline, len(samples))
+    benchmark = summaries[0].run.benchmark
+    rows, notes = published_beside(benchmark, headline, len(samples))
     return ReportData(
-        summaries[0].run.benchmark,
-        tuple(samples),
-        tuple(runs),
-        scorers,
-        headline,
-        _score_columns(runs, samples, scorers),
-        (*map(without_plugin, unknown), *(notes if published else ())),
-        rows if published else (),
+        benchmark=benchmark,
+        runs=tuple(runs),
+        samples=tuple(samples),
+        scorers=tuple(scorers),
+        headline=headline,
+        scores=scores,
+        sizes=sizes,
+        sample_count=len(samples),
+        clips=len({clip_of(one, aggregation) for one in samples}),
+        missing_clips=max(one.missing_clips for one in tables),
+        aggregation=aggregation,
+        notes=(*map(without_plugin, unknown), *(notes if published else ())),
+        published=rows if published else (),
     )
 
 
 def check_benchmark(runs: Sequence[Run]) -> None:
-    """Refuse runs that cannot stand together.
-
-    Raises:
-        ReportError: None is named, they are of different benchmarks, or hold no captions.
-    """
+    """Refuse runs that cannot stand together: none, of different benchmarks, or of a trial."""
     if not runs:
         raise ReportError("name at least one run, by its number")
     for run in runs:
@@ -376,11 +345,15 @@ def check_benchmark(runs: Sequence[Run]) -> None:
 
 def _samples(tables: Sequence[RunTable]) -> list[Sample]:
     """The union of what the runs asked; a sample must mean the same in all of them."""
+
+    def meaning(sample: Sample) -> tuple[object, ...]:
+        return (sample.clip.sha256, sample.instruction, sample.references, sample.category)
+
     found: dict[str, tuple[Sample, RunTable]] = {}
     for table in tables:
         for sample in table.samples:
             known, first = found.setdefault(sample.id, (sample, table))
-            if known is not sample and _meaning(known) != _meaning(sample):
+            if known is not sample and meaning(known) != meaning(sample):
                 raise ReportError(
                     f"sample {sample.id!r} is not the same in run {first.run.id} and in run "
                     f"{table.run.id}: the dataset was changed in between; write two reports"
@@ -388,41 +361,31 @@ def _samples(tables: Sequence[RunTable]) -> list[Sample]:
     return sorted((sample for sample, _ in found.values()), key=lambda one: one.position)
 
 
-def _meaning(sample: Sample) -> tuple[object, ...]:
-    return (sample.clip.sha256, sample.instruction, sample.references, sample.category)
-
-
-def _score_columns(
-    runs: Sequence[ReportRun], samples: Sequence[Sample], scorers: Sequence[Scorer]
-) -> dict[Scorer, Scores]:
-    places = {sample.id: index for index, sample in enumerate(samples)}
-    columns = {one: np.full((len(runs), len(samples)), np.nan) for one in scorers}
-    for scorer, column in columns.items():
-        for row, run in enumerate(runs):
-            for key, value in run.table.sample_scores(scorer).values.items():
-                column[row, places[key]] = value
-    return columns
-
-
 def _scorers_of(summaries: Sequence[RunSummary]) -> list[Scorer]:
-    """Every scorer that any run has a score of: judges, those of most runs first; then metrics."""
+    """Every scorer that any run has a score of: judges, those of most runs first; then metrics.
+
+    A score of the whole or, where a part is missing, of any part; scores without null references
+    exist for some corpora only, and count where there is one of the whole.
+    """
     tables = [one.table for one in summaries]
     counts = Counter(judge for one in summaries for judge in one.judge_names)
-    found = []
+    scorers = []
     for judge in sorted(counts, key=lambda name: (-counts[name], judge_order(name))):
         dimensions = dict.fromkeys(one for table in tables for one in table.dimensions(judge))
-        found += [*dimensions, Scorer(judge, OVERALL)]
-    metrics = metrics_in_order({name for one in summaries for name in one.metrics})
-    found += map(Scorer, metrics)
-    return [one for one in found if any(_has_any(one, table) for table in tables)]
+        scorers += [*dimensions, Scorer(judge, OVERALL)]
+    scorers += map(Scorer, metrics_in_order({name for one in summaries for name in one.metrics}))
+    known = []
+    for scorer in scorers:
+        whole = scorer.judge is None and leaves_null_out(scorer.name)
+        keys = ((one, [] if whole else map(category, one.categories)) for one in tables)
+        points = (table.point(scorer, key) for table, own in keys for key in (ALL, *own))
+        if any(one.value is not None for one in points):
+            known.append(scorer)
+    return known
 
 
 def _headline(scorers: Mapping[Scorer, int], runs: int, metric: str, wanted: str | None) -> Scorer:
-    """What the models are ranked by: a metric, a judge, or ``JUDGE: DIMENSION``; or the default.
-
-    Raises:
-        ReportError: There is none of the name that is wanted.
-    """
+    """What the models are ranked by: a metric, a judge, or ``JUDGE: DIMENSION``; or the default."""
     whole = {one: count for one, count in scorers.items() if one.is_overall or one.judge is None}
     if wanted is None:
         return default_scorer(whole, runs, metric) or next(iter(scorers))
@@ -431,14 +394,3 @@ def _headline(scorers: Mapping[Scorer, int], runs: int, metric: str, wanted: str
             return one
     near = did_you_mean(wanted, [one.label for one in scorers], "these runs have")
     raise ReportError(f"there is no score {wanted!r} to rank by{near}")
-
-
-def _has_any(scorer: Scorer, table: RunTable) -> bool:
-    """Whether it has a score of the whole or, where a part is missing, of any part.
-
-    Scores without null references exist for some corpora only: of the whole there are none.
-    """
-    keys = [ALL]
-    if scorer.judge is not None or not leaves_null_out(scorer.name):
-        keys += map(category, table.categories)
-    return any(table.point(scorer, key).value is not None for key in keys)

@@ -21,7 +21,7 @@ from audiocapbench.report.page.board import (
     ranking_part,
 )
 from audiocapbench.report.page.document import BoardDocument, CategoryView, Cell, SiteDocument
-from audiocapbench.report.page.explorer.content import Packer
+from audiocapbench.report.page.explorer import Packer
 from audiocapbench.report.page.html import STYLES, joined, page_policy, write_report
 from audiocapbench.report.page.report_data import ReportData, gather, stored_summaries
 from audiocapbench.report.page_file import render, write_page
