@@ -33,8 +33,7 @@ from audiocapbench.engine import RateLimits, RetryPolicy, run_benchmark
 from audiocapbench.engine.ray_cluster import AT_ONCE, ActorPool, Cluster, ClusterSpec, joined
 from audiocapbench.errors import ClusterError, MetricError
 from audiocapbench.metrics.clap import Slide, Windows, clap_scores, load_encoder
-from audiocapbench.metrics.clap.batch_encoder import BatchEncoder
-from audiocapbench.metrics.clap.embedding import Embedder
+from audiocapbench.metrics.clap.embedding import BatchEncoder, Embedder
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.encoders.encoder import encode_distinct
 from audiocapbench.metrics.encoders.wordllama import DIMENSIONS, load_wordllama

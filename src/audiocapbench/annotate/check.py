@@ -19,7 +19,7 @@ from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES
 from audiocapbench.errors import AnnotationError, MetricError, did_you_mean
 from audiocapbench.metrics.clap import LAION, Slide, load_encoder
 from audiocapbench.metrics.clap.embedding import Embedder
-from audiocapbench.metrics.clap.packages import PACKAGES
+from audiocapbench.metrics.clap.encoder import PACKAGES
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.plugins import plugins

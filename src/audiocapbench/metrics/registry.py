@@ -222,13 +222,13 @@ METRICS = _by_name(
     Metric(
         "clap",
         "cosine of caption and clip, 0 to 1, without references",
-        _later("clap.metric.clap"),
+        _later("clap.scoring.clap"),
         _CLAP_OPTIONS,
         "the clips of a run; extra local; path=FOLDER of the weights",
         hears=True,
         reads_references=False,
         counts_words=False,
-        prepare=_later("clap.metric.prepare_clap"),
+        prepare=_later("clap.scoring.prepare_clap"),
     ),
 )
 

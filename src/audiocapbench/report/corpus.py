@@ -73,7 +73,7 @@ def corpus_map(groups: Groups, encoder: str) -> tuple[str, str]:
     if len(samples) < _FEWEST:
         raise ReportError(f"a map needs {_FEWEST} samples, and there are {len(samples)}")
     if encoder.partition("[")[0] == "clap":
-        from audiocapbench.metrics.clap.metric import clip_vectors
+        from audiocapbench.metrics.clap.scoring import clip_vectors
 
         vectors = clip_vectors([one.clip for one in samples], **parse_name(encoder).options)
         made = f"audio by {encoder}"

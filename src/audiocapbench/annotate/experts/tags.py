@@ -8,7 +8,7 @@ from typing import Any
 from audiocapbench.annotate.expert import ClipAudio, Options, number, package_version
 from audiocapbench.audio import windows
 from audiocapbench.errors import ExpertMissingError, MetricError
-from audiocapbench.metrics.clap import choose_device
+from audiocapbench.metrics.encoders.device import choose_device
 from audiocapbench.metrics.encoders.hub import loading, snapshot
 from audiocapbench.models.checkpoint import folder_digest
 

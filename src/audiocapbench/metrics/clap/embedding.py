@@ -9,38 +9,150 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from itertools import islice
+from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from audiocapbench import audio
 from audiocapbench.errors import AudioError, MetricError
-from audiocapbench.metrics.clap.batch_encoder import BatchEncoder
-from audiocapbench.metrics.clap.encoder import AudioTextEncoder, identity
+from audiocapbench.metrics.clap.encoder import (
+    LOADED_BY,
+    AudioTextEncoder,
+    identity,
+    load_encoder,
+)
 from audiocapbench.metrics.clap.reading import (
     ClipFile,
     read_by_processes,
-    read_by_threads,
     read_hash,
     read_samples,
     read_sound,
 )
-from audiocapbench.metrics.clap.windows import Cut, Cutting, Sound, View
+from audiocapbench.metrics.clap.windows import Cut, Cutting, Sound, View, loop_into, trimmed
+from audiocapbench.metrics.encoders.device import DEFAULT_BATCH, in_parts
 from audiocapbench.metrics.encoders.encoder import Vectors, encode_distinct
 from audiocapbench.metrics.read_ahead import read_ahead
+from audiocapbench.metrics.spreading import PARALLEL_MAP, spread
 
 if TYPE_CHECKING:
     from audiocapbench.store import Store
 
 _TEXT = "text"
 _AHEAD, _LOOKED_UP, _MANY = 512, 128, 256
+_LARGEST_BATCH = 1024
+_BLOCK, _BLOCK_WITHOUT_GPU = 512, 64
 
 Progress = Callable[[int, int], None]
+_Item = TypeVar("_Item")
 
 WATCHER: ContextVar[Progress] = ContextVar("watcher", default=lambda _done, _total: None)
 """Who is told how many clips are embedded, of how many, where a metric embeds them."""
+
+
+class BatchEncoder:
+    """An encoder with its batch; on a cluster its copies get blocks of whole batches.
+
+    So a batch has the same windows wherever it is computed, and embeddings are the same to the
+    last digit on devices of one kind. Weights do not travel: each machine loads its own.
+    """
+
+    def __init__(self, encoder: AudioTextEncoder, batch: int | None = None) -> None:
+        if batch is not None and not 1 <= batch <= _LARGEST_BATCH:
+            raise MetricError(f"a batch holds 1 to {_LARGEST_BATCH} windows, not {batch}")
+        self._encoder, self._given = encoder, batch
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        known = getattr(self._encoder, LOADED_BY, None)
+        return known or self._encoder, identity(self._encoder), self._given
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self._encoder, self._wanted, self._given = state
+
+    def prepare(self) -> None:
+        """Load the encoder, on a machine that this was sent to."""
+        if isinstance(self._encoder, tuple):
+            self._encoder = load_encoder(*self._encoder)
+        if (name := identity(self._encoder)) != self._wanted:
+            raise MetricError(f"the encoder {self._wanted} is {name} there; install the same")
+
+    @property
+    def in_flight(self) -> int:
+        """How many batches it computes while another is prepared."""
+        return int(getattr(self._encoder, "in_flight", 0))
+
+    @cached_property
+    def batch(self) -> int:
+        """How many windows or sentences it takes at once; fewer where memory ran out."""
+        return self._given or int(getattr(self._encoder, "batch", DEFAULT_BATCH))
+
+    def cuts(self, cuts: Iterable[Cut]) -> Iterator[Vectors]:
+        """Embeddings of cuts, as many at a time as come."""
+        if PARALLEL_MAP.get() is map:
+            return self._cuts_here(cuts)
+        return spread(self, map(list, map(trimmed, _blocks(cuts, self._block))))
+
+    def texts(self, texts: Iterable[str]) -> Iterator[Vectors]:
+        """Embeddings of sentences, as many at a time as come."""
+        return spread(self, _blocks(texts, self._block))
+
+    def __call__(self, block: Sequence[Cut] | Sequence[str]) -> Vectors:
+        """Embeddings of a block of cuts, or of sentences."""
+        if isinstance(block[0], Cut):
+            return np.concatenate(list(self._cuts_here(cast(Sequence[Cut], block))))
+
+        def encode(texts: Sequence[str]) -> Vectors:
+            return self._checked(self._encoder.encode_text(list(texts)), len(texts))
+
+        batches = _blocks(cast(Sequence[str], block), lambda: self.batch)
+        parts = (in_parts(encode, batch, identity(self._encoder)) for batch in batches)
+        return np.concatenate([vectors for _, vectors in chain.from_iterable(parts)])
+
+    def _block(self) -> int:
+        """Whole batches, whatever size a device chooses: these are powers of two."""
+        if PARALLEL_MAP.get() is map:
+            return self.batch
+        most, given = _BLOCK if self.in_flight else _BLOCK_WITHOUT_GPU, self._given or 1
+        return max(1, most // given) * given
+
+    def _cuts_here(self, cuts: Iterable[Cut]) -> Iterator[Vectors]:
+        """Hand batches to the encoder; where memory is too small for one, they are halved."""
+        begin = getattr(self._encoder, "begin", self._embed_rows)
+        begun: deque[tuple[Sequence[Cut], Callable[[], Vectors]]] = deque()
+        for batch in chain(_blocks(cuts, lambda: self.batch), [None]):
+            parts = [] if batch is None else list(in_parts(begin, batch, identity(self._encoder)))
+            if len(parts) > 1:
+                self.batch = min(len(some) for some, _ in parts)
+            begun += parts
+            while len(begun) > (0 if batch is None else self.in_flight):
+                some, finish = begun.popleft()
+                yield self._checked(finish(), len(some))
+
+    def _embed_rows(self, cuts: Sequence[Cut]) -> Callable[[], Vectors]:
+        rows = np.empty((len(cuts), self._encoder.windows.input), dtype=np.float32)
+        for row, cut in zip(rows, cuts, strict=True):
+            loop_into(row, cut)
+        vectors = self._encoder.encode_audio(rows)
+        return lambda: vectors
+
+    def _checked(self, vectors: object, count: int) -> Vectors:
+        """Embeddings in single precision, or an error where they are not what was promised."""
+        found = np.asarray(vectors, dtype=np.float32)
+        wanted = (count, self._encoder.dimensions)
+        wrong = f"{identity(self._encoder)} gave embeddings"
+        if found.shape != wanted:
+            raise MetricError(f"{wrong} of shape {found.shape}, not {wanted}")
+        if not np.isfinite(found).all():
+            raise MetricError(f"{wrong} that are not finite numbers")
+        return found
+
+
+def _blocks(items: Iterable[_Item], size: Callable[[], int]) -> Iterator[list[_Item]]:
+    """Items, so many at a time as are then asked for."""
+    left = iter(items)
+    return iter(lambda: list(islice(left, size())), [])
 
 
 class ClipEmbeddings(NamedTuple):
@@ -77,7 +189,19 @@ class Embedder:
 
     def texts(self, texts: Sequence[str]) -> Vectors:
         """Embed sentences at unit length; a blank one is the zero vector."""
-        return encode_distinct(texts, self._encoder.dimensions, self._encode_texts)
+
+        def encode(texts: list[str]) -> Vectors:
+            keys = [audio.sha256(text.encode()) for text in texts]
+            known = self._kept(_TEXT, keys)
+            new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+            left = iter(new)
+            for vectors in self._batches.texts(new.values()):
+                embedded = [(_TEXT, next(left), row) for row in vectors]
+                self._keep(embedded)
+                known |= {key: vector for _, key, vector in embedded}
+            return np.stack([known[key] for key in keys])
+
+        return encode_distinct(texts, self._encoder.dimensions, encode)
 
     def clips(self, paths: Iterable[Path]) -> ClipEmbeddings:
         """Embed clips; one that cannot be read is named with its reason."""
@@ -87,45 +211,41 @@ class Embedder:
         begun: deque[tuple[str, View]] = deque()
         total, added = np.zeros(self._encoder.dimensions), 0
         for vectors in self._batches.cuts(self._cuts(distinct, known, begun)):
-            made = []
+            embedded = []
             for vector in vectors:
                 content, view = begun[0]
                 total += vector
                 added += 1
                 if added == len(view.cuts):
                     mean = (total / added).astype(np.float32)
-                    made += [(setting, content, mean) for setting in view.settings]
+                    embedded += [(setting, content, mean) for setting in view.settings]
                     begun.popleft()
                     total[:], added = 0, 0
-            self._keep(made)
-            for setting, content, mean in made:
+            self._keep(embedded)
+            for setting, content, mean in embedded:
                 known.vectors[setting][content] = mean
         if known.total:
             self._progress(known.total, known.total)
-        vectors_of = {}
+        heard = {}
         for path, content in known.contents.items():
             if content in known.unread:
                 known.missing[path] = known.unread[content]
             else:
-                vectors_of[path] = np.stack([one[content] for one in known.vectors.values()])
-        return ClipEmbeddings(vectors_of, known.missing)
-
-    def _encode_texts(self, texts: list[str]) -> Vectors:
-        keys = [audio.sha256(text.encode()) for text in texts]
-        known = self._kept(_TEXT, keys)
-        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        left = iter(new)
-        for vectors in self._batches.texts(new.values()):
-            made = [(_TEXT, next(left), row) for row in vectors]
-            self._keep(made)
-            known |= {key: vector for _, key, vector in made}
-        return np.stack([known[key] for key in keys])
+                heard[path] = np.stack([vectors[content] for vectors in known.vectors.values()])
+        return ClipEmbeddings(heard, known.missing)
 
     def _cuts(
         self, paths: Sequence[Path], known: "_Known", begun: deque[tuple[str, View]]
     ) -> Iterator[Cut]:
         """Cuts of the clips that are not in the store; ``begun`` gets their views."""
-        for done, (clip, samples) in enumerate(self._read(self._wanted(paths, known), len(paths))):
+        rate, on_gpu = self._encoder.windows.rate, self._batches.in_flight > 0
+        clips, read = self._wanted(paths, known), read_sound if on_gpu else read_samples
+        sounds: Iterator[tuple[ClipFile, Sound | AudioError]]
+        if on_gpu and len(paths) >= _MANY and hasattr(os, "fork"):
+            sounds = read_by_processes(clips, rate)
+        else:
+            sounds = read_ahead(lambda clip: read(clip.path, rate), clips, ahead=_AHEAD)
+        for done, (clip, samples) in enumerate(sounds):
             self._progress(done, known.total)
             if isinstance(samples, AudioError):
                 known.unread[clip.sha256] = str(samples)
@@ -134,28 +254,19 @@ class Embedder:
                 begun.append((clip.sha256, view))
                 yield from view.cuts
 
-    def _read(
-        self, clips: Iterable[ClipFile], count: int
-    ) -> Iterator[tuple[ClipFile, Sound | AudioError]]:
-        rate, on_gpu = self._encoder.windows.rate, self._batches.in_flight > 0
-        if on_gpu and count >= _MANY and hasattr(os, "fork"):
-            return read_by_processes(clips, rate)
-        read = read_sound if on_gpu else read_samples
-        return read_by_threads(clips, lambda path: read(path, rate))
-
     def _wanted(self, paths: Sequence[Path], known: "_Known") -> Iterator[ClipFile]:
         """Clips that are not in the store, each content once."""
         seen = set[str]()
         hashes = read_ahead(read_hash, paths, ahead=_AHEAD)
         while some := list(islice(hashes, _LOOKED_UP)):
             new: dict[str, ClipFile] = {}
-            for path, found in some:
-                if isinstance(found, AudioError):
-                    known.missing[path] = str(found)
+            for path, clip in some:
+                if isinstance(clip, AudioError):
+                    known.missing[path] = str(clip)
                     continue
-                known.contents[path] = found.sha256
-                if found.sha256 not in seen:
-                    new[found.sha256] = found
+                known.contents[path] = clip.sha256
+                if clip.sha256 not in seen:
+                    new[clip.sha256] = clip
             seen.update(new)
             for setting, vectors in known.vectors.items():
                 vectors.update(self._kept(setting, list(new)))
@@ -173,13 +284,12 @@ class Embedder:
         model, dimensions = identity(self._encoder), self._encoder.dimensions
         return self._store.cache.embeddings(model, setting, contents, dimensions)
 
-    def _keep(self, made: Sequence[tuple[str, str, Vectors]]) -> None:
+    def _keep(self, embedded: Sequence[tuple[str, str, Vectors]]) -> None:
         if self._store is not None:
             from audiocapbench.store.cache import Embedding
 
-            self._store.cache.add_embeddings(
-                identity(self._encoder), [Embedding(*one) for one in made]
-            )
+            rows = [Embedding(*one) for one in embedded]
+            self._store.cache.add_embeddings(identity(self._encoder), rows)
 
 
 @dataclass(slots=True)

@@ -1,26 +1,58 @@
-"""What a model that embeds audio and text in one space promises."""
+"""Models that embed audio and text in one space: what they promise, and which there are.
 
+Packages bring models of their own by the entry point ``audiocapbench.audio_text_encoders``: a
+function that takes the options of the name and the device, and returns an ``AudioTextEncoder``.
+``docs/extending.md`` has one. An option that the function leaves in the dictionary is refused.
+"""
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.audio import Samples
-from audiocapbench.errors import MetricError
-from audiocapbench.metrics.clap.windows import Windows
-from audiocapbench.metrics.encoders.encoder import Vectors
+from audiocapbench.errors import MetricError, did_you_mean
+from audiocapbench.metrics.clap.laion import load_laion
+from audiocapbench.metrics.clap.windows import PRESETS, Windows
+from audiocapbench.metrics.encoders.device import choose_device
+from audiocapbench.metrics.encoders.encoder import Vectors, fingerprint
+from audiocapbench.plugins import plugin_failures, plugins
+
+LAION = {
+    "laion": "laion/clap-htsat-unfused",
+    "laion-fused": "laion/clap-htsat-fused",
+    "laion-general": "laion/larger_clap_general",
+    "laion-music": "laion/larger_clap_music",
+    "laion-music-speech": "laion/larger_clap_music_and_speech",
+}
+"""LAION's models by short name, and where the Hugging Face hub keeps them."""
+
+_M2D_HINT = "put portable_m2d.py of the M2D project on the Python path"
+PACKAGES = {
+    "ms-clap-2022": ("msclap", "pip install msclap"),
+    "ms-clap-2023": ("msclap", "pip install msclap"),
+    "m2d-clap": ("portable_m2d", _M2D_HINT),
+}
+"""Models by the packages of those who made them, and how to get these."""
+
+LOADED_BY = "_loaded_by"
+"""The attribute of an encoder with what it was loaded by: other machines load it so too."""
 
 DEVICES = ("auto", "cpu", "cuda")
-DEFAULT_BATCH = 16
 
 
 @runtime_checkable
 class AudioTextEncoder(Protocol):
     """Embeds windows of audio and sentences in one space.
 
-    Embeddings are kept under its name and its fingerprint, which stands for weights and settings:
-    another one, another model. One that cuts windows on its device, and computes while clips are
-    read, has more, as ``LaionEncoder`` has: ``begin``, ``batch`` and ``in_flight``.
+    Embeddings are kept under its name and its fingerprint, which stands for weights and settings.
+    One that cuts windows on its device, and computes while clips are read, has more, as
+    ``LaionEncoder`` has: ``begin``, ``batch`` and ``in_flight``.
     """
 
     @property
@@ -39,28 +71,127 @@ class AudioTextEncoder(Protocol):
         """Embed sentences, none of them blank; returns shape (n, dimensions)."""
 
 
+class PackageEncoder:
+    """A model of another package: functions that embed windows and texts as torch tensors."""
+
+    def __init__(
+        self, name: str, weights: str, audio: Callable[[Samples], Any], text: Callable[..., Any]
+    ) -> None:
+        self.name, self.fingerprint = name, fingerprint([Path(weights)])
+        self.windows = PRESETS[name]
+        self._audio, self._text = audio, text
+        self.dimensions = int(self.encode_text(["sound"]).shape[1])
+
+    def encode_audio(self, windows: Samples) -> Vectors:
+        """Embed windows of shape (n, samples)."""
+        vectors: Vectors = self._audio(windows).detach().float().cpu().numpy()
+        return vectors
+
+    def encode_text(self, texts: list[str]) -> Vectors:
+        """Embed sentences."""
+        vectors: Vectors = self._text(texts).detach().float().cpu().numpy()
+        return vectors
+
+
 def identity(encoder: AudioTextEncoder) -> str:
     """Name and fingerprint, as signatures and the store have it: ``laion@53aa5117``."""
     return f"{encoder.name}@{encoder.fingerprint}"
 
 
-def checked(vectors: object, count: int, encoder: AudioTextEncoder) -> Vectors:
-    """Embeddings in single precision, or an error where they are not what was promised."""
-    found = np.asarray(vectors, dtype=np.float32)
-    wanted = (count, encoder.dimensions)
-    if found.shape != wanted:
-        shape = found.shape
-        raise MetricError(f"{identity(encoder)} gave embeddings of shape {shape}, not {wanted}")
-    if not np.isfinite(found).all():
-        raise MetricError(f"{identity(encoder)} gave embeddings that are not finite numbers")
-    return found
+def load_encoder(
+    name: str, options: Mapping[str, str] | None = None, device: str = "auto"
+) -> AudioTextEncoder:
+    """Load one of ``LAION``'s models, of ``PACKAGES`` or a plug-in's.
+
+    Options are ``path`` (a folder on disk), ``model`` (a name on the Hugging Face hub) and
+    ``download`` (yes or no), or a plug-in's own; devices are ``cpu``, ``cuda`` and ``auto``.
+
+    Raises:
+        MetricError: There is no such model, it is not on this disk, or it cannot be loaded.
+    """
+    if device not in DEVICES:
+        raise MetricError(f"there is no device {device!r}; choose {', '.join(DEVICES)}")
+    given = dict(options or {})
+    left = given.copy()
+    if name in LAION:
+        encoder: AudioTextEncoder = load_laion(name, LAION[name], left, device)
+    elif name in PACKAGES:
+        encoder = _load_package(name, left, device)
+    else:
+        encoder = _load_plugin(name, left, device)
+    if left:
+        raise MetricError(f"the audio-text encoder {name!r} has no option {', '.join(left)}")
+    if given.get("path"):
+        given["path"] = str(Path(given["path"]).absolute())
+    with suppress(AttributeError):  # a plug-in's may take none, and then travels as it is
+        setattr(encoder, LOADED_BY, (name, given, device))
+    return encoder
 
 
-def choose_device(device: str) -> str:
-    """``cpu`` or ``cuda``; ``auto`` takes the GPU where torch finds one."""
+def _load_plugin(name: str, options: dict[str, str], device: str) -> AudioTextEncoder:
+    points, what = plugins("audio_text_encoders"), f"audio-text encoder {name!r}"
+    if name not in points:
+        near = did_you_mean(name, [*LAION, *PACKAGES, *sorted(points)], "there are")
+        raise MetricError(f"there is no {what}{near}")
+    with plugin_failures(points[name], what, MetricError):
+        encoder = points[name].load()(options, device)
+    if not isinstance(encoder, AudioTextEncoder) or not isinstance(encoder.windows, Windows):
+        raise MetricError(f"{what}: {points[name].value} returned something else")
+    return encoder
+
+
+def _load_package(name: str, options: dict[str, str], device: str) -> PackageEncoder:
+    """Load one of ``PACKAGES``; ``path`` (its weights) and ``download`` leave the options."""
+    package, hint = PACKAGES[name]
+    if importlib.util.find_spec(package) is None:
+        raise MetricError(f"{name} needs the package {package}, which is not installed: {hint}")
+    path, download = options.pop("path", ""), options.pop("download", "no") == "yes"
+    if path and not Path(path).is_file():
+        raise MetricError(f"{name}: there is no file of weights {path}")
+    if not path and not (download and package == "msclap"):
+        also = ", or allow a download with [download=yes]" if package == "msclap" else ""
+        raise MetricError(f"{name}: name its file of weights with [path=FILE]{also}")
+    load = _load_msclap if package == "msclap" else _load_m2d
+    try:
+        return load(name, path, choose_device(device))
+    except MetricError:
+        raise
+    except Exception as error:  # another's package may raise anything
+        raise MetricError(f"{name}: the package {package} could not load it ({error})") from error
+
+
+def _load_msclap(name: str, path: str, device: str) -> PackageEncoder:
+    from msclap import CLAP
+
+    version = name.rpartition("-")[2]
+    model = CLAP(model_fp=path or None, version=version, use_cuda=device == "cuda")
+
+    def audio(windows: Samples) -> Any:
+        # The package reads files alone; a window is as long as it wants, so that it cuts nothing.
+        import soundfile
+
+        with TemporaryDirectory(prefix="audiocapbench-") as folder:
+            files = [str(Path(folder, f"{place}.wav")) for place in range(len(windows))]
+            for file, window in zip(files, windows, strict=True):
+                soundfile.write(file, np.asarray(window), PRESETS[name].rate, subtype="FLOAT")
+            return model.get_audio_embeddings(files, resample=True)
+
+    return PackageEncoder(name, model.model_fp, audio, model.get_text_embeddings)
+
+
+def _load_m2d(name: str, path: str, device: str) -> PackageEncoder:
     import torch
+    from portable_m2d import PortableM2D
 
-    found = torch.cuda.is_available()
-    if device == "cuda" and not found:
-        raise MetricError("device=cuda: torch finds no GPU here; use device=cpu")
-    return "cuda" if found and device != "cpu" else "cpu"
+    model = PortableM2D(path, flat_features=True).to(device).eval()
+
+    def audio(windows: Samples) -> Any:
+        with torch.inference_mode():
+            waves = torch.from_numpy(np.ascontiguousarray(windows, dtype=np.float32))
+            return model.encode_clap_audio(waves.to(device))
+
+    def text(texts: list[str]) -> Any:
+        with torch.inference_mode():
+            return model.encode_clap_text(texts, truncate=True)
+
+    return PackageEncoder(name, path, audio, text)

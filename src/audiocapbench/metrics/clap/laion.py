@@ -4,7 +4,6 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, groupby
 from pathlib import Path
@@ -14,13 +13,21 @@ import numpy as np
 
 from audiocapbench.audio import Samples
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.clap.encoder import DEFAULT_BATCH, choose_device
 from audiocapbench.metrics.clap.windows import PRESETS, Cut, Sound, Windows, trimmed
-from audiocapbench.metrics.encoders.device import check_precision, computing, count_that_fits
+from audiocapbench.metrics.encoders.device import (
+    DEFAULT_BATCH,
+    check_precision,
+    choose_device,
+    computing,
+    count_that_fits,
+)
 from audiocapbench.metrics.encoders.encoder import Vectors, fingerprint
 from audiocapbench.metrics.encoders.hub import label_of, loading, require, snapshot
 
-_DEFINING = ("config.json", "preprocessor_config.json", "processor_config.json", "tokenizer.json")
+_DEFINING = (
+    "config.json preprocessor_config.json processor_config.json tokenizer.json vocab.json "
+    "merges.txt"
+).split()
 _TRIED, _LARGEST = 64, 512
 _FRAMES = 1 << 15
 _FLOOR = 1e-10
@@ -42,19 +49,17 @@ class Computing(NamedTuple):
 
 EXACT = Computing()
 
-
 Frames = tuple[Any, Any]
-"""Of each frame of each cut its row, of those that cuts share and then the others; and of each of
+"""The row of each frame of each cut, of those that cuts share and then the others; and of each of
 the others, where its cut begins, how long that is, and where the centre of the frame is in it."""
 
 
 class LogMel:
     """Log-mel pictures of looped cuts as a ClapFeatureExtractor makes them, on any device.
 
-    It is computed in double precision: quiet bands beside a loud tone would otherwise be noise.
-    Values equal the extractor's to within 1e-3 dB. Cuts that overlap share the frames that lie
-    wholly in them, where they begin a whole number of frames apart; at the ends of a cut, and
-    wherever else it is not so, a frame is computed for that cut alone.
+    In double precision, values equal the extractor's to within 1e-3 dB: quiet bands beside a loud
+    tone would otherwise be noise. Cuts that begin a whole number of frames apart share the frames
+    that lie wholly in them; all others are computed for their cut alone.
     """
 
     def __init__(self, extractor: Any, device: str, *, double: bool = True) -> None:
@@ -125,10 +130,9 @@ class LogMel:
 class LaionEncoder:
     """A ClapModel with no randomness left in it, on a processor or a GPU.
 
-    Windows always fit the model's input, so that a fusion model (``laion-fused``) gets its four
-    equal pictures and fuses nothing; ClapFeatureExtractor would let it fuse one clip of a batch,
-    chosen at random. ``bf16`` rounds the audio tower between its first normalization and its last
-    projection, and has pictures in single precision; sentences are embedded exactly at all times.
+    A fusion model (``laion-fused``) gets four equal pictures and fuses nothing; with
+    ClapFeatureExtractor it would fuse one clip of a batch, chosen at random. ``bf16`` rounds the
+    audio tower alone: sentences are embedded exactly at all times.
     """
 
     def __init__(
@@ -141,7 +145,7 @@ class LaionEncoder:
         self._device, self._how = device, how
         extractor = ClapFeatureExtractor.from_pretrained(folder, local_files_only=True)
         self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        self._model = _whole_model(folder).float().eval().to(device)
+        self._model = _load_model(folder).float().eval().to(device)
         if how.precision == "bf16":
             _round_tower(self._model)
         self._log_mel = LogMel(extractor, device, double=how.precision != "bf16")
@@ -150,7 +154,11 @@ class LaionEncoder:
         self._copies = torch.cuda.Stream() if device == "cuda" else None
         self.in_flight = 2 if device == "cuda" else 0
         self.dimensions = int(self._model.config.projection_dim)
-        self.windows = _windows(extractor)
+        # LAION's published windows, at the rate and input length that this model has.
+        published, rate = PRESETS["laion-clap"], int(extractor.sampling_rate)
+        longest = extractor.nb_max_samples / rate
+        window = min(published.window_s, longest)
+        self.windows = Windows(rate, window, min(published.hop_s, window), longest)
         text = self._model.config.text_config
         places = text.max_position_embeddings - text.pad_token_id - 1
         self._longest = min(self._tokenizer.model_max_length, places)
@@ -293,11 +301,23 @@ def load_laion(
             "text alone, such as similarity, needs no download"
         )
     label = label_of(path or hub) if path or hub else name
-    _check_folder(folder)
+    try:
+        config = json.loads((folder / "config.json").read_bytes())
+    except (OSError, ValueError):
+        config = None
+    if not isinstance(config, dict) or config.get("model_type") != "clap":
+        raise MetricError(
+            f"{folder} holds no CLAP model of transformers: its config.json is missing or is of "
+            "another kind. Save one with ClapModel.save_pretrained and ClapProcessor's, or give "
+            "the folder of a snapshot."
+        )
+    # The files that decide what numbers come out: weights, features, vocabulary.
+    weights = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("pytorch_model*.bin"))
+    files = filter(Path.is_file, [*weights, *(folder / file for file in _DEFINING)])
     chosen = choose_device(device)
     check_precision(name, how.precision, chosen)
     with loading("CLAP model", folder):
-        return LaionEncoder(label, fingerprint(_defining(folder)), folder, chosen, how)
+        return LaionEncoder(label, fingerprint(files), folder, chosen, how)
 
 
 def _yes_no(name: str, key: str, options: dict[str, str]) -> bool:
@@ -307,17 +327,7 @@ def _yes_no(name: str, key: str, options: dict[str, str]) -> bool:
     return found
 
 
-def _windows(extractor: Any) -> Windows:
-    """LAION's published windows, at the rate and input length that this model has."""
-    published = PRESETS["laion-clap"]
-    longest = extractor.nb_max_samples / extractor.sampling_rate
-    window = min(published.window_s, longest)
-    hop = min(published.hop_s, window)
-    rate = int(extractor.sampling_rate)
-    return replace(published, rate=rate, window_s=window, hop_s=hop, input_s=longest)
-
-
-def _whole_model(folder: Path) -> Any:
+def _load_model(folder: Path) -> Any:
     """The model; one whose file lacks weights is refused, not filled with random numbers."""
     from transformers import ClapModel
 
@@ -350,24 +360,3 @@ def _round_tower(model: Any) -> None:
 def _embeddings(found: Any) -> Any:
     # transformers 4 returned the embeddings themselves, 5 returns them among other things.
     return getattr(found, "pooler_output", found)
-
-
-def _check_folder(folder: Path) -> None:
-    try:
-        config = json.loads((folder / "config.json").read_bytes())
-    except (OSError, ValueError):
-        config = None
-    if not isinstance(config, dict) or config.get("model_type") != "clap":
-        raise MetricError(
-            f"{folder} holds no CLAP model of transformers: its config.json is missing or is of "
-            "another kind. Save one with ClapModel.save_pretrained and ClapProcessor's, or give "
-            "the folder of a snapshot."
-        )
-
-
-def _defining(folder: Path) -> list[Path]:
-    """The files that decide what numbers come out: weights, features, vocabulary."""
-    weights = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("pytorch_model*.bin"))
-    vocabulary = ["vocab.json", "merges.txt"]
-    files = [*weights, *(folder / name for name in (*_DEFINING, *vocabulary))]
-    return [file for file in files if file.is_file()]

@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,9 +16,7 @@ from audiocapbench.audio import MOST_BYTES, Samples
 from audiocapbench.audio.files import hashed, open_plain, plain_wav
 from audiocapbench.errors import AudioError
 from audiocapbench.metrics.clap.windows import Sound
-from audiocapbench.metrics.read_ahead import read_ahead
 
-_CLIPS_AHEAD = 512
 _TOGETHER, _TOGETHER_BYTES = 8, 1 << 24
 _LONGEST_SENT = 1 << 26
 _SHARED = Path("/dev/shm")  # noqa: S108
@@ -33,10 +31,6 @@ class ClipFile(NamedTuple):
     sha256: str
     size: int
     settings: Sequence[str] = ()
-
-
-Read = tuple[ClipFile, Sound | AudioError]
-"""A clip as it was read, or why it could not be."""
 
 
 def read_hash(path: Path) -> ClipFile | AudioError:
@@ -69,21 +63,16 @@ def read_samples(path: Path, rate: int) -> Samples | AudioError:
     try:
         with np.errstate(over="ignore"):
             samples: Samples = audio.decode(path, mono=True, rate=rate).samples[:, 0]
-        if not np.isfinite(samples).all():
-            return AudioError(f"{path}: is too loud to be mixed down; export it again")
-        return samples
     except AudioError as error:
         return error
+    if not np.isfinite(samples).all():
+        return AudioError(f"{path}: is too loud to be mixed down; export it again")
+    return samples
 
 
-def read_by_threads(
-    clips: Iterable[ClipFile], read: Callable[[Path], Sound | AudioError]
-) -> Iterator[Read]:
-    """Read clips ahead, in their order."""
-    return read_ahead(lambda clip: read(clip.path), clips, ahead=_CLIPS_AHEAD)
-
-
-def read_by_processes(clips: Iterable[ClipFile], rate: int) -> Iterator[Read]:
+def read_by_processes(
+    clips: Iterable[ClipFile], rate: int
+) -> Iterator[tuple[ClipFile, Sound | AudioError]]:
     """Read clips ahead, in their order; threads would hold up the one that feeds a GPU.
 
     Where a process dies, what was being read is read again, each clip by a process of its own:
@@ -91,18 +80,27 @@ def read_by_processes(clips: Iterable[ClipFile], rate: int) -> Iterator[Read]:
     """
     waiting: deque[list[ClipFile]] = deque()
 
-    def noted() -> Iterator[list[ClipFile]]:
-        for group in _grouped(clips):
+    def groups() -> Iterator[list[ClipFile]]:
+        """Clips that are read together: a process that is asked for each alone mostly waits."""
+        group: list[ClipFile] = []
+        for clip in clips:
+            size = sum(one.size for one in group) + clip.size
+            if group and (len(group) == _TOGETHER or size > _TOGETHER_BYTES):
+                waiting.append(group)
+                yield group
+                group = []
+            group.append(clip)
+        if group:
             waiting.append(group)
             yield group
 
     # Containers often have little of the memory through which processes send tensors.
     room = shutil.disk_usage(_SHARED).free if _SHARED.is_dir() else sys.maxsize
     processes = max(1, min((os.cpu_count() or 1) - 1, room // (4 * _TOGETHER_BYTES)))
-    groups = noted()
+    left = groups()
     while True:
         try:
-            for sounds in _loaded(groups, rate, processes):
+            for sounds in _loaded(left, rate, processes):
                 for clip, sent in zip(waiting.popleft(), sounds, strict=True):
                     yield clip, _received(clip, sent, rate)
             return
@@ -110,20 +108,13 @@ def read_by_processes(clips: Iterable[ClipFile], rate: int) -> Iterator[Read]:
             if isinstance(error, RuntimeError) and "DataLoader worker" not in str(error):
                 raise
         while waiting:
-            yield from ((clip, _read_alone(clip, rate)) for clip in waiting.popleft())
-
-
-def _grouped(clips: Iterable[ClipFile]) -> Iterator[list[ClipFile]]:
-    """Clips that are read together: a process that is asked for each alone mostly waits."""
-    group: list[ClipFile] = []
-    for clip in clips:
-        size = sum(one.size for one in group) + clip.size
-        if group and (len(group) == _TOGETHER or size > _TOGETHER_BYTES):
-            yield group
-            group = []
-        group.append(clip)
-    if group:
-        yield group
+            for clip in waiting.popleft():
+                try:
+                    [[sent]] = _loaded([[clip]], rate, 1)
+                    yield clip, _received(clip, sent, rate)
+                except _DIED:
+                    died = "the process that decoded it died; export it again"
+                    yield clip, AudioError(f"{clip.path}: {died}")
 
 
 class _SoundFiles:
@@ -160,11 +151,3 @@ def _received(clip: ClipFile, sent: Any, rate: int) -> Sound | AudioError:
         return read_sound(clip.path, rate)
     sound: Sound | AudioError = AudioError(sent) if isinstance(sent, str) else sent.numpy()
     return sound
-
-
-def _read_alone(clip: ClipFile, rate: int) -> Sound | AudioError:
-    try:
-        [[sent]] = _loaded([[clip]], rate, 1)
-    except _DIED:
-        return AudioError(f"{clip.path}: the process that decoded it died; export it again")
-    return _received(clip, sent, rate)

@@ -1,20 +1,23 @@
-"""CLAP scores: how well captions fit the sound of their clips, with references or without."""
+"""CLAP: how well captions fit the sound of their clips, as scores and as a metric of runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from audiocapbench.errors import MetricError
-from audiocapbench.metrics.clap.embedding import Embedder, Progress
-from audiocapbench.metrics.clap.encoder import AudioTextEncoder, identity
-from audiocapbench.metrics.clap.registry import load_encoder
+from audiocapbench import audio
+from audiocapbench.data import Clip
+from audiocapbench.errors import AudioError, MetricError
+from audiocapbench.metrics.clap.embedding import WATCHER, Embedder, Progress
+from audiocapbench.metrics.clap.encoder import AudioTextEncoder, identity, load_encoder
 from audiocapbench.metrics.clap.windows import Crops, Cutting, Slide
 from audiocapbench.metrics.encoders.encoder import Vectors
 from audiocapbench.metrics.inputs import check_captions
 from audiocapbench.metrics.names import parse_name
+from audiocapbench.metrics.read_ahead import read_ahead
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.signature import Signature, sign
 
@@ -62,11 +65,7 @@ class ClapScores:
 
     @property
     def spread(self) -> SeedSpread:
-        """Over seeds, of the mean score of all captions that were heard.
-
-        Raises:
-            MetricError: No clip was heard.
-        """
+        """Over seeds, of the mean score of all captions that were heard."""
         if not self.heard:
             raise MetricError("no clip could be read, so there is no score to speak of")
         return SeedSpread.of(self.by_seed.mean(axis=1))
@@ -86,8 +85,7 @@ def clap_scores(
 ) -> ClapScores:
     """Score captions by the cosine between their embedding and their clip's, at least 0.
 
-    A clip is encoded once, however many captions it has, and all cuts of all clips go through the
-    model in common batches. A blank caption scores 0.
+    A clip is encoded once, however many captions it has. A blank caption scores 0.
 
     Args:
         clips: The audio file of each caption.
@@ -97,8 +95,8 @@ def clap_scores(
             a reference, at least 0.
         cutting: ``Crops`` for plain CLAP; sliding windows of the encoder's own unless given.
         device: ``auto``, ``cpu`` or ``cuda``, for an encoder that is named.
-        batch: How many windows the model sees at once, by default what its device has room for;
-            where memory runs out, batches are halved. It changes scores by less than 1e-5.
+        batch: Windows that the model sees at once, by default what its device has room for; it
+            changes scores by less than 1e-5.
         store: Where embeddings are kept for the next time.
         progress: Told how many clips are encoded, of how many.
 
@@ -127,10 +125,9 @@ def clap_scores(
     sounds = np.stack([found.vectors[paths[row]] for row in heard], axis=1)
     scores = np.stack([_cosines(sound, texts) for sound in sounds])
     if references is not None:
-        own = [references[row] for row in heard]
-        counts = [len(several) for several in own]
-        theirs = embedder.texts([text for several in own for text in several])
-        cosines = _cosines(np.repeat(texts, counts, axis=0), theirs)
+        counts = [len(references[row]) for row in heard]
+        reference_texts = embedder.texts([text for row in heard for text in references[row]])
+        cosines = _cosines(np.repeat(texts, counts, axis=0), reference_texts)
         scores = (scores + np.maximum.reduceat(cosines, np.cumsum([0, *counts[:-1]]))) / 2
     return ClapScores(signature, heard, scores, found.missing)
 
@@ -167,10 +164,84 @@ def choose_cutting(
 
 def _cosines(left: Vectors, right: Vectors) -> FloatArray:
     """Cosine of each row with its partner, at least 0; the zero vector is like nothing."""
-    lengths = np.sqrt(_products(left, left)) * np.sqrt(_products(right, right))
-    return np.clip(_products(left, right) / np.where(lengths > 0, lengths, 1), 0, 1)
+
+    def products(one: Vectors, other: Vectors) -> FloatArray:
+        found: FloatArray = np.einsum("ij,ij->i", one, other, dtype=np.float64)
+        return found
+
+    lengths = np.sqrt(products(left, left)) * np.sqrt(products(right, right))
+    return np.clip(products(left, right) / np.where(lengths > 0, lengths, 1), 0, 1)
 
 
-def _products(left: Vectors, right: Vectors) -> FloatArray:
-    products: FloatArray = np.einsum("ij,ij->i", left, right, dtype=np.float64)
-    return products
+def clap(
+    predictions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    *,
+    clips: Sequence[Clip],
+    store: "Store | None" = None,
+    **options: str,
+) -> MetricResult:
+    """Cosine of each caption with its clip, from 0 to 1; references are not read.
+
+    Args:
+        store: Where embeddings are kept for the next time.
+        **options: As the registry names them.
+
+    Raises:
+        MetricError: The weights cannot be had, or a clip is not there as it was.
+    """
+    encoder, cutting = _prepared(tuple(sorted(options.items())))
+    paths = _paths(clips)
+    found = clap_scores(
+        paths, predictions, encoder, cutting=cutting, store=store, progress=WATCHER.get()
+    )
+    _refuse({path.name: why for path, why in found.missing.items()}, len(clips))
+    return found.result
+
+
+def clip_vectors(clips: Sequence[Clip], **options: str) -> Vectors:
+    """The embedding of each clip; options and errors are those of ``clap``."""
+    embedder, paths = Embedder(*_prepared(tuple(sorted(options.items())))), _paths(clips)
+    found = embedder.clips(paths)
+    _refuse({path.name: why for path, why in found.missing.items()}, len(clips))
+    return np.stack([found.vectors[path].mean(axis=0) for path in paths])
+
+
+def prepare_clap(**options: str) -> None:
+    """Load the weights; a MetricError says why they cannot be had."""
+    _prepared(tuple(sorted(options.items())))
+
+
+@lru_cache(maxsize=1)
+def _prepared(options: tuple[tuple[str, str], ...]) -> tuple[AudioTextEncoder, Cutting]:
+    left = dict(options)
+    name, device = left.pop("encoder", "laion"), left.pop("device", "auto")
+    windows = left.pop("windows", "slide")
+    encoder = load_encoder(name, left, device)
+    return encoder, choose_cutting(encoder, windows)
+
+
+def _paths(clips: Sequence[Clip]) -> list[Path]:
+    """The files of clips, all of which can be heard as they were when the model was asked."""
+
+    def problem(clip: Clip) -> str | None:
+        if clip.is_absent:
+            return "only its references were given, no audio"
+        try:
+            if audio.sha256(clip.path) == clip.sha256:
+                return None
+        except AudioError as error:
+            return str(error)
+        return f"{clip.path} is another file than the one that was asked about"
+
+    found = read_ahead(problem, dict.fromkeys(clips))
+    _refuse({clip.file_name: why for clip, why in found if why}, len(clips))
+    return [clip.path for clip in clips]
+
+
+def _refuse(missing: dict[str, str], count: int) -> None:
+    for name, why in missing.items():
+        raise MetricError(
+            f"clap hears the clips, and {len(missing):,} of {count:,} are not there: "
+            f"{name}: {why}. Put the clips back where the run found them, or leave clap out."
+        )

@@ -52,8 +52,7 @@ class Windows:
 
     def starts(self, length: int) -> range:
         """First samples of the windows: from 0 by the hop until the clip's end is covered."""
-        count = 1 + max(0, -(-(length - self.window) // self.hop))
-        return range(0, count * self.hop, self.hop)
+        return range(0, max(1, length - self.window + self.hop), self.hop)
 
 
 PRESETS = {
@@ -105,9 +104,9 @@ class Slide:
     def views(self, samples: Sound, content: str, wanted: Collection[str]) -> Iterator[View]:
         """One view of mono samples, of all windows; the last may be partial and is looped too."""
         if wanted:
-            own, length = self.windows, len(samples)
-            starts = own.starts(length)
-            cuts = [Cut(samples, start, min(start + own.window, length)) for start in starts]
+            window, length = self.windows.window, len(samples)
+            starts = self.windows.starts(length)
+            cuts = [Cut(samples, start, min(start + window, length)) for start in starts]
             yield View(self.settings, cuts)
 
 
@@ -135,10 +134,7 @@ class Crops:
         return {"windows": "crop", "input": own.input_s, "rate": own.rate, "seeds": seeds}
 
     def views(self, samples: Sound, content: str, wanted: Collection[str]) -> Iterator[View]:
-        """A view for each place where a crop begins; seeds that agree on it share the view.
-
-        ``content`` is the clip's SHA-256.
-        """
+        """A view for each place where a crop begins; ``content`` is the clip's SHA-256."""
         places: dict[int, list[str]] = {}
         for seed in self.seeds:
             if self._setting(seed) in wanted:

@@ -10,10 +10,23 @@ from audiocapbench.errors import MetricError
 PRECISIONS = ("exact", "tf32", "bf16")
 """Single precision throughout; products rounded to 10 bits by a GPU; weights and states to 7."""
 
+DEFAULT_BATCH = 16
+"""Windows of audio that a processor is given at once."""
+
 _SHARE = 0.7
 
 _Item = TypeVar("_Item")
 _Done = TypeVar("_Done")
+
+
+def choose_device(device: str) -> str:
+    """``cpu`` or ``cuda``; ``auto`` takes the GPU where torch finds one."""
+    import torch
+
+    found = torch.cuda.is_available()
+    if device == "cuda" and not found:
+        raise MetricError("device=cuda: torch finds no GPU here; use device=cpu")
+    return "cuda" if found and device != "cpu" else "cpu"
 
 
 def check_precision(what: str, precision: str, device: str) -> None:
