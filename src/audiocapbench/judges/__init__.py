@@ -7,17 +7,16 @@ from audiocapbench.judges.executor import (
     JudgeEnd,
     JudgeOptions,
     JudgeProgress,
-    JudgingEnd,
+    JudgeTask,
     ajudge_run,
     check_prices,
+    expected_answers,
     judge_run,
     missing_judgements,
+    preview_judging,
 )
 from audiocapbench.judges.judge import BatchJudge, Judge, ModelJudge, TextJudge
-from audiocapbench.judges.questioning import JudgeTask, expected_answers, preview_judging
 from audiocapbench.judges.registry import (
-    ContractEntry,
-    JudgeEntry,
     create_judge,
     create_judges,
     find_contract,
@@ -32,18 +31,10 @@ from audiocapbench.judges.sensitivity import (
     study_sensitivity,
 )
 
-__all__ = [
-    "BatchJudge",
-    "Contract",
-    "ContractEntry",
-    "Judge",
-    "JudgeCheck",
-    "JudgeEnd",
-    "JudgeInput",
-]
-__all__ += ["JudgeEntry", "JudgeError", "JudgeOptions", "JudgeProgress", "JudgeSensitivity"]
-__all__ += ["JudgeTask", "JudgingEnd", "ModelJudge", "ReplyError", "ReplyField", "TextJudge"]
-__all__ += ["Verdict", "ajudge_run", "check_judge", "check_prices", "create_judge", "create_judges"]
-__all__ += ["expected_answers", "find_contract", "judge_run", "judge_variants", "list_contracts"]
-__all__ += ["list_judges", "missing_judgements", "preview_check", "preview_judging"]
-__all__ += ["preview_sensitivity", "select_answers", "study_sensitivity"]
+__all__ = ["BatchJudge", "Contract", "Judge", "JudgeCheck", "JudgeEnd", "JudgeError", "JudgeInput"]
+__all__ += ["JudgeOptions", "JudgeProgress", "JudgeSensitivity", "JudgeTask", "ModelJudge"]
+__all__ += ["ReplyError", "ReplyField", "TextJudge", "Verdict", "ajudge_run", "check_judge"]
+__all__ += ["check_prices", "create_judge", "create_judges", "expected_answers", "find_contract"]
+__all__ += ["judge_run", "judge_variants", "list_contracts", "list_judges", "missing_judgements"]
+__all__ += ["preview_check", "preview_judging", "preview_sensitivity", "select_answers"]
+__all__ += ["study_sensitivity"]

@@ -1,9 +1,13 @@
-"""From many judgements of an answer to one: rounds of a judge first, then the judges of a panel."""
+"""From many judgements of an answer to one: rounds of a judge first, then the judges of a panel.
 
-from collections import defaultdict
+And where judgements have no scores: why.
+"""
+
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import mean, stdev
+from typing import NamedTuple
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import JudgeError
@@ -17,9 +21,11 @@ Scores = Mapping[str, float]
 ByJudge = dict[str, dict[str, Scores]]
 """Scores by judge and sample."""
 
+_LONGEST_REASON = 300
+_DETAILS = re.compile(r"\S*\d\S*")
 
-@dataclass(frozen=True, slots=True)
-class PanelScore:
+
+class PanelScore(NamedTuple):
     """What a panel makes of one answer: scores by dimension, and how many judges gave one.
 
     ``spread`` is the standard deviation of their overall scores; None for a single judge.
@@ -31,7 +37,6 @@ class PanelScore:
 
     @property
     def overall(self) -> float:
-        """The unrounded mean of the dimensions."""
         return overall(self.scores)
 
 
@@ -47,36 +52,53 @@ def by_judge(judgements: Iterable[Judgement]) -> ByJudge:
         if one.status is Status.OK:
             rounds[one.judge][one.sample_id].append(one.scores)
     return {
-        judge: {sample: together(given) for sample, given in samples.items()}
+        judge: {sample: together(scores) for sample, scores in samples.items()}
         for judge, samples in rounds.items()
     }
 
 
 def panel(opinions: ByJudge) -> dict[str, PanelScore]:
-    """The panel's score of each sample, from the judges that gave one.
-
-    Raises:
-        JudgeError: The judges do not judge the same dimensions.
-    """
-    given: dict[str, list[Scores]] = defaultdict(list)
+    """The panel's score of each sample, from the judges that gave one."""
+    by_sample: dict[str, list[Scores]] = defaultdict(list)
     for samples in opinions.values():
         for sample, scores in samples.items():
-            given[sample].append(scores)
-    kinds = {tuple(scores) for one in given.values() for scores in one}
-    if len({frozenset(kind) for kind in kinds}) > 1:
+            by_sample[sample].append(scores)
+    if len({frozenset(scores) for own in by_sample.values() for scores in own}) > 1:
         raise JudgeError("judges of one panel must judge the same dimensions")
     return {
         sample: PanelScore(
-            together(scores),
-            len(scores),
-            stdev(map(overall, scores)) if len(scores) > 1 else None,
+            together(own), len(own), stdev(map(overall, own)) if len(own) > 1 else None
         )
-        for sample, scores in given.items()
+        for sample, own in by_sample.items()
     }
 
 
-def together(given: Sequence[Scores]) -> Scores:
+def together(scores: Sequence[Scores]) -> Scores:
     """The mean scores of several rounds or judges; there is at least one."""
-    if len(given) == 1:
-        return given[0]
-    return {name: float(mean(one[name] for one in given)) for name in given[0]}
+    if len(scores) == 1:
+        return scores[0]
+    return {name: float(mean(one[name] for one in scores)) for name in scores[0]}
+
+
+def failure_reasons(judgements: Iterable[Judgement]) -> dict[str, int]:
+    """How many failed for each reason, most first; reasons that differ in numbers are one."""
+    counts: Counter[str] = Counter()
+    examples: dict[str, str] = {}
+    for one in judgements:
+        if one.status is not Status.OK:
+            reason = one.error or f"the judgement is {one.status}"
+            own_id = rf"(?<!\w){re.escape(one.sample_id)}(?!\w)"
+            kind = _DETAILS.sub("", re.sub(own_id, "0", reason))[:_LONGEST_REASON]
+            counts[examples.setdefault(kind, reason)] += 1
+    return dict(counts.most_common())
+
+
+def failure_words(judge: str, reasons: Mapping[str, int], total: int) -> str | None:
+    """How many of so many judgements failed, and why most of them did; None where none did."""
+    if not reasons:
+        return None
+    (reason, count), failed = next(iter(reasons.items())), sum(reasons.values())
+    often = f", most often ({count:,})" if count < failed else ""
+    reason = reason.removeprefix(f"{judge}: ")
+    words = reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]} …"
+    return f"{judge} failed in {failed:,} of {total:,} judgements{often}: {words}"

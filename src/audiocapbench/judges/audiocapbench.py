@@ -6,7 +6,6 @@ replies in its own way. Both are here, by name.
 
 import math
 from functools import partial
-from typing import Any
 
 from audiocapbench.errors import JudgeError, ReplyError
 from audiocapbench.judges.contract import (
@@ -33,13 +32,9 @@ PROTOCOLS = ("ours", "published")
 def contract(prompt: str | None = None, protocol: str = "ours") -> Contract:
     """Three scores from 0 to 10 and a sentence or two of reasoning.
 
-    Args:
-        prompt: The layout: ``paper`` or ``tool``; by default the protocol's own.
-        protocol: ``ours``: integers within bounds, a schema where the model takes one, texts that
-            cannot play the reply. ``published``: what the published tool does.
-
-    Raises:
-        JudgeError: There is no such layout or protocol.
+    The prompt's layout is ``paper`` or ``tool``, by default the protocol's own. Protocol ``ours``:
+    integers within bounds, a schema where the model takes one, texts that cannot play the reply;
+    ``published``: what the published tool does.
     """
     if protocol not in PROTOCOLS:
         raise JudgeError(f"protocol is {' or '.join(PROTOCOLS)}, not {protocol!r}")
@@ -64,21 +59,17 @@ def contract(prompt: str | None = None, protocol: str = "ours") -> Contract:
 
 def _assemble(layout: str, case: JudgeInput) -> str:
     _, prompts = published_prompts(LAYOUTS[layout])
+    # A category that the paper does not have gets the guidance of sound, as its instruction does.
+    category = case.category if case.category in prompts["guidance"] else "sound"
+    guidance = prompts["guidance"][category]
+    if category == "speech" and case.transcript:
+        guidance += "\n" + fill(prompts["transcript"], transcript=case.transcript)
     return fill(
         "\n".join(prompts["template"]),
-        category_guidance=_guidance(case, prompts),
+        category_guidance=guidance,
         refs_text="\n".join(f"  - {one}" for one in case.references),
         prediction=case.prediction,
     )
-
-
-def _guidance(case: JudgeInput, prompts: dict[str, Any]) -> str:
-    # A category that the paper does not have gets the guidance of sound, as its instruction does.
-    category = case.category if case.category in prompts["guidance"] else "sound"
-    guidance: str = prompts["guidance"][category]
-    if category != "speech" or not case.transcript:
-        return guidance
-    return f"{guidance}\n{fill(prompts['transcript'], transcript=case.transcript)}"
 
 
 def _as_published(text: str) -> Verdict:

@@ -1,10 +1,11 @@
 """The reliability study: can this judge tell right from safe from wrong, and is it swayed by style?
 
-After appendix H of MECAT, on any benchmark whose samples have references.
+After appendix H of MECAT, on any benchmark whose samples have references. What every study of a
+judge needs stands here too: who judges which answers, what that costs, and intervals.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
@@ -15,22 +16,27 @@ from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine import Preview, answered, run_benchmark
-from audiocapbench.errors import JudgeError
-from audiocapbench.judges.aggregation import MAX_VALUE, by_judge, overall
-from audiocapbench.judges.executor import JudgeOptions, judgements_by
-from audiocapbench.judges.failures import failure_reasons, failure_words
-from audiocapbench.judges.judge import Judge
-from audiocapbench.judges.study import (
-    StudyPart,
-    judge_parts,
-    mean_score_interval,
-    preview_parts,
+from audiocapbench.errors import JudgeError, StoppedError
+from audiocapbench.judges.aggregation import (
+    MAX_VALUE,
+    by_judge,
+    failure_reasons,
+    failure_words,
+    overall,
 )
-from audiocapbench.metrics.result import FloatArray
+from audiocapbench.judges.executor import (
+    JudgeOptions,
+    judge_run,
+    judgements_by,
+    missing_judgements,
+    preview_judging,
+)
+from audiocapbench.judges.judge import Judge
+from audiocapbench.metrics.result import FloatArray, first_column
 from audiocapbench.models import Model, Question
 from audiocapbench.models.controls import ControlModel
 from audiocapbench.signature import Signature
-from audiocapbench.stats import Interval
+from audiocapbench.stats import Interval, mean_interval
 from audiocapbench.stats.agreement import category_counts, fleiss_kappa
 from audiocapbench.stats.correlation import auc, rank_correlation
 from audiocapbench.store import Run, Store
@@ -43,6 +49,48 @@ _ORDER = re.compile(r"\b(?:then|before|after|followed|finally|first|next|later)\
 _LITTLE_WORDS = re.compile(
     r"\b(?:there (?:is|are)|can be heard|an?|the|is|are|was|were|being)\b\s*", re.IGNORECASE
 )
+
+
+class StudyPart(NamedTuple):
+    """Answers of a run that are judged so many times; all of its answers by default."""
+
+    run: Run
+    repeats: int
+    samples: frozenset[str] | None = None
+
+
+def judge_parts(
+    store: Store, judge: Judge, parts: Iterable[StudyPart], what: str, options: JudgeOptions
+) -> None:
+    """Have all parts judged; ``what`` is stopped by a refusal, or before its last answer."""
+    for run, repeats, samples in parts:
+        own: JudgeOptions = {**options, "repeats": repeats, "samples": samples}
+        end = judge_run(store, run, [judge], **own)
+        for refusal in end.refusals:
+            raise refusal
+        if end.stop is not None:
+            why = end.stop.because(end.spending)
+            raise StoppedError(f"the {what} was stopped: {why}; run it again to go on", end.stop)
+
+
+def preview_parts(
+    store: Store, judge: Judge, parts: Iterable[StudyPart], prices: Path | None
+) -> Preview:
+    """What it will likely cost to have all of it judged."""
+    missing = [
+        task
+        for run, repeats, samples in parts
+        for task in missing_judgements(store, run, judge, repeats=repeats, samples=samples)
+    ]
+    return preview_judging(judge, missing, store=store, prices=prices)
+
+
+def mean_score_interval(
+    values: FloatArray, least: float = 0.0, clips: Sequence[str] | None = None
+) -> Interval | None:
+    """Interval of a mean of scores, or of changes of them where the least is below zero."""
+    bounds = (least, MAX_VALUE)
+    return mean_interval(values[:, np.newaxis], first_column, clusters=clips, bounds=bounds)
 
 
 def padded(text: str) -> str:
@@ -81,7 +129,7 @@ STYLES: Mapping[str, Callable[[str], str | None]] = {
 
 
 class StyledControl(ControlModel):
-    """``control/right`` in another style."""
+    """``control/right`` in another style, where its answer can be put so."""
 
     def __init__(self, style: str) -> None:
         super().__init__("right")
@@ -90,7 +138,6 @@ class StyledControl(ControlModel):
         self.parameters = {**self.parameters, "style": style}
 
     async def answer(self, question: Question) -> Reply:
-        """The control's answer in the other style, where it can be put so."""
         reply = await super().answer(question)
         if reply.status is not Status.OK:
             return reply
@@ -101,7 +148,7 @@ class StyledControl(ControlModel):
 
 
 KINDS = ("right", "safe", "wrong")
-CHECKED = (*(f"{one} answers" for one in KINDS), *(f"right answers, {one}" for one in STYLES))
+CHECKED = (*(f"{kind} answers" for kind in KINDS), *(f"right answers, {one}" for one in STYLES))
 """What a check has judged, in turn."""
 
 
@@ -127,20 +174,15 @@ class StyleShift:
 
 @dataclass(frozen=True, slots=True)
 class JudgeCheck:
-    """What the study found.
+    """What the study found; None where a measure says nothing.
 
     Attributes:
         repeats: Rounds that agreement is measured over.
-        kinds: Figures for right, safe and wrong answers.
         auc_right_safe: Probability that a right answer scores above a safe one.
-        auc_safe_wrong: Probability that a safe answer scores above a wrong one.
-        kappa: Fleiss' kappa over rounds and all kinds; None for a single round, or where every
-            score is the same.
-        length_correlation: Rank correlation of length and score within kinds; None where the
-            scores within each kind are all equal.
+        kappa: Fleiss' kappa over rounds and all kinds.
+        length_correlation: Rank correlation of length and score within kinds.
         styles: What padding, reordering and shortening do to a right answer's score.
-        failed: Judgements without scores.
-        reasons: Why, and how many for each reason.
+        failed: Judgements without scores; ``reasons`` counts why.
         left_in: Whether a right answer is the only reference itself, which was left in.
     """
 
@@ -173,8 +215,8 @@ class JudgeCheck:
 
     def document(self) -> dict[str, Any]:
         """The study as a JSON object."""
-        own = asdict(self) | {"signature": str(self.signature)}
-        return own | {"ordered": self.ordered, "warning": self.warning}
+        fields = asdict(self) | {"signature": str(self.signature)}
+        return fields | {"ordered": self.ordered, "warning": self.warning}
 
 
 def check_judge(
@@ -193,8 +235,45 @@ def check_judge(
     parts = _known_answers(benchmark, store, selection, options.get("repeats", 3))
     judge_parts(store, judge, parts.values(), "check", options)
     judged = {kind: _read(judge, store, part.run) for kind, part in parts.items()}
-    left_in = benchmark.traits.controls.right_is == "reference"
-    return replace(_result(judge, judged), left_in=left_in)
+    for kind in KINDS:
+        if not judged[kind].scores:
+            failed = judged[kind].failed
+            why = failure_words(judge.name, failure_reasons(failed), len(failed))
+            raise JudgeError(why or f"{judge.name} has no judgement of any {kind} answer")
+    kinds = [judged[kind] for kind in KINDS]
+    right, safe, wrong = (np.array(list(one.scores.values())) for one in kinds)
+    rounds = [len(one.ratings) for one in kinds]
+    figures = {}
+    for kind, own, scores in zip(KINDS, kinds, (right, safe, wrong), strict=True):
+        mean, interval = float(scores.mean()), mean_score_interval(scores)
+        kappa = _kappa(own.ratings)
+        figures[kind] = KindFigure(len(scores), mean, interval, own.dimensions, kappa)
+    styles, plain = {}, judged["right"].scores
+    for style in STYLES:
+        styled = judged[f"right+{style}"].scores
+        changes = np.array([styled[key] - plain[key] for key in plain if key in styled])
+        if len(changes):
+            interval = mean_score_interval(changes, -MAX_VALUE)
+            styles[style] = StyleShift(len(changes), float(changes.mean()), interval)
+    lengths = [
+        (one.words[sample], score, number)
+        for number, one in enumerate(kinds)
+        for sample, score in one.scores.items()
+    ]
+    return JudgeCheck(
+        judge.name,
+        judge.signature,
+        max(rounds),
+        figures,
+        auc(right, safe),
+        auc(safe, wrong),
+        _kappa(np.concatenate([one.ratings[: min(rounds)] for one in kinds], axis=1)),
+        rank_correlation(*np.array(lengths, dtype=np.float64).T),
+        styles,
+        sum(len(one.failed) for one in judged.values()),
+        failure_reasons(failure for one in judged.values() for failure in one.failed),
+        left_in=benchmark.traits.controls.right_is == "reference",
+    )
 
 
 def preview_check(
@@ -228,7 +307,10 @@ def _known_answers(
 
 
 class _KindScores(NamedTuple):
-    """One kind of answer: scores and lengths by sample, ratings by round, and what failed."""
+    """One kind of answer: scores and lengths by sample, ratings by round, and what failed.
+
+    Ratings are of shape (rounds, samples × dimensions), NaN where a round gave none.
+    """
 
     scores: dict[str, float]
     dimensions: Mapping[str, float]
@@ -238,80 +320,27 @@ class _KindScores(NamedTuple):
 
 
 def _read(judge: Judge, store: Store, run: Run) -> _KindScores:
-    found = judgements_by(store, judge, run.id)
-    samples = by_judge(found).get(judge.name, {})
+    judgements = judgements_by(store, judge, run.id)
+    samples = by_judge(judgements).get(judge.name, {})
     dimensions = {
-        name: float(np.mean([one[name] for one in samples.values()]))
+        name: float(np.mean([scores[name] for scores in samples.values()]))
         for name in (judge.dimensions if samples else ())
     }
     rounds: dict[int, dict[tuple[str, str], float]] = {}
-    for one in found:
-        own = rounds.setdefault(one.repeat, {})
-        own.update({(one.sample_id, name): value for name, value in one.scores.items()})
+    for one in judgements:
+        ratings = rounds.setdefault(one.repeat, {})
+        ratings.update({(one.sample_id, name): value for name, value in one.scores.items()})
+    units = sorted({unit for ratings in rounds.values() for unit in ratings})
+    table = [[ratings.get(unit, np.nan) for unit in units] for ratings in rounds.values()]
     answers = {one.sample.id: one.outcome.reply.text for one in answered(store, run)}
     return _KindScores(
         {sample: overall(scores) for sample, scores in samples.items()},
         dimensions,
         {sample: len(text.split()) for sample, text in answers.items()},
-        _table(list(rounds.values())),
-        [one for one in found if one.status is not Status.OK],
+        np.array(table, dtype=np.float64).reshape(len(rounds), len(units)),
+        [one for one in judgements if one.status is not Status.OK],
     )
-
-
-def _result(judge: Judge, judged: Mapping[str, _KindScores]) -> JudgeCheck:
-    for kind in KINDS:
-        if not judged[kind].scores:
-            failed = judged[kind].failed
-            why = failure_words(judge.name, failure_reasons(failed), len(failed))
-            raise JudgeError(why or f"{judge.name} has no judgement of any {kind} answer")
-    kinds = [judged[kind] for kind in KINDS]
-    right, safe, wrong = (np.array(list(one.scores.values())) for one in kinds)
-    rounds = [len(one.ratings) for one in kinds]
-    figures = {}
-    for kind, own, scores in zip(KINDS, kinds, (right, safe, wrong), strict=True):
-        mean, interval = float(scores.mean()), mean_score_interval(scores)
-        kappa = _kappa(own.ratings)
-        figures[kind] = KindFigure(len(scores), mean, interval, own.dimensions, kappa)
-    styled = {style: _shift(judged["right"], judged[f"right+{style}"]) for style in STYLES}
-    return JudgeCheck(
-        judge.name,
-        judge.signature,
-        max(rounds),
-        figures,
-        auc(right, safe),
-        auc(safe, wrong),
-        _kappa(np.concatenate([one.ratings[: min(rounds)] for one in kinds], axis=1)),
-        _length_correlation(kinds),
-        {style: shift for style, shift in styled.items() if shift is not None},
-        sum(len(one.failed) for one in judged.values()),
-        failure_reasons(failure for one in judged.values() for failure in one.failed),
-    )
-
-
-def _table(rounds: Sequence[Mapping[tuple[str, str], float]]) -> FloatArray:
-    """Ratings of shape (rounds, samples × dimensions); NaN where a round gave none."""
-    units = sorted({unit for given in rounds for unit in given})
-    rows = [[given.get(unit, np.nan) for unit in units] for given in rounds]
-    return np.array(rows, dtype=np.float64).reshape(len(rounds), len(units))
 
 
 def _kappa(ratings: FloatArray) -> float | None:
     return fleiss_kappa(category_counts(ratings)) if len(ratings) > 1 else None
-
-
-def _length_correlation(kinds: Sequence[_KindScores]) -> float | None:
-    rows = [
-        (one.words[sample], score, number)
-        for number, one in enumerate(kinds)
-        for sample, score in one.scores.items()
-    ]
-    words, scores, groups = np.array(rows, dtype=np.float64).T
-    return rank_correlation(words, scores, groups)
-
-
-def _shift(plain: _KindScores, styled: _KindScores) -> StyleShift | None:
-    both = [sample for sample in plain.scores if sample in styled.scores]
-    if not both:
-        return None
-    changes = np.array([styled.scores[one] - plain.scores[one] for one in both])
-    return StyleShift(len(both), float(changes.mean()), mean_score_interval(changes, -MAX_VALUE))

@@ -1,7 +1,6 @@
 """A contract: the prompt, the format that it asks for, and the parser that reads the reply.
 
-The three belong together, so that a bad reply is a parse error and never a silent zero. Who is
-asked, and how often, is the executor's business.
+The three belong together, so that a bad reply is a parse error and never a silent zero.
 """
 
 import hashlib
@@ -34,10 +33,7 @@ def published_prompts(name: str) -> tuple[str, dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class JudgeInput:
-    """What is put before a judge: an answer, and what is known about the clip.
-
-    The category chooses the guidance; details are all else that the dataset adds.
-    """
+    """An answer and what is known about the clip; details are all else that the dataset adds."""
 
     sample_id: str
     prediction: str
@@ -88,7 +84,6 @@ class ReplyField:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """Its JSON schema."""
         if self.kind == "text":
             return {"type": "string"}
         return {"type": self.kind, "minimum": self.low, "maximum": self.high}
@@ -152,12 +147,10 @@ class Contract:
 
     @property
     def dimensions(self) -> tuple[str, ...]:
-        """Names of the scores."""
         return tuple(one.name for one in self.fields if one.kind != "text")
 
     @property
     def prompt_hash(self) -> str:
-        """Says which wording was used."""
         return hashlib.sha256(self.wording.encode()).hexdigest()[:12]
 
     @property
@@ -177,11 +170,7 @@ class Contract:
         return Verdict(dict.fromkeys(self.dimensions, 0.0), "The prediction is empty.")
 
     def prompt(self, case: JudgeInput) -> str:
-        """The words that the judge is given.
-
-        Raises:
-            JudgeError: There are none for this case.
-        """
+        """The words that the judge is given; JudgeError where there are none for this case."""
         try:
             return self.assemble(case.quoted() if self.quotes else case)
         except AudioCapBenchError:
@@ -202,23 +191,22 @@ class Contract:
         return f"{self.prompt(case)}\n\n{why}"
 
     def parse(self, text: str) -> Verdict:
-        """Read a reply.
-
-        Raises:
-            ReplyError: It does not satisfy the contract; the message says how.
-        """
+        """Read a reply; ReplyError says how it does not satisfy the contract."""
         if len(text) > LONGEST_REPLY:
             raise ReplyError(f"the reply is longer than {LONGEST_REPLY:,} characters")
+        said = without_thoughts(text, self.wording)
+        if said is None:
+            raise ReplyError("the reply ends before its thinking does")
         if self.reader is not None:
             try:
-                verdict = self.reader(self._verdict_of(text))
+                verdict = self.reader(said)
                 return Verdict(self._scores(verdict.scores), verdict.reasoning)
             except ReplyError:
                 raise
             except (Exception, SystemExit) as error:  # a plug-in may raise anything
                 why = f"({failure_words(error)}){failure_place(error)}"
                 raise ReplyError(f"the reply could not be read {why}") from error
-        found = [self._checked(one) for one in find_objects(self._verdict_of(text))]
+        found = [self._checked(one) for one in find_objects(said)]
         if not found:
             raise ReplyError("there is no JSON object in the reply")
         if any(one != found[0] for one in found[1:]):
@@ -239,28 +227,19 @@ class Contract:
         reasoning = values.get(REASONING, "")
         if not isinstance(reasoning, str):
             raise ReplyError(f"{REASONING} must be a string")
+        unasked = [shown(name) for name in values if name not in known]
         odd = [f"without {one.name}" for one in missing]
-        odd += [
-            f"with {shown(name)}, which nobody asked for" for name in values if name not in known
-        ]
-        return Verdict(
-            scores, reasoning.strip(), f"the reply came {', '.join(odd)}" if odd else None
-        )
-
-    def _verdict_of(self, text: str) -> str:
-        rest = without_thoughts(text, self.wording)
-        if rest is None:
-            raise ReplyError("the reply ends before its thinking does")
-        return rest
+        odd += [f"with {name}, which nobody asked for" for name in unasked]
+        note = f"the reply came {', '.join(odd)}" if odd else None
+        return Verdict(scores, reasoning.strip(), note)
 
 
 def with_shuffled_references(contract: Contract) -> Contract:
     """The same contract, with references in an order that is not their own where there is one."""
 
     def assemble(case: JudgeInput) -> str:
-        return contract.assemble(
-            replace(case, references=shuffled(case.references, case.sample_id))
-        )
+        references = shuffled(case.references, case.sample_id)
+        return contract.assemble(replace(case, references=references))
 
     made_with = (*contract.made_with, ("references", "shuffled"))
     return replace(contract, assemble=assemble, made_with=made_with)

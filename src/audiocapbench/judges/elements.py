@@ -22,13 +22,11 @@ class Elements:
 
     @property
     def name(self) -> str:
-        """What it is asked for by."""
         encoder = self._comparer.encoder.name.partition("@")[0]
         return "elements" if encoder == "wordllama" else f"elements[encoder={encoder}]"
 
     @property
     def signature(self) -> Signature:
-        """Everything that decides the scores."""
         encoder, fluency = self._comparer.encoder.name, self._comparer.detector.name
         fields = {"encoder": encoder, "stem": "porter", "wordnet": "3.0", "fluency": fluency}
         return sign("judge-elements", rules=RULES, protocol=1, **fields)
@@ -36,16 +34,13 @@ class Elements:
     def judge(
         self, prediction: str, references: Sequence[str], category: str, transcript: str | None
     ) -> Verdict:
-        """Judge one answer."""
         case = JudgeInput("", prediction, tuple(references), category, transcript=transcript)
         return self.judge_many([case])[0]
 
     def judge_many(self, items: Sequence[JudgeInput]) -> list[Verdict]:
         """Judge answers; each verdict depends on its own item alone, to the last bit."""
-        compared = self._comparer.compare(
-            [
-                ElementCase(one.prediction, tuple(one.references), one.category, one.transcript)
-                for one in items
-            ]
-        )
-        return [Verdict(one.scores, one.reasoning) for one in compared]
+        cases = [
+            ElementCase(one.prediction, tuple(one.references), one.category, one.transcript)
+            for one in items
+        ]
+        return [Verdict(one.scores, one.reasoning) for one in self._comparer.compare(cases)]

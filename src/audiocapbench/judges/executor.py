@@ -1,7 +1,8 @@
 """Has a run's answers judged: asks what is missing, commits each judgement, can be interrupted."""
 
+import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
@@ -9,24 +10,44 @@ from typing import Unpack
 import anyio
 from anyio import to_thread
 
-from audiocapbench.data.outcome import ASKED_AGAIN, Status, total_cost
-from audiocapbench.engine import AnsweredSample, Budget, Spending, Stop, answered
-from audiocapbench.engine.retrying_client import RetryingClient
+from audiocapbench.data import Sample
+from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, Reply, Status, total_cost
+from audiocapbench.engine import (
+    AnsweredSample,
+    Budget,
+    Preview,
+    Spending,
+    Stop,
+    answered,
+    preview_questions,
+)
+from audiocapbench.engine.retrying_client import MOST_REFUSED, RetryingClient
 from audiocapbench.engine.session import AskOptions, QuestionQueue, RunSession
 from audiocapbench.engine.store_access import log_note, take_in_unsaved
 from audiocapbench.errors import FatalError, JudgeError
-from audiocapbench.judges.failures import UnreadableReplies
-from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, judge_texts, models_of
-from audiocapbench.judges.questioning import JudgeTask, judge_input, question_judge
+from audiocapbench.judges.judge import (
+    Judge,
+    ModelJudge,
+    TextJudge,
+    judge_input,
+    judge_texts,
+    models_of,
+    question_judge,
+)
 from audiocapbench.models.openai_batches import check_batchable
 from audiocapbench.models.registry import price_of
 from audiocapbench.signature import Signature
-from audiocapbench.store import Run, Store
+from audiocapbench.store import Run, Store, cache_key
 from audiocapbench.store.claims import TaskKey
 from audiocapbench.store.judgements import Judgement
 from audiocapbench.store.unsaved import JudgementRecord
 
 _AT_A_TIME = 256
+# Some hundreds of prompts tell what thousands will cost.
+_DRAWN, _SEED = 500, 0
+
+JudgeTask = tuple[AnsweredSample, int]
+"""An answer, and the round in which it is judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +69,7 @@ class JudgeEnd:
     """How far one judge got.
 
     Attributes:
-        total: How many judgements there are to make.
-        known: How many had been made before.
+        known: How many of the total judgements had been made before.
         statuses: How many judgements of each status there are now.
         cost_usd: Dollars that all of them cost, where known; apart from the model's own.
         fatal: The error of a judge that refuses all questions or answers none readably; what it
@@ -175,6 +195,13 @@ def _missing(
     return {key: task for key, task in tasks.items() if key not in done}
 
 
+def check_prices(judges: Iterable[Judge], budget: Budget, prices: Path | None) -> None:
+    """Refuse a budget that cannot be kept because a judge has no price; ModelError says so."""
+    for judge in judges:
+        if isinstance(judge, ModelJudge):
+            budget.check(f"judge {judge.name}", price_of(judge.model.name, prices))
+
+
 class _Judging:
     """One call of ``judge_run``: who judges what."""
 
@@ -243,8 +270,17 @@ class _Judging:
         for start in range(0, len(missing), _AT_A_TIME):
             if session.pool(judge.name).stop is not None:
                 return
-            part = missing[start : start + _AT_A_TIME]
-            made = await to_thread.run_sync(_computed, judge, part)
+            cases = [judge_input(item) for item, _ in missing[start : start + _AT_A_TIME]]
+            made = []
+            for case, verdict in zip(
+                cases, await to_thread.run_sync(judge_texts, judge, cases), strict=True
+            ):
+                own = (judge.name, case.sample_id, 0, judge.signature)
+                if isinstance(verdict, str):
+                    made.append(Judgement(*own, Status.FAILED, error=verdict))
+                else:
+                    scores = (verdict.scores, verdict.reasoning)
+                    made.append(Judgement(*own, Status.OK, *scores, cost_usd=0.0))
             await session.access.call(session.store.add_judgements, session.run.id, made)
             for one in made:
                 self._progress.arrived(one)
@@ -252,14 +288,23 @@ class _Judging:
     async def _ask(self, judge: ModelJudge) -> None:
         session, progress = self.session, self._progress
         whose = (session.store, judge, session.run.id)
-        unreadable = UnreadableReplies(await session.access.call(judgements_by, *whose))
+        readable = any(map(_is_readable, await session.access.call(judgements_by, *whose)))
+        unreadable = 0
 
         async def answer(client: RetryingClient, task: JudgeTask) -> JudgementRecord | None:
             return await question_judge(client, judge, *task)
 
         def arrived(record: JudgementRecord) -> None:
-            progress.arrived(record.judgement)
-            unreadable.note(record.judgement)
+            nonlocal readable, unreadable
+            judgement = record.judgement
+            progress.arrived(judgement)
+            readable = readable or _is_readable(judgement)
+            unreadable += judgement.status is Status.UNPARSED
+            if not readable and unreadable >= MOST_REFUSED:
+                raise FatalError(
+                    f"none of its first {unreadable} verdicts can be read, so no more are asked "
+                    f"for; try another judge: {judgement.error}"
+                )
 
         await session.ask(
             QuestionQueue(
@@ -296,20 +341,54 @@ class _Judging:
             store.add_judgements(run_id, failed[start : start + _AT_A_TIME])
 
 
-def check_prices(judges: Iterable[Judge], budget: Budget, prices: Path | None) -> None:
-    """Refuse a budget that cannot be kept because a judge has no price; ModelError says so."""
-    for judge in judges:
-        if isinstance(judge, ModelJudge):
-            budget.check(f"judge {judge.name}", price_of(judge.model.name, prices))
+def _is_readable(judgement: Judgement) -> bool:
+    # A verdict without a question says nothing of how the judge replies.
+    asked = judgement.latency_s > 0 or judgement.output_tokens is not None
+    return asked and judgement.status is Status.OK
 
 
-def _computed(judge: TextJudge, tasks: Sequence[JudgeTask]) -> list[Judgement]:
-    cases, made = [judge_input(item) for item, _ in tasks], []
-    for case, verdict in zip(cases, judge_texts(judge, cases), strict=True):
-        own = (judge.name, case.sample_id, 0, judge.signature)
-        if isinstance(verdict, str):
-            made.append(Judgement(*own, Status.FAILED, error=verdict))
-        else:
-            scores = (verdict.scores, verdict.reasoning)
-            made.append(Judgement(*own, Status.OK, *scores, cost_usd=0.0))
-    return made
+def preview_judging(
+    judge: Judge,
+    tasks: Iterable[JudgeTask],
+    *,
+    store: Store | None = None,
+    prices: Path | None = None,
+) -> Preview:
+    """What it will likely cost to have answers judged."""
+    who = f"judge {judge.name}"
+    if not isinstance(judge, ModelJudge):
+        return Preview(who, 0, "judges on this machine", 0.0)
+
+    def prompt_of(item: AnsweredSample) -> str | None:
+        try:
+            return judge.contract.prompt(judge_input(item))
+        except JudgeError:
+            return None
+
+    def is_known(item: AnsweredSample, repeat: int) -> bool:
+        model, prompt = judge.asked(repeat), prompt_of(item) or ""
+        return cache_key(model.name, model.parameters, prompt, None) in known
+
+    every = [one for one in tasks if judge.contract.without_asking(judge_input(one[0])) is None]
+    known: Container[str] = ()
+    if store is not None and judge.model.cacheable and not judge.hears:
+        known = store.cache.texts(judge.model.name)
+    asked = [one for one in every if not known or not is_known(*one)]
+    drawn = asked if len(asked) <= _DRAWN else random.Random(_SEED).sample(asked, _DRAWN)
+    prompts = [(prompt_of(one), one.sample.clip.duration_s) for one, _ in drawn]
+    questions = [(text, length if judge.hears else 0.0) for text, length in prompts if text]
+    found = preview_questions(who, judge.model, questions, "", prices=prices)
+    what = "1 answer" if len(asked) == 1 else f"{len(asked):,} answers"
+    found = found._replace(what=what, reused=len(every) - len(asked))
+    if drawn is asked:
+        return found
+    usd = found.likely_usd
+    likely = usd * len(asked) / len(questions) if usd is not None and questions else None
+    return found._replace(questions=len(asked), likely_usd=likely)
+
+
+def expected_answers(samples: Sequence[Sample], known: Mapping[str, str]) -> list[JudgeTask]:
+    """Samples without an answer, with the one that is known or a reference in its place."""
+    texts = {one.id: known.get(one.id) or next(iter(one.references), "sound") for one in samples}
+    outcomes = ((one, Outcome(one.id, Reply(texts[one.id]), None, 0.0, 0.0)) for one in samples)
+    return [(AnsweredSample(*one), 0) for one in outcomes]

@@ -1,20 +1,37 @@
-"""What a judge is: a model held to a contract, or a function that needs no model."""
+"""What a judge is, a model held to a contract or a function without one; and how it is asked."""
 
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
-from audiocapbench.data.outcome import Reply
-from audiocapbench.errors import FatalError, JudgeError, RefusedQuestionError
+from anyio import to_thread
+
+from audiocapbench.data.outcome import Reply, Status
+from audiocapbench.engine import AnsweredSample
+from audiocapbench.engine.prepare import prepare
+from audiocapbench.engine.retrying_client import OverBudgetError, RetryingClient
+from audiocapbench.errors import (
+    AudioError,
+    AwaitedError,
+    FatalError,
+    JudgeError,
+    RefusedQuestionError,
+    ReplyError,
+)
 from audiocapbench.judges.contract import MAX_SCORE, Contract, JudgeInput, Verdict
 from audiocapbench.judges.quoting import RULES
 from audiocapbench.models import Model, Question
 from audiocapbench.models.model import CompletionModel, ModelVariant, SchemaModel
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.signature import Signature, sign
+from audiocapbench.store.judgements import Judgement, JudgeReply
+from audiocapbench.store.unsaved import JudgementRecord
+
+_FINAL = frozenset({Status.REFUSED, Status.FILTERED, Status.FAILED, Status.SKIPPED})
+_SHOWN_OF_A_REPLY = 300
 
 
 @runtime_checkable
@@ -60,7 +77,6 @@ class ModelJudge:
 
     @property
     def dimensions(self) -> tuple[str, ...]:
-        """Names of its scores."""
         return self.contract.dimensions
 
     @property
@@ -94,31 +110,30 @@ def models_of(judges: Iterable[Judge]) -> list[Model]:
 
 def judge_texts(judge: TextJudge, cases: Sequence[JudgeInput]) -> list[Verdict | str]:
     """Judge answers, all at once where the judge can; where it fails at one, why it does."""
+
+    def checked(verdict: Verdict) -> Verdict | str:
+        scores = verdict.scores
+        if set(scores) != set(judge.dimensions):
+            return f"{judge.name} gave {', '.join(scores)}; it says {', '.join(judge.dimensions)}"
+        for name, score in scores.items():
+            if not 0 <= score <= MAX_SCORE:
+                return f"{judge.name} gave {name} {score}; scores are from 0 to {MAX_SCORE}"
+        return verdict
+
+    def judged(case: JudgeInput) -> Verdict | str:
+        try:
+            texts = (case.prediction, case.references)
+            return checked(judge.judge(*texts, case.category, case.transcript))
+        except (Exception, SystemExit) as error:  # a plug-in may raise anything
+            return f"{judge.name} fails ({failure_words(error)}){failure_place(error)}"
+
     if isinstance(judge, BatchJudge):
         # A plug-in may raise anything: then each answer fails or not by itself.
         with suppress(Exception, SystemExit):
             verdicts = judge.judge_many(cases)
             if len(verdicts) == len(cases):
-                return [_checked(judge, one) for one in verdicts]
-    return [_alone(judge, one) for one in cases]
-
-
-def _alone(judge: TextJudge, case: JudgeInput) -> Verdict | str:
-    try:
-        given = judge.judge(case.prediction, case.references, case.category, case.transcript)
-        return _checked(judge, given)
-    except (Exception, SystemExit) as error:  # a plug-in may raise anything
-        return f"{judge.name} fails ({failure_words(error)}){failure_place(error)}"
-
-
-def _checked(judge: TextJudge, verdict: Verdict) -> Verdict | str:
-    scores = verdict.scores
-    if set(scores) != set(judge.dimensions):
-        return f"{judge.name} gave {', '.join(scores)}; it says {', '.join(judge.dimensions)}"
-    for name, score in scores.items():
-        if not 0 <= score <= MAX_SCORE:
-            return f"{judge.name} gave {name} {score}; scores are from 0 to {MAX_SCORE}"
-    return verdict
+                return list(map(checked, verdicts))
+    return list(map(judged, cases))
 
 
 def held_to_schema(model: Model, contract: Contract, *, hears: bool) -> Model | None:
@@ -148,7 +163,6 @@ class _SchemaCompletion(ModelVariant):
         self._format = {"type": "json_schema", "json_schema": {**wanted, "strict": True}}
 
     async def answer(self, question: Question) -> Reply:
-        """Answer with JSON."""
         messages = [{"role": "user", "content": question.instruction}]
         try:
             return await self._complete(messages, response_format=self._format)
@@ -157,3 +171,80 @@ class _SchemaCompletion(ModelVariant):
                 raise
             hint = "it cannot be held to a schema; write [schema=no] after the judge's name"
             raise FatalError(f"{error}; {hint}") from None
+
+
+def judge_input(item: AnsweredSample) -> JudgeInput:
+    """An answered sample as judges see it."""
+    sample, transcript = item.sample, item.sample.details.get("transcript")
+    return JudgeInput(
+        sample.id,
+        item.outcome.reply.text,
+        item.references,
+        sample.category,
+        sample.instruction,
+        transcript if isinstance(transcript, str) else None,
+        sample.details,
+    )
+
+
+async def question_judge(
+    client: RetryingClient, judge: ModelJudge, item: AnsweredSample, repeat: int
+) -> JudgementRecord | None:
+    """Have one answer judged: the judgement, and the reply to cache with it.
+
+    None if the run is told to stop before there is a judgement. FatalError and OverBudgetError
+    are the client's.
+    """
+    made = Judgement(judge.name, item.sample.id, repeat, judge.signature, Status.OK)
+    case = judge_input(item)
+    known = judge.contract.without_asking(case)
+    if known is not None:
+        return JudgementRecord(replace(made, scores=known.scores, reasoning=known.reasoning))
+    audio = None
+    try:
+        if judge.hears:
+            audio = await to_thread.run_sync(prepare, item.sample.clip, judge.model.contract)
+        prompt = judge.contract.prompt(case)
+    except (AudioError, JudgeError) as error:
+        return JudgementRecord(replace(made, status=Status.FAILED, error=str(error)))
+    problem = ""
+    for _ in range(judge.contract.asked_at_most):
+        asked, why = None, "stopped"
+        try:
+            asked = await client.ask_question(Question(case.sample_id, prompt, audio))
+        except OverBudgetError as error:
+            if not made.cost_usd:
+                raise
+            why = f"not asked again, because {error}"
+        except AwaitedError:
+            client.budget.promised_usd += made.cost_usd or 0.0  # counted when it is read again
+            raise
+        if asked is None:
+            # What was paid for the replies before must be on record.
+            failed = replace(made, status=Status.FAILED, error=f"{problem}; {why}")
+            return JudgementRecord(failed) if made.cost_usd else None
+        reply = asked.outcome.reply
+        # Where a reply does not say what it cost, what was known stays.
+        spent = {
+            name: (getattr(made, name) or 0) + now
+            for name in ("input_tokens", "output_tokens", "cost_usd")
+            if (now := getattr(reply, name)) is not None
+        }
+        made = replace(made, latency_s=asked.outcome.latency_s, **spent)
+        if reply.status in _FINAL:
+            return JudgementRecord(replace(made, status=reply.status, error=reply.error))
+        try:
+            if reply.status is Status.TRUNCATED and judge.contract.quotes:
+                raise ReplyError("the reply was cut off at its longest; be brief")
+            verdict = judge.contract.parse(reply.text)
+        except ReplyError as error:
+            problem = str(error)
+            prompt = judge.contract.prompt_again(case, problem)
+            continue
+        key = asked.cache_key
+        kept = None if key is None else JudgeReply(key, judge.model.name, asked.outcome)
+        made = replace(made, scores=verdict.scores, reasoning=verdict.reasoning, error=verdict.note)
+        return JudgementRecord(made, kept)
+    began = reply.text[:_SHOWN_OF_A_REPLY]
+    words = f"{problem}; asked {judge.contract.asked_at_most} times; the last reply began: {began}"
+    return JudgementRecord(replace(made, status=Status.UNPARSED, error=words))

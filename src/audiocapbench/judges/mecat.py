@@ -3,7 +3,7 @@ of question, with the published template.
 """
 
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from audiocapbench.errors import JudgeError
 from audiocapbench.judges.contract import (
@@ -47,35 +47,25 @@ def contract(task: Task) -> Contract:
 
 def _assemble(task: Task, case: JudgeInput) -> str:
     _, prompts = published_prompts("mecat")
-    subtask = _subtask(task, case, prompts)
+    kind = str(case.details.get("subtask") or case.category)
+    kind = kind.removeprefix("pure_").removeprefix("mixed_")
+    subtask = prompts[task].get(kind)
+    if subtask is None:
+        known = ", ".join(prompts[task])
+        raise JudgeError(f"{case.sample_id}: mecat-{task} judges {known}; this sample is {kind!r}")
+    # The paper leaves this layout open: an id, the references, and what is judged.
+    lines = [
+        f"\nsample_id: {case.sample_id}",
+        *([f"question: “{case.instruction}”"] if task == "qa" else []),
+        "reference answers:",
+        *(f"  - {one}" for one in case.references),
+        f"candidate answer: “{case.prediction}”",
+    ]
     return fill(
         "\n".join(prompts["template"]),
         tasks=prompts["tasks"][task],
         description=subtask["description"],
         subtask=subtask["name"],
         scoring_aspects="\n".join(subtask["aspects"]),
-        ref_texts=_sample(task, case),
+        ref_texts="\n".join(lines),
     )
-
-
-def _subtask(task: Task, case: JudgeInput, prompts: dict[str, Any]) -> dict[str, Any]:
-    said = str(case.details.get("subtask") or case.category)
-    said = said.removeprefix("pure_").removeprefix("mixed_")
-    found: dict[str, Any] | None = prompts[task].get(said)
-    if found is None:
-        known = ", ".join(prompts[task])
-        raise JudgeError(f"{case.sample_id}: mecat-{task} judges {known}; this sample is {said!r}")
-    return found
-
-
-def _sample(task: Task, case: JudgeInput) -> str:
-    """The paper leaves this layout open: an id, the references, and what is judged."""
-    question = [f"question: “{case.instruction}”"] if task == "qa" else []
-    lines = [
-        f"sample_id: {case.sample_id}",
-        *question,
-        "reference answers:",
-        *(f"  - {one}" for one in case.references),
-        f"candidate answer: “{case.prediction}”",
-    ]
-    return "\n" + "\n".join(lines)

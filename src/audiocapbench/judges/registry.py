@@ -4,8 +4,7 @@ A contract is a function without arguments that returns a ``Contract``; a benchm
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -25,7 +24,6 @@ _WAYS = ("prompt", "protocol")
 
 _OPTIONS = ("contract", "hears", "schema", "references", *_WAYS)
 _NO_WAYS: Mapping[str, str] = {}
-_YES_NO = {"yes": True, "no": False}
 _BUILT_IN: Mapping[str, Callable[[], Contract]] = {
     audiocapbench.NAME: audiocapbench.contract,
     "mecat-caption": partial(mecat.contract, "caption"),
@@ -69,12 +67,7 @@ def create_judges(
 ) -> list[Judge]:
     """The judges of a benchmark's answers, each once, with the contract that is its trait.
 
-    Args:
-        names: As for ``create_judge``, as ``hears`` is.
-        contract: The benchmark's.
-        timeout: Seconds to wait for one answer of a judge that takes such a setting.
-        ways: Of AudioCapBench's contract: ``prompt`` and ``protocol``, where they were said.
-        unfit: The benchmark's judges that do not hold there, and why; they are refused.
+    ``unfit`` are judges that do not hold there, and why; the rest is as for ``create_judge``.
     """
     chosen = list(dict.fromkeys(names))
     for name in chosen:
@@ -114,22 +107,49 @@ def create_judge(
     """
     plain, options = parse_judge_name(name)
     offline = _offline()
-    if plain not in offline:
-        if not is_judge_name(plain):
-            near = did_you_mean(plain, [*offline, *(one.name for one in list_models())])
-            there = ", ".join(offline)
-            raise JudgeError(f"there is no judge {plain!r}{near}; there are {there}, and any model")
-        defaults = ModelSettings(temperature=0.0, timeout=timeout)
-        return _model_judge(plain, {**ways, **options}, contract, hears, settings, defaults)
-    if hears:
-        raise JudgeError(
-            f"{plain} judges the words alone; leave out `hears`, and write [hears=yes] after "
-            "the name of a judge that is to hear the clips"
-        )
-    if settings is not None and settings.given:
-        refused = " and no ".join(settings.given)
-        raise JudgeError(f"{plain} takes no {refused}; it takes options in brackets")
-    return offline[plain](options)
+    if plain in offline:
+        if hears:
+            raise JudgeError(
+                f"{plain} judges the words alone; leave out `hears`, and write [hears=yes] after "
+                "the name of a judge that is to hear the clips"
+            )
+        if settings is not None and settings.given:
+            refused = " and no ".join(settings.given)
+            raise JudgeError(f"{plain} takes no {refused}; it takes options in brackets")
+        return offline[plain](options)
+    if not is_judge_name(plain):
+        near = did_you_mean(plain, [*offline, *(one.name for one in list_models())])
+        there = ", ".join(offline)
+        raise JudgeError(f"there is no judge {plain!r}{near}; there are {there}, and any model")
+    options = {**ways, **options}
+    _check_options(plain, options, _OPTIONS)
+    chosen = options.get("contract", contract)
+    made = find_contract(chosen, **{one: options[one] for one in _WAYS if one in options})
+    if order := options.get("references"):
+        if order != "shuffled":
+            raise JudgeError(f"references can only be shuffled, not {order!r}")
+        made = with_shuffled_references(made)
+    for option in ("hears", "schema"):
+        if options.get(option, "no") not in ("yes", "no"):
+            raise JudgeError(f"{option} is yes or no, not {options[option]!r}")
+    hears = options["hears"] == "yes" if "hears" in options else hears
+    defaults = ModelSettings(temperature=0.0, timeout=timeout, max_tokens=made.max_tokens)
+    model, schema = create_model(plain, settings, defaults), options.get("schema")
+    held = None if schema == "no" else held_to_schema(model, made, hears=hears)
+    if held is None and schema == "yes":
+        raise JudgeError(f"{plain} cannot be held to a schema; leave out schema=yes")
+    # Options of the command line are part of the name, so that two judges never share one.
+    options |= {"contract": chosen} if chosen != audiocapbench.NAME else {}
+    options |= {"hears": "yes"} if hears else {}
+    full = str(ScorerName(model.name, dict(sorted(options.items()))))
+    return ModelJudge(full, held or model, made, hears)
+
+
+def _check_options(name: str, options: Iterable[str], known: Sequence[str]) -> None:
+    for option in options:
+        if option not in known:
+            near = did_you_mean(option, known, "it has")
+            raise JudgeError(f"{name} has no option {option!r}{near}")
 
 
 def _offline() -> Mapping[str, Callable[[dict[str, str]], Judge]]:
@@ -150,48 +170,11 @@ def is_listed(name: str) -> bool:
     return plain in _offline() or plain in {one.name for one in list_models()}
 
 
-def _model_judge(
-    plain: str,
-    options: dict[str, str],
-    contract: str,
-    hears: bool,
-    settings: ModelSettings | None,
-    defaults: ModelSettings,
-) -> ModelJudge:
-    for option in options:
-        if option not in _OPTIONS:
-            raise JudgeError(
-                f"{plain} has no option {option!r}{did_you_mean(option, _OPTIONS, 'it has')}"
-            )
-    chosen = options.get("contract", contract)
-    ways = {name: options[name] for name in _WAYS if name in options}
-    made = find_contract(chosen, **ways)
-    if order := options.get("references"):
-        if order != "shuffled":
-            raise JudgeError(f"references can only be shuffled, not {order!r}")
-        made = with_shuffled_references(made)
-    hears = _yes("hears", options.get("hears", "yes" if hears else "no"))
-    model = create_model(plain, settings, replace(defaults, max_tokens=made.max_tokens))
-    schema = _yes("schema", options.get("schema", "yes"))
-    held = held_to_schema(model, made, hears=hears) if schema else None
-    if held is None and options.get("schema") == "yes":
-        raise JudgeError(f"{plain} cannot be held to a schema; leave out schema=yes")
-    # Options of the command line are part of the name, so that two judges never share one.
-    full = dict(options) | ({"contract": chosen} if chosen != audiocapbench.NAME else {})
-    full |= {"hears": "yes"} if hears else {}
-    written = str(ScorerName(model.name, dict(sorted(full.items()))))
-    return ModelJudge(written, held or model, made, hears)
-
-
 def _elements(options: dict[str, str]) -> Judge:
     from audiocapbench.judges.elements import Elements
     from audiocapbench.metrics.encoders import load
 
-    for option in options:
-        if option != "encoder":
-            raise JudgeError(
-                f"elements has no option {option!r}{did_you_mean(option, ['encoder'], 'it has')}"
-            )
+    _check_options("elements", options, ["encoder"])
     return Elements(load(options.get("encoder", "wordllama")))
 
 
@@ -209,11 +192,7 @@ def _from_plugin(name: str, options: dict[str, str]) -> Judge:
 
 
 def parse_judge_name(text: str) -> tuple[str, dict[str, str]]:
-    """A judge's plain name, and the options in its brackets; a model's own stay in its name.
-
-    Raises:
-        JudgeError: It is no name, or an option is not of the form ``option=value``.
-    """
+    """A judge's plain name, and the options in its brackets; a model's own stay in its name."""
     found = _NAME.fullmatch(text.strip())
     if found is None:
         raise JudgeError("a judge needs a name; 'audiocapbench judges' lists them")
@@ -230,19 +209,8 @@ def parse_judge_name(text: str) -> tuple[str, dict[str, str]]:
     return plain, options
 
 
-def _yes(option: str, value: str) -> bool:
-    if value not in _YES_NO:
-        raise JudgeError(f"{option} is yes or no, not {value!r}")
-    return _YES_NO[value]
-
-
 def find_contract(name: str, **ways: str) -> Contract:
-    """The contract of a name; JudgeError where there is none here, or its plug-in fails.
-
-    Args:
-        name: Its name.
-        **ways: Of AudioCapBench's own: the prompt's layout, and the protocol.
-    """
+    """The contract of a name; ``ways`` are the layout and the protocol of AudioCapBench's own."""
     if name == audiocapbench.NAME:
         return audiocapbench.contract(**ways)
     if ways:

@@ -41,10 +41,8 @@ _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 def find_objects(text: str) -> list[dict[str, Scalar]]:
     """Every object in the text, in order; keys are in lower case.
 
-    A brace that begins no object is prose.
-
-    Raises:
-        ReplyError: An object begins and is broken, nested, or names a key twice.
+    A brace that begins no object is prose; an object that is broken, nested or names a key twice
+    is a ReplyError.
     """
     found = []
     beginning = _BEGINNING.search(text)
@@ -83,8 +81,7 @@ class _Reader:
         return values
 
     def _value(self, key: str) -> Scalar:
-        text = self._string()
-        if text is not None:
+        if (text := self._string()) is not None:
             return text
         found = _NUMBER.match(self.text, self.position) or _WORD.match(self.text, self.position)
         if found is None:
@@ -122,13 +119,11 @@ def shown(key: str) -> str:
 def _plain(text: str) -> str:
     """Text without escapes; half of a surrogate pair and NUL become a mark."""
     if "\\" in text:
-        text = _ESCAPE.sub(_unescaped, text)
+        text = _ESCAPE.sub(
+            lambda one: chr(int(one[1], 16)) if one[1] else _LETTERS.get(one[2], one[2]), text
+        )
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text.replace("\0", "\ufffd")
-
-
-def _unescaped(found: re.Match[str]) -> str:
-    return chr(int(found[1], 16)) if found[1] else _LETTERS.get(found[2], found[2])
 
 
 _MOST_TRIES = 20  # braces that begin no such object; each costs a look at the rest of the text
@@ -137,12 +132,7 @@ _MOST_TRIES = 20  # braces that begin no such object; each costs a look at the r
 def find_document(text: str, field: str, what: str, key_of: Callable[[str], str]) -> dict[str, Any]:
     """The object of strict JSON that has a field, anywhere in a text or in another object.
 
-    Args:
-        what: What it is to hold, in words for an error.
-        key_of: How keys are written, so that two ways to write one are the same.
-
-    Raises:
-        ReplyError: There is none, there are two that differ, or one names a key twice.
+    ``what`` it is to hold is for the error; ``key_of`` makes two ways to write a key the same.
     """
 
     def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -174,11 +164,7 @@ def find_document(text: str, field: str, what: str, key_of: Callable[[str], str]
 
 
 def whole_object(text: str) -> dict[str, Any]:
-    """The object that a reply is, once a fence around it is taken away.
-
-    Raises:
-        ReplyError: It is no JSON, or no object.
-    """
+    """The object that a reply is, once a fence around it is taken away."""
     inner = text.strip()
     if inner.startswith("```"):
         inner = inner.partition("\n")[2].rpartition("```")[0].strip()

@@ -17,15 +17,10 @@ from audiocapbench.engine import Preview, answered
 from audiocapbench.errors import JudgeError
 from audiocapbench.judges import audiocapbench
 from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
+from audiocapbench.judges.check import StudyPart, judge_parts, mean_score_interval, preview_parts
 from audiocapbench.judges.executor import JudgeOptions, judgements_by
 from audiocapbench.judges.judge import ModelJudge
 from audiocapbench.judges.registry import create_judge, parse_judge_name
-from audiocapbench.judges.study import (
-    StudyPart,
-    judge_parts,
-    mean_score_interval,
-    preview_parts,
-)
 from audiocapbench.metrics.names import ScorerName
 from audiocapbench.stats import Interval
 from audiocapbench.stats.correlation import kendall
@@ -35,8 +30,7 @@ _Scores = dict[tuple[int, str], dict[str, float]]
 """Scores by dimension, overall among them, of each run's answer to each sample."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeVariants:
+class JudgeVariants(NamedTuple):
     """A judge as it is named, and the same with one thing changed, by what was changed.
 
     ``left_out`` says what cannot be changed, and why.
@@ -59,16 +53,10 @@ class ScoreShift:
 
 @dataclass(frozen=True, slots=True)
 class VariantFigure:
-    """What one change does.
+    """What one change does to the ``n`` answers with a verdict both ways.
 
-    Attributes:
-        variant: What was changed.
-        judge: The judge under whose name the verdicts are kept.
-        n: Answers with a verdict both ways.
-        failed: Answers without one.
-        shifts: By dimension; empty where nothing was judged both ways.
-        tau: Kendall's tau-b of the runs' mean scores both ways; None for fewer than two runs.
-        ranks: Each run's rank as the judge is named, and changed.
+    ``shifts`` are by dimension; ``tau`` is Kendall's tau-b of the runs' mean scores both ways,
+    None for fewer than two runs; ``ranks`` are each run's as the judge is named, and changed.
     """
 
     variant: str
@@ -179,7 +167,7 @@ def preview_sensitivity(
     prices: Path | None = None,
 ) -> Iterator[Preview]:
     """What each variant will likely cost."""
-    for judge, parts in _plan(variants, answers, repeats):
+    for _, judge, parts in _plan(variants, answers, repeats):
         yield preview_parts(store, judge, parts, prices)
 
 
@@ -190,28 +178,35 @@ def study_sensitivity(
     **options: Unpack[JudgeOptions],
 ) -> JudgeSensitivity:
     """Have the same answers judged in every way; what was judged before is not asked again."""
-    repeats = options.get("repeats", 3)
-    if repeats < 2 and len(list(_plan(variants, answers, repeats))) < 2:
-        raise JudgeError(
-            f"{variants.judge.name} has nothing to vary here; ask for 2 rounds or more"
-        )
-    for judge, parts in _plan(variants, answers, repeats):
+    repeats, base = options.get("repeats", 3), variants.judge
+    _, *changes = plan = list(_plan(variants, answers, repeats))
+    if repeats < 2 and not changes:
+        raise JudgeError(f"{base.name} has nothing to vary here; ask for 2 rounds or more")
+    for _, judge, parts in plan:
         judge_parts(store, judge, parts, "study", options)
-    base = variants.judge
-    first = _scores(store, answers.runs, base, 0, answers.samples)
+
+    def scores(judge: ModelJudge, repeat: int, samples: frozenset[str]) -> _Scores:
+        return {
+            (run.id, one.sample_id): {OVERALL: overall(one.scores), **one.scores}
+            for run in answers.runs
+            for one in judgements_by(store, judge, run.id)
+            if one.repeat == repeat and one.status is Status.OK and one.sample_id in samples
+        }
+
+    first = scores(base, 0, answers.samples)
+    rounds = [
+        (f"round {number + 1}", base, number, answers.samples) for number in range(1, repeats)
+    ]
+    rounds += [
+        (label, judge, 0, parts[0].samples or frozenset()) for label, judge, parts in changes
+    ]
     figures = [
-        _figure(f"round {number + 1}", base, first, after, answers.samples, answers.runs)
-        for number in range(1, repeats)
-        for after in [_scores(store, answers.runs, base, number, answers.samples)]
+        _figure(label, judge, first, scores(judge, repeat, samples), samples, answers.runs)
+        for label, judge, repeat, samples in rounds
     ]
     left_out = list(variants.left_out)
-    for label, judge in variants.others.items():
-        samples = _samples_of(label, answers)
-        if not samples:
-            left_out.append("references: no sample has several that could be put in another order")
-            continue
-        after = _scores(store, answers.runs, judge, 0, samples)
-        figures.append(_figure(label, judge, first, after, samples, answers.runs))
+    if not answers.reordered:
+        left_out.append("references: no sample has several that could be put in another order")
     return JudgeSensitivity(
         base.name,
         str(base.signature),
@@ -225,28 +220,15 @@ def study_sensitivity(
 
 def _plan(
     variants: JudgeVariants, answers: AnswerSelection, repeats: int
-) -> Iterator[tuple[ModelJudge, list[StudyPart]]]:
+) -> Iterator[tuple[str, ModelJudge, list[StudyPart]]]:
     """Who judges which answers how often."""
-    yield variants.judge, [StudyPart(run, repeats, answers.samples) for run in answers.runs]
+    base = [StudyPart(run, repeats, answers.samples) for run in answers.runs]
+    yield "", variants.judge, base
     for label, judge in variants.others.items():
-        if samples := _samples_of(label, answers):
-            yield judge, [StudyPart(run, 1, samples) for run in answers.runs]
-
-
-def _samples_of(label: str, answers: AnswerSelection) -> frozenset[str]:
-    """A single reference has no other order: such samples would be judged in the same way twice."""
-    return answers.reordered if label.startswith("references") else answers.samples
-
-
-def _scores(
-    store: Store, runs: Sequence[Run], judge: ModelJudge, repeat: int, samples: frozenset[str]
-) -> _Scores:
-    return {
-        (run.id, one.sample_id): {OVERALL: overall(one.scores), **one.scores}
-        for run in runs
-        for one in judgements_by(store, judge, run.id)
-        if one.repeat == repeat and one.status is Status.OK and one.sample_id in samples
-    }
+        # A single reference has no other order: it would be judged in the same way twice.
+        samples = answers.reordered if label.startswith("references") else answers.samples
+        if samples:
+            yield label, judge, [StudyPart(run, 1, samples) for run in answers.runs]
 
 
 def _figure(
@@ -263,10 +245,8 @@ def _figure(
         np.array([[one[key][name] for name in names] for key in both]).reshape(-1, len(names))
         for one in (before, after)
     ]
-    clips = [sample for _, sample in both]
-    changes = tables[1] - tables[0]
-    shifts = {}
-    for name, moves in zip(names, changes.T if both else (), strict=False):
+    clips, shifts = [sample for _, sample in both], {}
+    for name, moves in zip(names, (tables[1] - tables[0]).T if both else (), strict=False):
         sizes, interval = np.abs(moves), mean_score_interval(moves, -MAX_VALUE, clips)
         changed = float((sizes > 0).mean())
         shifts[name] = ScoreShift(float(moves.mean()), interval, float(sizes.mean()), changed)

@@ -12,8 +12,15 @@ import numpy as np
 
 from audiocapbench.data.outcome import total_cost
 from audiocapbench.errors import did_you_mean
-from audiocapbench.judges.aggregation import OVERALL, ByJudge, Scores, overall, panel
-from audiocapbench.judges.failures import failure_reasons, failure_words
+from audiocapbench.judges.aggregation import (
+    OVERALL,
+    ByJudge,
+    Scores,
+    failure_reasons,
+    failure_words,
+    overall,
+    panel,
+)
 from audiocapbench.judges.registry import is_judge_name, is_listed
 from audiocapbench.scores.compute import point_estimate, with_interval
 from audiocapbench.scores.groups import ALL, Group, GroupKey, SampleScores, category

@@ -17,12 +17,15 @@ from audiocapbench.data.sample import Sample
 from audiocapbench.engine import Preview, run_benchmark
 from audiocapbench.errors import TrialError, TrialStoppedError
 from audiocapbench.judges import create_judge
-from audiocapbench.judges.aggregation import by_judge, overall
+from audiocapbench.judges.aggregation import by_judge, failure_reasons, failure_words, overall
 from audiocapbench.judges.contract import JudgeInput, Verdict
-from audiocapbench.judges.executor import JudgeProgress, judge_run, missing_judgements
-from audiocapbench.judges.failures import failure_reasons, failure_words
+from audiocapbench.judges.executor import (
+    JudgeProgress,
+    judge_run,
+    missing_judgements,
+    preview_judging,
+)
 from audiocapbench.judges.judge import ModelJudge, judge_texts
-from audiocapbench.judges.questioning import preview_judging
 from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
 from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, trial_clips
 from audiocapbench.meta.scorers.scorer import Diagnostics, FloatArray, PointwiseScorer
