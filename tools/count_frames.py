@@ -15,7 +15,7 @@ import numpy as np
 
 from audiocapbench.meta.corrupt.balance import text_keys
 from audiocapbench.meta.corrupt.captions import caption_set
-from audiocapbench.meta.corrupt.slots import frame_key, noun_slots, quality_slots
+from audiocapbench.meta.corrupt.exchanges import frame_key, noun_slots, quality_slots
 
 FILE = Path(__file__).resolve().parents[1] / "src/audiocapbench/meta/corrupt/frames.npz"
 FEWEST_FRAMES, FEWEST_TOGETHER = 3, 2

@@ -9,7 +9,7 @@ import pytest
 import audiocapbench
 from audiocapbench.data import InvalidDataError, open_folder
 from audiocapbench.errors import BenchmarkError, TrialError
-from audiocapbench.meta.scorers.clip_files import find_clip
+from audiocapbench.meta.scorers.scorer import find_clip
 from command import run_command
 from folders import write_folder, write_lines, write_tone
 

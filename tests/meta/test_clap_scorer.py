@@ -12,8 +12,7 @@ import sound_plugin
 from audiocapbench.errors import MetricError, TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.clap import ClapScorer, create_clap_scorer
-from audiocapbench.meta.scorers.scorer import Choice, PairScorer, create_scorer
-from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.meta.scorers.scorer import Choice, PairScorer, TrialSettings, create_scorer
 from audiocapbench.metrics.clap import clap_scores
 
 

@@ -31,8 +31,14 @@ from audiocapbench.meta.corrupt.exchanges import (
     is_other_number,
 )
 from audiocapbench.meta.corrupt.make import CorruptionSettings, make_pairs
-from audiocapbench.meta.corrupt.text import plain_form, tokens_of, written
-from audiocapbench.meta.corrupt.words import excluding, nouns, unlike
+from audiocapbench.meta.corrupt.words import (
+    excluding,
+    nouns,
+    plain_form,
+    tokens_of,
+    unlike,
+    written,
+)
 
 
 def captions(*clips: Sequence[str]) -> CaptionSet:

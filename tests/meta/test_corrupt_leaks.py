@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, Corruption, caption_set
-from audiocapbench.meta.corrupt.checks import (
+from audiocapbench.meta.corrupt.make import (
     ControlAccuracy,
+    CorruptionResult,
+    CorruptionSettings,
     check_controls,
     check_trained,
+    make_pairs,
     warnings,
 )
-from audiocapbench.meta.corrupt.make import CorruptionResult, CorruptionSettings, make_pairs
-from audiocapbench.meta.corrupt.text import plain_form
+from audiocapbench.meta.corrupt.words import plain_form
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.controls import CONTROLS
 from audiocapbench.stats import Interval

@@ -25,8 +25,8 @@ from audiocapbench.meta.corrupt.captions import (
     caption_set,
 )
 from audiocapbench.meta.corrupt.make import CorruptionResult, CorruptionSettings
-from audiocapbench.meta.corrupt.text import tokens_of
-from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.meta.corrupt.words import tokens_of
+from audiocapbench.meta.scorers.scorer import TrialSettings
 from audiocapbench.models import create_model
 from audiocapbench.store import Store
 from fakes.faults import Plan, status

@@ -13,8 +13,7 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget
 from audiocapbench.errors import TrialError, TrialStoppedError
 from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
-from audiocapbench.meta.scorers.scorer import Choice, create_scorer
-from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.meta.scorers.scorer import Choice, TrialSettings, create_scorer
 from audiocapbench.meta.trial import try_scorer
 from fakes.faults import Plan, hang
 from fakes.http_server import Request

@@ -16,8 +16,7 @@ from audiocapbench.errors import FatalError, ModelError, TrialError, TrialStoppe
 from audiocapbench.meta.measures import agreed
 from audiocapbench.meta.pairs.pair import Agreement, CaptionPair, PairSet
 from audiocapbench.meta.pairwise.scorer import PairwiseScorer, create_pairwise
-from audiocapbench.meta.scorers.scorer import Choice, PairScorer
-from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.meta.scorers.scorer import Choice, PairScorer, TrialSettings
 from audiocapbench.meta.trial import ScorerTrial, trial_document, try_scorer
 from audiocapbench.report.trial import trial_tables
 from audiocapbench.store import Store

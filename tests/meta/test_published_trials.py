@@ -9,8 +9,7 @@ import pytest
 
 from audiocapbench.meta.pairs.files import KINDS, pair_set, read_pairs
 from audiocapbench.meta.pairs.pair import PairSet, agreement
-from audiocapbench.meta.scorers.scorer import create_scorer
-from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.meta.scorers.scorer import TrialSettings, create_scorer
 from audiocapbench.meta.trial import ScorerTrial, try_scorer
 from needs import needs, needs_program
 

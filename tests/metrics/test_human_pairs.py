@@ -11,8 +11,7 @@ import pytest
 
 from audiocapbench.meta.pairs.files import pair_set
 from audiocapbench.meta.pairs.files import read_pairs as read_trial
-from audiocapbench.meta.scorers.scorer import create_scorer
-from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.meta.scorers.scorer import TrialSettings, create_scorer
 from audiocapbench.meta.trial import try_scorer
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.fluency.detector import fluent_similarity

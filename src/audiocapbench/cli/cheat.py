@@ -50,7 +50,7 @@ def cheat(
     from audiocapbench.meta.cheat import attack_pairs, honest_captions, pointwise
     from audiocapbench.meta.cheat import cheat as attack
     from audiocapbench.meta.corrupt.captions import read_captions
-    from audiocapbench.meta.settings import TrialSettings
+    from audiocapbench.meta.scorers.scorer import TrialSettings
 
     clips = read_captions(captions).clips
     given = None if predictions is None else read_predictions(predictions).texts

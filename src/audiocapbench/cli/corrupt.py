@@ -16,8 +16,7 @@ from audiocapbench.table import Column, Findings, Table, ValueWithInterval
 
 if TYPE_CHECKING:
     from audiocapbench.meta.corrupt.captions import CaptionSet, Corruption
-    from audiocapbench.meta.corrupt.checks import Check, ControlAccuracy
-    from audiocapbench.meta.corrupt.make import CorruptionResult
+    from audiocapbench.meta.corrupt.make import Check, ControlAccuracy, CorruptionResult
 
 _KINDS = {
     "noun": "one thing for another",
@@ -62,12 +61,12 @@ def corrupt(
     from audiocapbench.data.folder import METADATA, SEED_METADATA
     from audiocapbench.data.manifest import FILE_NAME as MANIFEST
     from audiocapbench.engine import Asking
-    from audiocapbench.meta.corrupt import checks
+    from audiocapbench.meta.corrupt import make as checks
     from audiocapbench.meta.corrupt.by_model import make_by_model, preview_by_model
     from audiocapbench.meta.corrupt.captions import read_captions
     from audiocapbench.meta.corrupt.make import CorruptionSettings, make_pairs, write_pairs
     from audiocapbench.meta.pairs.pair import check_form
-    from audiocapbench.meta.settings import TrialSettings
+    from audiocapbench.meta.scorers.scorer import TrialSettings
     from audiocapbench.models import create_model
     from audiocapbench.plan import TaskPlan, execute
 

@@ -19,8 +19,7 @@ from audiocapbench.errors import AudioCapBenchError, FatalError
 if TYPE_CHECKING:
     from audiocapbench.errors import TrialStoppedError
     from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
-    from audiocapbench.meta.scorers.scorer import PairScorer
-    from audiocapbench.meta.settings import TrialSettings
+    from audiocapbench.meta.scorers.scorer import PairScorer, TrialSettings
     from audiocapbench.meta.trial import ScorerTrial
 
 Result = TypeVar("Result")
@@ -127,7 +126,7 @@ def _try_on_pairs(
     from audiocapbench.engine import Asking
     from audiocapbench.meta.pairs.files import KINDS, pair_set, read_pairs
     from audiocapbench.meta.pairs.pair import agreement
-    from audiocapbench.meta.settings import TrialSettings
+    from audiocapbench.meta.scorers.scorer import TrialSettings
     from audiocapbench.meta.trial import control_notes, trial_document, try_controls, write_choices
     from audiocapbench.report.trial import trial_tables, write_trials
 

@@ -72,7 +72,7 @@ def build(
     from audiocapbench.files import csv_text, write_file
     from audiocapbench.meta.build import build_pairs, count_types, filter_pairs, vote_table
     from audiocapbench.meta.corrupt.captions import read_captions
-    from audiocapbench.meta.settings import TrialSettings
+    from audiocapbench.meta.scorers.scorer import TrialSettings
 
     found = read_captions(captions or out)
     settings = TrialSettings(

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from audiocapbench.errors import DatasetError
-from audiocapbench.meta.corrupt.captions import CaptionedClip, CaptionSet, Corruption, words_of
+from audiocapbench.meta.corrupt.captions import CaptionedClip, CaptionSet, Corruption
 from audiocapbench.meta.corrupt.make import RULES
-from audiocapbench.meta.corrupt.text import plain_form
+from audiocapbench.meta.corrupt.words import plain_form, words_of
 from audiocapbench.meta.measures import agreeing
 from audiocapbench.meta.pairs.files import BRACE_MAIN, read_csv_pairs
 from audiocapbench.meta.pairs.pair import (

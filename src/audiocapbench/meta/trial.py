@@ -28,8 +28,7 @@ from audiocapbench.meta.measures import (
 )
 from audiocapbench.meta.pairs.pair import Agreement, CaptionPair, PairSet
 from audiocapbench.meta.scorers.controls import CONTROLS, create_control
-from audiocapbench.meta.scorers.scorer import Choice, Diagnostics, PairScorer
-from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.meta.scorers.scorer import Choice, Diagnostics, PairScorer, TrialSettings
 from audiocapbench.signature import Signature
 
 # BRACE's signs of failure, in points: between orders, undecided pairs, between types of pairs.

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, words_of
-from audiocapbench.meta.corrupt.slots import load_counts
+from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair
+from audiocapbench.meta.corrupt.words import load_counts, words_of
 from audiocapbench.meta.pairs.pair import Preference
 from audiocapbench.metrics.elements.words import ElementKind, kind_of
 from audiocapbench.metrics.fluency.features import hash_words
@@ -64,9 +64,8 @@ def choose(
     kept = [one for one, good in zip(drawn, sound, strict=True) if good]
     if not kept:
         return []
-    words = differences_of([one.true for one in kept], [one.false for one in kept])
     rules = _rules(kept, evidence[sound], captions.frequencies)
-    return [kept[place] for place in _level(kept, words, rules, limit, draw)]
+    return _level(kept, rules, limit, draw)
 
 
 def _by_caption(pairs: Sequence[CorruptedPair]) -> dict[tuple[str, int], list[int]]:
@@ -76,25 +75,24 @@ def _by_caption(pairs: Sequence[CorruptedPair]) -> dict[tuple[str, int], list[in
     return groups
 
 
-def _mixes(columns: int) -> FloatArray:
-    """What readers of captions may go by: each measure alone, and those that they may add up.
-
-    How well words fit their neighbours is what runs tell more than single words do.
-    """
-    each = np.eye(columns)
-    known, own = each[1:6], each[6:]
-    sums = [known[2] + own[2], known[0] + own[0], own[2] + known[4], known.sum(axis=0) + own[2]]
-    for word, two, three, _, together in (known, own):
-        sums += [two - word, three - two, three + together, two + together]
-    return np.array([*each, *sums])
-
-
 def _rules(
     pairs: Sequence[CorruptedPair], evidence: FloatArray, frequencies: Counter[str]
 ) -> FloatArray:
     """What simple rules say of each pair: 1 for the true caption, -1 for the false, 0 for none."""
-    rarity = [_rarest(one.false, frequencies) - _rarest(one.true, frequencies) for one in pairs]
-    mixes = _mixes(evidence.shape[1])
+
+    def rarest(text: str) -> int:
+        named = [word for word in words_of(text) if kind_of(word) is ElementKind.SOURCE]
+        return min((frequencies[word] for word in named), default=1 << 30)
+
+    rarity = [rarest(one.false) - rarest(one.true) for one in pairs]
+    # What readers of captions may go by: each measure alone, and those that they may add up. How
+    # well words fit their neighbours is what runs tell more than single words do.
+    each = np.eye(evidence.shape[1])
+    known, own = each[1:6], each[6:]
+    sums = [known[2] + own[2], known[0] + own[0], own[2] + known[4], known.sum(axis=0) + own[2]]
+    for word, two, three, _, together in (known, own):
+        sums += [two - word, three - two, three + together, two + together]
+    mixes = np.array([*each, *sums])
     mixed = evidence / np.maximum(np.sqrt((evidence**2).mean(axis=0)), 1e-9) @ mixes.T
     leans = _LEAN * mixes[:, 1:6].any(axis=1)
     likely = np.hstack([said + leans * abs(said) for said in (np.sign(mixed), np.tanh(mixed))])
@@ -102,16 +100,13 @@ def _rules(
 
 
 def _level(
-    pairs: Sequence[CorruptedPair],
-    words: Any,
-    rules: FloatArray,
-    limit: int | None,
-    draw: random.Random,
-) -> list[int]:
-    """The places of as many pairs as can be level, at most one of a caption."""
+    pairs: Sequence[CorruptedPair], rules: FloatArray, limit: int | None, draw: random.Random
+) -> list[CorruptedPair]:
+    """As many pairs as can be level, at most one of a caption."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_matrix, vstack
 
+    words = differences_of([one.true for one in pairs], [one.false for one in pairs])
     groups = list(_by_caption(pairs).values())
     sizes = [len(own) for own in groups]
     owners = np.repeat(np.arange(len(groups)), sizes)
@@ -127,7 +122,7 @@ def _level(
     found = linprog(worth, vstack(rows, format="csr"), bounds, method="highs").x
     best = [max(own, key=lambda place: found[place]) for own in groups]
     best.sort(key=lambda place: -found[place])
-    return [place for place in best if found[place] > 0.5][: round(most)]
+    return [pairs[place] for place in best if found[place] > 0.5][: round(most)]
 
 
 def placed(
@@ -155,11 +150,21 @@ def differences_of(texts: Sequence[str], others: Sequence[str]) -> Any:
     """
     from scipy.sparse import csr_matrix
 
+    def counts(text: str) -> Counter[str]:
+        words = words_of(text)
+        found = Counter(words)
+        if words:
+            found.update([f"first word {words[0]}", f"last word {words[-1]}"])
+        found["number of commas"] = text.count(",")
+        found["number of letters"] = len(text)
+        found["number of words"] = len(words)
+        return found
+
     rows, columns, values = [], [], []
     places: dict[str, int] = {}
     for row, (text, other) in enumerate(zip(texts, others, strict=True)):
-        difference = _counts(text)
-        difference.subtract(_counts(other))
+        difference = counts(text)
+        difference.subtract(counts(other))
         for name, number in difference.items():
             if number:
                 rows.append(row)
@@ -168,24 +173,8 @@ def differences_of(texts: Sequence[str], others: Sequence[str]) -> Any:
     return csr_matrix((values, (rows, columns)), shape=(len(texts), max(1, len(places))))
 
 
-def _counts(text: str) -> Counter[str]:
-    words = words_of(text)
-    found = Counter(words)
-    if words:
-        found.update([f"first word {words[0]}", f"last word {words[-1]}"])
-    found["number of commas"] = text.count(",")
-    found["number of letters"] = len(text)
-    found["number of words"] = len(words)
-    return found
-
-
 def _longer(pair: CorruptedPair) -> float:
     return float(np.sign(len(pair.true) - len(pair.false)))
-
-
-def _rarest(text: str, frequencies: Counter[str]) -> int:
-    named = [frequencies[word] for word in words_of(text) if kind_of(word) is ElementKind.SOURCE]
-    return min(named, default=1 << 30)
 
 
 class _Tally:

@@ -31,15 +31,12 @@ from audiocapbench.meta.corrupt.captions import (
     CorruptedPair,
     Corruption,
     ReferenceCaption,
-    words_of,
 )
 from audiocapbench.meta.corrupt.events import core, mentions
 from audiocapbench.meta.corrupt.exchanges import is_other_number, suggest_nouns
 from audiocapbench.meta.corrupt.make import RULES, CorruptionResult, CorruptionSettings, balanced
-from audiocapbench.meta.corrupt.slots import EVENTFUL
-from audiocapbench.meta.corrupt.text import plain_form
-from audiocapbench.meta.corrupt.words import meaning_of
-from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.meta.corrupt.words import EVENTFUL, meaning_of, plain_form, words_of
+from audiocapbench.meta.scorers.scorer import TrialSettings
 from audiocapbench.metrics.elements.words import kind_of
 from audiocapbench.metrics.fluency.likelihood import load_ngrams
 from audiocapbench.models import Model
@@ -79,7 +76,8 @@ class _CaptionTask(NamedTuple):
         return CorruptedPair(self.kind, clip, (number,), true, false)
 
 
-Made = Mapping[_CaptionTask, Sequence[CorruptedPair]]
+_Made = Mapping[_CaptionTask, Sequence[CorruptedPair]]
+_Key = tuple[str, int]
 
 
 def make_by_model(
@@ -91,13 +89,19 @@ def make_by_model(
     """
     tasks = _tasks(captions, wanted)
     made, rejected = _first_pass(captions, tasks, model, settings)
-    checks, tried = _checks(made), Counter(task.kind for task in tasks)
-    outcomes = settings.ask(checks, without_audio(model), model.name) if made else {}
+    tried = Counter(task.kind for task in tasks)
+    outcomes = settings.ask(_checks(made), without_audio(model), model.name) if made else {}
     good: dict[Corruption, list[CorruptedPair]] = defaultdict(list)
-    for task, own in made.items():
-        passed = _passed(own, outcomes[task.name])
+    for task, pairs in made.items():
+        try:
+            objects = _objects(outcomes[task.name])
+        except RejectedError:
+            objects = []
+        said = {key: value for one in objects for key, value in one.items()}
+        texts = dict.fromkeys(pair.false for pair in pairs)
+        passed = {text for number, text in enumerate(texts, 1) if said.get(str(number)) is True}
         rejected[task.kind]["the check said no"] += not passed
-        good[task.kind] += passed
+        good[task.kind] += [pair for pair in pairs if pair.false in passed]
     return [
         balanced(kind, good[kind], captions, tried[kind], wanted, +rejected[kind])
         for kind in wanted.kinds
@@ -112,7 +116,7 @@ def preview_by_model(
     first = settings.preview([_questions(tasks)], silent, model.name, "{} captions to make wrong")
     if first.is_paid:
         said = ((task, task.caption.clip.references[task.caption.number]) for task in tasks)
-        made: Made = {task: [task.pair(text)] * WANTED for task, text in said}
+        made: _Made = {task: [task.pair(text)] * WANTED for task, text in said}
     else:
         made, _ = _first_pass(captions, tasks, model, settings)
     second = settings.preview([_checks(made)], silent, model.name, "{} of them to check")
@@ -121,7 +125,7 @@ def preview_by_model(
 
 def _first_pass(
     captions: CaptionSet, tasks: Sequence[_CaptionTask], model: Model, settings: TrialSettings
-) -> tuple[Made, Mapping[Corruption, Counter[str]]]:
+) -> tuple[_Made, Mapping[Corruption, Counter[str]]]:
     outcomes = settings.ask(_questions(tasks), without_audio(model), model.name) if tasks else {}
     made: dict[_CaptionTask, Sequence[CorruptedPair]] = {}
     rejected: dict[Corruption, Counter[str]] = defaultdict(Counter)
@@ -138,21 +142,17 @@ def _first_pass(
     return made, rejected
 
 
-def _suggested(
-    captions: CaptionSet, kind: Corruption
-) -> dict[tuple[str, int], list[CorruptedPair]]:
+def _suggested(captions: CaptionSet, kind: Corruption) -> Mapping[_Key, list[CorruptedPair]]:
     """What rules make of each caption: some likelier than it is, and as many that are less so."""
-    found: dict[tuple[str, int], list[CorruptedPair]] = defaultdict(list)
+    found: dict[_Key, list[CorruptedPair]] = defaultdict(list)
     for one in (suggest_nouns if kind is Corruption.NOUN else RULES[kind])(captions):
         found[one.caption].append(one)
     likelihood = load_ngrams().mean_log_probabilities
     for key, made in found.items():
         own = random.Random(f"{kind} {key}").sample(made, min(_LOOKED_AT, len(made)))
         true, *others = likelihood([own[0].true, *(one.false for one in own)])
-        sides: tuple[list[CorruptedPair], ...] = ([], [])
-        for one, likely in zip(own, others, strict=True):
-            sides[int(likely > true)].append(one)
-        found[key] = sides[1][:_A_SIDE] + sides[0][:_A_SIDE]
+        likelier = [one for one, likely in zip(own, others, strict=True) if likely > true]
+        found[key] = likelier[:_A_SIDE] + [one for one in own if one not in likelier][:_A_SIDE]
     return found
 
 
@@ -183,7 +183,7 @@ def _questions(tasks: Iterable[_CaptionTask]) -> Benchmark:
     return _benchmark("corrupt", asked)
 
 
-def _checks(made: Made) -> Benchmark:
+def _checks(made: _Made) -> Benchmark:
     asked = {}
     for task, pairs in made.items():
         wrong = "less complete" if task.kind.other_caption == LESS_COMPLETE else "wrong"
@@ -282,35 +282,18 @@ def _check_text(pair: CorruptedPair, caption: ReferenceCaption) -> set[str]:
     changed = max((old - new).total(), (new - old).total())
     if changed > _MOST_CHANGED.get(kind, changed):
         raise RejectedError("more was changed than asked for")
-    _check_kind(set(new - old), set(old - new), pair)
-    return set(old - new)
-
-
-def _check_kind(added: set[str], gone: set[str], pair: CorruptedPair) -> None:
-    kind = pair.kind
-    strange = {word for word in added if meaning_of(word) not in pair.clip.meanings}
-    told = {word for word in strange if kind_of(word) in EVENTFUL}
-    needed = {Corruption.NOUN: told, Corruption.ADDED: told, Corruption.ATTRIBUTE: strange}
+    put_in = {word for word in new - old if meaning_of(word) not in pair.clip.meanings}
+    events = {word for word in put_in if kind_of(word) in EVENTFUL}
+    needed = {Corruption.NOUN: events, Corruption.ADDED: events, Corruption.ATTRIBUTE: put_in}
     if kind in needed and not needed[kind]:
         raise RejectedError("what was put in is in the clip")
-    if kind in (Corruption.ORDER, Corruption.DROPPED) and told:
+    if kind in (Corruption.ORDER, Corruption.DROPPED) and events:
         raise RejectedError("something was put in")
-    if kind is Corruption.DROPPED and not core(gone):
+    if kind is Corruption.DROPPED and not core(old - new):
         raise RejectedError("no event was left out")
-    if kind is Corruption.COUNT and not is_other_number(pair.true, pair.false):
+    if kind is Corruption.COUNT and not is_other_number(true, made):
         raise RejectedError("the number may still be right")
-
-
-def _passed(made: Sequence[CorruptedPair], outcome: Outcome) -> list[CorruptedPair]:
-    """What the second pass says is good; nothing of a reply that cannot be read."""
-    try:
-        objects = _objects(outcome)
-    except RejectedError:
-        return []
-    said = {key: value for one in objects for key, value in one.items()}
-    texts = dict.fromkeys(pair.false for pair in made)
-    good = {text for number, text in enumerate(texts, 1) if said.get(str(number)) is True}
-    return [pair for pair in made if pair.false in good]
+    return set(old - new)
 
 
 def prompt_hash() -> str:

@@ -1,7 +1,4 @@
-"""A caption set as corruptions see it, and the pairs that are made of it.
-
-A pair has a true caption, as a person wrote it, and one that was made wrong.
-"""
+"""A caption set as corruptions see it, and the pairs that are made of it."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,8 +9,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from audiocapbench.errors import DatasetError
-from audiocapbench.meta.corrupt.text import Tokens, plain_form, tokens_of, written
-from audiocapbench.meta.corrupt.words import meaning_of
+from audiocapbench.meta.corrupt.words import (
+    Tokens,
+    meaning_of,
+    plain_form,
+    tokens_of,
+    words_of,
+    written,
+)
 
 LESS_COMPLETE = "less complete, not false"
 """A caption that lacks an event says nothing wrong; it says less."""
@@ -53,10 +56,10 @@ class CaptionedClip:
         """What these words mean, so that "talks" is found where "speaking" is written."""
         return frozenset(meaning_of(word) for word in self.words)
 
-    def others(self, *numbers: int) -> tuple[str, ...]:
-        """All references but these, in the plain form."""
-        told = enumerate(self.references)
-        return tuple(plain_form(text) for place, text in told if place not in numbers)
+    def others(self, number: int) -> tuple[str, ...]:
+        """All references but this one, in the plain form."""
+        every = enumerate(self.references)
+        return tuple(plain_form(text) for place, text in every if place != number)
 
 
 class ReferenceCaption(NamedTuple):
@@ -93,7 +96,6 @@ class CaptionSet:
 
     @property
     def total(self) -> int:
-        """How many captions there are, readable or not."""
         return sum(len(clip.references) for clip in self.clips)
 
     @cached_property
@@ -106,8 +108,7 @@ class CaptionSet:
 class CorruptedPair:
     """A true caption of a clip and one that was made wrong, or less complete, in the plain form.
 
-    Attributes:
-        sources: The references that they were made from; the first is the one that was changed.
+    ``sources`` are the references that they were made from; the first is the one that was changed.
     """
 
     kind: Corruption
@@ -124,14 +125,8 @@ class CorruptedPair:
     @property
     def references(self) -> tuple[str, ...]:
         """What people said about the clip beside what the captions were made from."""
-        told = enumerate(self.clip.references)
-        return tuple(text for place, text in told if place not in self.sources)
-
-
-def words_of(text: str) -> list[str]:
-    """The words of a caption in lower case, without marks."""
-    plain = plain_form(text).lower()
-    return plain.replace(",", " ").replace(";", " ").rstrip(".").split()
+        every = enumerate(self.clip.references)
+        return tuple(text for place, text in every if place not in self.sources)
 
 
 def read_captions(path: Path) -> CaptionSet:

@@ -1,16 +1,11 @@
 """Captions as events, and captions with an event too many, without the main one, or out of order.
 
 A clause has a subject and a verb of sound. This is no parser: what it does not understand is left
-alone.
-
-``added``: one event of a caption gives way to one of another clip, told in the same form.
-
+alone. ``added``: one event of a caption gives way to one of another clip, told in the same form.
 ``dropped``: a caption loses the event that most other references name, and is compared with another
-reference that names it: it is not wrong, it is worse.
-
-``order``: the same events, another story. Whole clauses change places ("a dog barks, then a man
-speaks"), or what one subject does ("a man coughs and then laughs"). Around "followed by", verbs
-change places with their forms. "Before" and "after" are exchanged.
+reference that names it: it is not wrong, it is worse. ``order``: the same events, another story.
+Whole clauses change places ("a dog barks, then a man speaks"), or what one subject does ("a man
+coughs and then laughs"); around "followed by", verbs change places with their forms.
 """
 
 import random
@@ -24,29 +19,30 @@ from audiocapbench.meta.corrupt.captions import (
     CaptionSet,
     CorruptedPair,
     Corruption,
-    ReferenceCaption,
 )
-from audiocapbench.meta.corrupt.slots import EVENTFUL
-from audiocapbench.meta.corrupt.text import MARKS, Tokens, plain_form, written
 from audiocapbench.meta.corrupt.words import (
     AUXILIARIES,
     DETERMINERS,
+    EVENTFUL,
     JOINING,
+    MARKS,
     PREPOSITIONS,
     PRONOUNS,
+    Tokens,
     excluding,
     meaning_of,
     nouns,
+    plain_form,
     verb_forms,
     words,
+    written,
 )
 from audiocapbench.metrics.elements.splitting import split
 from audiocapbench.metrics.elements.thesaurus import meanings
 from audiocapbench.metrics.elements.words import ATTRIBUTES, COUNTS, ElementKind, kind_of
 
 FINITE, GERUND, OTHER = "finite", "gerund", "other"
-ORDERED = frozenset({("followed", "by"), ("then",), ("and", "then"), ("before",)})
-
+_ORDERED = frozenset({("followed", "by"), ("then",), ("and", "then"), ("before",)})
 _JOINTS = (
     ("followed", "by"),
     ("and", "then"),
@@ -62,7 +58,7 @@ _LONGEST_SUBJECT, _LONGEST_EVENT = 5, 8
 _HANGING, _TOGETHER, _TAKING_TURNS = map(words, ("hanging", "together", "taking_turns"))
 _LOOKED_AT, _LENT = 40, 6
 _FEWEST_OTHERS = 2
-_MAIN, _SIDE = 0.6, 0.5
+_MAIN, _SIDE = 0.6, 0.5  # shares of the other references that name the main event, and the rest
 _ORDERING = words("ordering")
 _FOLLOWED: Tokens = ("followed", "by")
 _BEFORE: Tokens = ("before",)
@@ -72,10 +68,8 @@ _AFTER: Tokens = ("after",)
 class Clause(NamedTuple):
     """A run of words that tells one event.
 
-    Attributes:
-        form: ``finite`` ("a dog barks"), ``gerund`` ("a dog barking") or ``other``.
-        verb: Place of the verb, or of the auxiliary; -1 without one.
-        many: Whether the subject is a plural.
+    ``form`` is ``finite`` ("a dog barks"), ``gerund`` ("a dog barking") or ``other``; ``verb`` the
+    place of the verb or of the auxiliary, -1 without one; ``many`` whether the subject is a plural.
     """
 
     tokens: Tokens
@@ -97,14 +91,6 @@ def is_plural(word: str) -> bool:
         return nouns()[word].number == "many"
     regular = word.endswith("s") and not word.endswith("ss") and word not in _SINGULAR_IN_S
     return regular or word in _IRREGULAR_PLURALS
-
-
-def is_plain_name(tokens: Tokens) -> bool:
-    """Whether words surely name a sound, as "a loud bang" does, and hold no verb unknown here."""
-    return len(tokens) > 0 and not any(
-        token in _NOT_IN_NAMES or (token.endswith(("ed", "s")) and token not in _PLURAL_SOUNDS)
-        for token in tokens
-    )
 
 
 def read_clause(tokens: Tokens) -> Clause:
@@ -145,50 +131,39 @@ def first_clause(tokens: Tokens) -> Clause:
 
 def pieces_of(tokens: Tokens) -> list[Piece]:
     """Split a caption at its joints; what has no subject of its own stays with what is before."""
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     joint: Tokens = ()
     start = place = 0
     while place < len(tokens):
-        length = _joint_at(tokens, place)
-        if length and place > start and _parts(tokens, start, place, length):
-            found.append(Piece(joint, read_clause(tokens[start:place])))
-            joint = tokens[place : place + length]
-            start = place = place + length
-        else:
-            place += max(1, length)
-    found.append(Piece(joint, read_clause(tokens[start:])))
-    return found
+        word = place + (tokens[place] == ",")
+        ends = (word + len(one) for one in _JOINTS if tokens[word : word + len(one)] == one)
+        end = next(ends, word)
+        if place < end and place > start and _parts(tokens, start, place, end):
+            pieces.append(Piece(joint, read_clause(tokens[start:place])))
+            joint, start = tokens[place:end], end
+        place = max(place + 1, end)
+    return [*pieces, Piece(joint, read_clause(tokens[start:]))]
 
 
-def _joint_at(tokens: Tokens, place: int) -> int:
-    """Length of the joint that begins here; 0 without one."""
-    start = place + (tokens[place] == ",")
-    ends = (start + len(joint) for joint in _JOINTS if tokens[start : start + len(joint)] == joint)
-    return next(ends, start) - place
-
-
-def _parts(tokens: Tokens, start: int, place: int, length: int) -> bool:
+def _parts(tokens: Tokens, start: int, place: int, end: int) -> bool:
     """Whether the joint at a place parts two clauses, rather than two nouns or two verbs."""
-    joint = without_marks(tokens[place : place + length])
-    if joint in ORDERED:
+    joint = _without_marks(tokens[place:end])
+    if joint in _ORDERED:
         return True
     if joint in ((), ("and",)) and read_clause(tokens[start:place]).form == OTHER:
         return False
-    clause = first_clause(tokens[place + length :])
+    clause = first_clause(tokens[end:])
     return clause.form == FINITE or (clause.form == GERUND and joint != ())
 
 
-def without_marks(tokens: Tokens) -> Tokens:
-    """The words alone."""
+def _without_marks(tokens: Tokens) -> Tokens:
     return tuple(token for token in tokens if token not in MARKS)
 
 
-def joined(pieces: list[Piece]) -> Tokens:
+def _joined(pieces: list[Piece]) -> Tokens:
     """Pieces as one caption, without the first joint."""
-    tokens: Tokens = pieces[0].clause.tokens
-    for piece in pieces[1:]:
-        tokens += piece.joint + piece.clause.tokens
-    return tokens
+    first, *rest = pieces
+    return sum((one.joint + one.clause.tokens for one in rest), first.clause.tokens)
 
 
 def as_gerund(clause: Clause) -> Clause | None:
@@ -200,8 +175,8 @@ def as_gerund(clause: Clause) -> Clause | None:
     following = verb_forms().get(tokens[place + 1]) if place + 1 < len(tokens) else None
     if not verb.gerund and (following is None or following.form != "gerund"):
         return None
-    said = (verb.gerund,) if verb.gerund else ()
-    return clause._replace(tokens=tokens[:place] + said + tokens[place + 1 :], form=GERUND)
+    gerund = (verb.gerund,) if verb.gerund else ()
+    return clause._replace(tokens=tokens[:place] + gerund + tokens[place + 1 :], form=GERUND)
 
 
 def as_finite(clause: Clause) -> Clause | None:
@@ -210,8 +185,8 @@ def as_finite(clause: Clause) -> Clause | None:
     if form != GERUND:
         return clause if form == FINITE else None
     verb = verb_forms()[tokens[place]]
-    said = (verb.base if many else verb.third,)
-    return clause._replace(tokens=tokens[:place] + said + tokens[place + 1 :], form=FINITE)
+    finite = (verb.base if many else verb.third,)
+    return clause._replace(tokens=tokens[:place] + finite + tokens[place + 1 :], form=FINITE)
 
 
 def core(tokens: Iterable[str]) -> frozenset[str]:
@@ -219,7 +194,7 @@ def core(tokens: Iterable[str]) -> frozenset[str]:
     return frozenset(meaning_of(token) for token in tokens if kind_of(token) in EVENTFUL)
 
 
-def kin(meant: Iterable[str]) -> set[int]:
+def _kin(meant: Iterable[str]) -> set[int]:
     """The groups of the thesaurus in which these meanings are akin."""
     akin = meanings().akin
     return {group for word in meant for group in akin.get(word, ())}
@@ -228,106 +203,29 @@ def kin(meant: Iterable[str]) -> set[int]:
 def mentions(text: str, event: frozenset[str]) -> bool:
     """Whether a caption names one of the event's sources or sounds, or something akin to it."""
     elements = split(text).elements
-    said = frozenset(meaning_of(element.word) for element in elements if not element.denied)
-    return bool(said & event) or bool(kin(event) & kin(said))
+    named = frozenset(meaning_of(element.word) for element in elements if not element.denied)
+    return bool(named & event) or bool(_kin(event) & _kin(named))
 
 
-def may_be_heard(tokens: Iterable[str], clip: CaptionedClip) -> bool:
+def _may_be_heard(tokens: Tokens, clip: CaptionedClip) -> bool:
     """Whether any reference of the clip could mean a source or event among these words."""
-    tokens = list(tokens)
     families = {nouns()[token].family for token in tokens if token in nouns()}
-    if any(clip.words & excluding(family) for family in families):
-        return True
-    own = core(tokens)
-    return bool(own & clip.meanings or kin(own) & kin(clip.meanings))
-
-
-def order_is_certain(
-    clip: CaptionedClip, number: int, earlier: frozenset[str], later: frozenset[str]
-) -> bool:
-    """Whether no reference lets the later event come before the earlier one, or again."""
-    if clip.words & _TAKING_TURNS:
-        return False
-    for text in clip.others(number):
-        if "before and after" in text:
-            return False
-        told = [(meaning_of(one.word), one.stage) for one in split(text).elements]
-        first = [stage for meaning, stage in told if meaning in earlier]
-        second = [stage for meaning, stage in told if meaning in later]
-        if not first or not second:
-            continue
-        together = max(first) == min(second) and _TOGETHER & set(text.split())
-        if together or max(first) > min(second):
-            return False
-    return True
-
-
-def is_clean(clause: Clause) -> bool:
-    """Whether a clause tells one event and points to nothing outside itself."""
-    foreign = PRONOUNS | JOINING | _HANGING
-    return (
-        clause.form != OTHER
-        and len(clause.tokens) <= _LONGEST_EVENT
-        and foreign.isdisjoint(clause.tokens)
-        and (clause.form == FINITE or AUXILIARIES.isdisjoint(clause.tokens))
+    meant = core(tokens)
+    return bool(
+        any(clip.words & excluding(family) for family in families)
+        or meant & clip.meanings
+        or _kin(meant) & _kin(clip.meanings)
     )
 
 
-def add_events(captions: CaptionSet) -> Iterator[CorruptedPair]:
-    """Every caption with one event exchanged for one that is surely not in its clip."""
-    pieces = {id(caption): pieces_of(caption.tokens) for caption in captions.captions}
-    pools: dict[tuple[str, bool], list[Clause]] = defaultdict(list)
-    for clause in dict.fromkeys(piece.clause for own in pieces.values() for piece in own):
-        if is_clean(clause) and len(core(clause.tokens)) > 1:
-            pools[clause.form, clause.many].append(clause)
-    for caption in captions.captions:
-        draw, own = random.Random(f"{caption.clip.id} {caption.number}"), pieces[id(caption)]
-        if len(own) < 2 or _shares_subject(own):
-            continue
-        for place, piece in enumerate(own):
-            clause = piece.clause
-            pool = pools.get((clause.form, clause.many), [])
-            if not is_clean(clause) or not core(clause.tokens) or not pool:
-                continue
-            drawn = draw.sample(pool, min(_LOOKED_AT, len(pool)))
-            wrong = (one for one in drawn if not may_be_heard(one.tokens, caption.clip))
-            for event in islice(wrong, _LENT):
-                false = [*own[:place], piece._replace(clause=event), *own[place + 1 :]]
-                yield caption.corrupted(Corruption.ADDED, joined(false))
-
-
-def drop_events(captions: CaptionSet) -> Iterator[CorruptedPair]:
-    """Every caption without its main event, beside every other reference that names it."""
-    for caption in captions.captions:
-        yield from _dropped(caption)
-
-
-def _dropped(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
-    clip, number = caption.clip, caption.number
-    others = [place for place in range(len(clip.references)) if place != number]
-    pieces = pieces_of(caption.tokens)
-    if len(others) < _FEWEST_OTHERS or len(pieces) < 2 or _shares_subject(pieces):
-        return
-    meanings = [core(piece.clause.tokens) for piece in pieces]
-    if not all(meanings) or any(one & other for one, other in combinations(meanings, 2)):
-        return
-    naming = [
-        {other for other in others if mentions(clip.references[other], meaning)}
-        for meaning in meanings
-    ]
-    for main, own in enumerate(naming):
-        rest = [place for place in range(len(pieces)) if place != main]
-        if len(own) < _MAIN * len(others) or not is_clean(pieces[main].clause):
-            continue
-        if any(kin(meanings[main]) & kin(meanings[place]) for place in rest):
-            continue
-        false = written(_without(pieces, main))
-        said_by_few = all(len(naming[place]) <= _SIDE * len(others) for place in rest)
-        # Where the rest is as well known, only a reference that has it all is more complete.
-        better = own if said_by_few else set.intersection(*naming)
-        for other in sorted(better):
-            true = plain_form(clip.references[other])
-            yield CorruptedPair(Corruption.DROPPED, clip, (number, other), true, false)
+def _is_clean(clause: Clause) -> bool:
+    """Whether a clause tells one event and points to nothing outside itself."""
+    return (
+        clause.form != OTHER
+        and len(clause.tokens) <= _LONGEST_EVENT
+        and (PRONOUNS | JOINING | _HANGING).isdisjoint(clause.tokens)
+        and (clause.form == FINITE or AUXILIARIES.isdisjoint(clause.tokens))
+    )
 
 
 def _shares_subject(pieces: list[Piece]) -> bool:
@@ -336,60 +234,119 @@ def _shares_subject(pieces: list[Piece]) -> bool:
     return any(word in verb_forms() and word not in nouns() for word in firsts)
 
 
-def _without(pieces: list[Piece], place: int) -> Tokens:
-    left = [piece for number, piece in enumerate(pieces) if number != place]
-    if place == len(pieces) - 1 and len(left) > 1 and left[-1].joint == (",",):
-        # A list keeps its last joint: "a dog barks, and a man speaks".
-        left[-1] = left[-1]._replace(joint=pieces[place].joint)
-    return joined(left)
+def add_events(captions: CaptionSet) -> Iterator[CorruptedPair]:
+    """Every caption with one event exchanged for one that is surely not in its clip."""
+    split_captions = [(caption, pieces_of(caption.tokens)) for caption in captions.captions]
+    pools: dict[tuple[str, bool], list[Clause]] = defaultdict(list)
+    for clause in dict.fromkeys(one.clause for _, pieces in split_captions for one in pieces):
+        if _is_clean(clause) and len(core(clause.tokens)) > 1:
+            pools[clause.form, clause.many].append(clause)
+    for caption, pieces in split_captions:
+        draw = random.Random(f"{caption.clip.id} {caption.number}")
+        if len(pieces) < 2 or _shares_subject(pieces):
+            continue
+        for place, piece in enumerate(pieces):
+            clause = piece.clause
+            pool = pools.get((clause.form, clause.many), [])
+            if not _is_clean(clause) or not core(clause.tokens) or not pool:
+                continue
+            drawn = draw.sample(pool, min(_LOOKED_AT, len(pool)))
+            wrong = (one for one in drawn if not _may_be_heard(one.tokens, caption.clip))
+            for event in islice(wrong, _LENT):
+                false = [*pieces[:place], piece._replace(clause=event), *pieces[place + 1 :]]
+                yield caption.corrupted(Corruption.ADDED, _joined(false))
 
 
-def swap_orders(captions: CaptionSet) -> Iterator[CorruptedPair]:
-    """Every caption whose two events can be told in the other order."""
-    for caption in captions.captions:
-        yield from _swapped(caption)
+def drop_events(captions: CaptionSet) -> Iterator[CorruptedPair]:
+    """Every caption without its main event, beside every other reference that names it."""
+    for clip, number, tokens in captions.captions:
+        others = [place for place in range(len(clip.references)) if place != number]
+        pieces = pieces_of(tokens)
+        if len(others) < _FEWEST_OTHERS or len(pieces) < 2 or _shares_subject(pieces):
+            continue
+        events = [core(piece.clause.tokens) for piece in pieces]
+        if not all(events) or any(one & other for one, other in combinations(events, 2)):
+            continue
+        naming = [
+            {other for other in others if mentions(clip.references[other], event)}
+            for event in events
+        ]
+        for main, naming_main in enumerate(naming):
+            rest = [place for place in range(len(pieces)) if place != main]
+            if len(naming_main) < _MAIN * len(others) or not _is_clean(pieces[main].clause):
+                continue
+            if any(_kin(events[main]) & _kin(events[place]) for place in rest):
+                continue
+            left = [pieces[place] for place in rest]
+            if main == len(pieces) - 1 and len(left) > 1 and left[-1].joint == (",",):
+                # A list keeps its last joint: "a dog barks, and a man speaks".
+                left[-1] = left[-1]._replace(joint=pieces[main].joint)
+            # Where the rest is as well known, only a reference that has it all is more complete.
+            by_few = all(len(naming[place]) <= _SIDE * len(others) for place in rest)
+            better = naming_main if by_few else set.intersection(*naming)
+            for other in sorted(better):
+                texts = plain_form(clip.references[other]), written(_joined(left))
+                yield CorruptedPair(Corruption.DROPPED, clip, (number, other), *texts)
 
 
 _Parts = tuple[Tokens, frozenset[str], frozenset[str]]
 """The words in the other order, and what the earlier and the later event mean."""
 
 
-def _swapped(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
-    tokens = caption.tokens
-    if not PRONOUNS.isdisjoint(tokens) or sum(token in _ORDERING for token in tokens) != 1:
-        return
-    joints = (piece.joint for piece in pieces_of(tokens))
-    joint = next((one for one in joints if without_marks(one) in ORDERED | {_AFTER}), ())
-    if not joint:
-        return
-    ends = range(len(joint), len(tokens) + 1)
-    end = next(end for end in ends if tokens[end - len(joint) : end] == joint)
-    first, second = tokens[: end - len(joint)], tokens[end:]
-    parts = _one_subject(first, second, joint) or _two_subjects(first, second, joint)
-    if parts is None:
-        return
-    false, earlier, later = parts
-    if not earlier or not later or earlier & later:
-        return
-    if not order_is_certain(caption.clip, caption.number, earlier, later):
-        return
-    yield caption.corrupted(Corruption.ORDER, false)
-    if joint in (_BEFORE, _AFTER):
-        other = _AFTER if joint == _BEFORE else _BEFORE
-        yield caption.replaced(Corruption.ORDER, end - 1, end, other)
+def swap_orders(captions: CaptionSet) -> Iterator[CorruptedPair]:
+    """Every caption whose two events can be told in the other order."""
+    for caption in captions.captions:
+        tokens = caption.tokens
+        if not PRONOUNS.isdisjoint(tokens) or sum(token in _ORDERING for token in tokens) != 1:
+            continue
+        joints = (piece.joint for piece in pieces_of(tokens))
+        joint = next((one for one in joints if _without_marks(one) in _ORDERED | {_AFTER}), ())
+        if not joint:
+            continue
+        ends = range(len(joint), len(tokens) + 1)
+        end = next(end for end in ends if tokens[end - len(joint) : end] == joint)
+        first, second = tokens[: end - len(joint)], tokens[end:]
+        parts = _one_subject(first, second, joint) or _two_subjects(first, second, joint)
+        if parts is None:
+            continue
+        false, earlier, later = parts
+        unclear = not earlier or not later or earlier & later
+        if unclear or not _order_is_certain(caption.clip, caption.number, earlier, later):
+            continue
+        yield caption.corrupted(Corruption.ORDER, false)
+        if joint in (_BEFORE, _AFTER):
+            other = _AFTER if joint == _BEFORE else _BEFORE
+            yield caption.replaced(Corruption.ORDER, end - 1, end, other)
+
+
+def _order_is_certain(
+    clip: CaptionedClip, number: int, earlier: frozenset[str], later: frozenset[str]
+) -> bool:
+    """Whether no reference lets the later event come before the earlier one, or again."""
+    if clip.words & _TAKING_TURNS:
+        return False
+    for text in clip.others(number):
+        if "before and after" in text:
+            return False
+        stages = [(meaning_of(one.word), one.stage) for one in split(text).elements]
+        first = [stage for meaning, stage in stages if meaning in earlier]
+        second = [stage for meaning, stage in stages if meaning in later]
+        if first and second:
+            together = max(first) == min(second) and _TOGETHER & set(text.split())
+            if together or max(first) > min(second):
+                return False
+    return True
 
 
 def _one_subject(first: Tokens, second: Tokens, joint: Tokens) -> _Parts | None:
     """What one subject does, in the other order."""
     pieces = pieces_of(first)
-    clause = pieces[0].clause
-    verb = verb_forms().get(second[0]) if second else None
-    own = verb_forms().get(first[clause.verb]) if clause.verb >= 0 else None
-    if own is None or not second or len(pieces) > 1 or len(pieces_of(second)) > 1:
+    place = pieces[0].clause.verb
+    if place < 0 or not second or len(pieces) > 1 or len(pieces_of(second)) > 1:
         return None
-    if without_marks(joint) in (_FOLLOWED, _BEFORE, _AFTER):
+    if _without_marks(joint) in (_FOLLOWED, _BEFORE, _AFTER):
         return None
-    place = clause.verb
+    own, verb = verb_forms()[first[place]], verb_forms().get(second[0])
     if not own.gerund:
         # "Is being opened and then closed": the auxiliaries stay where they are.
         place += 2 if first[place + 1 : place + 2] == ("being",) else 1
@@ -413,12 +370,20 @@ def _adds_verbs_only(deed: Tokens) -> bool:
     )
 
 
+def _is_plain_name(tokens: Tokens) -> bool:
+    """Whether words surely name a sound, as "a loud bang" does, and hold no verb unknown here."""
+    return len(tokens) > 0 and not any(
+        token in _NOT_IN_NAMES or (token.endswith(("ed", "s")) and token not in _PLURAL_SOUNDS)
+        for token in tokens
+    )
+
+
 def _two_subjects(first: Tokens, second: Tokens, joint: Tokens) -> _Parts | None:
     """Two clauses in the other order, each in the form that its new place asks for."""
     one, other = pieces_of(first)[0].clause, pieces_of(second)[0].clause
-    followed = without_marks(joint) == _FOLLOWED
+    followed = _without_marks(joint) == _FOLLOWED
     for clause in (one, other):
-        if clause.form == OTHER and not (followed and is_plain_name(clause.tokens)):
+        if clause.form == OTHER and not (followed and _is_plain_name(clause.tokens)):
             return None
     if one.form == other.form or (followed and FINITE not in (one.form, other.form)):
         if followed and one.form == FINITE:

@@ -1,17 +1,18 @@
 """One phrase exchanged for another: a noun, a quality, a relation, people, a number.
 
-A new noun was met with the same verb or preposition in captions of other clips, a new quality with
-the same word: loud and quiet, while and before. Two people who do different things change places
-within one caption: who spoke now laughs.
+A slot is a place for a noun or a quality. Its frames are what the noun does, or what is done to it,
+and with which preposition; a phrase fits where captions of other clips have it in each frame. The
+frames of many captions come with the package as hashes (``tools/count_frames.py``); those of the
+set are added. Two people who do different things change places: who spoke now laughs.
 
 A number stands for all it may mean, two for 2 alone, multiple for 2 and more. A change is false
 where what the new one may mean has nothing in common with what any reference of the clip may mean.
-Where one of something becomes several, the noun and its verb go along.
 """
 
+import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from audiocapbench.meta.corrupt.captions import (
@@ -20,36 +21,36 @@ from audiocapbench.meta.corrupt.captions import (
     CorruptedPair,
     Corruption,
     ReferenceCaption,
-    words_of,
 )
 from audiocapbench.meta.corrupt.events import FINITE, first_clause, is_plural, pieces_of
-from audiocapbench.meta.corrupt.slots import (
-    AGES,
-    PhraseFrames,
-    Slot,
-    noun_slots,
-    quality_at,
-    quality_slots,
-)
-from audiocapbench.meta.corrupt.text import Tokens, tokens_of
 from audiocapbench.meta.corrupt.words import (
     AUXILIARIES,
+    DETERMINERS,
+    EVENTFUL,
     JOINING,
     PREPOSITIONS,
     PRONOUNS,
     Noun,
+    Quality,
+    Tokens,
     excluding,
+    load_counts,
     meaning_of,
     nouns,
     numbers,
     qualities,
+    tokens_of,
     unlike,
     verb_forms,
     words,
+    words_of,
 )
-from audiocapbench.metrics.elements.words import ATTRIBUTES, ElementKind, kind_of
+from audiocapbench.metrics.elements.words import ATTRIBUTES, COUNTS, ElementKind, kind_of
 
-_GENDERED = words("gendered")
+_AGES, _COMPARING, _GENDERED = map(words, ("ages", "comparing", "gendered"))
+# One turns a page and turns on a tap: such a verb does not say which nouns fit.
+_DO_ALL = frozenset("turn put set pick place hold piec page make get go come start".split())
+_FARTHEST_FRAME, _FARTHEST_QUALITY, _FARTHEST_VERB, _FARTHEST_NOUN = 3, 4, 3, 4
 # What "it" does and what a wooden thing is may be beyond another noun.
 _POINTING = frozenset({"it", "its", "itself"})
 _MADE_OF = frozenset("wooden metal metallic glass plastic paper tin toy".split())
@@ -62,13 +63,11 @@ _VOCAL = frozenset(map(meaning_of, words("vocal")))
 _TOGETHER = frozenset({("while",), ("as",)})
 _IN_TURN = frozenset({("and", "then"), ("after",), ("before",), ("then",)})
 _SAID_TOGETHER, _SAID_IN_TURN = words("said_together"), words("said_in_turn")
-_PERSONS = frozenset({"man", "woman", "child", "baby", "male", "female"})
-_ALL_OF_THEM = words("all_of_them")
+_PERSONS = _GROWN | {"child", "baby"}
+_ALL_OF_THEM, _PEOPLE = words("all_of_them"), words("people")
 _PLACING = frozenset(
     "in near nearby outside inside loudly continuously intermittently several twice".split()
 )
-_FARTHEST_VERB = 3
-_PEOPLE = words("people")
 _NOT_BEFORE_NUMBERS = words("not_before_numbers")
 _SAYS_ONCE, _SAYS_OFTEN = words("says_once"), words("says_often")
 # Understood in references, and too seldom said to be put in.
@@ -76,13 +75,135 @@ _NOT_PUT_IN = frozenset((word,) for word in ("an", "one", "few", "some", "variou
 _MORE_THAN_ONE = range(2, 100)
 _ONE = range(1, 2)
 _MORE = frozenset({"another", "other", "others"})
-_FARTHEST_NOUN = 4
+
+
+class Slot(NamedTuple):
+    """A phrase that may be replaced, from ``start`` up to ``end``, and its frames."""
+
+    caption: ReferenceCaption
+    start: int
+    end: int
+    frames: tuple[str, ...]
+
+    @property
+    def phrase(self) -> Tokens:
+        return self.caption.tokens[self.start : self.end]
+
+
+class _PhraseFrames:
+    """Which phrases stand in which frames, in the captions of a set and of the package."""
+
+    def __init__(self, slots: Iterable[Slot]) -> None:
+        self._known = frozenset(load_counts()["frames"].tolist())
+        self._clips: dict[int, set[str]] = defaultdict(set)
+        for slot in slots:
+            for frame in slot.frames:
+                self._clips[frame_key(frame, slot.phrase)].add(slot.caption.clip.id)
+
+    def admit(self, slot: Slot, phrase: Tokens) -> bool:
+        """Whether the phrase was met in every frame of the slot, elsewhere than in this clip."""
+        keys = [frame_key(frame, phrase) for frame in slot.frames]
+        own = {slot.caption.clip.id}
+        return bool(keys) and all(key in self._known or self._clips[key] - own for key in keys)
+
+
+def frame_key(frame: str, phrase: Tokens) -> int:
+    """The hash of a phrase in a frame."""
+    return zlib.crc32(f"{frame}|{' '.join(phrase)}".encode())
+
+
+def noun_slots(caption: ReferenceCaption) -> Iterator[Slot]:
+    """Every noun of the table that stands where only a noun can, once in its caption."""
+    known, tokens = nouns(), caption.tokens
+    families = [known[token].family for token in tokens if token in known]
+    for start, token in enumerate(tokens):
+        if token in known and families.count(known[token].family) == 1:
+            frames = _noun_frames(tokens, start)
+            if frames and _is_noun(tokens, start):
+                yield Slot(caption, start, start + 1, tuple(frames))
+
+
+def _is_noun(tokens: Tokens, place: int) -> bool:
+    """Whether a word of the table stands where only a noun can, and heads no fixed compound."""
+    noun = nouns()[tokens[place]]
+    before = tokens[place - 1] if place else ""
+    described = before in ATTRIBUTES or before in _AGES
+    if noun.number == "one":
+        lead = tokens[place - 2] if described and place > 1 else before
+        if lead in ATTRIBUTES and place > 2:
+            lead = tokens[place - 3]
+        return lead in DETERMINERS
+    if noun.sort == "matter" and before in ("a", "an"):
+        following = tokens[place + 1] if place + 1 < len(tokens) else ","
+        return kind_of(following) is ElementKind.SOURCE or following in ("object", "surface")
+    free = not before or before in JOINING or before in PREPOSITIONS or before in DETERMINERS
+    return free or described or before in COUNTS
+
+
+def _noun_frames(tokens: Tokens, place: int) -> list[str]:
+    """What the noun does and what is done to it: the next words of content on either side."""
+
+    def tells(word: str) -> bool:
+        return kind_of(word) in EVENTFUL and meaning_of(word) not in _DO_ALL
+
+    frames = []
+    after = tokens[place + 1 : place + 1 + _FARTHEST_FRAME]
+    for distance, word in enumerate(takewhile(lambda word: word not in JOINING, after)):
+        if tells(word):
+            # "A metal door" takes other words than "metal hits a door".
+            named = distance == 0 and word not in verb_forms() and not word.endswith("ing")
+            frames.append(f"{'+' if named else '_'} {meaning_of(word)}")
+            break
+    towards, before = "", tokens[max(0, place - _FARTHEST_FRAME) : place][::-1]
+    for word in takewhile(lambda word: word not in JOINING, before):
+        if word in PREPOSITIONS:
+            towards = word
+        elif tells(word) and word not in ATTRIBUTES:
+            return [*frames, f"{meaning_of(word)} {towards} _"]
+    return frames
+
+
+def quality_slots(caption: ReferenceCaption) -> Iterator[Slot]:
+    """Every quality of the table, with the word that it is said of."""
+    tokens = caption.tokens
+    for start in range(len(tokens)):
+        quality = _quality_at(tokens, start)
+        if quality is None:
+            continue
+        end = start + len(quality.phrase)
+        after = tokens[end : end + _FARTHEST_QUALITY]
+        before = tokens[max(0, start - _FARTHEST_QUALITY) : start][::-1]
+        # The next content word, the last one, or whichever is there.
+        sides = {"next": [after], "last": [before]}.get(quality.frame, [after, before])
+        said_of = (
+            meaning_of(word)
+            for side in sides
+            for word in takewhile(lambda word: word not in JOINING, side)
+            if kind_of(word) in EVENTFUL or word in ("pitched", "pitch")
+        )
+        about = next(said_of, None)
+        if about is not None and _COMPARING.isdisjoint((*before[:1], *after[:1])):
+            yield Slot(caption, start, end, (f"quality {about}",))
+
+
+def _quality_at(tokens: Tokens, start: int) -> Quality | None:
+    """ "Nearby" and its like before a noun are one line of the table, elsewhere another."""
+    for quality in qualities().get(tokens[start], ()):
+        end = start + len(quality.phrase)
+        following = tokens[end] if end < len(tokens) else ","
+        named = kind_of(following) in EVENTFUL or following in ATTRIBUTES
+        right = named or kind_of(following) is ElementKind.VAGUE
+        if quality.frame != "next":
+            right = quality.phrase != ("nearby",) or not named
+        if right and tokens[start:end] == quality.phrase:
+            return quality
+    return None
 
 
 def exchange_nouns(captions: CaptionSet) -> Iterator[CorruptedPair]:
     """Every exchange of a noun for one that fits and is surely wrong."""
     slots = [slot for caption in captions.captions for slot in noun_slots(caption)]
-    frames = PhraseFrames(slots)
+    frames = _PhraseFrames(slots)
     for slot in slots:
         own, clip = nouns()[slot.phrase[0]], slot.caption.clip
         for other in unlike(own):
@@ -93,31 +214,42 @@ def exchange_nouns(captions: CaptionSet) -> Iterator[CorruptedPair]:
                 yield slot.caption.replaced(Corruption.NOUN, slot.start, slot.end, phrase)
 
 
+def _reads_well(slot: Slot, own: Noun, families: set[str]) -> bool:
+    """Whether nothing else in the caption goes with the old noun alone."""
+    tokens = slot.caption.tokens
+    before = tokens[slot.start - 1] if slot.start else ""
+    if before in _MADE_OF or not _POINTING.isdisjoint(tokens):
+        return False
+    if own.sort in _NOUNS_OF_PERSONS:
+        heard = {word for frame in slot.frames for word in frame.split()}
+        babbling = "baby" in families and heard & _SPOKEN
+        if not _GENDERED.isdisjoint(tokens) or not _VOCAL & heard or babbling:
+            return False
+    return before not in _AGES or families <= _GROWN
+
+
 def suggest_nouns(captions: CaptionSet) -> Iterator[CorruptedPair]:
     """What a model may choose from: nouns of one sort, and sources with what they are heard to do.
 
     Whether they fit is for the model to say; that no reference may mean them is known.
     """
     deeds: dict[str, Counter[Tokens]] = defaultdict(Counter)
-    told = [(caption, *deed) for caption in captions.captions for deed in _deeds(caption.tokens)]
-    for caption, start, end, form in told:
+    places = [(caption, *deed) for caption in captions.captions for deed in _deeds(caption.tokens)]
+    for caption, start, end, form in places:
         deeds[form][caption.tokens[start:end]] += 1
-    for caption, start, end, form in told:
+    for caption, start, end, form in places:
+        clip, verb = caption.clip, caption.tokens[end - 1]
         for deed, count in deeds[form].items():
-            if count > 1 and _is_new(deed, caption.tokens[start:end], caption.clip):
+            noun, same = nouns().get(deed[0]), deed[-1] == verb
+            meant = noun is None and meaning_of(deed[0]) in clip.meanings
+            heard = clip.words & excluding(noun.family) if noun else meant
+            if count > 1 and not heard and (same or meaning_of(deed[-1]) not in clip.meanings):
                 yield caption.replaced(Corruption.NOUN, start, end, deed)
     for caption in captions.captions:
         for start, own in enumerate(map(nouns().get, caption.tokens)):
             for other in unlike(own) if own else ():
                 if not caption.clip.words & excluding(other.family):
                     yield caption.replaced(Corruption.NOUN, start, start + 1, (other.word,))
-
-
-def _is_new(deed: Tokens, own: Tokens, clip: CaptionedClip) -> bool:
-    """Whether no reference of a clip may mean a source, and none of them what it does."""
-    noun = nouns().get(deed[0])
-    heard = clip.words & excluding(noun.family) if noun else meaning_of(deed[0]) in clip.meanings
-    return not heard and (deed[-1] == own[-1] or meaning_of(deed[-1]) not in clip.meanings)
 
 
 def _deeds(tokens: Tokens) -> Iterator[tuple[int, int, str]]:
@@ -133,27 +265,13 @@ def _deeds(tokens: Tokens) -> Iterator[tuple[int, int, str]]:
             yield start, end, f"{verb.form} {number} {helped}"
 
 
-def _reads_well(slot: Slot, own: Noun, families: set[str]) -> bool:
-    """Whether nothing else in the caption goes with the old noun alone."""
-    tokens = slot.caption.tokens
-    before = tokens[slot.start - 1] if slot.start else ""
-    if before in _MADE_OF or not _POINTING.isdisjoint(tokens):
-        return False
-    if own.sort in _NOUNS_OF_PERSONS:
-        heard = {word for frame in slot.frames for word in frame.split()}
-        babbling = "baby" in families and heard & _SPOKEN
-        if not _GENDERED.isdisjoint(tokens) or not _VOCAL & heard or babbling:
-            return False
-    return before not in AGES or families <= _GROWN
-
-
 def change_attributes(captions: CaptionSet) -> Iterator[CorruptedPair]:
     """Every change of a quality, a relation or people that can be made in a set."""
     slots = [slot for caption in captions.captions for slot in quality_slots(caption)]
-    frames = PhraseFrames(slots)
+    frames = _PhraseFrames(slots)
     for slot in slots:
         caption, start, end, _ = slot
-        own = quality_at(caption.tokens, start)
+        own = _quality_at(caption.tokens, start)
         for other in (one for known in qualities().values() for one in known):
             opposite = own and other.line == own.line and other.side != own.side
             heard = caption.clip.words & other.same_side
@@ -180,8 +298,9 @@ def _other_relations(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
         return
     in_turn, together = (_IN_TURN, _SAID_IN_TURN), (_TOGETHER, _SAID_TOGETHER)
     others, forbidden = in_turn if tokens[start:end] in _TOGETHER else together
-    said = (word for text in clip.others(caption.number) for word in words_of(text))
-    if forbidden.isdisjoint(said):
+    if forbidden.isdisjoint(
+        word for text in clip.others(caption.number) for word in words_of(text)
+    ):
         for phrase in sorted(others):
             yield caption.replaced(Corruption.ATTRIBUTE, start, end, phrase)
 
@@ -221,49 +340,26 @@ def _actions(tokens: Tokens) -> Iterator[tuple[int, str, str]]:
 
 
 def change_counts(captions: CaptionSet) -> Iterator[CorruptedPair]:
-    """Every change of a number that can be made in a set."""
+    """Every change of a number of things, or of times at the end of a clause, in a set."""
+    times = numbers("times")
     for caption in captions.captions:
-        for counted in _counted_nouns(caption):
-            own = numbers("things")[caption.tokens[counted.start : counted.end]]
-            said = [own, *_said_of(caption.clip, caption.tokens[counted.noun])]
-            for phrase, meant in numbers("things").items():
-                if phrase in counted.possible and not _overlaps(meant, said):
-                    yield counted.with_number(phrase)
-        yield from _other_times(caption)
+        tokens, clip = caption.tokens, caption.clip
+        yield from _other_numbers(caption)
+        said = [times[one] for text in clip.references for one in _numbers_in(text, "times")]
+        said += [_MORE_THAN_ONE] if clip.words & _SAYS_OFTEN else []
+        said += [_ONE] if clip.words & _SAYS_ONCE else []
+        for start, end in _phrases(tokens, "times"):
+            if start > 1 and (end == len(tokens) or tokens[end] in JOINING):
+                for phrase in (one for one, meant in times.items() if not _overlaps(meant, said)):
+                    yield caption.replaced(Corruption.COUNT, start, end, phrase)
 
 
 def _overlaps(meant: range, said: list[range]) -> bool:
     return any(meant.start < one.stop and one.start < meant.stop for one in said)
 
 
-class _CountedNoun(NamedTuple):
-    """A number from ``start`` to ``end``, its noun, and its verb, -1 where none has to change.
-
-    ``possible`` are the numbers that the caption can have in its place.
-    """
-
-    caption: ReferenceCaption
-    start: int
-    end: int
-    noun: int
-    verb: int
-    possible: frozenset[Tokens]
-
-    def with_number(self, phrase: Tokens) -> CorruptedPair:
-        """The caption with another number, and noun and verb to match."""
-        tokens = list(self.caption.tokens)
-        old, single = tokens[self.start : self.end], numbers("things")[phrase] == _ONE
-        if single or numbers("things")[tuple(old)] == _ONE:
-            noun = nouns()[tokens[self.noun]]
-            tokens[self.noun] = noun.one if single else noun.many
-            if self.verb >= 0:
-                verb = verb_forms()[tokens[self.verb]]
-                tokens[self.verb] = verb.third if single else verb.base
-        tokens[self.start : self.end] = phrase
-        return self.caption.corrupted(Corruption.COUNT, tokens)
-
-
-def _counted_nouns(caption: ReferenceCaption) -> Iterator[_CountedNoun]:
+def _other_numbers(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
+    """The caption with other numbers of things; one and several take noun and verb along."""
     tokens, known = caption.tokens, numbers("things")
     whole = PRONOUNS.difference({"one"}).isdisjoint(tokens) and not _shares_subject(tokens)
     several = frozenset(phrase for phrase, meant in known.items() if meant != _ONE) - _NOT_PUT_IN
@@ -273,13 +369,24 @@ def _counted_nouns(caption: ReferenceCaption) -> Iterator[_CountedNoun]:
             place += 1
         if place == len(tokens) or (start and tokens[start - 1] in _NOT_BEFORE_NUMBERS):
             continue
-        word, one = tokens[place], known[tokens[start:end]] == _ONE
-        noun, verb = nouns().get(word), _verb_after(tokens, place, one=one)
-        number = "one" if one else "many"
+        word, own = tokens[place], known[tokens[start:end]]
+        noun, verb = nouns().get(word), _verb_after(tokens, place, one=own == _ONE)
+        number = "one" if own == _ONE else "many"
         agrees = whole and verb is not None and noun and noun.many and noun.number == number
-        if agrees or (not one and is_plural(word) and word != "times"):
-            possible = several | {("a",)} if agrees else several
-            yield _CountedNoun(caption, start, end, place, verb or 0, possible)
+        if not agrees and (own == _ONE or not is_plural(word) or word == "times"):
+            continue
+        said = [own, *_said_of(caption.clip, word)]
+        for phrase, meant in known.items():
+            if phrase not in (several | {("a",)} if agrees else several) or _overlaps(meant, said):
+                continue
+            changed = list(tokens)
+            if noun and _ONE in (meant, own):
+                changed[place] = noun.one if meant == _ONE else noun.many
+                if verb is not None and verb >= 0:
+                    forms = verb_forms()[tokens[verb]]
+                    changed[verb] = forms.third if meant == _ONE else forms.base
+            changed[start:end] = phrase
+            yield caption.corrupted(Corruption.COUNT, changed)
 
 
 def _phrases(tokens: Tokens, name: str) -> Iterator[tuple[int, int]]:
@@ -321,12 +428,12 @@ def _said_of(clip: CaptionedClip, noun: str) -> Iterator[range]:
     """How many of a noun, or of its like, the references of a clip may mean."""
     known = nouns().get(noun)
     like = excluding(known.family) if known else frozenset()
-    people = noun in _PEOPLE
 
     def is_like(word: str) -> bool:
+        if noun in _PEOPLE:
+            return word in _PEOPLE
         verb = word in verb_forms() and word not in nouns()
-        named = word in like or meaning_of(word) == meaning_of(noun)
-        return (word in _PEOPLE) if people else (named and not verb)
+        return not verb and (word in like or meaning_of(word) == meaning_of(noun))
 
     for tokens in map(tuple, map(words_of, clip.references)):
         spans = list(_phrases(tokens, "things"))
@@ -337,18 +444,6 @@ def _said_of(clip: CaptionedClip, noun: str) -> Iterator[range]:
             yield from [numbers("things")[tokens[slice(*one)]] for one in near]
             if more or (bare and not near):
                 yield _MORE_THAN_ONE
-
-
-def _other_times(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
-    """How often something happens, at the end of a clause."""
-    tokens, known, clip = caption.tokens, numbers("times"), caption.clip
-    said = [known[one] for text in clip.references for one in _numbers_in(text, "times")]
-    said += [_MORE_THAN_ONE] if clip.words & _SAYS_OFTEN else []
-    said += [_ONE] if clip.words & _SAYS_ONCE else []
-    for start, end in _phrases(tokens, "times"):
-        if start > 1 and (end == len(tokens) or tokens[end] in JOINING):
-            for phrase in (one for one, meant in known.items() if not _overlaps(meant, said)):
-                yield caption.replaced(Corruption.COUNT, start, end, phrase)
 
 
 def is_other_number(true: str, made: str) -> bool:

@@ -1,17 +1,93 @@
-"""The words that the rules know, read from words.toml: nouns by their sound, verbs, opposites."""
+"""Captions as words and back, and the words that the rules know, read from words.toml.
 
-from collections.abc import Iterator
+Both captions of a pair have one plain form, so that no mark tells true from made wrong: single
+spaces, a capital first letter, one final full stop, "a" or "an" as the next word asks.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from typing import NamedTuple
+from importlib import resources
+from itertools import pairwise
+from typing import Any, NamedTuple
 
-from audiocapbench.meta.corrupt.text import Tokens
+import numpy as np
+from numpy.typing import NDArray
+
 from audiocapbench.metrics.elements import thesaurus
+from audiocapbench.metrics.elements.words import ElementKind
 from audiocapbench.metrics.word_lists import read_lists, word_set
 
+Tokens = tuple[str, ...]
+
+EVENTFUL = (ElementKind.SOURCE, ElementKind.EVENT)
+MARKS = frozenset(",.;")
+_LONGEST = 60  # rules for one sentence say little about captions of more words
+_TOKEN = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*|[,.;]")
+_SPACES = re.compile(r"\s+")
+_BEFORE_MARK = re.compile(r"\s+([,.;])")
+_AN_DESPITE_SPELLING = ("hour", "honest", "heir")
+_A_DESPITE_SPELLING = ("uni", "use", "usu", "one", "once", "eu", "ukulele", "user")
 _FILE = ("audiocapbench.meta.corrupt", "words.toml")
 
 meaning_of = lru_cache(maxsize=100_000)(thesaurus.meaning_of)
 """What a word means, as the elements judge's thesaurus has it."""
+
+
+def plain_form(text: str) -> str:
+    """The text with single spaces, a capital first letter and one final full stop."""
+    flat = _BEFORE_MARK.sub(r"\1", _SPACES.sub(" ", text.replace("’", "'"))).strip(" .,;")
+    return f"{flat[:1].upper()}{flat[1:]}." if flat else ""
+
+
+def tokens_of(text: str) -> Tokens | None:
+    """Words and marks of a caption, the first word without its capital.
+
+    None where putting them together again would not give the caption: it holds digits, quotes or
+    letters that the rules know nothing about, or "a" where "an" belongs.
+    """
+    body = plain_form(text)[:-1]
+    tokens = _TOKEN.findall(body)
+    if not 1 < len(tokens) <= _LONGEST:
+        return None
+    tokens[0] = _without_capital(tokens[0])
+    first, *rest = body.split(" ")
+    same = _joined(tokens) == " ".join([_without_capital(first), *rest])
+    return tuple(tokens) if same else None
+
+
+def written(tokens: Sequence[str]) -> str:
+    """Words and marks as a caption in the plain form."""
+    return plain_form(_joined(tokens))
+
+
+def _joined(tokens: Sequence[str]) -> str:
+    """Words and marks as a text, with "a" or "an" as the next word asks."""
+    found = list(tokens)
+    for place, (word, following) in enumerate(pairwise(tokens)):
+        if word in ("a", "an") and following not in MARKS:
+            small = following.lower()
+            vowel = small[:1] in "aeiou" and not small.startswith(_A_DESPITE_SPELLING)
+            found[place] = "an" if vowel or small.startswith(_AN_DESPITE_SPELLING) else "a"
+    return _BEFORE_MARK.sub(r"\1", " ".join(found))
+
+
+def _without_capital(word: str) -> str:
+    return word if word[1:] != word[1:].lower() else word[:1].lower() + word[1:]
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a caption in lower case, without marks."""
+    plain = plain_form(text).lower()
+    return plain.replace(",", " ").replace(";", " ").rstrip(".").split()
+
+
+@cache
+def load_counts() -> dict[str, NDArray[np.integer[Any]]]:
+    """What comes with the package: hashes of frames, and how often words stand together."""
+    file = resources.files("audiocapbench.meta.corrupt") / "frames.npz"
+    with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+        return dict(arrays)
 
 
 def words(name: str) -> frozenset[str]:
@@ -90,32 +166,28 @@ def nouns() -> dict[str, Noun]:
 
 
 @cache
-def _near() -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for families, _ in _lines("near"):
-        for family in families:
-            found[family] = found.get(family, frozenset()) | frozenset(families)
-    return found
+def _near(family: str) -> frozenset[str]:
+    """The family and all that may be mistaken for it."""
+    lines = [families for families, _ in _lines("near") if family in families]
+    return frozenset({family}.union(*lines))
 
 
 @cache
 def unlike(noun: Noun) -> tuple[Noun, ...]:
     """All nouns of one sort and number that, in the place of one, are an error to be heard."""
-    near = _near().get(noun.family, frozenset()) | {noun.family}
     alike = (one for one in nouns().values() if one[1:4:2] == (noun.sort, noun.number))
-    return tuple(one for one in alike if one.family not in near)
+    return tuple(one for one in alike if one.family not in _near(noun.family))
 
 
 @cache
 def excluding(family: str) -> frozenset[str]:
     """Words that, in a reference, may mean this family: then it cannot be called wrong."""
-    near = _near().get(family, frozenset())
-    found = {noun.word for noun in nouns().values() if noun.family in near | {family}}
-    known = {noun.family for noun in nouns().values()} & (near | {family})
+    near = [noun for noun in nouns().values() if noun.family in _near(family)]
+    found = {word for noun in near for word in (noun.word, noun.family)}
     for generic, families in _lines("generic"):
         if family in families.split():
             found.update(generic)
-    return frozenset(found | known)
+    return frozenset(found)
 
 
 @cache
@@ -124,27 +196,19 @@ def verb_forms() -> dict[str, VerbForm]:
     found: dict[str, VerbForm] = {}
     doubling = words("doubling")
     for base in read_lists(*_FILE)["verbs"].split():
-        third, gerund = _third(base), _gerund(base, doubles=base in doubling)
+        third, gerund = f"{base}s", f"{base}{base[-1] if base in doubling else ''}ing"
+        if base.endswith(("s", "x", "z", "ch", "sh", "o")) and base not in ("moo", "coo"):
+            third = f"{base}es"
+        elif base.endswith("y") and base[-2] not in "aeiou":
+            third = f"{base[:-1]}ies"
+        if base.endswith("e") and not base.endswith(("ee", "oe", "ye")):
+            gerund = f"{base[:-1]}ing"
         for word, form in ((third, "third"), (gerund, "gerund"), (base, "base")):
             found[word] = VerbForm(base, third, gerund, form)
     for one, many in (("is", "are"), ("was", "were"), ("has", "have")):
         found[one] = VerbForm(many, one, "", "third")
         found[many] = VerbForm(many, one, "", "base")
     return found
-
-
-def _third(base: str) -> str:
-    if base.endswith(("s", "x", "z", "ch", "sh", "o")) and base not in ("moo", "coo"):
-        return f"{base}es"
-    if base.endswith("y") and base[-2] not in "aeiou":
-        return f"{base[:-1]}ies"
-    return f"{base}s"
-
-
-def _gerund(base: str, *, doubles: bool) -> str:
-    if base.endswith("e") and not base.endswith(("ee", "oe", "ye")):
-        return f"{base[:-1]}ing"
-    return f"{base}{base[-1]}ing" if doubles else f"{base}ing"
 
 
 @cache

@@ -26,9 +26,15 @@ from audiocapbench.meta.answers.parser import RULES, ends_of, read_answer
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.pairwise.diagnostics import OrderChoices, PairwiseDiagnostics, diagnose
 from audiocapbench.meta.pairwise.prompts import PairwisePrompt, document, named_prompt, prompt_from
-from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, trial_clips
-from audiocapbench.meta.scorers.scorer import Choice, Diagnostics, Measure, PairScorer
-from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.meta.scorers.scorer import (
+    WITHOUT_CLIPS,
+    Choice,
+    Diagnostics,
+    Measure,
+    PairScorer,
+    TrialSettings,
+    trial_clips,
+)
 from audiocapbench.models import Model, ModelSettings, create_model
 from audiocapbench.models.model import OptionsModel, without_audio
 from audiocapbench.models.thoughts import without_thoughts

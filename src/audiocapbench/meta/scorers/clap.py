@@ -10,16 +10,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from audiocapbench.data.problems import problems_of
 from audiocapbench.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
-from audiocapbench.meta.scorers.clip_files import find_clip
 from audiocapbench.meta.scorers.scorer import (
     Choice,
     Diagnostics,
     FloatArray,
     Measure,
     PointwiseScorer,
+    TrialSettings,
+    find_clip,
     higher,
 )
-from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.metrics.clap import (
     AudioTextEncoder,
     Cutting,

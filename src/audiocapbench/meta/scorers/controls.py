@@ -14,8 +14,7 @@ import numpy as np
 
 from audiocapbench.errors import TrialError, did_you_mean
 from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
-from audiocapbench.meta.scorers.scorer import Choice, PairScorer, higher
-from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.meta.scorers.scorer import Choice, PairScorer, TrialSettings, higher
 from audiocapbench.metrics.fluency.likelihood import load_ngrams
 from audiocapbench.signature import Signature, sign
 

@@ -28,8 +28,8 @@ from audiocapbench.meta.scorers.scorer import (
     FloatArray,
     PairScorer,
     PointwiseScorer,
+    TrialSettings,
 )
-from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.signature import sign
 
 _NAMES = {

@@ -27,9 +27,14 @@ from audiocapbench.judges.executor import (
 )
 from audiocapbench.judges.judge import ModelJudge, judge_texts
 from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
-from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, trial_clips
-from audiocapbench.meta.scorers.scorer import Diagnostics, FloatArray, PointwiseScorer
-from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.meta.scorers.scorer import (
+    WITHOUT_CLIPS,
+    Diagnostics,
+    FloatArray,
+    PointwiseScorer,
+    TrialSettings,
+    trial_clips,
+)
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.models.model import SimpleModel
 from audiocapbench.plan import judge_options

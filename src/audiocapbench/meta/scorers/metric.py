@@ -7,8 +7,7 @@ import numpy as np
 
 from audiocapbench.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
-from audiocapbench.meta.scorers.scorer import FloatArray, PointwiseScorer
-from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.meta.scorers.scorer import FloatArray, PointwiseScorer, TrialSettings
 from audiocapbench.metrics import compute, find_metric
 from audiocapbench.metrics.registry import refuse_without_audio
 from audiocapbench.signature import sign

@@ -1,19 +1,29 @@
-"""What is put on trial: anything that chooses between two captions, and how a name becomes it."""
+"""What is put on trial, anything that chooses between two captions: its settings and its clips."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from importlib import import_module
-from typing import Any, NamedTuple, cast
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.data import Clip, facts_of
+from audiocapbench.data.folder import why_outside
 from audiocapbench.engine import Preview
-from audiocapbench.errors import TrialError
-from audiocapbench.meta.pairs.pair import CaptionPair
-from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.engine.ask_context import AskContext
+from audiocapbench.errors import AudioError, TrialError
+from audiocapbench.meta.pairs.pair import CaptionPair, TrialProtocol
 from audiocapbench.signature import Signature
+
+WITHOUT_CLIPS = "/no-audio"
+"""Ends the name of a run that was asked without the clips."""
+
+_FOLDERS = ("", "audio", "clips")
+_SUFFIXES = ("", ".wav", ".flac", ".mp3", ".ogg", ".opus", ".m4a", ".mp4", ".webm")
 
 FloatArray = NDArray[np.float64]
 Measure = Callable[[Sequence["Choice"]], float]
@@ -37,6 +47,41 @@ class Choice(Enum):
 _SWAPPED = {Choice.FIRST: Choice.SECOND, Choice.SECOND: Choice.FIRST}
 
 
+@dataclass(frozen=True)
+class TrialSettings(AskContext):
+    """How scorers are made and asked; all of them share one store and one budget.
+
+    Attributes:
+        data: Folder with the clips, for scorers that hear them.
+        follow_links: Whether clips may be links that lead out of that folder.
+        prompt: Name of the prompt that a model is asked to compare with, unless there is a file.
+        swap: Whether models are asked in both orders.
+        answer: The form in which models give their choice.
+        reader: Model that reads free-text answers where the parser is not certain, or all.
+        protocol: How metrics are held to references: plainly, or in the manner of FENSE.
+    """
+
+    data: Path | None = None
+    follow_links: bool = False
+    prompt: str = "simple"
+    prompt_file: Path | None = None
+    swap: bool = False
+    answer: Literal["text", "schema", "logprobs"] = "text"
+    reader: str | None = None
+    read: Literal["uncertain", "all"] = "uncertain"
+    protocol: TrialProtocol = "plain"
+    seed: int = 42
+
+    def folder(self, name: str, hint: str = "") -> Path:
+        """The folder of the clips that a scorer of this name hears."""
+        if self.data is None:
+            where = "say with `data` in which folder they are"
+            raise TrialError(f"{name} hears the clips: {where}{hint}")
+        if not self.data.is_dir():
+            raise TrialError(f"{self.data}: no such folder; `data` names the folder with the clips")
+        return self.data
+
+
 class Diagnostics(NamedTuple):
     """What a scorer says beyond its choices, in words and as plain data.
 
@@ -51,11 +96,9 @@ class Diagnostics(NamedTuple):
 class PairScorer(ABC):
     """Chooses one caption of each pair; a subclass gives ``choose``.
 
-    Attributes:
-        name: As the command line has it.
-        needs_corpus: Whether it is also shown pairs without an answer, which belong to its corpus.
-        sees_both: Whether it sees both captions at once, and can be asked in both orders.
-        latest: What it says of its latest choosing.
+    One with ``needs_corpus`` is also shown pairs without an answer, which belong to its corpus; one
+    that ``sees_both`` captions at once can be asked in both orders. ``latest`` is what it says of
+    its latest choosing.
     """
 
     name: str
@@ -86,8 +129,8 @@ class PairScorer(ABC):
 class PointwiseScorer(PairScorer):
     """Scores each caption alone; the higher one wins, and equal ones are a tie.
 
-    A subclass gives ``score``. Scores are compared in single precision: a difference further back
-    is the noise of sums taken in another order, and no preference.
+    Scores are compared in single precision: a difference further back is the noise of sums taken in
+    another order, and no preference.
     """
 
     @abstractmethod
@@ -122,12 +165,7 @@ KINDS: Mapping[str, tuple[str, str]] = {
 
 
 def create_scorer(text: str, settings: TrialSettings | None = None) -> PairScorer:
-    """Make the scorer that ``KIND:NAME`` stands for, such as ``metric:cider_d``.
-
-    Raises:
-        TrialError: There is no such kind, or no such control.
-        AudioCapBenchError: There is no such metric, judge or model, or it cannot be used here.
-    """
+    """Make the scorer that ``KIND:NAME`` stands for, such as ``metric:cider_d``."""
     kind, _, name = (part.strip() for part in text.partition(":"))
     if kind not in KINDS or not name:
         kinds = ", ".join(
@@ -139,3 +177,44 @@ def create_scorer(text: str, settings: TrialSettings | None = None) -> PairScore
     create = getattr(import_module(f"audiocapbench.meta.{module}"), maker)
     create = cast("Callable[[str, TrialSettings], PairScorer]", create)
     return create(name, settings or TrialSettings())
+
+
+def find_clip(folder: Path, name: str, *, follow_links: bool = False) -> Path | None:
+    """The file of a clip, with or without its suffix, in the folder, ``audio`` or ``clips``."""
+    if PurePosixPath(name).is_absolute() or PureWindowsPath(name).is_absolute() or "\0" in name:
+        raise TrialError(f"the pairs name a clip {name[:80]!r} that is not a name within a folder")
+    for place in _FOLDERS:
+        for suffix in _SUFFIXES:
+            within = f"{PurePosixPath(place, f'{name}{suffix}')}"
+            try:
+                outside = why_outside(folder, within, follow_links=follow_links)
+                found = (folder / within).is_file()
+            except (OSError, RuntimeError):  # a link to itself, or a name that no disk takes
+                continue
+            if outside:
+                raise TrialError(f"{folder}: the clip {name[:80]!r} {outside}")
+            if found:
+                return folder / within
+    return None
+
+
+def trial_clips(
+    pairs: Sequence[CaptionPair], settings: TrialSettings, name: str, *, hears: bool
+) -> dict[str, Clip]:
+    """The clips of pairs by their name there, at least one; stand-ins for who hears none."""
+    if not hears:
+        return {pair.clip: Clip.absent(pair.clip) for pair in pairs}
+    folder, found = settings.folder(name), dict[str, Clip]()
+    for pair in {pair.clip: pair for pair in reversed(pairs)}.values():
+        path = find_clip(folder, pair.audio or pair.clip, follow_links=settings.follow_links)
+        if path is not None:
+            try:
+                facts = facts_of(path)
+            except AudioError as error:
+                raise TrialError(f"{error}; mend or remove the file") from None
+            shape = (facts.duration_s, facts.sample_rate, facts.channels)
+            found[pair.clip] = Clip(path, str(path.relative_to(folder)), facts.sha256, *shape)
+    if pairs and not found:
+        wanted = pairs[0].audio or pairs[0].clip
+        raise TrialError(f"{folder}: has none of the clips, such as {wanted}; check `data`")
+    return found

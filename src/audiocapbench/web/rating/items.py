@@ -20,7 +20,7 @@ from audiocapbench.data.outcome import SCORED
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import FILES, PREDICTIONS, SYSTEMS, read_records, renamed
 from audiocapbench.errors import AudioCapBenchError, AudioError
-from audiocapbench.meta.scorers.clip_files import find_clip
+from audiocapbench.meta.scorers.scorer import find_clip
 from audiocapbench.store import Store
 from audiocapbench.web.rating.kinds import KINDS, RatingError, read_gold
 from audiocapbench.web.rating.project import RatingProject
