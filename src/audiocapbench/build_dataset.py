@@ -66,7 +66,7 @@ def _build(options: argparse.Namespace) -> int:
     from audiocapbench.cli.build import build_audiocapbench
     from audiocapbench.credentials import load_credentials
     from audiocapbench.data.build import BuildSettings
-    from audiocapbench.data.build.seed_metadata import write_seed_metadata
+    from audiocapbench.data.build.audiocapbench import write_seed_metadata
 
     if options.credentials is not None:
         say(*load_credentials(options.credentials))

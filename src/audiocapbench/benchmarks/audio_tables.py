@@ -1,42 +1,80 @@
 """Datasets with a column of audio as benchmarks: ``hf://datasets/ORG/NAME``, parquet, ``datasets``.
 
-Their clips are put into a dataset folder of the user's cache once, and read from there.
+Their clips are put into a dataset folder of the user's cache once, as they are stored, and read
+from there. Rows of one id are captions of one clip. A row that cannot be used is missing, with the
+reason. A column that nobody named is guessed where one alone fits.
 """
 
 import hashlib
 import json
 import re
 import shutil
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
 
+from audiocapbench import audio
 from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.captioning import captioning
-from audiocapbench.data import Manifest, open_folder, read_manifest
-from audiocapbench.data.build.audio_rows import (
-    COLUMNS,
-    COMPLETE,
-    ROLES,
-    AudioTable,
-    build_rows,
-    folder_table,
-    parquet_table,
-    saved_table,
+from audiocapbench.data import Manifest, MissingClip, open_folder, read_manifest
+from audiocapbench.data.build.hub import Hub, HubError, Repository, hub_library
+from audiocapbench.data.build.ledger import (
+    JOURNAL,
+    BadFieldsError,
+    Ledger,
+    check_audio,
+    suffix_of,
 )
-from audiocapbench.data.build.hub import Hub, Repository, hub_library
-from audiocapbench.data.build.ledger import JOURNAL, Ledger
-from audiocapbench.data.build.repository_layouts import one_split, split_files, splits_of
+from audiocapbench.data.build.repository_layouts import (
+    audio_bytes,
+    one_split,
+    split_files,
+    splits_of,
+)
+from audiocapbench.data.build.shards import shown
 from audiocapbench.data.folder import METADATA, PARQUET, SEED_METADATA, TABLE
 from audiocapbench.data.problems import os_errors
-from audiocapbench.errors import BenchmarkError, DatasetError
+from audiocapbench.data.records import NUMBERED, REFERENCES, fold_name, json_value
+from audiocapbench.data.row import captions_of
+from audiocapbench.errors import AudioError, BenchmarkError, DatasetError, did_you_mean
 from audiocapbench.files import cache_folder, locked
 
-OPTIONS = (*ROLES, "download")
+_ROLES: Mapping[str, tuple[str, ...]] = {
+    "audio": (),
+    "references": REFERENCES,
+    **{name: (name,) for name in ("id", "category", "instruction")},
+}
+"""What a column can be, and what it is called then."""
+
+OPTIONS = (*_ROLES, "download")
 
 _HUB_NAME = re.compile(
     r"hf://datasets/(?P<repository>[\w.-]+/[\w.-]+)(?:@(?P<revision>[^:@]+))?(?::(?P<split>[^:]+))?"
 )
-_SOURCE = "made from"
+_SOURCE, _COMPLETE, _COLUMNS = "made from", "complete", "columns"
+"""What the manifest's origin has; the latter two when every row was read."""
+
+_AT_A_TIME, _BUFFER = 8, 4 << 20
+_OURS = {"file_name", "position", "duration_s", *_ROLES}
+_LIKE_CAPTIONS = ("caption", "description", "reference", "sentence", "text")
+
+Row = dict[str, Any]
+Columns = dict[str, list[str]]
+"""Names of columns by role."""
+
+
+class _AudioTable(NamedTuple):
+    """Rows with a column of audio.
+
+    Attributes:
+        kinds: What each column may hold: audio, bytes, text (also lists of it, and numbers), other.
+        read: The rows, as far as some columns go.
+    """
+
+    name: str
+    kinds: Mapping[str, str]
+    read: Callable[[Sequence[str]], Iterator[Row]]
 
 
 def open_table(target: str, options: Mapping[str, str]) -> Benchmark | None:
@@ -46,11 +84,8 @@ def open_table(target: str, options: Mapping[str, str]) -> Benchmark | None:
         target: ``hf://datasets/ORG/NAME@REVISION:SPLIT``, or a parquet file or a folder of tables
             with ``:SPLIT``.
         options: Columns by role; ``download=yes`` agrees to a download.
-
-    Raises:
-        DatasetError: It cannot be read, is not on this disk, or its columns are not clear.
     """
-    columns = {role: name for role, name in options.items() if role in ROLES}
+    columns = {role: name for role, name in options.items() if role in _ROLES}
     if target.startswith("hf://"):
         return _of_hub(target, options, columns)
     path, _, split = target.rpartition(":") if not Path(target).exists() else (target, "", "")
@@ -59,18 +94,71 @@ def open_table(target: str, options: Mapping[str, str]) -> Benchmark | None:
     if not stamps:
         return None
     label = place.name if place.is_dir() else place.stem
-    folder = _folder(label, str(place), split, columns, stamps)
-    if known := _opened(folder):
-        return known
-    with os_errors(folder, "written"), locked(folder):
-        if known := _opened(folder):  # by now
-            return known
-        ledger = Ledger(folder)
+
+    def build(ledger: Ledger) -> None:
         part, table = _local_table(place, stamps, split or None)
         ledger.origin[_SOURCE] = path
         name = f"folder/{label}" + (f":{part}" if part and place.is_dir() else "")
-        build_rows(ledger, name, table, columns)
+        _build_rows(ledger, name, table, columns)
+
+    folder = _folder(label, str(place), split, columns, stamps)
+    return _opened(folder) or _built(folder, build)
+
+
+def _of_hub(target: str, options: Mapping[str, str], columns: dict[str, str]) -> Benchmark | None:
+    named = _HUB_NAME.fullmatch(target)
+    if named is None:
+        raise BenchmarkError(f"{target!r} is not hf://datasets/ORG/NAME@REVISION:SPLIT")
+    name, revision, split = named.group("repository", "revision", "split")
+    folder = _folder(name, name, revision, split, columns)
+    if known := _opened(folder):
+        return known
+    if options.get("download") != "yes":
+        words = ",".join(f"{key}={one}" for key, one in {**options, "download": "yes"}.items())
+        raise DatasetError(
+            f"{target} is not on this disk as a whole, and nothing is downloaded unasked; to have "
+            f"it downloaded, write '{target}[{words}]'"
+        )
+
+    def build(ledger: Ledger) -> None:
+        hub = Hub()
+        files = ledger.repository(hub, name, ledger.origin.get(name, revision))
+        part = one_split(name, splits_of(files), split)
+        paths = split_files(files, part or "train")
+        tables = [path for path in paths if path.endswith(".parquet")]
+        root = folder.with_name(f"{folder.name}.download")
+        hub.download(files, tables or paths, root)
+        table = _parquet_table(name, [root / path for path in tables]) if tables else None
+        ledger.origin[_SOURCE] = f"{name} at {files.commit}"
+        title = f"hf/{name}" + (part and f":{part}")
+        _build_rows(ledger, title, table or _folder_table(name, root), columns)
+        shutil.rmtree(root, ignore_errors=True)
+
+    return _built(folder, build)
+
+
+def _folder(label: str, *about: object) -> Path:
+    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
+    return cache_folder() / "datasets" / (re.sub(r"[^\w.-]+", "_", label)[-60:] + f"-{digest}")
+
+
+def _built(folder: Path, build: Callable[[Ledger], None]) -> Benchmark | None:
+    with os_errors(folder, "written"), locked(folder):
+        if known := _opened(folder):  # by another process meanwhile
+            return known
+        build(Ledger(folder))
         return _opened(folder)
+
+
+def _opened(folder: Path) -> Benchmark | None:
+    """The benchmark in a folder of the cache; None where it is not there as a whole."""
+    manifest = read_manifest(folder)
+    origin = (manifest.origin or {}) if isinstance(manifest, Manifest) else {}
+    if _COMPLETE not in origin or (folder / JOURNAL).exists():  # the last thing to go
+        return None
+    found = open_folder(folder)
+    about = f"{found.name}: {len(found.entries):,} clips of {origin[_SOURCE]}, in {folder}"
+    return captioning(found.name, found, (about, origin[_COLUMNS]))
 
 
 def _tables(place: Path) -> dict[str, tuple[int, int]]:
@@ -88,14 +176,14 @@ def _tables(place: Path) -> dict[str, tuple[int, int]]:
 
 def _local_table(
     place: Path, stamps: Mapping[str, tuple[int, int]], split: str | None
-) -> tuple[str, AudioTable]:
+) -> tuple[str, _AudioTable]:
     """The split that is meant, and its rows."""
     if any(name.endswith(".parquet") for name in stamps):
         files = Repository(Hub(), str(place), "", {name: one for name, (one, _) in stamps.items()})
         part = one_split(files.name, splits_of(files), split)
         root = place if place.is_dir() else place.parent
         paths = [root / name for name in split_files(files, part or "train")]
-        return part, parquet_table(files.name, paths)
+        return part, _parquet_table(files.name, paths)
     datasets = hub_library("datasets")
     try:
         saved = datasets.load_from_disk(str(place))
@@ -105,52 +193,178 @@ def _local_table(
         raise DatasetError(f"{place}: 'datasets' cannot load it ({error!s:.200})") from None
     known = dict(saved) if isinstance(saved, datasets.DatasetDict) else {"": saved}
     part = one_split(str(place), [one for one in known if one], split)
-    return part, saved_table(place, known.get(part, saved))
+    rows = known.get(part, saved)
+
+    def read(columns: Sequence[str]) -> Iterator[Row]:
+        names = [one if one in rows.column_names else one.removesuffix(".path") for one in columns]
+        with _reading(place):
+            for batch in rows.select_columns(names).with_format("arrow").iter(_AT_A_TIME):
+                yield from batch.to_pylist()
+
+    return part, _AudioTable(str(place), _kinds(rows.features.arrow_schema), read)
 
 
-def _of_hub(target: str, options: Mapping[str, str], columns: dict[str, str]) -> Benchmark | None:
-    found = _HUB_NAME.fullmatch(target)
-    if found is None:
-        raise BenchmarkError(f"{target!r} is not hf://datasets/ORG/NAME@REVISION:SPLIT")
-    name, revision, split = found.group("repository", "revision", "split")
-    folder = _folder(name, name, revision, split, columns)
-    if known := _opened(folder):
-        return known
-    if options.get("download") != "yes":
-        words = ",".join(f"{key}={one}" for key, one in {**options, "download": "yes"}.items())
-        raise DatasetError(
-            f"{target} is not on this disk as a whole, and nothing is downloaded unasked; to have "
-            f"it downloaded, write '{target}[{words}]'"
-        )
-    with os_errors(folder, "written"), locked(folder):
-        if known := _opened(folder):
-            return known
-        ledger, hub = Ledger(folder), Hub()
-        files = ledger.repository(hub, name, ledger.origin.get(name, revision))
-        part = one_split(name, splits_of(files), split)
-        paths = split_files(files, part or "train")
-        tables = [path for path in paths if path.endswith(".parquet")]
-        root = folder.with_name(f"{folder.name}.download")
-        hub.download(files, tables or paths, root)
-        table = parquet_table(name, [root / path for path in tables]) if tables else None
-        ledger.origin[_SOURCE] = f"{name} at {files.commit}"
-        called = f"hf/{name}" + (part and f":{part}")
-        build_rows(ledger, called, table or folder_table(name, root), columns)
-        shutil.rmtree(root, ignore_errors=True)
-        return _opened(folder)
+def _parquet_table(name: str, paths: Sequence[Path]) -> _AudioTable:
+    parquet = hub_library("pyarrow.parquet")
+
+    def read(columns: Sequence[str]) -> Iterator[Row]:
+        for path in paths:
+            # Without these, a whole file of clips would be in memory at once.
+            lean = {"pre_buffer": False, "buffer_size": _BUFFER}
+            with _reading(path), parquet.ParquetFile(path, **lean) as table:
+                for batch in table.iter_batches(_AT_A_TIME, columns=list(columns)):
+                    yield from batch.to_pylist()
+
+    with _reading(paths[0]):
+        return _AudioTable(name, _kinds(parquet.read_schema(paths[0])), read)
 
 
-def _folder(label: str, *about: object) -> Path:
-    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
-    return cache_folder() / "datasets" / (re.sub(r"[^\w.-]+", "_", label)[-60:] + f"-{digest}")
+def _folder_table(name: str, root: Path) -> _AudioTable:
+    entries = open_folder(root).entries
+
+    def read(columns: Sequence[str]) -> Iterator[Row]:
+        for row, clip, _ in entries:
+            content = audio.read_bytes(clip.path, audio.MOST_BYTES) if "audio" in columns else None
+            known = {**row.details, **row.model_dump(exclude_none=True, include=set(_ROLES))}
+            yield known | {"audio": {"bytes": content, "path": clip.file_name}}
+
+    names = [name for row, _, _ in entries for name in (*row.details, *row.model_fields_set)]
+    return _AudioTable(name, dict.fromkeys(names, "text") | {"audio": "audio"}, read)
 
 
-def _opened(folder: Path) -> Benchmark | None:
-    """The benchmark in a folder of the cache; None where it is not there as a whole."""
-    manifest = read_manifest(folder)
-    origin = (manifest.origin or {}) if isinstance(manifest, Manifest) else {}
-    if COMPLETE not in origin or (folder / JOURNAL).exists():  # the last thing to go
-        return None
-    found = open_folder(folder)
-    about = f"{found.name}: {len(found.entries):,} clips of {origin[_SOURCE]}, in {folder}"
-    return captioning(found.name, found, (about, origin[COLUMNS]))
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Turns what pyarrow says about a damaged file into a sentence."""
+    from pyarrow import ArrowException
+
+    try:
+        with os_errors(path, "read"):
+            yield
+    except (ArrowException, UnicodeDecodeError) as error:
+        raise HubError(f"{path}: is no table that can be read ({error!s:.200})") from None
+
+
+def _kinds(schema: Any) -> dict[str, str]:
+    return {column.name: _kind(column.type) for column in schema}
+
+
+def _kind(of: Any) -> str:
+    from pyarrow import types
+
+    if types.is_binary(of) or types.is_large_binary(of):
+        return "bytes"
+    if types.is_struct(of) and {"bytes", "path"} <= {one.name for one in of}:
+        return "audio"
+    several = False
+    while hasattr(of, "value_type"):  # lists of all sorts, and what pandas calls a category
+        several = several or not types.is_dictionary(of)
+        of = of.value_type
+    is_text = types.is_string(of) or types.is_large_string(of)
+    return "text" if is_text or (types.is_primitive(of) and not several) else "other"
+
+
+def _choose_columns(where: str, kinds: Mapping[str, str], named: Mapping[str, str]) -> Columns:
+    """The columns that the user names, and guesses for the others."""
+    has = "it has " + ", ".join(f"{name} ({kind})" for name, kind in kinds.items())
+    texts = [name for name, kind in kinds.items() if kind == "text"]
+    chosen: Columns = {}
+    for role, names in _ROLES.items():
+        numbered: list[str] = []
+        found = [name for name in texts if fold_name(name) in names]
+        if role == "audio":
+            found = [name for name, kind in kinds.items() if kind in ("audio", "bytes")]
+        elif role == "references" and not found:
+            numbered = [name for name in texts if fold_name(name) in NUMBERED]
+            found = [
+                name for name in texts if any(one in fold_name(name) for one in _LIKE_CAPTIONS)
+            ]
+        if role in named:
+            found = numbered = named[role].split("+")
+        if lost := [name for name in found if name not in kinds]:
+            near = did_you_mean(lost[0], kinds)
+            raise DatasetError(f"{where}: has no column {lost[0]!r}{near}; {has}")
+        if role == "audio" and any(kinds[name] not in ("audio", "bytes") for name in found):
+            raise DatasetError(f"{where}: {found[0]!r} is no column of audio; {has}")
+        if not found and role in ("audio", "references"):
+            raise DatasetError(f"{where}: which column is its {role}? '…[{role}=COLUMN]'; {has}")
+        if len(found) > 1 and not numbered:
+            several, example = " or ".join(map(repr, found)), f"'…[{role}={found[0]}]'"
+            raise DatasetError(f"{where}: its {role} may be {several}; say which: {example}")
+        chosen[role] = numbered or found
+    return chosen
+
+
+def _column_note(columns: Columns, named: Mapping[str, str]) -> str:
+    """Which columns are read as what, and which of them were guessed."""
+    chosen = {role: "+".join(names) for role, names in columns.items() if names}
+    chosen.setdefault("id", "the clip's file name, or its row")
+    told = ", ".join(f"{role}={one}" for role, one in chosen.items() if role in named)
+    guessed = ", ".join(f"{role}={one}" for role, one in chosen.items() if role not in named)
+    hint = "; name others in brackets: '…[references=COLUMN+COLUMN,id=COLUMN]'"
+    notes = [f"columns: {told}" if told else "", f"guessed: {guessed}{hint}" if guessed else ""]
+    return "; ".join(filter(None, notes))
+
+
+def _build_rows(ledger: Ledger, name: str, table: _AudioTable, named: Mapping[str, str]) -> None:
+    """Put every clip into the folder, or go on with it."""
+    columns = _choose_columns(table.name, table.kinds, named)
+    ledger.origin[_COLUMNS] = _column_note(columns, named)
+    used = {one for names in columns.values() for one in names}
+    details = [one for one, kind in table.kinds.items() if kind == "text" and one not in used]
+    names = _file_names(table, columns)
+    seen: dict[str, tuple[Row, str]] = {}
+    number = 0
+    with ledger.building(name, ledger.missing.values):
+        for number, cells in enumerate(table.read([*used, *details]), start=1):
+            content = audio_bytes(cells.pop(columns["audio"][0], None))
+            digest = audio.sha256(content)
+            given_id = cells.get(columns["id"][0]) if columns["id"] else next(names, None)
+            has_id = given_id is not None and str(given_id).strip()
+            key = str(given_id) if has_id else f"row {number}"
+            row = {"id": key, **_fields(json_value(cells), columns, details), "position": len(seen)}
+            texts = row.pop("references")
+            known, first = seen.setdefault(key, (row | {"references": []}, digest))
+            if first != digest:
+                raise DatasetError(
+                    f"{table.name}: row {number} has another clip than the row before it with the "
+                    f"id {shown(key)!r}; name another column for the id: '…[id=COLUMN]'"
+                )
+            known["references"] += texts
+            try:
+                _keep(ledger, known, content, digest)
+            except (AudioError, BadFieldsError) as error:
+                ledger.note_missing(MissingClip(id=shown(key), reason=str(error)))
+        if not ledger.clips:
+            reason = next((one.reason for one in ledger.missing.values()), "there are no rows")
+            raise HubError(f"{table.name}: no clip can be used; of the first: {reason}")
+        ledger.origin[_COMPLETE] = f"{number} rows"
+
+
+def _file_names(table: _AudioTable, columns: Columns) -> Iterator[str]:
+    """The name of each clip's file, where all have one of their own; nothing elsewhere."""
+    column = columns["audio"][0]
+    if columns["id"] or table.kinds[column] != "audio":
+        return iter(())
+    paths = [(row[column] or {}).get("path") for row in table.read([f"{column}.path"])]
+    names = [PurePosixPath(one).name if isinstance(one, str) else "" for one in paths]
+    return iter(names if all(names) and len(set(names)) == len(names) else ())
+
+
+def _fields(cells: Row, columns: Columns, details: Sequence[str]) -> Row:
+    """What a row says, under our names; references one after the other."""
+    captions = [captions_of({"references": cells.get(one)}) for one in columns["references"]]
+    found = {name: cells.get(name) for name in details if name not in _OURS}
+    named = {name: role for role in ("category", "instruction") for name in columns[role]}
+    found |= {role: str(cells[one]) for one, role in named.items() if cells.get(one) is not None}
+    texts = [text for several in captions for text in several if text is not None]
+    return {name: one for name, one in found.items() if one is not None} | {"references": texts}
+
+
+def _keep(ledger: Ledger, row: Row, content: bytes, digest: str) -> None:
+    if len(content) > audio.MOST_BYTES:
+        raise AudioError(f"has {len(content):,} bytes; a clip has at most {audio.MOST_BYTES:,}")
+    known, suffix = ledger.clips.get(row["id"]), suffix_of(content)
+    if known is None or known.facts.sha256 != digest:
+        check_audio(content)
+    file_name = f"audio/{row['position']:06d}{suffix}"
+    ledger.keep({"file_name": file_name, **row, "references": list(row["references"])}, content)

@@ -4,12 +4,15 @@ How a repository is read, and how the folder is written, is not decided here.
 """
 
 import hashlib
+import io
+import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from audiocapbench.data.build.cutting import ClipChoice, cut_clip, suffix_of
+from audiocapbench import audio
 from audiocapbench.data.build.hub import Hub, HubError, NetworkError
 from audiocapbench.data.build.id_lists import (
     MUSIC,
@@ -30,18 +33,30 @@ from audiocapbench.data.build.ledger import (
     Ledger,
     OnProgress,
     PartResult,
+    suffix_of,
 )
 from audiocapbench.data.build.repository_layouts import layout_of
+from audiocapbench.data.folder import METADATA, SEED_METADATA
 from audiocapbench.data.manifest import MissingClip
-from audiocapbench.data.problems import Problem, os_errors
-from audiocapbench.data.records import read_records
+from audiocapbench.data.problems import InvalidDataError, Problem, os_errors
+from audiocapbench.data.records import json_lines, read_records
 from audiocapbench.errors import AudioError, DatasetError, did_you_mean
 from audiocapbench.files import csv_text, write_file
+
+ClipChoice = Literal["annotation", "published"]
+
+NAME = "audiocapbench"
+CUSTOM_NAME = "audiocapbench-custom"
+"""The name of a folder whose ID lists are not the published ones."""
+
+NOT_YET = "not downloaded yet; the same command goes on"
 
 _LENGTHS = {MUSIC.name: (86, 350), SPEECH.name: (140, 230)}
 """Characters of a caption, from and to, as the paper's subset was drawn."""
 
 _MUSIC_EVALUATION = ("google/MusicCaps", "musiccaps-public.csv", "ytid", "is_audioset_eval")
+_EXACT = {"PCM_U8", "PCM_16", "PCM_24", "PCM_32"}
+_SEED_FIELDS = ("youtube_id", "ytid", "aspect_list", "caption", "transcript")
 
 
 class NewSubset(NamedTuple):
@@ -55,92 +70,6 @@ class NewSubset(NamedTuple):
         parts = [one.name for one in SOURCES if one.category == source.category]
         share, rest = divmod(self.per_category, len(parts))
         return share + (parts.index(source.name) < rest)
-
-
-def write_new_lists(
-    folder: Path, subset: NewSubset, hub: Hub, revisions: Mapping[str, str]
-) -> Path:
-    """Draw a subset from the whole pools and write its four ID lists; returns the folder.
-
-    Lists that were drawn before by the same numbers are left as they are: pools may change.
-    """
-    if subset.per_category < 1:
-        raise DatasetError(f"{subset.per_category} is not a number of clips to draw")
-    rule = f"seed {subset.seed}, {subset.per_category} a category\n"
-    drawn = folder / "drawn.txt"
-    if drawn.is_file():
-        if drawn.read_text("utf-8", "replace") != rule:
-            said = drawn.read_text("utf-8", "replace").strip()[:80]
-            raise DatasetError(f"{folder}: was drawn by {said!r}; choose another folder with --out")
-        return folder
-    with os_errors(folder, "written"):
-        folder.mkdir(parents=True, exist_ok=True)
-    for source in SOURCES:
-        rows = choose(source, _pool(hub, source, revisions), subset)
-        columns = list(dict.fromkeys([*source.columns, "num_captions", "sample_caption"]))
-        lines = [[str(row.get(name, "")) for name in columns] for row in rows]
-        write_file(folder / source.id_list, csv_text([columns, *lines]))
-    write_file(drawn, rule)
-    return folder
-
-
-def choose(
-    source: ClipSource, pool: Mapping[str, Mapping[str, Any]], subset: NewSubset
-) -> list[Mapping[str, Any]]:
-    """The clips of a part that the rule takes from its pool, by key."""
-    count = subset.count(source)
-    captions = {key: str(row["sample_caption"]) for key, row in pool.items()}
-    if source.name in _LENGTHS:
-        low, high = _LENGTHS[source.name]
-        fitting = [key for key, text in captions.items() if low <= len(text) <= high]
-
-        # A clip's lot depends on the seed and its name alone, not on the pool or on Python.
-        def lot(key: str) -> tuple[bytes, str]:
-            text = f"{subset.seed}\0{key}".encode("utf-8", "surrogatepass")
-            return hashlib.sha256(text).digest(), key
-
-        order = sorted(fitting, key=lot)
-    else:
-        # Ties by the alphabet: so the published list of AudioCaps was made.
-        order = sorted(sorted(captions), key=lambda key: len(captions[key]), reverse=True)
-    if len(order) < count:
-        raise DatasetError(
-            f"{source.name}: {count} clips are wanted, and {len(order)} of the pool fit the rule"
-        )
-    return [pool[key] for key in order[:count]]
-
-
-def _pool(hub: Hub, source: ClipSource, revisions: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Every clip of a part's repository by key, with what its ID list says of a clip."""
-    repository = hub.repository(source.repository, revisions.get(source.name))
-    found: dict[str, dict[str, Any]] = {}
-    for row in layout_of(repository, source).rows(source):
-        names = (source.key, *source.key_columns)
-        key = next((row[name] for name in names if row.get(name)), None)
-        caption = row.get("caption")
-        if not isinstance(key, str) or not key or not isinstance(caption, str) or not caption:
-            continue
-        about = {**row, source.key: key, "num_captions": 0, "sample_caption": caption}
-        known = found.setdefault(key, about)
-        known["num_captions"] += 1
-    if source is not MUSIC:
-        return found
-    # Of MusicCaps, those clips that its authors set aside for evaluation.
-    name, path, key, flag = _MUSIC_EVALUATION
-    problems: list[Problem] = []
-    content = hub.repository(name, None).open(path).read()
-    rows = [row for _, row in read_records(Path(path), problems, (key, flag), content)]
-    kept = {row[key] for row in rows if str(row[flag]).strip().lower() == "true"}
-    if problems or not kept:
-        raise HubError(f"{name}: {path} does not say which clips are for evaluation")
-    return {key: row for key, row in found.items() if key in kept}
-
-
-NAME = "audiocapbench"
-CUSTOM_NAME = "audiocapbench-custom"
-"""The name of a folder whose ID lists are not the published ones."""
-
-NOT_YET = "not downloaded yet; the same command goes on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,23 +105,22 @@ def build(
     settings: BuildSettings | None = None,
     *,
     dry_run: bool = False,
-    progress: OnProgress | None = None,
+    progress: OnProgress = lambda _: None,
     hub: Hub | None = None,
 ) -> BuildResult:
     """Build the folder, or go on with it; clips that are there and intact are not fetched again.
 
     Args:
         dry_run: Only look up what would be fetched, and write nothing.
-        progress: Told about every clip and every piece of a download.
+        progress: Called for every clip and every piece of a download.
         hub: Where to download from; None is the Hub, or the mirror that HF_ENDPOINT names.
     """
     settings = settings or BuildSettings()
     known = [source.name for source in SOURCES]
     for name in (*settings.counts, *settings.revisions):
         if name not in known:
-            raise DatasetError(
-                f"there is no part {name!r}{did_you_mean(name, known, 'choose from')}"
-            )
+            near = did_you_mean(name, known, "choose from")
+            raise DatasetError(f"there is no part {name!r}{near}")
     for count in (*settings.counts.values(), settings.limit):
         if count is not None and count < 0:
             raise DatasetError(f"{count} is not a number of clips")
@@ -201,35 +129,37 @@ def build(
     if settings.new_subset is not None:
         if ids_dir is not None:
             raise DatasetError("a new subset has its own ID lists; leave out the folder of lists")
-        ids_dir = write_new_lists(out / "ids", settings.new_subset, hub, settings.revisions)
+        ids_dir = _write_new_lists(out / "ids", settings.new_subset, hub, settings.revisions)
     lists = read_id_lists(ids_dir, settings.cache_dir)
     name = NAME if all(one.published for one in lists) else CUSTOM_NAME
     ledger = Ledger(out, NAME, CUSTOM_NAME)
     ledger.agree("clip", settings.clip)
     for one in lists:
         ledger.agree(one.source.id_list, one.sha256)
-    builder = _ListBuilder(ledger, settings, hub, progress or (lambda _: None), dry_run)
+    builder = _ListBuilder(ledger, settings, hub, progress, dry_run)
     if dry_run:
         return BuildResult(name, tuple(builder.part(ids) for ids in lists))
     parts: list[PartResult] = []
-    with ledger.building(name, lambda: _missing(ledger, settings, lists, parts)):
+
+    def missing() -> list[MissingClip]:
+        """All clips that are known to be wanted, now or by an earlier build, and are not there."""
+        reasons = ledger.missing | {one.id: one for part in parts for one in part.missing}
+        return [
+            reasons.get(one.id) or _missing(one, NOT_YET, ids.source)
+            for ids in lists
+            for number, one in enumerate(ids.entries)
+            if one.id not in ledger.clips
+            and (number < len(settings.of(ids)) or one.id in ledger.missing)
+        ]
+
+    with ledger.building(name, missing):
         for ids in lists:
             parts.append(builder.part(ids))  # noqa: PERF401  (what ended must be known on an error)
     return BuildResult(name, tuple(parts))
 
 
-def _missing(
-    ledger: Ledger, settings: BuildSettings, lists: Sequence[IdList], parts: Sequence[PartResult]
-) -> list[MissingClip]:
-    """All clips that are known to be wanted, now or by an earlier build, and are not there."""
-    reasons = ledger.missing | {one.id: one for part in parts for one in part.missing}
-    return [
-        reasons.get(one.id) or MissingClip(id=one.id, reason=NOT_YET, category=ids.source.category)
-        for ids in lists
-        for number, one in enumerate(ids.entries)
-        if one.id not in ledger.clips
-        and (number < len(settings.of(ids)) or one.id in ledger.missing)
-    ]
+def _missing(clip: ListedClip, reason: str, source: ClipSource) -> MissingClip:
+    return MissingClip(id=clip.id, reason=reason, category=source.category)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +186,7 @@ class _ListBuilder:
             reasons = {one.id: str(error) for one in absent}
             result = replace(result, problem=str(error))
         missing = tuple(
-            MissingClip(id=one.id, reason=reasons.get(one.id, NOT_YET), category=source.category)
+            _missing(one, reasons.get(one.id, NOT_YET), source)
             for one in absent
             if one.id not in self.ledger.clips
         )
@@ -303,7 +233,7 @@ class _ListBuilder:
     ) -> None:
         added = details(source, clip)
         if source is MUSIC:
-            content, span = cut_clip(content, self.settings.clip, *moments(clip.fields))
+            content, span = _cut(content, self.settings.clip, *moments(clip.fields))
             added |= {"clip_s": span} if span else {}
         row: dict[str, Any] = {
             "file_name": f"{source.category}/{clip.id}{suffix_of(content)}",
@@ -315,3 +245,148 @@ class _ListBuilder:
             "position": clip.position,
         }
         self.ledger.keep(row, content)
+
+
+def _cut(
+    content: bytes, choice: ClipChoice, start_s: float, end_s: float
+) -> tuple[bytes, list[float] | None]:
+    """The part of a MusicCaps file to keep, and where it begins and ends in the file, in seconds.
+
+    The annotation describes start_s to end_s of a video, and the files are 30 s long cuts that
+    begin at start_s. ``annotation`` therefore keeps the first end_s - start_s seconds.
+    ``published`` does as the published builder, which takes start_s and end_s for moments of the
+    file: it cuts where both lie within the file and start_s is not zero. A file that need not be
+    cut is kept as it is, with None. PCM samples stay what they are, bit for bit.
+    """
+    import soundfile
+
+    duration_s, _, _, frames = audio.probe(content)
+    if choice == "annotation":
+        start_s, end_s = 0.0, end_s - start_s
+        whole = end_s >= duration_s
+    else:
+        whole = start_s <= 0 or end_s > duration_s
+    if whole:
+        return content, None
+    buffer = io.BytesIO()
+    with audio.decoding("its audio"), soundfile.SoundFile(io.BytesIO(content)) as stream:
+        rate, exact = stream.samplerate, stream.subtype in _EXACT
+        first = int(start_s * rate)
+        stream.seek(min(frames, first))
+        dtype, subtype = ("int32", stream.subtype) if exact else ("float32", "PCM_16")
+        samples = stream.read(int(end_s * rate) - first, dtype=dtype, always_2d=True)
+        soundfile.write(buffer, samples, rate, format="WAV", subtype=subtype)
+    return buffer.getvalue(), [start_s, end_s]
+
+
+def _write_new_lists(
+    folder: Path, subset: NewSubset, hub: Hub, revisions: Mapping[str, str]
+) -> Path:
+    """Draw a subset from the whole pools and write its four ID lists; returns the folder.
+
+    Lists that were drawn before by the same numbers are left as they are: pools may change.
+    """
+    if subset.per_category < 1:
+        raise DatasetError(f"{subset.per_category} is not a number of clips to draw")
+    rule = f"seed {subset.seed}, {subset.per_category} a category\n"
+    drawn = folder / "drawn.txt"
+    if drawn.is_file():
+        before = drawn.read_text("utf-8", "replace")
+        if before != rule:
+            by = repr(before.strip()[:80])
+            raise DatasetError(f"{folder}: was drawn by {by}; choose another folder with --out")
+        return folder
+    with os_errors(folder, "written"):
+        folder.mkdir(parents=True, exist_ok=True)
+    for source in SOURCES:
+        rows = choose(source, _pool(hub, source, revisions), subset)
+        columns = list(dict.fromkeys([*source.columns, "num_captions", "sample_caption"]))
+        lines = [[str(row.get(name, "")) for name in columns] for row in rows]
+        write_file(folder / source.id_list, csv_text([columns, *lines]))
+    write_file(drawn, rule)
+    return folder
+
+
+def choose(
+    source: ClipSource, pool: Mapping[str, Mapping[str, Any]], subset: NewSubset
+) -> list[Mapping[str, Any]]:
+    """The clips of a part that the rule takes from its pool, by key."""
+    count = subset.count(source)
+    captions = {key: str(row["sample_caption"]) for key, row in pool.items()}
+    if source.name in _LENGTHS:
+        low, high = _LENGTHS[source.name]
+
+        # A clip's lot depends on the seed and its name alone, not on the pool or on Python.
+        def lot(key: str) -> tuple[bytes, str]:
+            text = f"{subset.seed}\0{key}".encode("utf-8", "surrogatepass")
+            return hashlib.sha256(text).digest(), key
+
+        order = sorted((key for key, text in captions.items() if low <= len(text) <= high), key=lot)
+    else:
+        # Ties by the alphabet: so the published list of AudioCaps was made.
+        order = sorted(sorted(captions), key=lambda key: len(captions[key]), reverse=True)
+    if len(order) < count:
+        raise DatasetError(
+            f"{source.name}: {count} clips are wanted, and {len(order)} of the pool fit the rule"
+        )
+    return [pool[key] for key in order[:count]]
+
+
+def _pool(hub: Hub, source: ClipSource, revisions: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Every clip of a part's repository by key, with what its ID list says of a clip."""
+    repository = hub.repository(source.repository, revisions.get(source.name))
+    found: dict[str, dict[str, Any]] = {}
+    counts: Counter[str] = Counter()
+    for row in layout_of(repository, source).rows(source):
+        names = (source.key, *source.key_columns)
+        key = next((row[name] for name in names if row.get(name)), None)
+        caption = row.get("caption")
+        if isinstance(key, str) and isinstance(caption, str) and caption:
+            counts[key] += 1
+            found.setdefault(key, {**row, source.key: key, "sample_caption": caption})
+    for key, row in found.items():
+        row["num_captions"] = counts[key]
+    if source is not MUSIC:
+        return found
+    # Of MusicCaps, those clips that its authors set aside for evaluation.
+    name, path, key, flag = _MUSIC_EVALUATION
+    problems: list[Problem] = []
+    content = hub.repository(name, None).open(path).read()
+    rows = [row for _, row in read_records(Path(path), problems, (key, flag), content)]
+    kept = {row[key] for row in rows if str(row[flag]).strip().lower() == "true"}
+    if problems or not kept:
+        raise HubError(f"{name}: {path} does not say which clips are for evaluation")
+    return {key: row for key, row in found.items() if key in kept}
+
+
+def write_seed_metadata(root: Path) -> None:
+    """Write metadata.json beside metadata.jsonl, as the published tool has it."""
+    problems: list[Problem] = []
+    samples = [
+        {
+            "id": row["id"],
+            "category": row["category"],
+            "source": row["source"],
+            "audio_file": row["file_name"],
+            "duration_s": round(row["duration_s"], 2),
+            "reference_captions": row["references"],
+        }
+        | {name: row[name] for name in _SEED_FIELDS if name in row}
+        for _, row in json_lines(root / METADATA, problems)
+    ]
+    if problems:
+        raise InvalidDataError(root, problems)
+    categories: dict[str, dict[str, Any]] = {}
+    for sample in samples:
+        group = categories.setdefault(sample["category"], {"count": 0, "sources": []})
+        group["count"] += 1
+        if sample["source"] not in group["sources"]:
+            group["sources"].append(sample["source"])
+    document = {
+        "description": "AudioCapBench: clips of sound, music and speech with reference captions",
+        "categories": categories,
+        "total_samples": len(samples),
+        "samples": samples,
+    }
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    write_file(root / SEED_METADATA, f"{text}\n")

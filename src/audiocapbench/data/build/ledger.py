@@ -5,11 +5,11 @@ whatever way that leaves time for, the journal becomes metadata.jsonl and manife
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
@@ -32,6 +32,17 @@ from audiocapbench.data.records import json_lines
 from audiocapbench.data.row import MetadataRow, read_row
 from audiocapbench.errors import AudioError, DatasetError
 from audiocapbench.files import write_file
+
+JOURNAL = "build.journal"
+_PART = ".part"
+_DONE = "complete, rows:"
+_HEADS = {
+    ".wav": rb"(RIFF|RF64).{4}WAVE",
+    ".flac": rb"fLaC",
+    ".ogg": rb"OggS",
+    ".mp3": rb"ID3|\xff[\xe0-\xff]",
+    ".aiff": rb"FORM.{4}AIF[FC]",
+}
 
 
 class BuildStep(NamedTuple):
@@ -91,13 +102,25 @@ Builder = Callable[..., BuildResult]
 """Builds one folder; takes ``dry_run`` and ``progress``."""
 
 
-JOURNAL = "build.journal"
-_PART = ".part"
-_DONE = "complete, rows:"
-
-
 class BadFieldsError(DatasetError):
     """What belongs to a clip cannot be used; the message says why."""
+
+
+def suffix_of(content: bytes) -> str:
+    """The file name's ending that fits the bytes of a clip."""
+    if not content:
+        raise AudioError("the repository has no audio for it")
+    for suffix, head in _HEADS.items():
+        if re.match(head, content, re.DOTALL):
+            return suffix
+    raise AudioError("its bytes are not WAV, FLAC, OGG, MP3 or AIFF")
+
+
+def check_audio(content: bytes) -> None:
+    """Decode a clip to its end."""
+    with audio.open_stream(content) as stream:
+        for _ in stream.blocks:
+            pass
 
 
 class StoredClip(NamedTuple):
@@ -121,13 +144,42 @@ class Ledger:
         self._stream: IO[str] | None = None
         hash_of = cache(lambda name: _hash(root / name))
         with os_errors(root, "read"):
-            known = dict(chain(self._finished(names), self._journalled()))
+            known = dict(self._stored(names))
             self.clips = {
                 key: one
                 for key, one in known.items()
                 if hash_of(one.row["file_name"]) == one.facts.sha256
             }
         self._files = {one.row["file_name"]: one.facts for one in self.clips.values()}
+
+    def _stored(self, names: tuple[str, ...]) -> Iterator[tuple[str, StoredClip]]:
+        """Clips of builds that came to an end, then those of one that was stopped before."""
+        metadata, journal = self.root / METADATA, self.root / JOURNAL
+        if (self.root / FILE_NAME).exists() or metadata.exists():
+            manifest = read_manifest(self.root)
+            if (
+                isinstance(manifest, list)
+                or not (self.root / FILE_NAME).exists()
+                or (names and manifest.name not in names)
+            ):
+                raise DatasetError(f"{self.root}: holds another dataset; choose another folder")
+            self.origin.update(manifest.origin or {})
+            self.missing = {one.id: one for one in manifest.missing}
+            for _, row in json_lines(metadata, []) if metadata.exists() else ():
+                facts = manifest.files.get(str(row.get("file_name")))
+                if facts is not None and _complete(row):
+                    yield row["id"], StoredClip(row, facts)
+        # A line that a kill cut short is left out.
+        for _, line in json_lines(journal, []) if journal.exists() else ():
+            with suppress(ValidationError):
+                if isinstance(line.get("origin"), dict):
+                    self.origin.update(line["origin"])
+                elif "missing" in line:
+                    lost = MissingClip.model_validate(line["missing"])
+                    self.missing[lost.id] = lost
+                elif isinstance(clip := line.get("row"), dict) and _complete(clip):
+                    facts = FileFacts.model_validate(line.get("facts"))
+                    yield clip["id"], StoredClip(clip, facts)
 
     def agree(self, name: str, value: str) -> None:
         """Note what the folder is made of."""
@@ -150,49 +202,6 @@ class Ledger:
 
         Which clips are missing is asked for at the end.
         """
-        self._begin()
-        try:
-            yield
-        except BaseException:
-            self._end(name, missing() if self.clips else None)
-            raise
-        self._end(name, missing())
-
-    def keep(self, row: dict[str, Any], content: bytes) -> None:
-        """Put a clip into the folder and write it down; rows may share a file of the same bytes."""
-        checked = read_row(row, row["id"])
-        if not isinstance(checked, MetadataRow):
-            raise BadFieldsError("; ".join(f"{one.field} {one.what}" for one in checked))
-        known = self._files.get(row["file_name"])
-        if known is not None and known.sha256 != audio.sha256(content):
-            name = PurePosixPath(row["file_name"])
-            row["file_name"] = str(name.with_name(f"{row['id']}{name.suffix}"))
-            known = self._files.get(row["file_name"])
-        facts = known or self._put(self.root / row["file_name"], content)
-        row["duration_s"] = facts.duration_s
-        self._write({"row": row, "facts": facts.model_dump()})
-        self._files[row["file_name"]] = facts
-        self.clips[row["id"]] = StoredClip(row, facts)
-        self.missing.pop(row["id"], None)
-
-    def note_missing(self, one: MissingClip) -> None:
-        """Write down what cannot be had, and why."""
-        self.missing[one.id] = one
-        self._write({"missing": one.model_dump(exclude_none=True)})
-
-    def note_done(self, shard: str) -> None:
-        """Write down that a shard was read to its end, and how many rows it gave."""
-        self.origin[shard] = f"{_DONE} {self._rows(shard)}"
-        self._write({"origin": self.origin})
-
-    def done(self, shard: str) -> bool:
-        """Whether a shard was read to its end and all that it gave is still there."""
-        return self.origin.get(shard) == f"{_DONE} {self._rows(shard)}"
-
-    def _rows(self, shard: str) -> int:
-        return sum(one.row.get("shard") == shard for one in self.clips.values())
-
-    def _begin(self) -> None:
         path = self.root / JOURNAL
         with os_errors(self.root, "written"):
             self.root.mkdir(parents=True, exist_ok=True)
@@ -200,16 +209,60 @@ class Ledger:
                 left.unlink()
             torn = path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
             self._stream = path.open("a", encoding="utf-8")
-            if torn:
-                # A line that was cut short must not swallow the next one.
-                self._stream.write("\n")
+            # A line that was cut short must not swallow the next one.
+            self._stream.write("\n" if torn else "")
         self._write({"origin": self.origin})
+        ended = False
+        try:
+            yield
+            ended = True
+        finally:
+            lost = list(missing()) if ended or self.clips else None
+            with os_errors(self.root, "written"):
+                self._stream.close()
+                self._stream = None
+                if lost is not None:
+                    self._put_together(name, lost)
+                path.unlink(missing_ok=True)
+                if not any(self.root.iterdir()):
+                    self.root.rmdir()
 
-    def _put(self, path: Path, content: bytes) -> FileFacts:
+    def _put_together(self, name: str, missing: list[MissingClip]) -> None:
+        kept = sorted(self.clips.values(), key=lambda one: int(one.row["position"]))
+        files = {one.row["file_name"]: one.facts for one in kept}
+        lines = [json.dumps(one.row, ensure_ascii=False) + "\n" for one in kept]
+        manifest = Manifest(name=name, files=files, missing=missing, origin=self.origin)
+        write_manifest(self.root, manifest)
+        write_file(self.root / METADATA, "".join(lines))
+
+    def keep(self, row: dict[str, Any], content: bytes) -> None:
+        """Put a clip into the folder and write it down; rows may share a file of the same bytes."""
+        checked = read_row(row, row["id"])
+        if not isinstance(checked, MetadataRow):
+            raise BadFieldsError("; ".join(f"{one.field} {one.what}" for one in checked))
+        digest = audio.sha256(content)
+        known = self._files.get(row["file_name"])
+        if known is not None and known.sha256 != digest:
+            name = PurePosixPath(row["file_name"])
+            row["file_name"] = str(name.with_name(f"{row['id']}{name.suffix}"))
+            known = self._files.get(row["file_name"])
+        facts = known or self._put(row["file_name"], content, digest)
+        row["duration_s"] = facts.duration_s
+        self._write({"row": row, "facts": facts.model_dump()})
+        self._files[row["file_name"]] = facts
+        self.clips[row["id"]] = StoredClip(row, facts)
+        self.missing.pop(row["id"], None)
+
+    def _put(self, name: str, content: bytes, digest: str) -> FileFacts:
+        path = self.root / name
         partial = path.with_name(f"{path.stem}{_PART}{path.suffix}")
         with os_errors(path, "written"):
             path.parent.mkdir(parents=True, exist_ok=True)
-            if not self._linked(path, partial, content):
+            partial.unlink(missing_ok=True)
+            if self._reuse is not None and _hash(self._reuse / name) == digest:
+                with suppress(OSError):  # not from another disk
+                    partial.hardlink_to(self._reuse / name)
+            if not partial.exists():
                 partial.write_bytes(content)
             try:
                 facts = facts_of(partial)
@@ -219,75 +272,28 @@ class Ledger:
             partial.replace(path)
         return facts
 
-    def _linked(self, path: Path, partial: Path, content: bytes) -> bool:
-        """Whether the same file stands elsewhere and could be linked to; not from another disk."""
-        if self._reuse is None:
-            return False
-        other = self._reuse / path.relative_to(self.root)
-        if not other.is_file() or _hash(other) != audio.sha256(content):
-            return False
-        try:
-            partial.unlink(missing_ok=True)
-            partial.hardlink_to(other)
-        except OSError:
-            return False
-        return True
+    def note_missing(self, one: MissingClip) -> None:
+        """Write down what cannot be had, and why."""
+        self.missing[one.id] = one
+        self._write({"missing": one.model_dump(exclude_none=True)})
 
-    def _end(self, name: str, missing: Iterable[MissingClip] | None) -> None:
-        """Make metadata and manifest of the journal; nothing of a build that got nothing (None)."""
-        with os_errors(self.root, "written"):
-            if self._stream is not None:
-                self._stream.close()
-                self._stream = None
-            if missing is not None:
-                kept = sorted(self.clips.values(), key=lambda one: int(one.row["position"]))
-                files = {one.row["file_name"]: one.facts for one in kept}
-                manifest = Manifest(
-                    name=name, files=files, missing=list(missing), origin=self.origin
-                )
-                lines = [json.dumps(one.row, ensure_ascii=False) + "\n" for one in kept]
-                write_manifest(self.root, manifest)
-                write_file(self.root / METADATA, "".join(lines))
-            (self.root / JOURNAL).unlink(missing_ok=True)
-            if not any(self.root.iterdir()):
-                self.root.rmdir()
+    def note_done(self, shard: str) -> None:
+        """Write down that a shard was read to its end, and how many rows it gave."""
+        self.origin[shard] = self._whole(shard)
+        self._write({"origin": self.origin})
+
+    def done(self, shard: str) -> bool:
+        """Whether a shard was read to its end and all that it gave is still there."""
+        return self.origin.get(shard) == self._whole(shard)
+
+    def _whole(self, shard: str) -> str:
+        return f"{_DONE} {sum(one.row.get('shard') == shard for one in self.clips.values())}"
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._stream is not None:
             with os_errors(self.root, "written"):
                 self._stream.write(json.dumps(line, ensure_ascii=False) + "\n")
                 self._stream.flush()
-
-    def _finished(self, names: tuple[str, ...]) -> Iterator[tuple[str, StoredClip]]:
-        """Clips of builds that came to an end."""
-        path = self.root / METADATA
-        there = (self.root / FILE_NAME).exists()
-        if not there and not path.exists():
-            return
-        manifest = read_manifest(self.root)
-        named = not isinstance(manifest, list) and manifest.name in (names or (manifest.name,))
-        if not there or isinstance(manifest, list) or not named:
-            raise DatasetError(f"{self.root}: holds another dataset; choose another folder")
-        self.origin.update(manifest.origin or {})
-        self.missing = {one.id: one for one in manifest.missing}
-        for row in _objects(path):
-            facts = manifest.files.get(str(row.get("file_name")))
-            if facts is not None and _complete(row):
-                yield row["id"], StoredClip(row, facts)
-
-    def _journalled(self) -> Iterator[tuple[str, StoredClip]]:
-        """Clips of a build that was stopped before it could come to an end."""
-        for line in _objects(self.root / JOURNAL):
-            try:
-                if isinstance(line.get("origin"), dict):
-                    self.origin.update(line["origin"])
-                elif "missing" in line:
-                    lost = MissingClip.model_validate(line["missing"])
-                    self.missing[lost.id] = lost
-                elif isinstance(row := line.get("row"), dict) and _complete(row):
-                    yield row["id"], StoredClip(row, FileFacts.model_validate(line.get("facts")))
-            except ValidationError:
-                continue
 
 
 def _hash(path: Path) -> str:
@@ -298,9 +304,3 @@ def _complete(row: dict[str, Any]) -> bool:
     """Whether a row has what a folder is put together from; what somebody edited may not."""
     named = isinstance(row.get("id"), str) and isinstance(row.get("file_name"), str)
     return named and isinstance(row.get("position"), int)
-
-
-def _objects(path: Path) -> Iterator[dict[str, Any]]:
-    """The JSON objects of a file of lines; a line that a kill cut short is left out."""
-    if path.exists():
-        yield from (fields for _, fields in json_lines(path, []))
