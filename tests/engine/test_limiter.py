@@ -5,8 +5,7 @@ from contextlib import ExitStack
 import anyio
 import pytest
 
-from audiocapbench.engine.learned_limits import ConcurrencyEstimator, LearnedRate, Start
-from audiocapbench.engine.limiter import Limiter
+from audiocapbench.engine.limiter import ConcurrencyEstimator, LearnedRate, Limiter, Start
 from audiocapbench.errors import TransientError
 from engine.virtual_time import run_in_virtual_time
 

@@ -9,8 +9,8 @@ from audiocapbench import audio
 from audiocapbench.data.outcome import Reply
 from audiocapbench.data.sample import Clip
 from audiocapbench.engine.prepare import prepare
-from audiocapbench.engine.worker_pool import close
 from audiocapbench.models import AudioContract, Model, Question
+from audiocapbench.models.model import ClosableModel
 
 INSTRUCTION = "Describe the sound: what, where, how? — “naïve” ☂"
 
@@ -41,6 +41,7 @@ def ask(model: Model, *questions: Question) -> list[Reply]:
         try:
             return [await model.answer(one) for one in questions]
         finally:
-            await close(model)
+            if isinstance(model, ClosableModel):
+                await model.aclose()
 
     return anyio.run(all_of_them)

@@ -18,8 +18,8 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine import Preview
 from audiocapbench.engine.ask_context import AskContext
-from audiocapbench.engine.claims import Lease
 from audiocapbench.engine.runner import dataset_of
+from audiocapbench.engine.store_access import Lease
 from audiocapbench.errors import AnnotationError, StoreError
 from audiocapbench.store import RunSpec, Store
 from audiocapbench.store.annotations import AnnotationRepository, Finding, StageRecord

@@ -1,8 +1,13 @@
 """Asks at full speed and loses nothing; scores what was answered."""
 
-from audiocapbench.engine.ask_context import Asking
+from audiocapbench.engine.ask_context import (
+    Asking,
+    Preview,
+    as_questions,
+    cached_answers,
+    preview_questions,
+)
 from audiocapbench.engine.budget import Budget, Spending, likely_cost
-from audiocapbench.engine.preview import Preview, as_questions, cached_answers, preview_questions
 from audiocapbench.engine.retrying_client import RetryPolicy
 from audiocapbench.engine.runner import (
     Progress,

@@ -1,38 +1,101 @@
-"""How one command asks; and asking for answers alone, for whoever needs no run.
+"""How one command asks, what that will likely cost, and asking for answers alone.
 
-Trials and annotation ask so: answers are kept like those of any run, and only what is missing is
-asked.
+Trials and annotation need no run: their answers are kept like any run's, and only what is missing
+is asked.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from audiocapbench.asking import ModelOptions, RequestOptions
 from audiocapbench.benchmarks import Benchmark
+from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Outcome
-from audiocapbench.engine.budget import Budget
-from audiocapbench.engine.preview import Preview, as_questions, cached_answers, preview_questions
+from audiocapbench.engine.budget import Budget, dollars, likely_cost
 from audiocapbench.engine.retrying_client import RetryPolicy
 from audiocapbench.engine.runner import Progress, RunOptions, missing_samples, run_benchmark
 from audiocapbench.engine.session import AskOptions, RateLimits
 from audiocapbench.errors import TrialStoppedError
 from audiocapbench.models import Model, ModelSettings
 from audiocapbench.models.registry import price_of
-from audiocapbench.store import Store
+from audiocapbench.store import Store, cache_key
+
+
+class Preview(NamedTuple):
+    """One model's or judge's share of what is to come, said before anything is spent.
+
+    Attributes:
+        questions: How many it will be asked; ``what`` says it in words.
+        likely_usd: None where no price is known.
+        known: How many were answered before; ``reused`` more are answered by the cache.
+        live_usd: What it would cost without batches, where it is asked in them.
+    """
+
+    who: str
+    questions: int
+    what: str
+    likely_usd: float | None
+    known: int = 0
+    reused: int = 0
+    live_usd: float | None = None
+
+    def __str__(self) -> str:
+        cost = "cost unknown" if self.likely_usd is None else f"about {dollars(self.likely_usd)}"
+        if self.live_usd is not None and self.likely_usd is not None:
+            cost = f"live {dollars(self.live_usd)}, batch {dollars(self.likely_usd)}"
+        known = f"; {self.known:,} already answered" if self.known else ""
+        reused = f"; {self.reused:,} reused from the cache" if self.reused else ""
+        return f"{self.who}: {self.what}, {cost}{known}{reused}"
+
+    @property
+    def is_paid(self) -> bool:
+        """Whether anything may be spent."""
+        return self.questions > 0 and self.likely_usd != 0.0
+
+
+def preview_questions(
+    who: str,
+    model: Model,
+    questions: Iterable[tuple[str, float]],
+    what: str,
+    *,
+    prices: Path | None = None,
+) -> Preview:
+    """What it will likely cost to ask questions: the text of each, and the seconds of its clip.
+
+    ``what`` says it in words, with ``{}`` for their number; ``prices`` come before the built-in.
+    """
+    price, hears = price_of(model.name, prices), model.contract.container != "none"
+    costs = [
+        likely_cost(price, model, length if hears else 0.0, text) for text, length in questions
+    ]
+    likely = None if price is None else sum(cost or 0.0 for cost in costs)
+    return Preview(who, len(costs), what.format(f"{len(costs):,}"), likely)
+
+
+def cached_answers(store: Store, model: Model, samples: Iterable[Sample]) -> dict[str, str]:
+    """What the cache has on samples, by their ids, as far as the same clips were once sent."""
+    texts = store.cache.texts(model.name) if model.cacheable else {}
+    sent = store.cache.sent_clips(model.name, str(model.contract)) if texts else {}
+    keys = {
+        one.id: cache_key(model.name, model.parameters, one.instruction, sent[one.clip.sha256])
+        for one in samples
+        if one.clip.sha256 in sent
+    }
+    return {name: texts[key] for name, key in keys.items() if key in texts}
+
+
+def as_questions(samples: Iterable[Sample]) -> list[tuple[str, float]]:
+    """What samples put before a model."""
+    return [(sample.instruction, sample.clip.duration_s) for sample in samples]
 
 
 @dataclass(frozen=True)
 class Asking:
-    """How everything of one plan is asked; what ``RequestOptions`` stand for.
-
-    Attributes:
-        budget: What all that is asked together may cost.
-        timeout: Seconds to wait for one answer, of models that take this setting.
-        fresh: Whether to ask everything again, known or not.
-    """
+    """How everything of one plan is asked, under one budget; what ``RequestOptions`` stand for."""
 
     budget: Budget = field(default_factory=Budget)
     rate_limits: RateLimits = field(default_factory=RateLimits)
@@ -64,26 +127,27 @@ class Asking:
 
     def of_model(self, model: Model, progress: Progress | None = None) -> RunOptions:
         """How a model is asked."""
-        price = price_of(model.name, self.prices)
-        found: RunOptions = {"price": price, "progress": progress}
-        found.update(self.options)  # type: ignore[typeddict-item]
-        return found
+        options: RunOptions = {"price": price_of(model.name, self.prices), "progress": progress}
+        options.update(self.options)  # type: ignore[typeddict-item]
+        return options
 
     def model_settings(self, told: ModelOptions) -> ModelSettings:
         """What models are told, and how long they are waited for."""
         return ModelSettings(told.temperature, told.max_tokens, self.timeout, told.system)
 
     def priced(self, preview: Preview) -> Preview:
-        """A preview at the price of batches, where these are asked for."""
-        return preview.in_batches() if self.batch else preview
+        """A preview at the price of batches, which is half, where these are asked for."""
+        live = preview.likely_usd
+        if not self.batch:
+            return preview
+        return preview._replace(likely_usd=None if live is None else live / 2, live_usd=live)
 
 
 @dataclass(frozen=True)
 class AskContext(Asking):
     """What all questions of one command share: how they are asked, a store, and who watches.
 
-    Attributes:
-        progress: Told who is asked, how much is done, and of how much.
+    ``progress`` is told who is asked, how much is done, and of how much.
     """
 
     store_url: str = "audiocapbench.db"
@@ -111,13 +175,13 @@ class AskContext(Asking):
         """What ``ask`` would ask, without asking; ``what`` as for ``preview_questions``."""
         left = [
             sample
-            for one in benchmarks
-            for sample in missing_samples(one, model, self.store, one.samples)
+            for benchmark in benchmarks
+            for sample in missing_samples(benchmark, model, self.store, benchmark.samples)
         ]
         reused = cached_answers(self.store, model, left)
-        asked = as_questions(one for one in left if one.id not in reused)
-        found = preview_questions(name, model, asked, what, prices=self.prices)
-        return found._replace(reused=len(left) - len(asked))
+        asked = as_questions(sample for sample in left if sample.id not in reused)
+        preview = preview_questions(name, model, asked, what, prices=self.prices)
+        return preview._replace(reused=len(left) - len(asked))
 
     def ask(self, benchmark: Benchmark, model: Model, name: str) -> Mapping[str, Outcome]:
         """The outcomes of all samples by id; progress and messages call this by the name.

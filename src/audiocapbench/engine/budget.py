@@ -1,16 +1,18 @@
 """A budget in dollars: what a question costs, what is spent and in flight, and when to stop."""
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from math import floor, isfinite, log10
 from numbers import Real
 from typing import Any, NamedTuple
 
 import anyio
 
-from audiocapbench.errors import AudioCapBenchError, ModelError
-from audiocapbench.models import Model
-from audiocapbench.models.price import Price, example_of_prices, tokens_of
+from audiocapbench.data.outcome import Reply, Status, total_cost
+from audiocapbench.errors import AudioCapBenchError, ModelError, TransientError
+from audiocapbench.models import Model, Question
+from audiocapbench.models.price import Price, checked_usage, example_of_prices, tokens_of
 
 _TOKENS_OF_INSTRUCTION = 60
 _TOKENS_OF_ANSWER = 120
@@ -35,19 +37,15 @@ class QuestionCost(NamedTuple):
 def likely_cost(
     price: Price | None, model: Model, audio_s: float, text: str | None = None
 ) -> float | None:
-    """Dollars that one question will likely cost; None where no price is known.
+    """Dollars that one question will likely cost, thoughts included; None without a price.
 
-    A thinking model is billed for its thoughts.
-
-    Args:
-        audio_s: Seconds of audio that go along.
-        text: The whole prompt, such as a judge's; an instruction of usual length by default.
+    ``text`` is the whole prompt, such as a judge's; an instruction of usual length by default.
     """
     if price is None:
         return None
     asked = _TOKENS_OF_INSTRUCTION if text is None else tokens_of(text)
     written = min(_TOKENS_OF_ANSWER, _longest_answer(price, model)) + thoughts(model)
-    return price.estimate(audio_s, tokens_of(system_of(model)) + asked, written)
+    return price.estimate(audio_s, tokens_of(_system(model)) + asked, written)
 
 
 def question_cost(price: Price | None, model: Model, audio_s: float, text: str) -> QuestionCost:
@@ -60,7 +58,7 @@ def question_cost(price: Price | None, model: Model, audio_s: float, text: str) 
     likely = likely_cost(price, model, audio_s, text)
     if price is None or likely is None:
         return QuestionCost()
-    read = len((system_of(model) + text).encode("utf-8", "replace")) + _TOKENS_AROUND
+    read = len((_system(model) + text).encode("utf-8", "replace")) + _TOKENS_AROUND
     longest, unlimited = _longest_answer(price, model), price.longest_answer or _LONGEST_ANSWER
     most, beyond = (
         max(likely, price.estimate(audio_s, read, written + thoughts(model)))
@@ -74,29 +72,21 @@ def thoughts(model: Model) -> int:
     return max(0, int(model.parameters.get("thinking_budget", 0)))
 
 
-def system_of(model: Model) -> str:
-    """What the model is told before every question."""
+def _system(model: Model) -> str:
     return str(model.parameters.get("system", ""))
 
 
 def _longest_answer(price: Price, model: Model) -> int:
-    given = [model.parameters.get(name) for name in _LIMITS]
-    limits = [one for one in given if isinstance(one, int) and one is not True and one > 0]
-    return limits[0] if limits else price.longest_answer or _LONGEST_ANSWER
+    for limit in map(model.parameters.get, _LIMITS):
+        if isinstance(limit, int) and limit is not True and limit > 0:
+            return limit
+    return price.longest_answer or _LONGEST_ANSWER
 
 
-_ENOUGH = 3
-# Until so many answers in a row kept to the most, as many times as much is set aside.
-_TRUSTED, _UNSURE = 20, 10.0
-_ROUNDING = 1e-9
-
-
-class Reservation(NamedTuple):
-    """What was set aside for one attempt of a model, and what that was expected to cost."""
-
-    model: str
-    usd: float
-    cost: QuestionCost
+_ENOUGH = 3  # answers after which the dearest may be below what is likely
+_TRUSTED = 20  # answers in a row within the most, until which ...
+_UNSURE = 10.0  # ... as many times as much is set aside
+_ROUNDING = 1 + 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +95,8 @@ class Spending:
 
     Attributes:
         estimated: How many answers or attempts had no usage, so that their cost is an estimate.
-        beyond: How many attempts cost more than the most that their requests allowed.
         refusal: Why the next question was not asked, where one was not.
+        beyond: How many attempts cost more than the most that their requests allowed.
     """
 
     limit_usd: float
@@ -118,7 +108,7 @@ class Spending:
     @property
     def over_usd(self) -> float:
         """Dollars spent above the limit."""
-        return max(0.0, self.spent_usd - self.limit_usd * (1 + _ROUNDING))
+        return max(0.0, self.spent_usd - self.limit_usd * _ROUNDING)
 
     @property
     def overshoot(self) -> str | None:
@@ -138,12 +128,13 @@ class Spending:
 
 
 @dataclass(slots=True)
-class _Experience:
+class _CostHistory:
     """What a model's answers cost, held against what was expected of them.
 
     Attributes:
-        beyond: The dearest answer as a share of the most that it might have cost, or 1.
         within: Answers in a row that kept to what was known of the most.
+        dearest: The dearest answer as a share of what was likely.
+        beyond: The same as a share of the most that it might have cost, or 1.
     """
 
     answers: int = 0
@@ -152,10 +143,10 @@ class _Experience:
     dearest: float = 0.0
     beyond: float = 1.0
 
-    @property
-    def surcharge(self) -> float:
-        """By how much more or less than likely the dearest answer cost, once there are some."""
-        return self.dearest if self.answers >= _ENOUGH else max(1.0, self.dearest)
+    def expected_usd(self, cost: QuestionCost) -> float:
+        """Dollars that an attempt will likely cost, judged by the dearest answer so far."""
+        enough = self.answers >= _ENOUGH
+        return cost.likely_usd * (self.dearest if enough else max(1.0, self.dearest))
 
     def held_usd(self, cost: QuestionCost) -> float:
         """Dollars to set aside, by how far the most that a question may cost is to be trusted."""
@@ -166,7 +157,7 @@ class _Experience:
         self.answers += 1
         if expected.likely_usd > 0:
             share = cost_usd / expected.most_usd
-            self.within = self.within + 1 if share <= self.beyond * (1 + _ROUNDING) else 0
+            self.within = self.within + 1 if share <= self.beyond * _ROUNDING else 0
             self.beyond = max(self.beyond, share)
             self.dearest = max(self.dearest, cost_usd / expected.likely_usd)
 
@@ -199,18 +190,17 @@ class Budget:
     estimated: int = field(init=False, default=0)
     beyond: int = field(init=False, default=0)
     refusal: str | None = field(init=False, default=None)
-    _experience: dict[str, _Experience] = field(init=False, default_factory=dict)
+    _histories: dict[str, _CostHistory] = field(init=False, default_factory=dict)
     _settled: anyio.Event | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        given: Any = self.limit_usd
-        if given is None:
+        limit: Any = self.limit_usd
+        if limit is None:
             return
-        if isinstance(given, bool) or not isinstance(given, Real) or not isfinite(given):
-            raise AudioCapBenchError(f"budget is {given!r}; it is a number of dollars, or None")
-        if given < 0:
-            raise AudioCapBenchError(f"budget is {given}; it must be 0 or more dollars")
-        self.limit_usd = float(given)
+        is_number = isinstance(limit, Real) and not isinstance(limit, bool) and isfinite(limit)
+        if not is_number or limit < 0:
+            raise AudioCapBenchError(f"budget is {limit!r}; it must be 0 or more dollars, or None")
+        self.limit_usd = float(limit)
 
     @property
     def spending(self) -> Spending | None:
@@ -230,85 +220,190 @@ class Budget:
                 f"{example_of_prices(name)}"
             )
 
-    def expected_usd(self, model: str, cost: QuestionCost) -> float:
-        """Dollars that an attempt will likely cost, judged by the model's dearest answer so far."""
-        return cost.likely_usd * self._known(model).surcharge
+    def history(self, model: str) -> _CostHistory:
+        """What the answers of a model cost so far."""
+        return self._histories.setdefault(model, _CostHistory())
 
-    def unknown_usd(self, model: str, cost: QuestionCost) -> float:
-        """Dollars to count for an attempt of which nobody says what it cost.
-
-        Under a limit that is the most, as far as it is known.
-        """
-        if self.limit_usd is None:
-            return self.expected_usd(model, cost)
-        return cost.most_usd * self._known(model).beyond
-
-    async def hold(self, model: str, cost: QuestionCost, question: str = "") -> Reservation | None:
+    async def hold(self, model: str, cost: QuestionCost, question: str) -> float | None:
         """Set aside what an attempt may cost; None where it no longer fits, and ``refusal`` says.
 
         Waits while questions in flight may still turn out cheaper than what is set aside for them.
         """
-        known = self._known(model)
+        known = self.history(model)
         while True:
-            held = Reservation(model, known.held_usd(cost), cost)
+            held_usd = known.held_usd(cost)
             teaching = self.limit_usd is not None and not known.answers and known.in_flight > 0
-            if not held.usd or (not teaching and self._fits(self.held_usd + held.usd)):
+            if not held_usd or (not teaching and self._fits(self.held_usd + held_usd)):
                 break
             if not self.in_flight:
-                expected = self.expected_usd(model, cost)
+                expected = known.expected_usd(cost)
                 if self._fits(expected):
                     break
-                self.refusal = self.refusal or self._refusal(model, question, expected)
+                self.refusal = self.refusal or self._refusal(f"{model} about {question}", expected)
                 return None
             # An event belongs to the loop that waits for it; a budget may outlive several.
             self._settled = self._settled or anyio.Event()
             await self._settled.wait()
-        if held.usd:
-            self.held_usd += held.usd
+        if held_usd:
+            self.held_usd += held_usd
             self.in_flight += 1
             known.in_flight += 1
-        return held
+        return held_usd
 
-    def settle(self, held: Reservation, cost_usd: float, *, learn: bool = True) -> None:
+    def settle(self, known: _CostHistory, held_usd: float, cost_usd: float) -> None:
         """An attempt ended: what was set aside becomes what it cost."""
-        known = self._known(held.model)
-        if held.usd:
+        if held_usd:
             self.in_flight -= 1
             known.in_flight -= 1
-            self.held_usd = max(0.0, self.held_usd - held.usd) if self.in_flight else 0.0
+            self.held_usd = max(0.0, self.held_usd - held_usd) if self.in_flight else 0.0
         self.spent_usd += cost_usd
-        if learn:
-            self.beyond += cost_usd > held.cost.most_usd * (1 + _ROUNDING)
-            known.learn(cost_usd, held.cost)
         if self._settled is not None:
             self._settled.set()
             self._settled = None
 
-    def promise(self, held: Reservation) -> None:
-        """Count the most that an attempt may cost as spent, until ``let_go``: a batch has it."""
-        self._known(held.model).within = _TRUSTED  # a batch is one answer's worth of trust
-        self.promised_usd += held.usd
-        self.settle(held, held.usd, learn=False)
-
     def let_go(self) -> None:
-        """What was promised is asked anew, or answered."""
+        """What batches were promised is asked anew, or answered."""
         self.spent_usd -= self.promised_usd
         self.promised_usd, self.refusal = 0.0, None
 
-    def _known(self, model: str) -> _Experience:
-        return self._experience.setdefault(model, _Experience())
-
     def _fits(self, usd: float) -> bool:
         limit = self.limit_usd
-        return limit is None or self.spent_usd + usd <= limit * (1 + _ROUNDING)
+        return limit is None or self.spent_usd + usd <= limit * _ROUNDING
 
-    def _refusal(self, model: str, question: str, expected: float) -> str:
-        asked = f"{model} about {question}" if question else model
+    def _refusal(self, asked: str, expected: float) -> str:
         needs = f"asking {asked} would likely cost {dollars(expected)}"
         limit = dollars(self.limit_usd or 0.0)
         if not self.spent_usd:
             return f"a budget of {limit} is too small: {needs}; allow more"
         return f"the budget is spent: {dollars(self.spent_usd)} of {limit}, and {needs}"
+
+
+@dataclass(slots=True)
+class CostTracker:
+    """What the attempts at one question cost together, failed ones that were billed included.
+
+    Every attempt is set aside beforehand and counted afterwards.
+    """
+
+    budget: Budget
+    price: Price | None
+    model: Model
+    question: Question
+    _cost: QuestionCost = field(init=False)
+    _known: _CostHistory = field(init=False)
+    _held: float | None = field(init=False, default=None)
+    _attempts: list[Reply] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._cost = question_cost(self.price, self.model, self._audio_s, self.question.instruction)
+        self._known = self.budget.history(self.model.name)
+
+    @property
+    def has_costs(self) -> bool:
+        """Whether anything was billed so far."""
+        return bool(self._attempts)
+
+    async def hold(self) -> bool:
+        """Set aside what the next attempt may cost; False where the budget does not allow it."""
+        self._held = await self.budget.hold(self.model.name, self._cost, self.question.sample_id)
+        return self._held is not None
+
+    def release(self) -> None:
+        """No attempt was made, or it cost nothing."""
+        self._settle(0.0)
+
+    def keep(self) -> None:
+        """The answer comes with a batch, and what it may cost is as good as spent until then."""
+        if self._held is not None:
+            self._known.within = _TRUSTED  # a batch is one answer's worth of trust
+            self.budget.promised_usd += self._held
+            self._settle(self._held)
+
+    def answered(self, reply: Reply) -> None:
+        """Count an attempt that ended with a reply, however it ended.
+
+        A failure that says it cost 0 dollars is none that a server sent.
+        """
+        used = (reply.cost_usd, reply.input_tokens, reply.output_tokens)
+        if reply.status is Status.FAILED and used == (0.0, None, None):
+            self.release()
+            return
+        cost = reply.cost_usd
+        if cost is None and self.price is not None:
+            # What the model wrote may be neither counted nor there to be counted.
+            told = reply.output_tokens is not None or reply.status is Status.REFUSED
+            unseen = not reply.text.strip() and self.budget.limit_usd is not None
+            if not told and (unseen or reply.status is Status.FAILED):
+                self.lost(reply)
+                return
+            prompt = _system(self.model) + self.question.instruction
+            cost = self.price.cost(reply, self._audio_s, prompt, thoughts(self.model))
+        held, cost_usd = self._held, self._count(replace(reply, cost_usd=cost))
+        if held is not None:
+            self.budget.beyond += cost_usd > self._cost.most_usd * _ROUNDING
+            self._known.learn(cost_usd, self._cost)
+
+    def failed(self, error: TransientError) -> None:
+        """Count a failed attempt, as far as it was billed or may have been."""
+        if not error.billed or self.price is None:
+            self.release()
+        elif not isinstance(error.reply, Reply):
+            self.lost()
+        else:
+            reply = replace(checked_usage(error.reply), status=Status.OK)
+            # What came before it broke off need not be all that was written.
+            cut_off = reply.cost_usd is None and None in (reply.input_tokens, reply.output_tokens)
+            if cut_off and self.budget.limit_usd is not None:
+                self.lost(reply)
+            else:
+                self.answered(reply)
+
+    def lost(self, reply: Reply = Reply("", Status.FAILED)) -> None:  # noqa: B008
+        """Count an attempt that may have been billed, where nobody can tell for how much.
+
+        Under a limit that is the most, as far as it is known.
+        """
+        usd = None
+        if self.price is not None:
+            most = self._cost.most_usd * self._known.beyond
+            limited = self.budget.limit_usd is not None
+            usd = most if limited else self._known.expected_usd(self._cost)
+        self._count(replace(reply, cost_usd=usd))
+
+    def on(self, reply: Reply) -> Reply:
+        """The reply with what all attempts used; unknown where one of them did not say."""
+        return replace(
+            reply,
+            cost_usd=total_cost(attempt.cost_usd for attempt in self._attempts),
+            input_tokens=_sum(attempt.input_tokens for attempt in self._attempts),
+            output_tokens=_sum(attempt.output_tokens for attempt in self._attempts),
+            audio_tokens=_sum(attempt.audio_tokens for attempt in self._attempts),
+        )
+
+    @property
+    def _audio_s(self) -> float:
+        return self.question.audio.duration_s if self.question.audio else 0.0
+
+    def _count(self, reply: Reply) -> float:
+        self._attempts.append(reply)
+        cost_usd = reply.cost_usd
+        if cost_usd is None:
+            cost_usd = self._known.expected_usd(self._cost)
+        if self._held is not None and cost_usd:
+            self.budget.estimated += None in (reply.input_tokens, reply.output_tokens)
+        self._settle(cost_usd)
+        return cost_usd
+
+    def _settle(self, cost_usd: float) -> None:
+        if self._held is not None:
+            self.budget.settle(self._known, self._held, cost_usd)
+            self._held = None
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    listed = list(counts)
+    known = [count for count in listed if count is not None]
+    return sum(known) if known and len(known) == len(listed) else None
 
 
 def dollars(usd: float) -> str:

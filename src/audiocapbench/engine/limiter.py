@@ -1,11 +1,12 @@
 """The door that every question to a model passes: how many are in flight and how soon one starts.
 
-It goes by what is learned of the provider (``learned_limits``): a rate, and a number of places,
-which is what the user allows unless refusals or slow answers say otherwise. Limits that the user
-knows, or that the answers tell, hold beside that. When the provider asks to be left alone, the door
-is closed to everybody until then; when it cannot be reached, one question at a time tries again.
+It goes by what is learned of the provider: a rate, and a number of places, which is what the user
+allows unless refusals or slow answers say otherwise. Limits that the user knows, or that answers
+announce, hold beside that. When the provider asks to be left alone, the door is closed to
+everybody until then; when it cannot be reached, one question at a time tries again.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,45 +14,273 @@ from math import inf
 
 import anyio
 
-from audiocapbench.engine.learned_limits import (
-    AnnouncedRate,
-    ConcurrencyEstimator,
-    LearnedRate,
-    Start,
-)
 from audiocapbench.errors import FatalError, TransientError
 from audiocapbench.models.announced_limit import AnnouncedLimit
+
+FIRST_RATE = 25.0  # starts a second before anything is known
+DOUBLING_S = 0.22  # seconds of holding questions back after which that rate doubles
+FASTEST, SLOWEST = 2000.0, 1 / 15  # starts a second that are believed in, at most and at least
+MEMORY_S = 120.0  # starts are remembered for two of the minutes that limits are counted by
+MOST_REMEMBERED = 20_000  # starts that are remembered, so that memory is bounded
+MARGIN = 0.03  # share by which the rate stays below what is believed
+BOLDEST_TRY = 0.3  # share above it that is tried where hardly anything is known
+BETWEEN = 0.4  # where the limit is believed to lie between what was let in and what was refused
+STEP_BACK = 0.5  # what a refusal leaves of the rate at least
+SLOWER = 0.6  # what each further refusal in a row leaves of it
+SOONEST_TRY_S, LATER_TRY_S = 0.25, 10.0  # seconds of pressure after which more is tried
+CLOSED_WORTH = 10.0  # the same for each second that a refusal closes the door
+DROUGHT_S = 2.0  # nothing let in for longer: what a minute allows was used up
+DROUGHT_WORTH = 30.0  # seconds of pressure after which more is tried, for each second of it
+VAIN_APART_S = 0.05  # least time between questions in vain, where the provider names a wait
+AT_ONCE_S = 0.1  # whoever answers this fast need not be approached slowly
+FIRST_DELAY_S, DELAY_WEIGHT = 0.05, 0.2  # how soon a refusal comes: first guess, weight of the next
+MOMENT_S = 0.02  # what the clock and the event loop may be late by
+
+
+@dataclass(slots=True, eq=False)
+class Start:
+    """A question on its way: when it started, at which rate, and beside how many others.
+
+    ``number`` had started before it; ``refused`` says that the provider was asked too much.
+    """
+
+    at: float
+    rate: float
+    beside: int
+    number: int = 0
+    refused: bool = False
+
+
+@dataclass(slots=True)
+class LearnedRate:
+    """Starts a second that a provider allows; ``level`` is None until something is refused.
+
+    The rate doubles until then. From then on two facts bound the limit: between two refusals a
+    provider lets in at most what it allows, whatever burst it forgives; and it does not allow for
+    long the rate at which it refuses. The truth lies between them. The rate stays a little below
+    what is believed, and tries ever more rarely whether there is more; refusals ``in_a_row`` slow
+    it down until something is let in again.
+    """
+
+    level: float | None = None
+    in_a_row: int = 0
+    _starts: deque[Start] = field(default_factory=deque)
+    _changed: float = -inf
+    _pressed_s: float = 0.0
+    _try_after_s: float = SOONEST_TRY_S
+    _boldness: float = MARGIN
+    _slowest: float = SLOWEST
+    _dry_since: float = 0.0
+    _delay_s: float = FIRST_DELAY_S
+
+    @property
+    def certain_for_s(self) -> float:
+        """How long to go by what is believed before asking again."""
+        return max(MOMENT_S, self._delay_s) if self.in_a_row else inf
+
+    def at(self, now: float) -> float:
+        """Starts a second at this moment."""
+        if self.level is None:
+            return min(FASTEST, FIRST_RATE * 2 ** min(30.0, self._pressed_s / DOUBLING_S))
+        if self.in_a_row:
+            self._look_for_an_end(now)
+        more = self._boldness * (self._pressed_s / self._try_after_s) ** 3  # late, and then soon
+        rate = self.level * (1 - MARGIN + more) * SLOWER**self.in_a_row
+        return min(FASTEST, max(self._slowest, rate))
+
+    def started(self, start: Start, *, held_back: bool) -> None:
+        """A question started; the rate rises only while it holds questions back."""
+        if held_back and not self.in_a_row:
+            self._pressed_s += 1 / start.rate
+        self._starts.append(start)
+        while self._starts[0].at < start.at - MEMORY_S or len(self._starts) > MOST_REMEMBERED:
+            self._starts.popleft()
+
+    def answered(self, latency_s: float) -> None:
+        """An answer came."""
+        if self.level is None and latency_s < AT_ONCE_S:
+            self._pressed_s += DOUBLING_S
+
+    def refused(self, start: Start, now: float, closed_s: float) -> bool:
+        """A question was refused; whether it is the first since something was let in.
+
+        Whoever says how long to wait is believed: questions in vain are not much further apart.
+        """
+        start.refused = True
+        self._slowest = max(SLOWEST, 1 / max(VAIN_APART_S, 3 * closed_s)) if closed_s else SLOWEST
+        self._delay_s += DELAY_WEIGHT * (now - start.at - self._delay_s)
+        if start.at <= self._changed:
+            return False  # it had started before the last step back
+        self._changed = now
+        self.in_a_row += 1
+        return self.in_a_row == 1
+
+    def step_back(self, start: Start, closed_s: float) -> None:
+        """A question was refused for the rate, and everybody has to wait for so many seconds."""
+        before = (earlier.at for earlier in self._starts if earlier.refused)
+        since = next((at for at in before if at < start.at), self._starts[0].at)
+        let_in = sum(since < other.at < start.at and not other.refused for other in self._starts)
+        span_s = max(start.at - since, 1 / start.rate)
+        measured = min(start.rate, (let_in + 1) / span_s)
+        level = measured + (0.0 if closed_s else BETWEEN) * (start.rate - measured)
+        self.level = max(SLOWEST, start.rate * STEP_BACK, level)
+        self._boldness = max(MARGIN, min(BOLDEST_TRY, 1 / (1 + let_in)))
+        try_after_s = min(LATER_TRY_S, start.at - since)
+        self._try_after_s = max(SOONEST_TRY_S, try_after_s, CLOSED_WORTH * closed_s)
+        self._pressed_s, self._dry_since = 0.0, start.at + closed_s
+
+    def let_go(self, start: Start) -> None:
+        """A question was refused for another reason: the rate need not hold it back."""
+        self._dry_since = start.at
+
+    def _look_for_an_end(self, now: float) -> None:
+        """See whether something got through since: what is refused is refused soon."""
+        since, known = self._dry_since, now - 2 * self._delay_s - MOMENT_S
+        through = (one.at for one in self._starts if since < one.at < known and not one.refused)
+        dry_s = next(through, -inf) - since
+        if dry_s < 0:
+            return
+        if dry_s > DROUGHT_S:
+            let_in = sum(not one.refused for one in self._starts)
+            self.level = let_in / (now - self._starts[0].at)
+            self._try_after_s = max(self._try_after_s, DROUGHT_WORTH * dry_s)
+        self.in_a_row = 0
+
+
+COMPARED, FEWEST_COMPARED = 100, 30  # answers that a refusal is held against, and enough of them
+CROWDED = 0.9  # share of these that were asked beside fewer than a refused question
+EVIDENCE = 4  # refusals in a row in a crowd after which places are believed to be counted
+CONTRADICTION = 0.7  # share of the places below which a refusal has another reason
+FIRST_TRY, LAST_TRY = 50, 800  # answers at the limit before another place is tried
+SLOW, LATENCY_WEIGHT = 2.5, 0.05  # answers that take as many times longer are slow; smoothing
+RECOVERY = 0.25  # places that come back with each answer that is not
+NEVER_SLOWED = 8  # places that slow answers do not take away
+
+
+@dataclass(slots=True)
+class ConcurrencyEstimator:
+    """Questions that may be in flight, at ``most``; ``limit`` where the provider seems to count."""
+
+    most: int
+    limit: float | None = None
+    _allowed: float = inf
+    _answered: deque[int] = field(default_factory=lambda: deque(maxlen=COMPARED))
+    _suspects: list[int] = field(default_factory=list)
+    _try_after: int = FIRST_TRY
+    _latency_s: float | None = None
+    _best_s: float = inf
+
+    @property
+    def now(self) -> int:
+        """Places at this moment."""
+        return max(1, int(min(self._allowed, self.limit or self.most)))
+
+    def answered(self, start: Start, latency_s: float) -> None:
+        """A question was answered after so many seconds."""
+        self._answered.append(start.beside)
+        before = latency_s if self._latency_s is None else self._latency_s
+        self._latency_s = smooth = before + LATENCY_WEIGHT * (latency_s - before)
+        self._best_s = min(self._best_s, smooth)
+        if smooth > SLOW * self._best_s and self._allowed > NEVER_SLOWED:
+            self._best_s, self._allowed = smooth, self._allowed / 2
+        else:
+            self._allowed = min(self.most, self._allowed + RECOVERY)
+        if self.limit is not None and start.beside + 1 >= int(self.limit):
+            self.limit = min(self.most, self.limit + 1 / self._try_after)
+
+    def refused(self, start: Start) -> bool:
+        """The first question after others was refused; whether that is for want of places."""
+        if self.limit is not None:
+            if start.beside < CONTRADICTION * self.limit:
+                self.limit, self._try_after = None, FIRST_TRY
+                return False
+            self.limit = max(1.0, min(int(self.limit), start.beside))
+            self._try_after = min(LAST_TRY, 2 * self._try_after)
+            return True
+        seen = sorted(self._answered)
+        if len(seen) < FEWEST_COMPARED or start.beside <= seen[int(CROWDED * len(seen))]:
+            self._suspects.clear()
+            return False
+        self._suspects.append(start.beside)
+        if len(self._suspects) < EVIDENCE:
+            return False
+        self.limit = float(max(1, min(self._suspects)))
+        self._suspects.clear()
+        return True
+
+
+SURE = 1.1  # how far the bounds of an announced rate may be apart to go by it
+UNSURE = 5  # answers that may be miscounted
+ENOUGH_TOLD = 10  # answers after which what they announce is believed
+ROUNDED, ROUNDED_S = 0.01, 0.001  # how exact announced times are: a share of them, and seconds
+SPARE_S = 0.03  # seconds' worth of requests that are left over, as not all are equally fast
+
+
+@dataclass(slots=True)
+class AnnouncedRate:
+    """Requests that are left, by what answers announce and by what was ``asked`` since."""
+
+    _low: float = SLOWEST
+    _high: float = FASTEST
+    _limit: int = 0
+    _left: float = 0.0
+    _at: float = 0.0
+    _first_at: float | None = None
+    _first_left: int = 0
+    _last_at: float = -inf
+    _let_in: int = 0
+
+    def told(self, said: AnnouncedLimit, asked_at: float, asked_since: int, now: float) -> None:
+        """An answer said this of when it was asked for; others were asked since then."""
+        used, slack_s = said.limit - said.remaining, ROUNDED_S + ROUNDED * said.reset_s
+        self._low = max(self._low, (used - 1) / (said.reset_s + slack_s))
+        if said.reset_s > slack_s:
+            self._high = min(self._high, (used + 1) / (said.reset_s - slack_s))
+        added = self._rate * (now - asked_at)
+        self._limit, self._at = said.limit, now
+        self._left = max(0.0, min(said.limit, said.remaining + added - asked_since))
+        if self._first_at is None:
+            self._first_at, self._first_left = asked_at, said.remaining
+        self._let_in += asked_at > self._first_at
+        self._last_at = max(self._last_at, asked_at)
+        at_most = self._first_left + self._high * (self._last_at - self._first_at)
+        if self._let_in > SURE * at_most + UNSURE:
+            self._low = inf  # more were let in than there could be
+
+    @property
+    def _rate(self) -> float:
+        return (self._low + self._high) / 2
+
+    def asked(self, count: int) -> None:
+        """So many more were asked; fewer, where one was not let in."""
+        self._left -= count
+
+    def opens_at(self, now: float) -> float:
+        """When there is one left to ask, and a little more; now where the answers disagree."""
+        if self._let_in < ENOUGH_TOLD or not self._low <= self._high <= SURE * self._low:
+            return now
+        left = min(self._limit, self._left + self._rate * (now - self._at))
+        wanted = 1 + min(1 + SPARE_S * self._rate, self._limit / 2)
+        return now + max(0.0, wanted - left) / self._rate
+
 
 OUTAGE_FAILURES = 3  # questions in a row that reached nobody: the provider is away
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 4.0  # how long it is left alone between tries
 TOO_LATE = 3  # absurd waits in a row after which a provider is given up
 REFUSED_NEVER_S, REFUSED_LATER_S = 300.0, 1800.0  # refusing all for so long: given up
 REFUSED_WORTH_SAYING_S = 30.0  # the same, to be said
-AHEAD = 16  # questions that are prepared before their turn, so that little audio is held
-MOST_UNSTORED = 256  # free answers that may wait to be stored; paid ones count as in flight
-CATCH_UP_S = 0.1  # a start that the machine delayed by less is made up for
-REFUSED_FOR_RATE = 2  # refusals in a row beyond which places are not the reason
-WAIT_WORTH_SAYING_S = 10.0  # a shorter wait is not told of
-SHORT_WAIT_S, REFUSED_IN_VAIN = 2.0, 3  # a short wait closes the door after so many refusals only
-
-
-def in_seconds(span_s: float) -> str:
-    """A span of time for people, all its digits shown."""
-    return f"{span_s:g} s" if span_s < 100_000 else f"{span_s:,.0f} s"
 
 
 @dataclass(slots=True)
 class Outage:
     """Tells a provider that is gone from one that stumbles, by what happened since the last answer.
 
-    Attributes:
-        never_s: Seconds after which a provider that never answered is given up.
-        later_s: The same for one that had answered.
+    One that never answered is given up after ``never_s`` seconds, any other after ``later_s``.
     """
 
     never_s: float = 15.0
     later_s: float = 120.0
-    _answers: int = 0
+    answers: int = 0
     _failures: int = 0
     _since: float = -inf
     _too_late: int = 0
@@ -65,16 +294,15 @@ class Outage:
     @property
     def pause_s(self) -> float:
         """How long to leave it alone before the next try."""
-        tries = max(0, self._failures - OUTAGE_FAILURES)
-        return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0**tries)
+        return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** (self._failures - OUTAGE_FAILURES))
 
     @property
     def _before(self) -> str:
-        return f"after {self._answers} answers" if self._answers else "and never answered"
+        return f"after {self.answers} answers" if self.answers else "and never answered"
 
     def answered(self, start: Start) -> None:
         """Somebody is there, or was when the question started."""
-        self._answers += 1
+        self.answers += 1
         self._too_late, self._refused_since = 0, None
         if start.at >= self._since:
             self._failures = 0
@@ -85,35 +313,36 @@ class Outage:
             self._since = start.at
         self._failures += 1
         gone_s = now - self._since
-        if self.active and gone_s >= (self.later_s if self._answers else self.never_s):
+        if self.active and gone_s >= (self.later_s if self.answers else self.never_s):
             raise FatalError(
                 f"{problem}; tried {self._failures} times in {gone_s:.0f} s, {self._before}; check "
                 "the address and that the server runs: the same command goes on from here"
             )
 
     def refused(self, start: Start, now: float, problem: TransientError) -> str | None:
-        """It is asked too much, as it says; in words what that means if it says nothing else.
-
-        Raises:
-            FatalError: It said nothing else for long enough, also by what it asks for.
-        """
+        """Words where nothing was let in for a while; FatalError where it was for long enough."""
         if self._refused_since is None:
             self._refused_since = start.at
         dry_s = now - self._refused_since
-        patience_s = REFUSED_LATER_S if self._answers else REFUSED_NEVER_S
+        patience_s = REFUSED_LATER_S if self.answers else REFUSED_NEVER_S
         words = f"{problem}; it has refused every question for {dry_s:.0f} s"
         if dry_s >= max(patience_s, 3 * (problem.retry_after_s or 0.0)):
             raise FatalError(f"{words}, {self._before}: the same command goes on from here, later")
         return f"{words}; it is asked on, but rarely" if dry_s >= REFUSED_WORTH_SAYING_S else None
 
-    def too_late(self, problem: TransientError, wait_s: float) -> None:
+    def too_late(self, words: str) -> None:
         """It asks for more time than any question has; FatalError where it does so repeatedly."""
         self._too_late += 1
         if self._too_late >= TOO_LATE:
-            raise FatalError(
-                f"{problem}; it asks to be left alone for {in_seconds(wait_s)}, longer than "
-                "a question may take: the same command goes on from here, later"
-            )
+            raise FatalError(f"{words}: the same command goes on from here, later")
+
+
+AHEAD = 16  # questions that are prepared before their turn, so that little audio is held
+MOST_UNSTORED = 256  # free answers that may wait to be stored; paid ones count as in flight
+CATCH_UP_S = 0.1  # a start that the machine delayed by less is made up for
+REFUSED_FOR_RATE = 2  # refusals in a row beyond which places are not the reason
+WAIT_WORTH_SAYING_S = 10.0  # a shorter wait is not told of
+SHORT_WAIT_S, REFUSED_IN_VAIN = 2.0, 3  # a short wait closes the door after so many refusals only
 
 
 @dataclass(slots=True)
@@ -124,9 +353,7 @@ class Limiter:
         most: Questions in flight at any time.
         requests_per_minute: Known limit on requests; None to learn it.
         tokens_per_minute: Known limit on tokens, as estimated before asking.
-        outage: What is known of a provider that cannot be reached.
         note: Told in words when all have to wait.
-        clock: Seconds that only go forward; replaced in tests.
         is_local: Whether the model answers here: it refuses nothing, and a full queue is no
             slowness, so that there is nothing to learn.
     """
@@ -136,7 +363,6 @@ class Limiter:
     tokens_per_minute: float | None = None
     outage: Outage = field(default_factory=Outage)
     note: Callable[[str], None] = lambda _words: None
-    clock: Callable[[], float] = anyio.current_time
     is_local: bool = False
     in_flight: int = field(init=False, default=0)
     resting: int = field(init=False, default=0)
@@ -190,7 +416,7 @@ class Limiter:
         async with self._door:
             held_back = False
             while not stopping.is_set():
-                now = self.clock()
+                now = anyio.current_time()
                 gap_s = 0.0 if self.is_local else 1 / self.rate.at(now)
                 due = self._last_due + max(gap_s, self._known_gap_s)
                 opens = max(due, self._closed_until, self._announced.opens_at(now))
@@ -211,10 +437,8 @@ class Limiter:
         self.rate.started(start, held_back=held_back)
         steady = self._last_due > 0 and not self.rate.in_a_row
         self._last_due = max(due, now - CATCH_UP_S, self._closed_until) if steady else now
-        requests, tokens_a_minute = self.requests_per_minute, self.tokens_per_minute
         self._known_gap_s = max(
-            60 / requests if requests else 0.0,
-            60 * tokens / tokens_a_minute if tokens_a_minute else 0.0,
+            60 / (self.requests_per_minute or inf), 60 * tokens / (self.tokens_per_minute or inf)
         )
         self.in_flight += 1
         self._wake()
@@ -236,7 +460,7 @@ class Limiter:
 
     def answered(self, start: Start, said: object = None) -> None:
         """An answer came, and may have said how many more the provider would take."""
-        self.last_answer = now = self.clock()
+        self.last_answer = now = anyio.current_time()
         if self.is_local:
             return
         self._said.discard("wait")
@@ -247,24 +471,20 @@ class Limiter:
         self.places.answered(start, now - start.at)
 
     def refused(self, start: Start, problem: TransientError, patience_s: float) -> None:
-        """The provider said that it is asked too much.
+        """The provider said that it is asked too much; FatalError where there is no use in asking.
 
         All wait for as long as it says, but not for longer than one question's patience. A short
         wait is that of the refused question alone, until nothing is let in any more.
-
-        Raises:
-            FatalError: It asks for more patience than any question has, or lets nothing in.
         """
-        now, closed_s = self.clock(), problem.retry_after_s or 0.0
+        now, closed_s = anyio.current_time(), problem.retry_after_s or 0.0
         if closed_s > patience_s:
-            words = f"it asks to wait {in_seconds(closed_s)}, longer than a question may take"
-            self._say("too late", f"{problem}; {words}")
-            self.outage.too_late(problem, closed_s)
+            asks = f"it asks to wait {in_seconds(closed_s)}, longer than a question may take"
+            self._say("too late", f"{problem}; {asks}")
+            self.outage.too_late(f"{problem}; {asks}")
             closed_s = 0.0
         elif closed_s >= WAIT_WORTH_SAYING_S and now + closed_s > self._closed_until + 1:
             self._say("wait", f"{problem}; all wait for {in_seconds(closed_s)}, as it asks")
-        vain = self.outage.refused(start, now, problem)
-        if vain is not None:
+        if (vain := self.outage.refused(start, now, problem)) is not None:
             self._say("vain", vain)
         self._announced.asked(-1)
         first = self.rate.refused(start, now, closed_s)
@@ -289,17 +509,17 @@ class Limiter:
     def unreachable(self, start: Start, problem: TransientError) -> bool:
         """Whether a failed question is the provider's outage, for which all wait.
 
-        Raises:
-            FatalError: It was waited for long enough.
+        FatalError where it was waited for long enough.
         """
         known = self.outage.active
         if problem.unreachable:
-            self.outage.unreachable(start, self.clock(), problem)
+            self.outage.unreachable(start, anyio.current_time(), problem)
         if not self.outage.active:
             return False
         if not known:
             self.note(f"{problem}; all wait while one question at a time tries again")
-        self._closed_until = max(self._closed_until, self.clock() + self.outage.pause_s)
+        opens = anyio.current_time() + self.outage.pause_s
+        self._closed_until = max(self._closed_until, opens)
         return problem.unreachable
 
     @property
@@ -319,3 +539,8 @@ class Limiter:
 async def _pause(seconds: float, stopping: anyio.Event) -> None:
     with anyio.move_on_after(seconds):
         await stopping.wait()
+
+
+def in_seconds(span_s: float) -> str:
+    """A span of time for people, all its digits shown."""
+    return f"{span_s:g} s" if span_s < 100_000 else f"{span_s:,.0f} s"

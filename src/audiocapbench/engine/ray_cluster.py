@@ -5,40 +5,53 @@ sent, and committed the moment it is back, so that a lost node costs what was in
 nothing that only waited in a block. Results go to the process that asked, which alone writes.
 """
 
+import asyncio
 import logging
 import os
-import queue
 import re
 import socket
-import threading
-import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from contextvars import ContextVar, Token
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from inspect import isawaitable
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import anyio
+from anyio.from_thread import start_blocking_portal
+
+from audiocapbench.data import Sample
+from audiocapbench.data.outcome import Reply
+from audiocapbench.engine.retrying_client import checked_reply
 from audiocapbench.engine.store_access import Note, log_note
-from audiocapbench.errors import AudioCapBenchError, ClusterError, TransientError
+from audiocapbench.errors import (
+    AudioCapBenchError,
+    ClusterError,
+    FatalError,
+    ModelError,
+    TransientError,
+)
 from audiocapbench.metrics.spreading import PARALLEL_MAP
-from audiocapbench.models.model import REMOTE_EXECUTION
+from audiocapbench.models import Model, Question
+from audiocapbench.models.model import REMOTE_EXECUTION, CorpusModel, batch_of, gpus_of
+from audiocapbench.models.plugin_models import MODULE_OF_FILE
+from audiocapbench.models.registry import provider_of
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.version import VERSION
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_NAME = re.compile(r"ray(?:\[(?P<options>[^\]]*)\])?(?:=(?P<address>.+))?")
+_NAME = re.compile(r"ray(?:\[((?:(?:min|max)=\d+,?)*)\])?(?:=(.+))?")
 _CONNECT_S = 5.0
-_LOOK_S = 1.0
-_WORTH_SAYING_S, _GIVE_UP_S = 10.0, 600.0
-_LOST_IN_A_ROW = 3
-_WORTH_SENDING = 2
+_GROW_S = 1.0  # how often the pool looks whether more actors fit
+_NOTE_AFTER_S, _GIVE_UP_AFTER_S = 10.0, 600.0  # without an actor that works
+_LOST_IN_A_ROW = 3  # actors that end before they are ready
+_MOST_LOSSES = 3  # of actors with one question
 AT_ONCE = 2
 """Items that an actor has unless it takes more: one in work, and one on its way meanwhile."""
 
@@ -52,24 +65,18 @@ class ClusterSpec(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "ClusterSpec | None":
-        """``ray``, ``ray=ADDRESS`` or ``ray[min=2,max=16]=ADDRESS``; None for ``local``.
-
-        Raises:
-            ClusterError: It is something else.
-        """
+        """``ray``, ``ray=ADDRESS`` or ``ray[min=2,max=16]=ADDRESS``; None for ``local``."""
         if text == "local":
             return None
-        wrong = f"there is no engine {text!r}; write local, ray, ray=ADDRESS or ray[min=1,max=8]"
-        found = _NAME.fullmatch(text)
-        if found is None:
-            raise ClusterError(wrong)
-        given = dict(one.partition("=")[::2] for one in (found["options"] or "").split(",") if one)
-        if not set(given) <= {"min", "max"} or not all(map(str.isdecimal, given.values())):
-            raise ClusterError(wrong)
-        least, most = int(given.get("min", cls().least)), int(given.get("max", cls().most))
-        if not 1 <= least <= most:
+        match = _NAME.fullmatch(text)
+        if match is None:
+            known = "local, ray, ray=ADDRESS or ray[min=1,max=8]"
+            raise ClusterError(f"there is no engine {text!r}; write {known}")
+        bounds = dict(re.findall(r"(min|max)=(\d+)", match[1] or ""))
+        spec = cls(match[2], int(bounds.get("min", 1)), int(bounds.get("max", cls().most)))
+        if not 1 <= spec.least <= spec.most:
             raise ClusterError(f"{text!r}: min is at least 1, and max not below it")
-        return cls(found["address"], least, most)
+        return spec
 
 
 class Cluster:
@@ -80,15 +87,23 @@ class Cluster:
     """
 
     def __init__(self, spec: ClusterSpec) -> None:
-        self.spec, self.ray = spec, _import_ray()
-        if spec.address is not None:
+        # Ray prints what happens to nodes on stdout, where results go; the engine says it itself.
+        os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", "^")
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        try:
+            import ray
+        except ImportError:
+            raise ClusterError("`engine` ray needs: pip install 'audiocapbench[ray]'") from None
+        logging.getLogger("ray").setLevel(logging.ERROR)
+        self.spec, self.ray = spec, ray
+        if spec.address not in (None, "auto", "local"):
             _check_reachable(spec.address)
-        self._joined = not self.ray.is_initialized()
+        self._joined = not ray.is_initialized()
         if not self._joined:
             return
         quiet = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
         try:
-            self.ray.init(address=spec.address, include_dashboard=False, **quiet)
+            ray.init(address=spec.address, include_dashboard=False, **quiet)
         except Exception as error:
             where = spec.address or "this machine's cluster"
             raise ClusterError(f"ray: cannot join {where} ({failure_words(error)})") from error
@@ -109,17 +124,16 @@ class Cluster:
             self.ray.shutdown()
 
     def __str__(self) -> str:
-        """What there is to work with, in one line."""
         there = self.ray.cluster_resources()
-        count = sum(node["Alive"] for node in self.ray.nodes())
-        amounts = [(count, "node"), *((int(there.get(one, 0)), one) for one in ("CPU", "GPU"))]
-        return "ray: " + ", ".join(f"{n} {one}{'s' * (n != 1)}" for n, one in amounts if n)
+        nodes = sum(node["Alive"] for node in self.ray.nodes())
+        amounts = [(nodes, "node"), *((int(there.get(unit, 0)), unit) for unit in ("CPU", "GPU"))]
+        return "ray: " + ", ".join(f"{n} {unit}{'s' * (n != 1)}" for n, unit in amounts if n)
 
     def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Results in the order of the items; a few items are not worth the way there."""
+        """Results in the order of the items; a single item is not worth the way there."""
         left = iter(items)
-        first = list(islice(left, _WORTH_SENDING))
-        if len(first) < _WORTH_SENDING:
+        first = list(islice(left, 2))
+        if len(first) < 2:
             yield from map(work, first)
             return
         gpus = min(1, int(self.ray.cluster_resources().get("GPU", 0)))
@@ -142,14 +156,7 @@ CLUSTER: ContextVar[Cluster | None] = ContextVar("cluster", default=None)
 
 
 def joined(engine: str, note: Note = log_note) -> AbstractContextManager[Cluster | None]:
-    """The cluster that ``--engine`` names, for as long as it is used; None for ``local``.
-
-    Args:
-        note: Told what the cluster has.
-
-    Raises:
-        ClusterError: There is no such engine, or the cluster cannot be joined.
-    """
+    """The cluster that ``--engine`` names, for as long as it is used; None for ``local``."""
     spec = ClusterSpec.parse(engine)
     if spec is None:
         return nullcontext()
@@ -158,23 +165,9 @@ def joined(engine: str, note: Note = log_note) -> AbstractContextManager[Cluster
     return cluster
 
 
-def _import_ray() -> Any:
-    # Ray prints what happens to nodes on stdout, where our results go; the engine says it itself.
-    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", "^")
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    try:
-        import ray
-    except ImportError:
-        raise ClusterError("`engine` ray needs: pip install 'audiocapbench[ray]'") from None
-    logging.getLogger("ray").setLevel(logging.ERROR)
-    return ray
-
-
 def _check_reachable(address: str) -> None:
     """Ray itself would try for a minute and end in a traceback."""
     host, _, port = address.rpartition(":")
-    if address in ("auto", "local"):
-        return
     if "://" in address or not host or not port.isdecimal():
         to_do = "write HOST:PORT, as 'ray start --head' prints it, and run on a node of the cluster"
         raise ClusterError(f"ray: {address!r} is not the address of a cluster; {to_do}")
@@ -206,10 +199,9 @@ class _Worker:
             getattr(self._work, "prepare", lambda: None)()
         except ray.exceptions.RayError:
             raise
-        except AudioCapBenchError as error:
-            return VERSION, str(error)
         except (Exception, SystemExit) as error:  # a plug-in may raise anything
-            return VERSION, failure_words(error) + failure_place(error)
+            is_ours = isinstance(error, AudioCapBenchError)
+            return VERSION, str(error) if is_ours else failure_words(error) + failure_place(error)
         return VERSION, None
 
     async def do(self, item: Any) -> Any:
@@ -225,25 +217,12 @@ class _Actor:
     is_taken: bool = False
     tasks: int = 0
 
-    def takes(self, task: "_Task", at_once: int) -> bool:
-        return self.is_ready and not self.is_taken and self.tasks < (1 if task.alone else at_once)
-
-
-@dataclass(eq=False, slots=True)
-class _Task:
-    """An item; one that was lost with a worker goes alone, so that it can take no other along."""
-
-    item: Any
-    alone: bool = False
-    result: Future[Any] = field(default_factory=Future)
-    losses: int = 0
-
 
 class ActorPool(Generic[Item, Result]):
     """Copies of one function all over a cluster; each item goes to the one with the least to do.
 
-    There are as many as fit: more while the cluster grows, and others for those that are lost. One
-    thread deals with all that happens, so that nothing here needs a lock.
+    There are as many as fit: more while the cluster grows, and others for those that are lost. All
+    happens in one event loop in a thread of its own, so that nothing here needs a lock.
     """
 
     def __init__(
@@ -257,15 +236,10 @@ class ActorPool(Generic[Item, Result]):
         retries: int = 3,
         note: Note = log_note,
     ) -> None:
-        """Begin to start actors.
+        """Begin to start actors, each with the work and its state, ``gpus``, and a CPU.
 
-        Args:
-            work: Goes to every actor with its state; may be async, and have ``prepare``.
-            name: What it is, in words for errors.
-            gpus: GPUs that each needs; with a CPU.
-            at_once: Items that each has at a time.
-            retries: How often an item is given to another actor after one was lost with it.
-            note: Told in words what is waited for, and what was lost.
+        The work may be async, and have ``prepare``; an actor has so many items ``at_once``, and
+        one that was lost with an actor is given to ``retries`` others.
         """
         self._cluster, self._ray, self._name, self._gpus = cluster, cluster.ray, name, gpus
         self._at_once, self._retries, self._note = at_once, retries, note
@@ -278,13 +252,12 @@ class ActorPool(Generic[Item, Result]):
         kind = self._ray.remote(_Worker)
         self._kind = kind.options(**how, max_concurrency=at_once, scheduling_strategy="SPREAD")
         self._actors: list[_Actor] = []
-        self._waiting: deque[_Task] = deque()
-        self._events: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._failure: Exception | None = None
-        self._closed = False
-        self._lost_in_a_row, self._idle_since, self._said = 0, time.monotonic(), False
-        self._thread = threading.Thread(target=self._live, name="ray actors", daemon=True)
-        self._thread.start()
+        self._closed, self._lost_in_a_row = False, 0
+        self._door, self._changed = anyio.Lock(), anyio.Event()
+        self._thread = ExitStack()
+        self._portal = self._thread.enter_context(start_blocking_portal())
+        self._portal.start_task_soon(self._grow)
 
     @property
     def capacity(self) -> int:
@@ -292,17 +265,10 @@ class ActorPool(Generic[Item, Result]):
         return self._at_once * max(1, len(self._actors))
 
     def submit(self, item: Item, *, alone: bool = False) -> Future[Result]:
-        """Have an item dealt with, by an actor that has nothing else if it is to be alone.
-
-        The future raises what the work raises, ``WorkerLostError`` where actors were lost with it
-        too often, or ``ClusterError`` where none can work.
-        """
-        task = _Task(item, alone)
+        """Have an item dealt with, by an actor that has nothing else if it is to be alone."""
         if self._closed:
             raise ClusterError(f"{self._name}: the work was ended")
-        task.result.set_running_or_notify_cancel()
-        self._events.put(partial(self._add, task))
-        return task.result
+        return self._portal.start_task_soon(self._do, item, alone)
 
     def map(self, items: Iterable[Item]) -> Iterator[Result]:
         """Results in the order of the items, of which no more are read than are on their way."""
@@ -316,63 +282,45 @@ class ActorPool(Generic[Item, Result]):
     def close(self) -> None:
         """End all actors; what they still have is dropped."""
         self._closed = True
-        self._events.put(None)
-        self._thread.join()
-
-    def _live(self) -> None:
-        look_at = 0.0
-        while True:
-            if time.monotonic() >= look_at:
-                self._grow()
-                look_at = time.monotonic() + _LOOK_S
-            try:
-                event = self._events.get(timeout=max(0.0, look_at - time.monotonic()))
-            except queue.Empty:
-                continue
-            if event is None:
-                break
-            event()
-            self._give_out()
+        self._portal.call(self._portal.stop, True)
+        self._thread.close()
         for actor in self._actors:
             self._ray.kill(actor.handle)
 
-    def _add(self, task: _Task) -> None:
-        if self._failure is not None:
-            task.result.set_exception(self._failure)
-        else:
-            self._waiting.append(task)
+    async def _do(self, item: Item, alone: bool) -> Result:
+        for losses in count():
+            # What was lost with an actor goes alone, so that it can take no other item along.
+            actor = await self._free_actor(alone or losses > 0)
+            try:
+                result: Result = await actor.handle.do.remote(item)
+                self._lost_in_a_row = 0
+                return result
+            except self._ray.exceptions.RayTaskError as error:
+                raise (error.cause if isinstance(error.cause, Exception) else error) from None
+            except self._ray.exceptions.RayError as error:
+                self._lose(actor)
+                if losses >= self._retries or self._failure is not None:
+                    words = f"{self._name}: its worker was lost ({_first_line(error)})"
+                    raise WorkerLostError(words, billed=True) from error
+            finally:
+                actor.tasks, actor.is_taken = actor.tasks - 1, False
+                self._changed.set()
+        raise AssertionError("not reached")
 
-    def _give_out(self) -> None:
-        while self._waiting:
-            task = self._waiting[0]
-            free = [one for one in self._actors if one.takes(task, self._at_once)]
-            if not free:
-                return
-            actor = min(free, key=lambda one: one.tasks)
-            self._waiting.popleft()
-            actor.tasks, actor.is_taken = actor.tasks + 1, task.alone
-            self._watch(actor.handle.do.remote(task.item), partial(self._done, actor, task))
-
-    def _watch(self, sent: Any, then: Callable[[Future[Any]], None]) -> None:
-        """Have the pool's thread told of a result; Ray's own must not be kept."""
-        sent.future().add_done_callback(lambda done: self._events.put(partial(then, done)))
-
-    def _done(self, actor: _Actor, task: _Task, done: Future[Any]) -> None:
-        actor.tasks, actor.is_taken = actor.tasks - 1, False
-        error = done.exception()
-        if error is None:
-            task.result.set_result(done.result())
-            self._lost_in_a_row = 0
-        elif isinstance(error, self._ray.exceptions.RayTaskError):
-            task.result.set_exception(error.cause if isinstance(error.cause, Exception) else error)
-        else:
-            self._lose(actor)
-            task.losses, task.alone = task.losses + 1, True
-            if task.losses <= self._retries and self._failure is None:
-                self._waiting.appendleft(task)
-                return
-            words = f"{self._name}: its worker was lost ({_first_line(error)})"
-            task.result.set_exception(WorkerLostError(words, billed=True))
+    async def _free_actor(self, alone: bool) -> _Actor:
+        """Wait, in the order of coming, for an actor that takes another item."""
+        most = 0 if alone else self._at_once - 1
+        async with self._door:
+            while True:
+                if self._failure is not None:
+                    raise self._failure
+                ready = [actor for actor in self._actors if actor.is_ready and not actor.is_taken]
+                actor = min(ready, key=lambda actor: actor.tasks, default=None)
+                if actor is not None and actor.tasks <= most:
+                    actor.tasks, actor.is_taken = actor.tasks + 1, alone
+                    return actor
+                self._changed = anyio.Event()
+                await self._changed.wait()
 
     def _lose(self, actor: _Actor) -> None:
         if actor in self._actors:
@@ -380,52 +328,49 @@ class ActorPool(Generic[Item, Result]):
             self._ray.kill(actor.handle)
             self._note(f"ray: a worker of {self._name} was lost; {len(self._actors)} are left")
 
-    def _grow(self) -> None:
-        if self._failure is not None or not all(one.is_ready for one in self._actors):
-            self._wait_for_actors()
-            return
-        here = len(self._actors)
-        for _ in range(self._cluster.actors_that_fit(self._gpus, here) - here):
-            actor = _Actor(self._kind.remote([self._work]))
-            self._actors.append(actor)
-            self._watch(actor.handle.ready.remote(), partial(self._prepared, actor))
-
-    def _wait_for_actors(self) -> None:
-        """Say what is waited for while nobody works, and do not wait for ever."""
-        now = time.monotonic()
-        if self._failure is not None or any(one.is_ready for one in self._actors):
-            self._idle_since, self._said = now, False
-            return
-        idle_s = now - self._idle_since
+    async def _grow(self) -> None:
+        """Start actors while there is room; say what is waited for, and do not wait for ever."""
+        idle_s, noted = 0.0, False
         needs = "1 CPU" + (f" and {self._gpus:g} GPU" if self._gpus else "")
         words = f"a worker of {self._name}, which needs {needs}"
-        if idle_s > _WORTH_SAYING_S and not self._said:
-            self._said = True
-            self._note(f"ray: waiting for {words}; {self._cluster}")
-        if idle_s > _GIVE_UP_S:
-            self._fail(ClusterError(f"ray: waited 10 minutes for {words}; {self._cluster}"))
+        async with anyio.create_task_group() as preparing:
+            while self._failure is None:
+                if all(actor.is_ready for actor in self._actors):
+                    here = len(self._actors)
+                    for _ in range(self._cluster.actors_that_fit(self._gpus, here) - here):
+                        self._actors.append(_Actor(self._kind.remote([self._work])))
+                        preparing.start_soon(self._prepare, self._actors[-1])
+                if any(actor.is_ready for actor in self._actors):
+                    idle_s, noted = 0.0, False
+                if idle_s > _NOTE_AFTER_S and not noted:
+                    noted = True
+                    self._note(f"ray: waiting for {words}; {self._cluster}")
+                if idle_s > _GIVE_UP_AFTER_S:
+                    self._fail(f"ray: waited 10 minutes for {words}; {self._cluster}")
+                await anyio.sleep(_GROW_S)
+                idle_s += _GROW_S
 
-    def _prepared(self, actor: _Actor, done: Future[Any]) -> None:
-        error = done.exception()
-        if error is not None:
+    async def _prepare(self, actor: _Actor) -> None:
+        try:
+            version, problem = await actor.handle.ready.remote()
+        except self._ray.exceptions.RayError as error:
             self._lose(actor)
             self._lost_in_a_row += 1
             if self._lost_in_a_row >= _LOST_IN_A_ROW:
-                words = f"{self._name}: workers end before they can begin ({_first_line(error)})"
-                self._fail(ClusterError(words))
+                reason = _first_line(error)
+                self._fail(f"{self._name}: workers end before they can begin ({reason})")
             return
-        version, problem = done.result()
         if version != VERSION:
             problem = f"it has audiocapbench {version}, and this is {VERSION}; install the same"
         if problem is not None:
-            self._fail(ClusterError(f"{self._name} cannot work on a node: {problem}"))
+            self._fail(f"{self._name} cannot work on a node: {problem}")
         actor.is_ready = True
+        self._changed.set()
 
-    def _fail(self, error: Exception) -> None:
+    def _fail(self, words: str) -> None:
         """Nothing can be done any more."""
-        self._failure = self._failure or error
-        while self._waiting:
-            self._waiting.popleft().result.set_exception(error)
+        self._failure = self._failure or ClusterError(words)
+        self._changed.set()
 
 
 def _first_line(error: BaseException) -> str:
@@ -433,3 +378,96 @@ def _first_line(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines()]
     telling = [line for line in lines if line.startswith("The actor died because")]
     return (telling or lines or [type(error).__name__])[0]
+
+
+class _Answering:
+    """What an actor does for a model: prepares its copy, and answers."""
+
+    def __init__(self, model: Model, samples: Sequence[Sample]) -> None:
+        self._model, self._samples = model, samples
+        self._declared = dict(model.parameters)
+
+    def prepare(self) -> None:
+        # A model may travel as its name and find another device or checkpoint where it arrives.
+        for key, value in self._declared.items():
+            if (there := self._model.parameters.get(key)) != value:
+                raise ModelError(f"its {key} is {there} there, and {value} where it was asked for")
+        if isinstance(self._model, CorpusModel):
+            self._model.prepare(self._samples)
+
+    async def __call__(self, question: Question) -> Reply:
+        return await checked_reply(self._model, question)
+
+
+class ClusterModel:
+    """A model whose questions copies of it answer; it declares what the model itself does."""
+
+    def __init__(self, cluster: Cluster, model: Model, note: Note) -> None:
+        self._cluster, self._model, self._note = cluster, model, note
+        self._gpus = gpus_of(model)
+        batch = batch_of(model)
+        self._at_once = AT_ONCE if batch is None else model.concurrency
+        self._samples: Sequence[Sample] = ()
+        self._losses: Counter[str] = Counter()
+        self._pool: ActorPool[Question, Reply] | None = None
+        self.name, self.contract, self.parameters = model.name, model.contract, model.parameters
+        self.cacheable, self.batch = model.cacheable, batch or 1
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._model, name)
+
+    @property
+    def concurrency(self) -> int:
+        """Questions that all nodes together can have; more once the cluster has grown."""
+        if self._pool is not None:
+            return self._pool.capacity
+        return self._at_once * self._cluster.actors_that_fit(self._gpus)
+
+    def prepare(self, samples: Sequence[Sample]) -> None:
+        """Keep what the copies are to be prepared with; this process loads no weights."""
+        if isinstance(self._model, CorpusModel):
+            self._samples = samples
+
+    async def answer(self, question: Question) -> Reply:
+        """Have a copy answer; one that is lost with the question is no answer yet."""
+        lost = self._losses[question.sample_id]
+        try:
+            if self._pool is None:
+                self._pool = self._begin()
+            return await asyncio.wrap_future(self._pool.submit(question, alone=lost > 0))
+        except WorkerLostError as error:
+            self._losses[question.sample_id] += 1
+            if lost + 1 < _MOST_LOSSES:
+                raise
+            raise ModelError(f"given up after {_MOST_LOSSES} attempts: {error}") from error
+        except ClusterError as error:
+            raise FatalError(str(error)) from error
+
+    def _begin(self) -> ActorPool[Question, Reply]:
+        for name, module in list(sys.modules.items()):
+            if name.startswith(MODULE_OF_FILE):  # other machines have no such file: send the code
+                self._cluster.ray.cloudpickle.register_pickle_by_value(module)
+        work = _Answering(self._model, self._samples)
+        # The engine itself asks again after a loss, with the bill and limits of any attempt.
+        how: dict[str, Any] = {"gpus": self._gpus, "at_once": self._at_once, "retries": 0}
+        return ActorPool(self._cluster, work, name=self.name, note=self._note, **how)
+
+    async def aclose(self) -> None:
+        """End the copies."""
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
+
+
+def on_cluster(cluster: Cluster, model: Model, note: Note) -> Model:
+    """The model on a cluster; a service, which answers elsewhere, is asked from here as ever.
+
+    Its key then goes nowhere else, and no attempt is paid for of which nobody knows.
+    """
+    provider = provider_of(model.name)
+    if provider is not None and provider.key_names:
+        note(f"ray: {model.name} is a service and needs no worker; it is asked from here")
+        return model
+    return ClusterModel(cluster, model, note)

@@ -19,8 +19,7 @@ from anyio import to_thread
 from audiocapbench.credentials import redacted
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
-from audiocapbench.engine.budget import Budget
-from audiocapbench.engine.cost_tracker import CostTracker, unbilled_failure
+from audiocapbench.engine.budget import Budget, CostTracker
 from audiocapbench.engine.limiter import Limiter, in_seconds
 from audiocapbench.engine.prepare import prepare
 from audiocapbench.engine.store_access import StoreAccess, StoreReader
@@ -50,6 +49,10 @@ nothing any more.
 """
 
 _HEARD = frozenset({Status.OK, Status.EMPTY, Status.TRUNCATED, Status.REFUSED})
+_TOKENS_PER_AUDIO_SECOND = 32
+_TOKENS_OF_TEXT = 200
+_KINDS = {"status": Status, "error": str | None, "withheld": int | None, "raw": str | None}
+_ENCODED = re.compile(r"[A-Za-z0-9+/]{200,}={0,2}")
 
 
 @dataclass(slots=True)
@@ -66,11 +69,7 @@ class Refusals:
             self.answered, self._in_a_row = True, 0
 
     def failure(self, error: RefusedQuestionError | FatalError) -> Reply:
-        """The failure of one question.
-
-        Raises:
-            FatalError: The first questions were all refused like this one, or none is answered.
-        """
+        """The failure of one question; FatalError where no other will be answered either."""
         if isinstance(error, FatalError):
             # Whoever has answered knows key, model and payment: it may mean this question alone.
             self._in_a_row += 1
@@ -78,18 +77,12 @@ class Refusals:
                 raise error
             if self._in_a_row >= MOST_REFUSED:
                 raise FatalError(f"{error}; so were the {MOST_REFUSED} last questions, one by one")
-            return unbilled_failure(str(error))
-        self._counts[error.kind] += 1
-        if not self.answered and self._counts[error.kind] >= MOST_REFUSED:
-            how = "answered like this" if error.billed else "refused"
-            raise FatalError(f"{error}; the first {MOST_REFUSED} questions were all {how}")
-        return unbilled_failure(str(error))
-
-
-_TOKENS_PER_AUDIO_SECOND = 32
-_TOKENS_OF_TEXT = 200
-_KINDS = {"status": Status, "error": str | None, "withheld": int | None, "raw": str | None}
-_ENCODED = re.compile(r"[A-Za-z0-9+/]{200,}={0,2}")
+        else:
+            self._counts[error.kind] += 1
+            if not self.answered and self._counts[error.kind] >= MOST_REFUSED:
+                how = "answered like this" if error.billed else "refused"
+                raise FatalError(f"{error}; the first {MOST_REFUSED} questions were all {how}")
+        return _unbilled(str(error))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,17 +160,18 @@ class RetryingClient:
         if answer is None or withheld is None or 0 <= withheld < len(sample.references):
             return answer
         wrong = f"{self.model.name}: there is no reference {withheld} to withhold"
-        reply = replace(answer.outcome.reply, text="", status=Status.FAILED, error=wrong)
-        return AnswerRecord(replace(answer.outcome, reply=replace(reply, withheld=None)), None)
+        reply = replace(
+            answer.outcome.reply, text="", status=Status.FAILED, error=wrong, withheld=None
+        )
+        return AnswerRecord(replace(answer.outcome, reply=reply), None)
 
     async def ask_question(self, question: Question) -> AnswerRecord | None:
         """Ask a question whose audio, if any, is ready to be sent; otherwise as ``ask``."""
-        sent = question.audio
         key = self._key(question)
         if key is not None and self.use_cache:
             known = await self._cache.find(key)
             if known is not None:
-                outcome = _outcome(question.sample_id, known, sent, 0.0, 0)
+                outcome = _outcome(question.sample_id, known, question.audio, 0.0, 0)
                 return AnswerRecord(replace(outcome, cached=True), None)
         costs = CostTracker(self.budget, self.price, self.model, question)
         try:
@@ -200,14 +194,13 @@ class RetryingClient:
     async def _attempts(self, question: Question, costs: CostTracker) -> Outcome | None:
         attempts = failures = refusals = 0
         # Waiting for one's turn is no fault of the provider's: it does not count.
-        asking_s, latency = 0.0, 0.0
+        asking_s, latency, refused_at = 0.0, 0.0, math.inf
         problem: TransientError | None = None
-        refused_at, heard_s = math.inf, question.audio.duration_s if question.audio else 0.0
-        tokens = _TOKENS_OF_TEXT + int(_TOKENS_PER_AUDIO_SECOND * heard_s)
+        sent = question.audio
+        tokens = _TOKENS_OF_TEXT + int(_TOKENS_PER_AUDIO_SECOND * (sent.duration_s if sent else 0))
 
         def ended(reply: Reply) -> Outcome:
-            reply = costs.on(reply)
-            return _outcome(question.sample_id, reply, question.audio, latency, attempts)
+            return _outcome(question.sample_id, costs.on(reply), sent, latency, attempts)
 
         def given_up(why: str) -> Outcome:
             return ended(Reply("", Status.FAILED, f"{why}: {problem}"))
@@ -217,12 +210,11 @@ class RetryingClient:
                 if not costs.has_costs:
                     raise OverBudgetError(self.budget.refusal)
                 return given_up(f"not asked again, because {self.budget.refusal}")
-            came = self.limiter.clock()
+            came = anyio.current_time()
             start = await self.limiter.enter(self.stopping, tokens)
             if start is None:
                 return given_up("stopped") if costs.has_costs else None
-            attempts += 1
-            started = time.perf_counter()
+            attempts, started = attempts + 1, time.perf_counter()
             waited_s.set(0.0)
             try:
                 reply = await self._answer(question, costs)
@@ -237,34 +229,29 @@ class RetryingClient:
                 return ended(reply)
             finally:
                 self.limiter.leave()
-            latency = time.perf_counter() - started
+            latency, deadline_s = time.perf_counter() - started, self.retry.deadline_s
+            asking_s, asks_s = asking_s + latency, problem.retry_after_s or 0.0
             if problem.throttled:
                 refusals += 1
             elif not self.limiter.unreachable(start, problem):
                 failures += 1
             pause = self.retry.wait_s(failures + refusals, problem.retry_after_s, self.draw)
-            asking_s += latency
             if refusals:
                 refused_at = min(refused_at, start.at)
                 asking_s += min(self.retry.longest_s, start.at - came) if refusals > 1 else 0.0
-                dry_s = self.limiter.clock() - max(refused_at, self.limiter.last_answer)
-                asking_s = max(asking_s, dry_s)
+                dry_since = max(refused_at, self.limiter.last_answer)
+                asking_s = max(asking_s, anyio.current_time() - dry_since)
             if problem.throttled:
-                self.limiter.refused(start, problem, self.retry.deadline_s)
+                self.limiter.refused(start, problem, deadline_s)
                 # The door knows when to ask again; only who is refused alone steps back.
-                pause = self.retry.wait_s(refusals - 1, None, self.draw) if refusals > 1 else 0.0
-                pause = max(pause, problem.retry_after_s or 0.0)
+                alone_s = self.retry.wait_s(refusals - 1, None, self.draw) if refusals > 1 else 0.0
+                pause = max(alone_s, asks_s)
             asking_s += pause
-            if asking_s > self.retry.deadline_s or failures >= self.retry.attempts:
-                return given_up(f"given up after {attempts} attempts{self._too_late(problem)}")
+            if asking_s > deadline_s or failures >= self.retry.attempts:
+                asks = f", for it asks to wait {in_seconds(asks_s)} and a question is given"
+                why = f"{asks} {deadline_s:g} s" if asks_s > deadline_s else ""
+                return given_up(f"given up after {attempts} attempts{why}")
             await self.limiter.rest(pause, self.stopping)
-
-    def _too_late(self, problem: TransientError) -> str:
-        """Words for a provider that asks for more patience than a question has."""
-        wait_s, most_s = problem.retry_after_s or 0.0, self.retry.deadline_s
-        if wait_s <= most_s:
-            return ""
-        return f", for it asks to wait {in_seconds(wait_s)} and a question is given {most_s:g} s"
 
     async def _answer(self, question: Question, costs: CostTracker) -> Reply:
         """The model's reply, or the failure of a question that it alone refuses."""
@@ -284,6 +271,11 @@ class RetryingClient:
         return reply
 
 
+def _unbilled(words: str) -> Reply:
+    """The failure of a question that no server answered."""
+    return Reply("", Status.FAILED, words, cost_usd=0.0)
+
+
 async def checked_reply(model: Model, question: Question) -> Reply:
     """What a model replies to one question; whatever else it does is a failure of that one."""
     try:
@@ -293,21 +285,20 @@ async def checked_reply(model: Model, question: Question) -> Reply:
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except AudioCapBenchError as error:
-        return unbilled_failure(str(error))
+        return _unbilled(str(error))
     except BaseException as error:  # a plug-in may raise anything; one sample must not end the run
         is_cancelled = anyio.current_effective_deadline() == -math.inf  # by whoever runs this
         if isinstance(error, anyio.get_cancelled_exc_class()) and is_cancelled:
             raise
-        return unbilled_failure(failure_words(error) + failure_place(error))
+        return _unbilled(failure_words(error) + failure_place(error))
     if not isinstance(reply, Reply) or not isinstance(reply.text, str):
-        given = type(reply.text if isinstance(reply, Reply) else reply).__name__
-        wrong = f"{model.name}: answer must return a Reply with text, and returned {given}"
-        return unbilled_failure(wrong)
-    for name, kind in _KINDS.items():
-        if not isinstance(getattr(reply, name), kind):
-            given = type(getattr(reply, name)).__name__
-            wrong = f"{model.name}: answer returned a Reply whose {name} is of type {given}"
-            return unbilled_failure(wrong)
+        kind = type(reply.text if isinstance(reply, Reply) else reply).__name__
+        return _unbilled(f"{model.name}: answer must return a Reply with text, and returned {kind}")
+    for name, expected in _KINDS.items():
+        if not isinstance(getattr(reply, name), expected):
+            kind = type(getattr(reply, name)).__name__
+            wrong = f"answer returned a Reply whose {name} is of type {kind}"
+            return _unbilled(f"{model.name}: {wrong}")
     reply, text = checked_usage(reply), _kept(reply.text, question.audio)
     if reply.status is Status.OK and is_blank(text):
         return replace(reply, text="", status=Status.EMPTY)

@@ -11,7 +11,7 @@ from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome
 from audiocapbench.engine.budget import Spending
-from audiocapbench.engine.ray_cluster import CLUSTER
+from audiocapbench.engine.ray_cluster import CLUSTER, on_cluster
 from audiocapbench.engine.retrying_client import RetryingClient
 from audiocapbench.engine.session import AskOptions, QuestionQueue, RateLimits, RunSession
 from audiocapbench.engine.store_access import log_note, take_in_unsaved
@@ -32,11 +32,9 @@ class RunEnd:
     """How a run ended.
 
     Attributes:
-        total: How many samples it has.
-        known: How many had been answered before.
+        total: How many samples it has; ``known`` had been answered before.
         statuses: How many outcomes of each status there are now.
         stop: Why it ended before the last sample; None if it did not.
-        spending: How its budget stands, where there is one.
         judged: How far its judges got, in words, where they and not the model were stopped.
         dropped: Whether whoever interrupted did so again, and waits for nothing more.
     """
@@ -85,9 +83,6 @@ def run_benchmark(
 ) -> RunEnd:
     """Ask a model about a benchmark's samples, as far as the store has no answers yet.
 
-    Args:
-        **options: See ``RunOptions``.
-
     Raises:
         FatalError: The provider refuses all questions; what was answered is kept.
         ModelError: The settings cannot be kept, such as a budget for a model without a price.
@@ -107,8 +102,6 @@ async def arun_benchmark(
 
 
 class _BenchmarkRun:
-    """One call of ``run_benchmark``: the samples that it asks about, and who is asked."""
-
     def __init__(
         self, benchmark: Benchmark, model: Model, store: Store, options: RunOptions
     ) -> None:
@@ -120,8 +113,6 @@ class _BenchmarkRun:
         if batch:
             check_batchable([model])
         elif (cluster := CLUSTER.get()) is not None:
-            from audiocapbench.engine.ray_model import on_cluster
-
             model = on_cluster(cluster, model, progress.noted)
         limiter = (options.get("rate_limits") or RateLimits()).limiter(model, progress.noted)
         budget, price = options.get("budget"), options.get("price")
@@ -155,12 +146,10 @@ class _BenchmarkRun:
         self.session = RunSession(store, run, options, progress.noted, progress.stopping)
 
     async def ask(self) -> None:
-        """Ask whatever has no answer yet."""
         self._progress.planned(self.session.run, self._wanted, self._queue.known)
         await self.session.ask(self._queue)
 
     def end(self) -> RunEnd:
-        """How it ended, or the provider's refusal."""
         session, pool, total = self.session, self.session.pool(), len(self._samples)
         outcomes = session.store.outcomes(session.run.id)
         if pool.fatal is not None:
@@ -170,16 +159,10 @@ class _BenchmarkRun:
             raise FatalError(f"{pool.fatal}{kept if done else ''}") from pool.fatal
         statuses = Counter(str(outcome.reply.status) for outcome in outcomes.values())
         # Whoever interrupts wants no other model asked, even if the last answer was in flight.
-        stopped = pool.stop is Stop.INTERRUPTED or len(outcomes) < total
-        return RunEnd(
-            session.run,
-            total,
-            self._queue.known,
-            statuses,
-            pool.stop if stopped else None,
-            session.budget.spending,
-            dropped=session.dropped,
-        )
+        stop = pool.stop if pool.stop is Stop.INTERRUPTED or len(outcomes) < total else None
+        counts = (total, self._queue.known, statuses)
+        spending = session.budget.spending
+        return RunEnd(session.run, *counts, stop, spending, dropped=session.dropped)
 
 
 def _spec(benchmark: Benchmark, model: Model, samples: tuple[Sample, ...]) -> RunSpec:

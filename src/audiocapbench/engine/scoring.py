@@ -1,5 +1,6 @@
 """Scores what a run has answered; the model is not asked again."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -23,8 +24,8 @@ class AnsweredSample(NamedTuple):
         withheld = self.outcome.reply.withheld
         if withheld is None:
             return self.sample.references
-        given = self.sample.references[withheld]
-        return tuple(text for text in self.sample.references if text != given)
+        answer = self.sample.references[withheld]
+        return tuple(text for text in self.sample.references if text != answer)
 
 
 def answered(store: Store, run: Run, dataset: Dataset | None = None) -> list[AnsweredSample]:
@@ -35,47 +36,41 @@ def answered(store: Store, run: Run, dataset: Dataset | None = None) -> list[Ans
     pairs = [
         AnsweredSample(samples[key], outcomes[key]) for key in run.sample_ids if key in outcomes
     ]
-    return [one for one in pairs if one.outcome.reply.status in SCORED]
+    return [pair for pair in pairs if pair.outcome.reply.status in SCORED]
 
 
 def score_run(store: Store, run: Run, metrics: Sequence[str]) -> None:
     """Compute metrics on a run's answers and commit the scores of each.
 
     Samples without an answer have no score, but stay in the corpus that answers are ranked among.
-
     A benchmark whose samples make corpora is scored within each of them.
 
     Raises:
         MetricError: A metric is unknown, or cannot be computed on these answers.
     """
     dataset = store.dataset(run.dataset, run.benchmark)
-    pairs = {one.sample.id: one for one in answered(store, run, dataset)}
+    pairs = {pair.sample.id: pair for pair in answered(store, run, dataset)}
     asked = set(run.sample_ids)
-    samples = [one for one in dataset.samples if one.id in asked]
+    samples = [sample for sample in dataset.samples if sample.id in asked]
     predictions = [pairs[one.id].outcome.reply.text if one.id in pairs else None for one in samples]
     references = [pairs.get(one.id, one).references for one in samples]
-    aggregation = stored_traits(dataset).aggregation
-    ids = tuple(one.id for one in samples if one.id in pairs)
-    clips = [one.clip for one in samples]
-    stored: dict[str, list[StoredScore]] = {}
-    if aggregation is None:
-        found = compute(metrics, predictions, references, clips=clips, store=store) if pairs else []
-        stored = {one.name: _stored(ids, one) for one in found}
-    else:
+    clips, aggregation = [one.clip for one in samples], stored_traits(dataset).aggregation
+    results: list[tuple[Sequence[str], MetricResult]] = []
+    if aggregation is not None:
         made = compute_by_corpus(
             aggregation, metrics, samples, predictions, references, clips=clips, store=store
         )
-        for corpus in made.scores:
-            rows = _stored([samples[row].id for row in corpus.rows], corpus.result)
-            stored.setdefault(corpus.result.name, []).extend(rows)
-    for name, values in stored.items():
-        store.put_scores(run.id, name, values)
-
-
-def _stored(ids: Sequence[str], result: MetricResult) -> list[StoredScore]:
-    return [
-        StoredScore(key, result.name, result.signature, value, tuple(statistics))
-        for key, value, statistics in zip(
-            ids, result.samples.tolist(), result.statistics.tolist(), strict=True
-        )
-    ]
+        results = [([samples[row].id for row in one.rows], one.result) for one in made.scores]
+    elif pairs:
+        ids = [one.id for one in samples if one.id in pairs]
+        whole = compute(metrics, predictions, references, clips=clips, store=store)
+        results = [(ids, result) for result in whole]
+    stored: dict[str, list[StoredScore]] = defaultdict(list)
+    for keys, result in results:
+        values, statistics = result.samples.tolist(), result.statistics.tolist()
+        stored[result.name] += [
+            StoredScore(key, result.name, result.signature, value, tuple(parts))
+            for key, value, parts in zip(keys, values, statistics, strict=True)
+        ]
+    for name, scores in stored.items():
+        store.put_scores(run.id, name, scores)

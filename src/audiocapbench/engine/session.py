@@ -7,23 +7,24 @@ are dealt with here and nowhere else.
 
 import signal
 import threading
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypedDict, TypeVar
+from typing import Any, Generic, TypedDict, TypeVar
 
 import anyio
 from anyio.from_thread import start_blocking_portal
 
 from audiocapbench.engine.batch_rounds import BATCH_RETRY, BatchRounds
 from audiocapbench.engine.budget import Budget
-from audiocapbench.engine.claims import ClaimedTasks, Lease
 from audiocapbench.engine.limiter import Limiter, Outage
 from audiocapbench.engine.retrying_client import Refusals, RetryingClient, RetryPolicy
-from audiocapbench.engine.store_access import Note, RecordWriter, StoreAccess, log_note
-from audiocapbench.engine.worker_pool import WorkerPool, close
-from audiocapbench.errors import ModelError
+from audiocapbench.engine.store_access import Lease, Note, RecordWriter, StoreAccess, log_note
+from audiocapbench.engine.worker_pool import WorkerPool
+from audiocapbench.errors import ModelError, StoreAwayError
 from audiocapbench.models import Model
-from audiocapbench.models.model import batch_of
+from audiocapbench.models.model import ClosableModel, batch_of
 from audiocapbench.models.openai_batches import batches_of
 from audiocapbench.models.price import Price
 from audiocapbench.store import Run, Store
@@ -35,17 +36,16 @@ Task = TypeVar("Task")
 Kept = TypeVar("Kept", bound=Record)
 
 _PATIENCE_S = 1.0  # a call to the store fails soon: the session itself waits while it is away
+_FEWEST_CLAIMED, _MOST_CLAIMED = 16, 64  # tasks at a time
+_LOOK_AGAIN_S = 1.0  # for tasks of others
+_CLOSING_S = 2.0  # how long a model may take to give its connections back
 
 
 @dataclass(frozen=True, slots=True)
 class RateLimits:
-    """How hard a model may be asked; limits of the provider where they are known.
+    """How hard a model may be asked; limits of the provider where they are known."""
 
-    Attributes:
-        concurrency: Most questions at once; the model's own number by default.
-    """
-
-    concurrency: int | None = None
+    concurrency: int | None = None  # most questions at once; the model's own number by default
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     retry: RetryPolicy = field(default_factory=RetryPolicy)
@@ -57,8 +57,7 @@ class RateLimits:
             raise ModelError(f"concurrency is {most}; it must be at least 1")
         known = (self.requests_per_minute, self.tokens_per_minute)
         outage = Outage(self.retry.unreachable_s, self.retry.outage_s)
-        is_local = batch_of(model) is not None
-        return Limiter(most, *known, outage=outage, note=note, is_local=is_local)
+        return Limiter(most, *known, outage, note, is_local=batch_of(model) is not None)
 
 
 class AskOptions(TypedDict, total=False):
@@ -87,7 +86,6 @@ class QuestionQueue(Generic[Task, Kept]):
         tasks: What is left to ask.
         seen: When each task was last dealt with, read before what is missing was.
         answer: Asks one, and makes the record to commit; None if it is to stop before.
-        limiter: The door that its questions pass.
         judge: The judge that the model is; empty for the run's own.
         known: How many had been answered before.
         variant: The model for a round of questions; itself by default.
@@ -127,9 +125,9 @@ class RunSession:
         self.rate_limits = replace(limits, retry=BATCH_RETRY) if self.batch else limits
         self._pools: dict[str, WorkerPool] = {}
         self._limiters: list[Limiter] = []
-        self._lease = Lease(store, options.get("lease_s", LEASE_S))
+        self.lease = Lease(store, options.get("lease_s", LEASE_S))
         self.access = StoreAccess(note, lambda: any(one.is_leaving for one in self._pools.values()))
-        self._writer = RecordWriter(store, run, self.access, self._lease.worker.id, note)
+        self._writer = RecordWriter(store, run, self.access, self.lease.worker.id, note)
         self._everything: anyio.CancelScope | None = None
         self._watches_signals = False  # an event loop may belong to the caller
         self._interrupted = self._store_is_away = self.dropped = False
@@ -174,10 +172,7 @@ class RunSession:
                 queue.arrived(record)
 
         async def share(patient: bool = True) -> None:
-            what = (self.run.id, queue.tasks, queue.seen, limiter.most)
-            told = (lambda: pool.stop is not None, queue.elsewhere, self.note)
-            claimed = ClaimedTasks(self._lease, self.access, *what, *told, patient=patient)
-            await pool.share(claimed.next, limiter, ask)
+            await pool.share(_ClaimedTasks(self, queue, pool, patient).next, limiter, ask)
 
         try:
             if not self.batch:
@@ -190,14 +185,23 @@ class RunSession:
                     client.batches = batches.of_repeat(repeat, fresh=self.fresh)
                 await batches.ask(share)
         finally:
-            await close(queue.model)
+            if isinstance(queue.model, ClosableModel):
+                # Connections are given back before their loop ends; a plug-in may raise anything.
+                with (
+                    anyio.CancelScope(shield=True),
+                    anyio.move_on_after(_CLOSING_S),
+                    suppress(Exception),
+                ):
+                    await queue.model.aclose()
 
     def run_blocking(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do the work for a caller that is not async, be it inside a running event loop.
 
         A notebook's loop is busy with the caller: the work then has a thread and a loop of its own.
         """
-        if not _in_event_loop():
+        try:
+            anyio.get_current_task()
+        except RuntimeError:
             self._watches_signals = threading.current_thread() is threading.main_thread()
             anyio.run(self.work, work)
         else:
@@ -225,7 +229,7 @@ class RunSession:
                     finally:
                         stored = await self._writer.close()
                         self.dropped |= any(one.dropped for one in self._pools.values())
-                        self._store_is_away = not await self._lease.close() or not stored
+                        self._store_is_away = not await self.lease.close() or not stored
                 everything.cancel_scope.cancel()
         except BaseExceptionGroup as group:
             # Several workers may meet the same full disk; one of them can tell.
@@ -243,7 +247,7 @@ class RunSession:
         self._interrupted = True
         for pool in self._pools.values():
             pool.interrupt()
-        self._stopping(sum(one.in_flight for one in self._limiters))
+        self._stopping(sum(limiter.in_flight for limiter in self._limiters))
 
     async def _watch_signals(self) -> None:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
@@ -251,9 +255,70 @@ class RunSession:
                 self.interrupt()
 
 
-def _in_event_loop() -> bool:
-    try:
-        anyio.get_current_task()
-    except RuntimeError:
-        return False
-    return True
+class _ClaimedTasks:
+    """Hands out tasks of a queue that no other command is dealing with, claimed a few at a time.
+
+    When only tasks of others are left it waits for these, if it is patient: each ends, or its
+    holder does.
+    """
+
+    def __init__(
+        self, session: RunSession, queue: QuestionQueue[Any, Any], pool: WorkerPool, patient: bool
+    ) -> None:
+        self._session, self._queue, self._pool, self._patient = session, queue, pool, patient
+        self._left, self._ready = deque(queue.tasks), deque[TaskKey]()
+        self._at_a_time = max(_FEWEST_CLAIMED, min(_MOST_CLAIMED, queue.limiter.most))
+        self._epoch, self._lock = 0, anyio.Lock()
+        self._owners: Counter[str] = Counter()
+        self._noted: frozenset[str] = frozenset()
+        self._passed = 0
+
+    def _stopped(self) -> bool:
+        return self._pool.stop is not None
+
+    async def next(self) -> TaskKey | None:
+        """A task that is ours alone; None when there is nothing left to do, or it is to stop."""
+        while not self._stopped():
+            if self._epoch != self._session.lease.epoch:
+                self._epoch = self._session.lease.epoch
+                self._left.extendleft(reversed(self._ready))
+                self._ready.clear()
+            if self._ready:
+                return self._ready.popleft()
+            if not self._left:
+                return None
+            async with self._lock:
+                if not self._ready and self._left and not self._stopped():
+                    await self._claim()
+        return None
+
+    async def _claim(self) -> None:
+        """Claim the next few; after a whole round in vain, wait a moment."""
+        session, seen = self._session, self._queue.seen
+        window = [self._left.popleft() for _ in range(min(self._at_a_time, len(self._left)))]
+        try:
+            taken, done, owners = await session.access.call_unless(
+                self._stopped, session.lease.claim, session.run.id, window, seen
+            )
+        except StoreAwayError:
+            if not self._stopped():
+                raise
+            return
+        settled = {*taken, *done}
+        self._ready.extend(taken)
+        held = [task for task in window if task not in settled]
+        self._left.extend(held)
+        self._queue.elsewhere(len(done))
+        self._passed = 0 if taken else self._passed + len(held)
+        self._owners = Counter() if taken else self._owners + owners
+        if not self._left or self._passed < len(self._left):
+            return
+        if not self._patient:
+            self._left.clear()
+            return
+        if frozenset(self._owners) != self._noted:
+            self._noted = frozenset(self._owners)
+            whose = ", ".join(f"{count} by {owner}" for owner, count in self._owners.most_common())
+            session.note(f"waiting for {len(self._left)} that are being asked: {whose}")
+        self._passed, self._owners = 0, Counter()
+        await anyio.sleep(_LOOK_AGAIN_S)

@@ -2,8 +2,11 @@
 
 import logging
 import math
+import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 import anyio
@@ -11,6 +14,7 @@ from anyio import to_thread
 
 from audiocapbench.errors import StoreAwayError, StoreError
 from audiocapbench.store import Run, Store
+from audiocapbench.store.claims import LEASE_S, TaskKey, Worker
 from audiocapbench.store.connect import patience
 from audiocapbench.store.unsaved import Record, UnsavedFile
 
@@ -21,9 +25,9 @@ _AT_A_TIME = 256
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.2, 3.0
 _GIVE_UP_S = 600.0
 _STOPPED_S = 10.0  # whoever interrupts waits for no store for longer
-_LONGEST_CALL_S = 30.0
-_LAST_CALL_S = 2.0
+_LONGEST_CALL_S, _LAST_CALL_S = 30.0, 2.0
 _LONGEST_LULL_S = 0.2
+_SIGNS_OF_LIFE = 5  # in the time of a lease
 
 
 def log_note(words: str) -> None:
@@ -49,21 +53,13 @@ class StoreAccess:
     """Calls to the store from an event loop; each is tried until it works or ten minutes passed.
 
     Once it is ``stopped``, ten seconds have to do.
-
-    Attributes:
-        is_away: Whether the last call found the store away.
     """
 
     def __init__(self, note: Note = log_note, stopped: Callable[[], bool] = lambda: False) -> None:
-        self._note, self._stopped = note, stopped
-        self.is_away = False
+        self._note, self._stopped, self._is_away = note, stopped, False
 
-    async def call(self, function: Callable[..., Result], *given: object) -> Result:
-        """Call it in a thread, which is left alone when nobody waits for it any more.
-
-        Raises:
-            StoreAwayError: The store has been away for too long.
-        """
+    async def call(self, function: Callable[..., Result], *args: object) -> Result:
+        """Call it in a thread, which is left alone when nobody waits for it any more."""
         since: list[float] = []
 
         def is_over() -> bool:
@@ -71,31 +67,40 @@ class StoreAccess:
                 since.append(time.monotonic())
             return bool(since) and time.monotonic() - since[0] > _STOPPED_S
 
-        return await self.call_unless(is_over, function, *given)
+        return await self.call_unless(is_over, function, *args)
 
     async def call_unless(
-        self, stopped: Callable[[], bool], function: Callable[..., Result], *given: object
+        self, stopped: Callable[[], bool], function: Callable[..., Result], *args: object
     ) -> Result:
         """As ``call``, but a store that is away is no longer waited for once it is to stop."""
         began, pause = time.monotonic(), _FIRST_PAUSE_S
         while True:
             try:
                 with anyio.fail_after(_LONGEST_CALL_S):
-                    result = await to_thread.run_sync(function, *given, abandon_on_cancel=True)
+                    result = await to_thread.run_sync(function, *args, abandon_on_cancel=True)
             except (StoreAwayError, TimeoutError) as error:
                 words = str(error) or "it does not answer"
                 if stopped() or time.monotonic() - began > _GIVE_UP_S:
                     raise StoreAwayError(f"given up waiting for the store: {words}") from error
-                if not self.is_away:
+                if not self._is_away:
                     self._note(f"waiting for the store: {words}")
-                self.is_away = True
+                self._is_away = True
                 await anyio.sleep(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE_S)
             else:
-                if self.is_away:
+                if self._is_away:
                     self._note("the store is back")
-                self.is_away = False
+                self._is_away = False
                 return result
+
+
+async def _last_call(function: Callable[..., None], *args: object) -> bool:
+    """Call it once at the end, also when cancelled; whether that went at once."""
+    with anyio.CancelScope(shield=True), patience(0), suppress(StoreError, TimeoutError):
+        with anyio.fail_after(_LAST_CALL_S):
+            await to_thread.run_sync(function, *args, abandon_on_cancel=True)
+        return True
+    return False
 
 
 class StoreReader(Generic[Result]):
@@ -104,18 +109,18 @@ class StoreReader(Generic[Result]):
     def __init__(
         self, look_up: Callable[[Iterable[str]], Mapping[str, Result]], access: StoreAccess
     ) -> None:
-        self._look_up, self._access, self._one = look_up, access, anyio.Lock()
+        self._look_up, self._access, self._lock = look_up, access, anyio.Lock()
         self._wanted: set[str] = set()
         self._found: dict[str, Result | None] = {}
 
     async def find(self, key: str) -> Result | None:
         """What is known by it, if anything."""
         self._wanted.add(key)
-        async with self._one:
+        async with self._lock:
             if key not in self._found:
                 keys, self._wanted = self._wanted | {key}, set()
                 known = await self._access.call(self._look_up, keys)
-                self._found |= {one: known.get(one) for one in keys}
+                self._found |= {wanted: known.get(wanted) for wanted in keys}
             return self._found.pop(key)
 
 
@@ -132,18 +137,17 @@ class RecordWriter:
         self._store, self._run, self._access = store, run, access
         self._worker, self._note = worker, note
         self._waiting: list[tuple[Record, anyio.Event]] = []
-        self._one, self._again_at = anyio.Lock(), -math.inf
+        self._lock, self._again_at = anyio.Lock(), -math.inf
         self._failure: StoreError | None = None
 
     async def commit(self, record: Record) -> None:
         """Return when it is stored; what is given up by then is dealt with by ``close``.
 
-        Raises:
-            StoreError: It cannot be stored, nor can anything that comes later.
+        StoreError where it cannot be stored, nor can anything that comes later.
         """
         done = anyio.Event()
         self._waiting.append((record, done))
-        async with self._one:
+        async with self._lock:
             while not done.is_set():
                 if self._failure is not None:
                     raise self._failure
@@ -176,28 +180,51 @@ class RecordWriter:
         records = [record for record, _ in self._waiting]
         if not records:
             return True
-        with anyio.CancelScope(shield=True):
-            stored = await self._committed(records)
-            if not stored:
-                path = self._store.keep_unsaved(self._run, records)
-                self._note(
-                    f"{len(records)} answers could not be stored and are kept in {path}; "
-                    "the same command takes them in"
-                )
+        stored = await _last_call(self._store.add_records, self._run.id, records, self._worker)
+        if not stored:
+            path = self._store.keep_unsaved(self._run, records)
+            self._note(
+                f"{len(records)} answers could not be stored and are kept in {path}; "
+                "the same command takes them in"
+            )
         self._waiting.clear()
         return stored
 
-    async def _committed(self, records: Sequence[Record]) -> bool:
-        with patience(0), anyio.move_on_after(_LAST_CALL_S):
-            try:
-                await to_thread.run_sync(
-                    self._store.add_records,
-                    self._run.id,
-                    records,
-                    self._worker,
-                    abandon_on_cancel=True,
-                )
-            except StoreError:
-                return False
-            return True
-        return False
+
+class Lease:
+    """What this command claims in the store; a thread gives signs of life while it lasts.
+
+    ``epoch`` changes when the lease was lost, so that what was claimed before is void.
+    """
+
+    def __init__(self, store: Store, lease_s: float = LEASE_S) -> None:
+        self.store, self.worker, self.epoch = store, Worker(lease_s), 0
+        self._ended = threading.Event()
+        self._begun = False
+
+    def claim(
+        self, run_id: int, tasks: list[TaskKey], seen: Mapping[TaskKey, str]
+    ) -> tuple[list[TaskKey], list[TaskKey], Counter[str]]:
+        """Take tasks: those that are now ours, those that are done, and whose the others are."""
+        taken, done, owners, lost = self.store.claims.take(run_id, self.worker, tasks, seen)
+        if not self._begun:
+            self._begun = True
+            threading.Thread(target=self._live, name="signs of life", daemon=True).start()
+        elif lost:
+            self.epoch += 1
+        return taken, done, owners
+
+    def _live(self) -> None:
+        # Not in the event loop: a model that keeps that busy must not lose the lease.
+        pause = self.worker.lease_s / _SIGNS_OF_LIFE
+        while not self._ended.wait(pause):
+            with suppress(StoreError), patience(pause):
+                if not self.store.claims.renew(self.worker):
+                    self.epoch += 1
+                    if self._ended.is_set():  # it was released meanwhile: leave nothing behind
+                        self.store.claims.release(self.worker)
+
+    async def close(self) -> bool:
+        """Release everything; False where the store is away, so that it has to expire."""
+        self._ended.set()
+        return not self._begun or await _last_call(self.store.claims.release, self.worker)

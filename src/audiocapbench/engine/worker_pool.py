@@ -1,7 +1,6 @@
 """Workers that share questions, and how all of them are told to stop."""
 
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from enum import StrEnum
 from typing import TypeVar
 
@@ -11,11 +10,8 @@ from audiocapbench.engine.budget import Spending
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.retrying_client import OverBudgetError
 from audiocapbench.errors import AwaitedError, FatalError, StoreAwayError, StoreError
-from audiocapbench.models.model import ClosableModel, Model
 
 Task = TypeVar("Task")
-
-_CLOSING_S = 2.0  # how long a model may take to give its connections back
 
 
 class Stop(StrEnum):
@@ -38,8 +34,7 @@ class WorkerPool:
     """Those who ask one model; ``interrupted`` is called where Ctrl-C reaches one of them.
 
     Attributes:
-        stopping: Set once nothing more may be asked.
-        stop: Why nothing more may be asked.
+        stopping: Set once nothing more may be asked; ``stop`` says why.
         fatal: The error of a provider that refuses all questions.
         dropped: Whether the store was away for longer than somebody who leaves may wait.
     """
@@ -50,6 +45,7 @@ class WorkerPool:
         self.stop: Stop | None = None
         self.fatal: FatalError | None = None
         self.dropped = False
+        self._failure: StoreError | None = None
 
     @property
     def is_leaving(self) -> bool:
@@ -69,18 +65,8 @@ class WorkerPool:
     ) -> None:
         """Do each task until there is none, as many at a time as the limiter lets through.
 
-        Raises:
-            StoreError: The store failed; what was in flight then has been waited for.
+        StoreError where the store failed; what was in flight then has been waited for.
         """
-        failures: list[StoreError] = []
-
-        def fail(error: StoreError) -> None:
-            if self.stop is Stop.INTERRUPTED and isinstance(error, StoreAwayError):
-                self.dropped = True  # it was waited for as long as somebody who leaves may wait
-                return
-            failures.append(error)
-            self.stop = self.stop or Stop.STORE
-            self.stopping.set()
 
         async def work(task: Task) -> None:
             try:
@@ -93,7 +79,7 @@ class WorkerPool:
                 self.stop, self.fatal = Stop.REFUSED, error
                 self.stopping.set()
             except StoreError as error:
-                fail(error)
+                self._fail(error)
             except KeyboardInterrupt:  # past here it would tear the event loop down
                 self._interrupted()
             finally:
@@ -105,18 +91,18 @@ class WorkerPool:
                 try:
                     task = await next_task()
                 except StoreError as error:
-                    fail(error)
+                    self._fail(error)
                     break
                 if task is None or self.stop is not None:
                     break
                 workers.start_soon(work, task)
-        if failures:
-            raise failures[0]
+        if self._failure is not None:
+            raise self._failure
 
-
-async def close(model: Model) -> None:
-    """Let a model that holds connections give them back before its event loop ends."""
-    if isinstance(model, ClosableModel):
-        # The answers are in; a plug-in may raise anything.
-        with anyio.CancelScope(shield=True), anyio.move_on_after(_CLOSING_S), suppress(Exception):
-            await model.aclose()
+    def _fail(self, error: StoreError) -> None:
+        if self.stop is Stop.INTERRUPTED and isinstance(error, StoreAwayError):
+            self.dropped = True  # it was waited for as long as somebody who leaves may wait
+            return
+        self._failure = self._failure or error
+        self.stop = self.stop or Stop.STORE
+        self.stopping.set()
