@@ -14,8 +14,7 @@ from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.leaderboard.board import Board, LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard
-from audiocapbench.report.leaderboard.records import PUBLISHED, document, records
-from audiocapbench.report.leaderboard.tables import board_tables
+from audiocapbench.report.leaderboard.tables import PUBLISHED, board_tables, document, records
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import summarise
 from audiocapbench.store import Store

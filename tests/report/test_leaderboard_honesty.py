@@ -14,8 +14,7 @@ from audiocapbench.data.outcome import Status
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard
-from audiocapbench.report.leaderboard.records import document, pair_records
-from audiocapbench.report.leaderboard.tables import board_tables
+from audiocapbench.report.leaderboard.tables import board_tables, document, pair_records
 from audiocapbench.scores.run_table import TableReader
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import summarise
@@ -253,7 +252,8 @@ def test_every_category_with_too_few_samples_is_named(store: Store) -> None:
     for model, value in (("a", 0.2), ("b", 0.4)):
         put_run(store, MadeRun(model, {"rouge_l": {one.id: value for one in samples}}), samples)
     board = only_board(store, by_category=True)
-    assert board.too_few == ["silence", "mixed"]
+    *_, by_category = board_tables(Leaderboard((board,), ()))
+    assert by_category.notes[-1].endswith("apart in silence, mixed.")
 
 
 def test_the_share_of_false_differences_can_be_kept_low_instead(store: Store) -> None:

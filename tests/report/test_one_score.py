@@ -20,7 +20,7 @@ from audiocapbench.report.compare.compute import compare_runs
 from audiocapbench.report.compare.render import document as compare_document
 from audiocapbench.report.leaderboard.board import LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard
-from audiocapbench.report.leaderboard.records import document, records
+from audiocapbench.report.leaderboard.tables import document, records
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.plots import overall_bars
 from audiocapbench.report.page.report_data import gather, stored_summaries

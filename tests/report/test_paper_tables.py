@@ -10,8 +10,7 @@ from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.leaderboard.board import Leaderboard, LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.leaderboard.paper_tables import paper_tables
-from audiocapbench.report.leaderboard.records import pair_records, records
-from audiocapbench.report.leaderboard.tables import board_tables
+from audiocapbench.report.leaderboard.tables import board_tables, pair_records, records
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.html import write_report
 from audiocapbench.report.page.plots import overall_bars, tradeoff_points

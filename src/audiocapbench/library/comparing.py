@@ -16,7 +16,7 @@ from audiocapbench.library.arguments import (
 from audiocapbench.library.running import RunResult, StoreLike, opened_store
 from audiocapbench.report.compare import render
 from audiocapbench.report.compare.compute import Comparison, compare_runs
-from audiocapbench.report.leaderboard import records as board_records
+from audiocapbench.report.leaderboard import tables as board_records
 from audiocapbench.report.leaderboard.board import Leaderboard, LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard, ranking_scorer
 from audiocapbench.report.leaderboard.paper_tables import paper_tables

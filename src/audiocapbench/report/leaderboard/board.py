@@ -4,13 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from audiocapbench.benchmarks.aggregation import Aggregation
-from audiocapbench.report.leaderboard.ranking import (
-    MOST_PAIRS,
-    Placement,
-    Ranking,
-    UntestedReason,
-)
-from audiocapbench.scores.estimate import missing_words
+from audiocapbench.report.leaderboard.ranking import MOST_PAIRS, Placement, Ranking, UntestedReason
+from audiocapbench.scores.estimate import counted, missing_words
 from audiocapbench.scores.groups import ALL, GroupKey
 from audiocapbench.scores.run_table import RunTable
 from audiocapbench.scores.scorer import FEWEST_SHARE, Scorer
@@ -20,14 +15,16 @@ from audiocapbench.stats.multiple import Correction
 from audiocapbench.stats.power import ALPHA
 from audiocapbench.store import Run
 
+LETTERS = "Models that share a letter"
+"""Begins what is said of tests, which only tables with letters need."""
+_MOST_NAMED = 10
+
 
 @dataclass(frozen=True, slots=True)
 class RunEntry:
-    """A run on a board, and its place among the others.
+    """A run on a board, and its places: overall, and by category where that was asked for.
 
-    Attributes:
-        label: The model's name, with the run's number where a board has it twice.
-        by_category: Its places by category; empty unless that was asked for.
+    Its label is the model's name, with the run's number where a board has it twice.
     """
 
     label: str
@@ -38,7 +35,6 @@ class RunEntry:
 
     @property
     def run(self) -> Run:
-        """The run."""
         return self.table.run
 
     @property
@@ -74,15 +70,13 @@ class PublishedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """Runs that may be compared, best first.
+    """Runs that may be compared, best first; those that cannot be ranked come last.
 
     Attributes:
-        samples: How many samples the runs are about.
-        categories: Categories that are shown, with their number of samples.
+        samples: How many samples the runs are about, and ``categories`` those of each category.
         dataset: Fingerprint of the data.
         missing_clips: Clips that belong to the data but were not there.
-        entries: The runs; those that cannot be ranked come last.
-        parts: How they rank in each category, where that was asked for.
+        parts: How the runs rank in each category, where that was asked for.
     """
 
     benchmark: str
@@ -114,16 +108,6 @@ class Board:
         best = self.missing_clips * self.scorer.max_value
         return Interval(low * asked / total, (high * asked + best) / total)
 
-    @property
-    def too_few(self) -> list[str]:
-        """Categories with too few samples to tell any two runs apart."""
-        return [
-            name
-            for name, one in self.parts.items()
-            if one.untested is UntestedReason.FEW_SAMPLES
-            or self.categories[name] < FEWEST_FOR_INTERVAL
-        ]
-
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
@@ -154,12 +138,6 @@ class LeaderboardQuery:
     runs: tuple[int, ...] = ()
 
 
-LETTERS = "Models that share a letter"
-"""Begins what is said of tests, which only tables with letters need."""
-
-_MOST_NAMED = 10
-
-
 def way_of(run: Run) -> str:
     """How the answers of a run came about, where that is not our usual way."""
     if run.kind == "imported":
@@ -182,64 +160,54 @@ def board_notes(
             "without a score counts as 0, decides the order, the ranks and the tests; 'score' is "
             "over what each has."
         )
-    yield from _tests(overall, entries, correction)
+    yield from _tests(overall, [one.label for one in entries], correction)
     ways = {one.run.id: way_of(one.run) for one in entries}
     for way in sorted(set(ways.values()) - {""}) if len(set(ways.values())) > 1 else ():
         own = [str(number) for number, one in ways.items() if one == way]
         yield f"{'Run' if len(own) == 1 else 'Runs'} {', '.join(own)}: {way}."
     for one in entries:
+        estimate, total = one.overall.estimate, one.overall.estimate.coverage.total
         if one.overall.rank is None:
-            yield _unranked(one)
-        if one.overall.estimate.n < one.overall.estimate.coverage.total:
-            yield f"{one.label}: {missing_words(one.overall.estimate.missing)}."
+            lacks = f", none in {', '.join(estimate.lacks)}" if estimate.lacks else ""
+            yield (
+                f"{one.label} is not ranked: {estimate.n:,} of {total:,} samples have a score"
+                f"{lacks if estimate.n else ''}. A rank takes {FEWEST_SHARE:.0%} of them, "
+                f"{FEWEST_FOR_INTERVAL} at least, and {FEWEST_FOR_INTERVAL} in each category where "
+                "categories are added up."
+            )
+        if estimate.n < total:
+            yield f"{one.label}: {missing_words(estimate.missing)}."
 
 
-def _tests(overall: Ranking, entries: Sequence[RunEntry], correction: Correction) -> Iterator[str]:
+def _tests(overall: Ranking, names: Sequence[str], correction: Correction) -> Iterator[str]:
     if overall.untested is UntestedReason.FEW_SAMPLES:
         yield "There are too few samples to tell any two models apart."
     if overall.untested is UntestedReason.MANY_PAIRS:
-        ranked = sum(one.overall.rank is not None for one in entries)
+        ranked = sum(one.rank is not None for one in overall.runs)
         yield (
             f"{ranked} runs make more than {MOST_PAIRS:,} pairs and were not tested; "
             "show fewer to see which are tied."
         )
-    pairs = overall.pairs
-    tested = [one for one in pairs if one.p_value is not None]
-    if tested:
-        tests = f"{len(tested)} paired permutation {'test' if len(tested) == 1 else 'tests'}"
+    apart = [one for one in overall.pairs if one.p_value is None]
+    if tested := len(overall.pairs) - len(apart):
         yield (
-            f"{LETTERS} cannot be told apart: {tests}, corrected by {correction.words} over the "
-            f"pairs of this table, alpha {ALPHA:g}. 'ranks' are the places that the tests leave "
-            "open."
+            f"{LETTERS} cannot be told apart: {counted(tested, 'paired permutation test')}, "
+            f"corrected by {correction.words} over the pairs of this table, alpha {ALPHA:g}. "
+            "'ranks' are the places that the tests leave open."
         )
     if overall.unlettered:
         yield "There are too many ties to letter; --format json has every test."
-    for one in [one for one in pairs if one.against][:_MOST_NAMED]:
-        first, second = entries[one.first].label, entries[one.second].label
+    for one in [one for one in overall.pairs if one.against][:_MOST_NAMED]:
         yield (
-            f"{second} is below {first} for what it left out: on the {one.n:,} samples that both "
-            f"have, it is better by {-(one.difference or 0.0):.3f} (p {one.p_common or 0.0:.4f})."
+            f"{names[one.second]} is below {names[one.first]} for what it left out: on the "
+            f"{one.n:,} samples that both have, it is better by {-(one.difference or 0.0):.3f} "
+            f"(p {one.p_common or 0.0:.4f})."
         )
-    apart = [one for one in pairs if one.p_value is None]
     if apart:
-        names = [
-            f"{entries[one.first].label} and {entries[one.second].label} ({one.n:,})"
-            for one in apart[:_MOST_NAMED]
-        ]
-        more = f" and {len(apart) - len(names):,} more" if len(apart) > len(names) else ""
+        pairs = [f"{names[one.first]} and {names[one.second]} ({one.n:,})" for one in apart]
+        left = len(pairs) - _MOST_NAMED
+        more = f" and {left:,} more" if left > 0 else ""
         yield (
             "Not tested, and without a common letter for that reason, because they have too few "
-            f"samples in common: {', '.join(names)}{more}."
+            f"samples in common: {', '.join(pairs[:_MOST_NAMED])}{more}."
         )
-
-
-def _unranked(one: RunEntry) -> str:
-    estimate = one.overall.estimate
-    have = f"{estimate.n:,} of {estimate.coverage.total:,} samples have a score"
-    if estimate.lacks and estimate.n:
-        have += f", none in {', '.join(estimate.lacks)}"
-    return (
-        f"{one.label} is not ranked: {have}. A rank takes {FEWEST_SHARE:.0%} of them, "
-        f"{FEWEST_FOR_INTERVAL} at least, and {FEWEST_FOR_INTERVAL} in each category where "
-        "categories are added up."
-    )

@@ -1,14 +1,20 @@
 """A leaderboard of the runs in a store: which differences are real, and what failures may mean.
 
 Runs on different samples, or with scores made in different ways, stand on different boards.
+Published results stand among the runs only where both are scores of one kind, elsewhere in a table
+of their own: marked, without interval, in no test.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 from audiocapbench.benchmarks.captioning import AUDIOCAPBENCH
 from audiocapbench.benchmarks.corpora import leaves_null_out
-from audiocapbench.benchmarks.published_results import published_results
+from audiocapbench.benchmarks.mecat.traits import TRAITS, base_name
+from audiocapbench.benchmarks.published_results import PublishedResults, published_results
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics import find_metric
@@ -17,11 +23,11 @@ from audiocapbench.report.leaderboard.board import (
     Board,
     Leaderboard,
     LeaderboardQuery,
+    PublishedEntry,
     RunEntry,
     board_notes,
     way_of,
 )
-from audiocapbench.report.leaderboard.published import has_published, with_published
 from audiocapbench.report.leaderboard.ranking import Ranking, rank_runs
 from audiocapbench.scores.groups import ALL, category
 from audiocapbench.scores.run_table import RunTable, TableReader, keep_estimates, labels
@@ -31,14 +37,11 @@ from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Run, Store
 
+_DATED = r"(?:.*/)?{}(?:-\d{{4}}-\d\d-\d\d)?(?:[@\[].*)?"
+
 
 def ranking_scorer(metric: str | None, judge: str | None) -> Scorer | None:
-    """What to rank by, where it was said: a metric, or a judge's overall score.
-
-    Raises:
-        MetricError: There is no such metric.
-        ReportError: Both were said.
-    """
+    """What to rank by, where it was said: a metric, or a judge's overall score."""
     if metric is not None and judge is not None:
         raise ReportError("models are ranked by one score: a metric or a judge, not both")
     if metric is not None:
@@ -54,7 +57,8 @@ def build_leaderboard(store: Store, query: LeaderboardQuery) -> Leaderboard:
     """
     notes: list[str] = []
     runs = _runs(store, query, notes)
-    if not runs and not (query.published and published_results(query.benchmark or AUDIOCAPBENCH)):
+    results = published_results(query.benchmark or AUDIOCAPBENCH) if query.published else None
+    if not runs and results is None:
         of = f" of {query.benchmark}" if query.benchmark else ""
         advice = f"'audiocapbench runs{store.option}' lists them."
         raise ReportError(" ".join([f"{store.name} has no run{of};", advice, *notes]))
@@ -63,18 +67,20 @@ def build_leaderboard(store: Store, query: LeaderboardQuery) -> Leaderboard:
     for run in runs:
         key = (run.benchmark, run.dataset, frozenset(run.sample_ids))
         groups.setdefault(key, []).append(reader.read(run))
-    read = [one for group in groups.values() for one in group]
-    gone = sorted({name for one in read for name in one.unknown_metrics})
-    notes += [without_plugin(name) for name in gone]
+    tables = [one for group in groups.values() for one in group]
+    unknown = sorted({name for one in tables for name in one.unknown_metrics})
+    notes += map(without_plugin, unknown)
     boards = [board for group in groups.values() for board in _boards(group, query, notes)]
-    if not boards and not (query.published and has_published(query)):
-        name = query.scorer.name if query.scorer is not None else "any metric or judge"
+    scorer = query.scorer
+    printed = results is not None and (scorer is None or _is_published(scorer, results))
+    if not boards and not printed:
+        name = scorer.name if scorer is not None else "any metric or judge"
         there = ", and the published results have none" if query.published else ""
-        is_judge = query.scorer is not None and query.scorer.dimension is not None
-        unknown = unknown_judge(read, name) if is_judge else None
-        advice = f". {notes[-1] if notes else ''}" if unknown is None else unknown
+        judge = scorer.judge if scorer is not None else None
+        why = None if judge is None else unknown_judge(tables, judge)
+        advice = f". {notes[-1] if notes else ''}" if why is None else why
         raise ReportError(f"no run has a score of {name}{there}{advice}")
-    keep_estimates(store, read)
+    keep_estimates(store, tables)
     boards.sort(key=lambda one: (-one.samples * len(one.entries), one.benchmark))
     if len(boards) > 1:
         notes.append(
@@ -82,7 +88,7 @@ def build_leaderboard(store: Store, query: LeaderboardQuery) -> Leaderboard:
             "ways, cannot be ranked together."
         )
     if query.published:
-        boards = with_published(boards, query, notes)
+        boards = _with_published(boards, query, notes)
     return Leaderboard(tuple(boards), tuple(notes))
 
 
@@ -95,27 +101,23 @@ def _runs(store: Store, query: LeaderboardQuery, notes: list[str]) -> list[Run]:
         return [store.run(number) for number in query.runs]
     lines = [one for one in store.runs() if query.benchmark in (None, one.benchmark)]
     shown = [one for one in lines if query.benchmark is not None or not one.is_trial]
-    if len(shown) < len(lines):
-        count = len(lines) - len(shown)
-        notes.append(
-            f"{count} {'run of a trial is' if count == 1 else 'runs of trials are'} not shown; "
-            "--benchmark names what to show."
-        )
-    found = [store.run(line.id) for line in shown]
+    if trials := len(lines) - len(shown):
+        are = "run of a trial is" if trials == 1 else "runs of trials are"
+        notes.append(f"{trials} {are} not shown; --benchmark names what to show.")
+    runs = [store.run(line.id) for line in shown]
     if query.all_runs:
-        return found
+        return runs
     keys = [
         (run.benchmark, run.dataset, run.model, way_of(run), frozenset(run.sample_ids))
-        for run in found
+        for run in runs
     ]
-    newest = dict(zip(keys, found, strict=True))
-    older = len(found) - len(newest)
-    if older:
-        pairs = zip(keys, found, strict=True)
+    newest = dict(zip(keys, runs, strict=True))
+    if older := len(runs) - len(newest):
+        pairs = zip(keys, runs, strict=True)
         unlike = sum(run.parameters != newest[key].parameters for key, run in pairs)
         other = f" ({unlike} with other settings, or another file of that name)" if unlike else ""
-        is_are = "run is" if older == 1 else "runs are"
-        notes.append(f"{older} older {is_are} not shown{other}; --all-runs does.")
+        are = "run is" if older == 1 else "runs are"
+        notes.append(f"{older} older {are} not shown{other}; --all-runs does.")
     return list(newest.values())
 
 
@@ -126,8 +128,8 @@ def _boards(group: Sequence[RunTable], query: LeaderboardQuery, notes: list[str]
     """
     hopeless = [one for one in group if one.has_no_answers]
     scored = [one for one in group if not one.has_no_answers]
-    found = Counter(one for table in scored for one in table.scorers if table.signature(one))
-    scorer = query.scorer or default_scorer(found, len(scored), group[0].traits.headline)
+    counts = Counter(one for table in scored for one in table.scorers if table.signature(one))
+    scorer = query.scorer or default_scorer(counts, len(scored), group[0].traits.headline)
     by_signature: dict[Signature, list[RunTable]] = {}
     for one in scored:
         signature = one.signature(scorer) if scorer else UNSIGNED
@@ -135,33 +137,22 @@ def _boards(group: Sequence[RunTable], query: LeaderboardQuery, notes: list[str]
             by_signature.setdefault(signature, []).append(one)
         else:
             notes.append(why_unscored(one, scorer))
-    if not by_signature and len(hopeless) == len(group):
+    if not scored:
         scorer = scorer or Scorer(group[0].traits.headline)
         # A judge that nobody has may be a slip of the pen; metrics were looked up.
         if scorer.dimension is None:
             by_signature[UNSIGNED] = []
     if scorer is None:
         return []
-    return [
-        make_board(
-            [*runs, *hopeless],
-            scorer,
-            signature,
-            by_category=query.by_category,
-            correction=query.correction,
-        )
-        for signature, runs in by_signature.items()
-    ]
+    make = partial(make_board, by_category=query.by_category, correction=query.correction)
+    return [make([*runs, *hopeless], scorer, one) for one, runs in by_signature.items()]
 
 
 def default_scorer(counts: Mapping[Scorer, int], runs: int, headline: str) -> Scorer | None:
-    """What runs are ranked by unless somebody says otherwise.
+    """What runs are ranked by unless somebody says otherwise, where so many have each score.
 
     A judge that most runs have; else the benchmark's headline, whatever its options; else what most
     runs have.
-
-    Args:
-        counts: How many of so many runs have each score.
     """
     order = sorted(counts, key=lambda one: -counts[one])
     judges = [one for one in order if one.is_overall and 2 * counts[one] > runs]
@@ -180,7 +171,7 @@ def make_board(
     correction: Correction = Correction.HOLM,
 ) -> Board:
     """Rank runs on the same samples, whose scores were made in one way."""
-    first, shown = group[0], labels([one.run for one in group])
+    first, names = group[0], labels([one.run for one in group])
     (overall,) = rank_runs(scorer, [ALL], group, correction)
 
     def best_first(place: int) -> tuple[float, bool, float, float]:
@@ -189,23 +180,17 @@ def make_board(
 
     order = sorted(range(len(group)), key=best_first)
     ranking = overall.reordered(order)
-    names = dict.fromkeys(sample.category for sample in first.samples)
-    sizes = {name: len(first.group(scorer, category(name)).samples) for name in names}
+    categories = dict.fromkeys(sample.category for sample in first.samples)
+    sizes = {name: len(first.group(scorer, category(name)).samples) for name in categories}
     counts = {name: size for name, size in sizes.items() if size}
     parts: dict[str, Ranking] = {}
     if by_category:
         found = rank_runs(scorer, [category(name) for name in counts], group, correction)
         parts = {name: one.reordered(order) for name, one in zip(counts, found, strict=True)}
-    entries = [
-        RunEntry(
-            shown[place],
-            group[place],
-            scorer,
-            ranking.runs[number],
-            {name: part.runs[number] for name, part in parts.items()},
-        )
-        for number, place in enumerate(order)
-    ]
+    entries = []
+    for number, place in enumerate(order):
+        places = {name: part.runs[number] for name, part in parts.items()}
+        entries.append(RunEntry(names[place], group[place], scorer, ranking.runs[number], places))
     return Board(
         first.run.benchmark,
         scorer,
@@ -220,3 +205,113 @@ def make_board(
         correction,
         notes=tuple(board_notes(ranking, entries, first.aggregation, correction)),
     )
+
+
+def _with_published(
+    boards: Sequence[Board], query: LeaderboardQuery, notes: list[str]
+) -> list[Board]:
+    """Boards with the published rows that belong to them, and other rows on a board of their own.
+
+    Where a board ranks by something that the paper has no score of, that is said.
+    """
+    shown, mixed = [], False
+    for board in boards:
+        results, scorer, placed = published_results(board.benchmark), board.scorer, board
+        alike = results is not None and _is_published(scorer, results)
+        if results is None:
+            notes.append(
+                f"'audiocapbench mecat standings' shows the published models of {board.benchmark}."
+                if base_name(board.benchmark) in TRAITS
+                else f"There are no published results of {board.benchmark} in this package."
+            )
+        # Published scores stand among a board's where they are of the same kind, and about every
+        # sample of the benchmark, but for clips that were not there.
+        elif alike and board.samples + board.missing_clips == results.total:
+            placed, mixed = _among(board, results, by_category=query.by_category), True
+        elif scorer.dimension is None and alike:
+            notes.append(
+                f"The published rows are about {results.total:,} samples, the runs about "
+                f"{board.samples:,}: their scores are not comparable and stand apart."
+            )
+        elif scorer.dimension is None:
+            notes.append(f"The published results have no {scorer.name}.")
+        shown.append(placed)
+    results = published_results(query.benchmark or AUDIOCAPBENCH)
+    # Beside totals of corpora alone, scores of a single corpus would say nothing.
+    single = [one for one in boards if not (one.entries and one.entries[0].table.aggregation)]
+    if results is not None and not mixed and (single or not boards):
+        wanted = [one.scorer for one in boards if one.benchmark == results.benchmark]
+        wanted = wanted if query.scorer is None else [query.scorer]
+        printed = [one for one in wanted if one.judge is None and _is_published(one, results)]
+        if printed or query.scorer is None or query.scorer.judge is not None:
+            # Another judge's name above the published judge's scores would be untrue.
+            scorer = next(iter(printed), Scorer(results.judge, OVERALL))
+            rows = _entries(results, scorer, by_category=query.by_category)
+            about = (results.benchmark, scorer, results.total, dict(results.counts))
+            note = f"Not run here, and part of no test. Source: {results.source}."
+            shown.append(Board(*about, published=rows, notes=(note,)))
+    if (mixed or len(shown) > len(boards)) and results is not None and results.misfits:
+        page = f"docs/benchmarks/{results.benchmark}.md"
+        notes.append(f"Some statements of the paper do not fit its tables; {page} lists them.")
+    return shown
+
+
+def _among(board: Board, results: PublishedResults, *, by_category: bool) -> Board:
+    judge = f"were judged by {results.judge}, " if board.scorer.judge is not None else ""
+    notes = [
+        *board.notes,
+        f"Rows marked 'published' {judge}were not run here, and are part of no test. Source: "
+        f"{results.source}.",
+    ]
+    if board.missing_clips:
+        notes.append(
+            f"The published rows are about {results.total:,} samples; {board.missing_clips:,} of "
+            "them were not there for the runs: 'worst–best' is what they could make of a score."
+        )
+    entries = _entries(results, board.scorer, by_category=by_category)
+    return replace(board, published=entries, notes=tuple(notes))
+
+
+def published_beside(
+    benchmark: str, headline: Scorer, samples: int
+) -> tuple[tuple[PublishedEntry, ...], list[str]]:
+    """The paper's models where a page may show them beside runs, and what to know of them."""
+    results = published_results(benchmark)
+    if results is None:
+        return (), [f"There are no published results of {benchmark} in this package."]
+    if not _is_published(headline, results):
+        return (), [f"The published models are not shown: they have no score of {headline.label}."]
+    judged = f"were judged by {results.judge}, " if headline.judge is not None else ""
+    notes = [f"Models marked 'published' {judged}were not run here. Source: {results.source}."]
+    if samples != results.total:
+        notes.append(
+            f"The published scores are about {results.total:,} samples, the runs about "
+            f"{samples:,}: compare them with care."
+        )
+    return _entries(results, headline, by_category=True), notes
+
+
+def _is_published(scorer: Scorer, results: PublishedResults) -> bool:
+    """Whether a score is of a kind that the paper prints: its judge's, or one of its metrics.
+
+    The judge is the paper's whoever provides it and whatever day's version it is.
+    """
+    if scorer.judge is None:
+        return any(scorer.name in row.metrics for row in results.rows)
+    named = _DATED.format(re.escape(results.judge))
+    return scorer.is_overall and bool(re.fullmatch(named, scorer.name, re.IGNORECASE))
+
+
+def _entries(
+    results: PublishedResults, scorer: Scorer, *, by_category: bool
+) -> tuple[PublishedEntry, ...]:
+    """The rows that have a score, best first."""
+    entries, judged = [], scorer.judge is not None
+    for row in results.rows:
+        score = row.judged[OVERALL] if judged else row.metrics.get(scorer.name)
+        dimensions = {name: one for name, one in row.judged.items() if judged and name != OVERALL}
+        parts = dict(row.by_category) if judged and by_category else {}
+        about = (row.model, results.judge if judged else "", results.source, row.rank)
+        if score is not None:
+            entries.append(PublishedEntry(*about, score, dimensions, parts, dict(row.metrics)))
+    return tuple(sorted(entries, key=lambda one: -one.score))

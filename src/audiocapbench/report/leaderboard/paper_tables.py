@@ -23,17 +23,13 @@ from audiocapbench.scores.scorer import Scorer
 from audiocapbench.table import Column, Row, Table, signature_notes
 
 _METRICS = ("meteor", "bleu_4", "rouge_l")
-_Entry = RunEntry | PublishedEntry
+_WHO = (Column("rank"), Column("model", align="left"), Column("run"))
 
 
 def paper_tables(leaderboard: Leaderboard, number: int, columns: Sequence[str] = ()) -> list[Table]:
     """One of the paper's tables for each board that it can be made of.
 
-    Args:
-        columns: Which columns, in which order; the paper's by default.
-
-    Raises:
-        ReportError: There is no such table or column.
+    The columns are the paper's by default, or those that are named, in their order.
     """
     if number not in (1, 2, 3):
         raise ReportError(f"there is no table {number}; the paper has tables 1, 2 and 3")
@@ -42,47 +38,45 @@ def paper_tables(leaderboard: Leaderboard, number: int, columns: Sequence[str] =
 
 
 def _results(board: Board, wanted: Sequence[str]) -> Table:
-    form, own = f".{board.scorer.digits}f", bool(board.entries)
-    every: list[_Entry] = [*board.entries, *board.published]
-    dimensions = dict.fromkeys(name for one in every for name in one.dimensions)
+    form, entries = f".{board.scorer.digits}f", in_order(board)
+    dimensions = dict.fromkeys(name for one in entries for name in one.dimensions)
     # The paper's metrics where anybody has them, then the runs' others; not what ranks.
     own_metrics = [one.name for run in board.entries for one in run.table.scorers if not one.judge]
     has = {*own_metrics, *(name for one in board.published for name in one.metrics)}
     known = dict.fromkeys([*_METRICS, *own_metrics])
     metrics = [one for one in known if one in has and one != board.scorer.column]
     columns = [
-        *(Column("rank"), Column("model", align="left"), Column("run")),
+        *_WHO,
         *(Column(name, name, ".2f", importance=5, marks=True) for name in dimensions),
         Column(board.scorer.column, board.scorer.column, form, marks=True),
         *(Column(name, form=form, importance=3) for name in ("low", "high", "worst", "best")),
         *(Column(name, name, ".3f", importance=4, marks=True) for name in metrics),
         Column("scored", importance=2),
     ]
-    unasked = {"run", *metrics} - set(_METRICS)
-    if not own:
-        unasked |= {"low", "high", "scored"}
+    left_out = {"run", *metrics} - set(_METRICS)
+    if not board.entries:
+        left_out |= {"low", "high", "scored"}
     if all(board.bounds(one) is None for one in board.entries):
-        unasked |= {"worst", "best"}
+        left_out |= {"worst", "best"}
     rows = []
-    for one in in_order(board):
+    for one in entries:
         row = _row(board, one) | {name: one.dimensions.get(name) for name in dimensions}
         if isinstance(one, PublishedEntry):
             row |= {name: one.metrics.get(name) for name in metrics}
         else:
             row |= {name: one.table.point(Scorer(name)).value for name in metrics}
         rows.append(row)
-    return _table(board, 1, columns, rows, wanted or _but(columns, unasked))
+    return _table(board, 1, columns, rows, wanted, left_out)
 
 
 def _by_category(board: Board, wanted: Sequence[str]) -> Table:
     form, overall = f".{board.scorer.digits}f", board.scorer.column
     columns = [
-        *(Column("rank"), Column("model", align="left"), Column("run")),
+        *_WHO,
         *(Column(name, name, form, marks=True) for name in board.categories),
         Column(overall, overall, form, marks=True),
         Column("scored"),
     ]
-    unasked = {"rank", "run", overall, *([] if board.entries else ["scored"])}
     rows = []
     for one in in_order(board):
         parts: Row = dict.fromkeys(board.categories)
@@ -92,10 +86,11 @@ def _by_category(board: Board, wanted: Sequence[str]) -> Table:
             for name in parts:
                 parts[name] = one.table.point(board.scorer, category(name)).value
         rows.append(_row(board, one) | parts)
-    return _table(board, 2, columns, rows, wanted or _but(columns, unasked))
+    left_out = {"rank", "run", overall} | (set() if board.entries else {"scored"})
+    return _table(board, 2, columns, rows, wanted, left_out)
 
 
-def _row(board: Board, one: _Entry) -> Row:
+def _row(board: Board, one: RunEntry | PublishedEntry) -> Row:
     """Who it is, and how it ranks; runs have no places among published rows, as no test says it."""
     row: Row = {"model": shown_name(one, board), "run": None}
     if isinstance(one, PublishedEntry):
@@ -116,41 +111,26 @@ def _composition(board: Board, wanted: Sequence[str]) -> Table:
     for sample in board.entries[0].table.samples if board.entries else ():
         source = str(sample.details.get("source") or "–")
         groups.setdefault((sample.category, source), []).append(sample)
-    rows: list[Row] = [
-        {
-            "category": kind,
-            "source": source,
-            "samples": len(samples),
-            "caption_chars": mean(len(sample.references[0]) for sample in samples),
-            "answer_chars": _answer_length(board, samples),
-        }
-        for (kind, source), samples in groups.items()
-    ]
+    rows: list[Row] = []
+    for (kind, source), samples in groups.items():
+        tables = [entry.table for entry in board.entries]
+        replies = (
+            one.outcomes[sample.id].reply
+            for one in tables
+            for sample in samples
+            if sample.id in one.outcomes
+        )
+        lengths = [len(reply.text) for reply in replies if reply.text]
+        captions = mean(len(sample.references[0]) for sample in samples)
+        rows.append({"category": kind, "source": source, "samples": len(samples)})
+        rows[-1] |= {"caption_chars": captions, "answer_chars": mean(lengths) if lengths else None}
     results = None if board.entries else published_results(board.benchmark)
-    printed = results.composition if results is not None else ()
-    rows += [{**row, "answer_chars": None} for row in printed]
-    rows.append(dict.fromkeys(("category", "source", "samples", "caption_chars", "answer_chars")))
-    rows[-1] |= {"category": "total", "source": "", "samples": board.samples}
+    rows += [{**row, "answer_chars": None} for row in (results.composition if results else ())]
+    total = {"category": "total", "source": "", "samples": board.samples}
+    rows.append(total | dict.fromkeys(("caption_chars", "answer_chars")))
     chars = [Column(name, name, ".0f") for name in ("caption_chars", "answer_chars")]
     columns = [*map(Column, ("category", "source", "samples")), *chars]
-    names = wanted or _but(columns, () if board.entries else ("answer_chars",))
-    return _table(board, 3, columns, rows, names)
-
-
-def _answer_length(board: Board, samples: Sequence[Sample]) -> float | None:
-    ids = {sample.id for sample in samples}
-    lengths = [
-        len(outcome.reply.text)
-        for entry in board.entries
-        for key, outcome in entry.table.outcomes.items()
-        if key in ids and outcome.reply.text
-    ]
-    return mean(lengths) if lengths else None
-
-
-def _but(columns: Sequence[Column], unasked: Collection[str]) -> list[str]:
-    """The columns that are shown unless others are asked for."""
-    return [one.name for one in columns if one.name not in unasked]
+    return _table(board, 3, columns, rows, wanted, () if board.entries else ("answer_chars",))
 
 
 def _table(
@@ -158,9 +138,12 @@ def _table(
     number: int,
     columns: Sequence[Column],
     rows: Sequence[Row],
-    names: Sequence[str],
+    wanted: Sequence[str],
+    left_out: Collection[str],
 ) -> Table:
+    """The columns that are wanted, or all but some."""
     known = {one.name: one for one in columns}
+    names = wanted or [name for name in known if name not in left_out]
     for name in names:
         if name not in known:
             raise ReportError(f"there is no column {name!r}; there are {', '.join(known)}")

@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.metrics.result import FloatArray
 from audiocapbench.scores import compute
 from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.groups import Group, GroupKey
@@ -18,8 +19,6 @@ from audiocapbench.stats.paired import SWAPS, permutation_tests
 from audiocapbench.stats.power import ALPHA, fewest_to_test
 from audiocapbench.stats.ranks import RankInterval, letters, rank_intervals, tied_groups
 from audiocapbench.stats.units import Aggregate
-
-FloatArray = NDArray[np.float64]
 
 MOST_PAIRS = 1000
 """Above this, a correction for all pairs needs more rounds than anybody would wait for."""
@@ -46,18 +45,14 @@ class Placement:
     @property
     def open_ranks(self) -> str:
         """``ranks`` for people."""
-        if self.ranks is None:
-            return ""
-        best, worst = self.ranks
-        return str(best) if best == worst else f"{best}–{worst}"
+        return "–".join(map(str, dict.fromkeys(self.ranks or ())))
 
 
 @dataclass(frozen=True, slots=True)
 class PairTest:
-    """A test between two runs, by their places in the list that was given.
+    """A test between two runs, by their places in the list; the first has the higher place.
 
     Attributes:
-        first, second: The two; the first has the higher place.
         n: Samples that both have.
         difference: First less second on these samples; None where there are none.
         p_value: Of what the runs are ranked by: two-sided, by permutation; None where they have
@@ -91,9 +86,8 @@ class Ranking:
     """All runs on one group of samples, in the order given.
 
     Attributes:
-        pairs: The tests; none where they would say nothing.
         common: Samples that all ranked runs have.
-        untested: Why there are none, where there are runs to test.
+        untested: Why there are no tests, where there are runs to test.
         by_zero: Whether failures count as zero in places and tests, because the runs that are
             ranked do not have scores of the same samples.
         unlettered: Whether there are too many groups of ties to name them.
@@ -115,14 +109,10 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class _Cube:
-    """Statistics of shape (samples, runs, k), zero where ``present`` says that there is none.
+    """Statistics of runs on a group, zero where ``present`` says that there is none.
 
-    Attributes:
-        stored: As the store has them.
-        spread: With a place for each corpus of a total; ``aggregate`` takes their means.
-        present: Which samples have a score, shape (samples, runs).
-        order: The runs that are ranked, best first.
-        by_zero: Whether failures count as zero in the order.
+    ``stored`` as the store has them, and ``spread`` with a place for each corpus of a total, have
+    the shape (samples, runs, k), ``present`` (samples, runs); ``order`` are the ranked runs.
     """
 
     scorer: Scorer
@@ -134,18 +124,6 @@ class _Cube:
     estimates: tuple[Estimate, ...]
     order: tuple[int, ...]
     by_zero: bool
-
-    @property
-    def pair_count(self) -> int:
-        """Pairs of ranked runs."""
-        return len(self.order) * (len(self.order) - 1) // 2
-
-    @property
-    def untested(self) -> UntestedReason | None:
-        """Whether the largest difference that there can be would not stand the correction."""
-        fewest = fewest_to_test(tests=max(self.pair_count, 1))
-        enough = len(set(self.group.clips)) >= fewest
-        return None if self.pair_count and enough else UntestedReason.FEW_SAMPLES
 
 
 def rank_runs(
@@ -163,10 +141,13 @@ def rank_runs(
     samples for any difference to be significant are not tested.
     """
     cubes = [_cube(scorer, key, tables) for key in keys]
-    reasons = [cube.untested for cube in cubes]
-    number = sum(
-        cube.pair_count for cube, reason in zip(cubes, reasons, strict=True) if reason is None
-    )
+    reasons: list[UntestedReason | None] = []
+    number = 0
+    for cube in cubes:
+        pairs = len(cube.order) * (len(cube.order) - 1) // 2
+        enough = pairs and len(set(cube.group.clips)) >= fewest_to_test(tests=pairs)
+        reasons.append(None if enough else UntestedReason.FEW_SAMPLES)
+        number += pairs if enough else 0
     if number > MOST_PAIRS:
         reasons = [reason or UntestedReason.MANY_PAIRS for reason in reasons]
     rounds = max(SWAPS, _SWAPS_A_PAIR * number)
@@ -174,9 +155,9 @@ def rank_runs(
         _tests(cube, rounds) if reason is None else []
         for cube, reason in zip(cubes, reasons, strict=True)
     ]
-    pairs = iter(_corrected([pair for own in tested for pair in own], correction))
+    adjusted = iter(_corrected([pair for own in tested for pair in own], correction))
     return [
-        _placed(cube, tuple(next(pairs) for _ in own), reason)
+        _placed(cube, tuple(next(adjusted) for _ in own), reason)
         for cube, own, reason in zip(cubes, tested, reasons, strict=True)
     ]
 
@@ -184,7 +165,7 @@ def rank_runs(
 def _cube(scorer: Scorer, key: GroupKey, tables: Sequence[RunTable]) -> _Cube:
     group = tables[0].group(scorer, key)
     statistics, present = group.arrays([one.sample_scores(scorer) for one in tables])
-    table = compute.spread(group, statistics) * present[..., np.newaxis]
+    spread = compute.spread(group, statistics) * present[..., np.newaxis]
     estimates = tuple(one.estimate(scorer, key) for one in tables)
     ranked = [
         place
@@ -196,26 +177,32 @@ def _cube(scorer: Scorer, key: GroupKey, tables: Sequence[RunTable]) -> _Cube:
     here = present[:, ranked]
     by_zero = bool((here != here[:, :1]).any())
 
-    def rank(place: int) -> tuple[float, ...]:
-        order = scorer.sort_key(estimates[place])
-        return order if by_zero else (-(estimates[place].value or 0.0), *order)
+    def best_first(place: int) -> tuple[float, ...]:
+        key = scorer.sort_key(estimates[place])
+        return key if by_zero else (-(estimates[place].value or 0.0), *key)
 
-    order, aggregate = tuple(sorted(ranked, key=rank)), compute.aggregate_of(scorer, group)
-    return _Cube(scorer, group, statistics, table, aggregate, present, estimates, order, by_zero)
+    order, aggregate = tuple(sorted(ranked, key=best_first)), compute.aggregate_of(scorer, group)
+    return _Cube(scorer, group, statistics, spread, aggregate, present, estimates, order, by_zero)
 
 
 def _tests(cube: _Cube, rounds: int) -> list[PairTest]:
     """Every pair of ranked runs; those without enough samples in common are not tested."""
-    pairs = [_common(cube, *pair) for pair in combinations(cube.order, 2)]
-    chosen = [
-        place
-        for place, pair in enumerate(pairs)
-        if pair.difference is not None
-        and compute.enough(cube.group, cube.present[:, pair.first] & cube.present[:, pair.second])
-    ]
+    pairs: list[PairTest] = []
+    chosen: list[int] = []
+    for first, second in combinations(cube.order, 2):
+        both = cube.present[:, first] & cube.present[:, second]
+        difference = None
+        if both.any() and not compute.lacks(cube.group, both):
+            one, other = (
+                compute.score(cube.scorer, cube.group, cube.spread[:, place], both)
+                for place in (first, second)
+            )
+            difference = one - other
+            if compute.enough(cube.group, both):
+                chosen.append(len(pairs))
+        pairs.append(PairTest(first, second, int(both.sum()), difference))
     wanted = [pairs[place] for place in chosen]
-    common = _p_values(cube, wanted, rounds)
-    ranked = common
+    ranked = common = _p_values(cube, wanted, rounds)
     if cube.by_zero:
         zeros = replace(
             cube,
@@ -229,34 +216,22 @@ def _tests(cube: _Cube, rounds: int) -> list[PairTest]:
     return pairs
 
 
-def _common(cube: _Cube, first: int, second: int) -> PairTest:
-    both = cube.present[:, first] & cube.present[:, second]
-    if not both.any() or compute.lacks(cube.group, both):
-        return PairTest(first, second, int(both.sum()), None)
-    one, other = (
-        compute.score(cube.scorer, cube.group, cube.spread[:, place], both)
-        for place in (first, second)
-    )
-    return PairTest(first, second, int(both.sum()), one - other)
-
-
 def _p_values(cube: _Cube, pairs: Sequence[PairTest], rounds: int) -> list[float]:
     """P-values on the samples that both have, as many pairs at once as fit into memory."""
     at_once = max(1, _MOST_NUMBERS // max(cube.spread[:, 0].size, 1))
-    found: list[float] = []
+    values: list[float] = []
     for start in range(0, len(pairs), at_once):
         some = pairs[start : start + at_once]
         left, right = [one.first for one in some], [one.second for one in some]
-        values = permutation_tests(
+        values += permutation_tests(
             cube.spread[:, left],
             cube.spread[:, right],
             cube.aggregate,
             present=cube.present[:, left] & cube.present[:, right],
             rounds=rounds,
             clusters=cube.group.clusters,
-        )
-        found += values.tolist()
-    return found
+        ).tolist()
+    return values
 
 
 def _corrected(pairs: Sequence[PairTest], correction: Correction) -> list[PairTest]:
@@ -264,16 +239,13 @@ def _corrected(pairs: Sequence[PairTest], correction: Correction) -> list[PairTe
     tested = [place for place, pair in enumerate(pairs) if pair.p_value is not None]
     values = np.array([[pairs[place].p_value, pairs[place].p_common] for place in tested])
     own, common = (corrected(side, correction) for side in values.reshape(-1, 2).T.astype(float))
-    found = list(pairs)
+    adjusted = list(pairs)
     for place, value, other in zip(tested, own.tolist(), common.tolist(), strict=True):
-        found[place] = replace(
-            pairs[place],
-            adjusted=value,
-            p_common=other,
-            different=value < ALPHA,
-            against=(pairs[place].difference or 0.0) < 0 and other < ALPHA,
+        against = (pairs[place].difference or 0.0) < 0 and other < ALPHA
+        adjusted[place] = replace(
+            pairs[place], adjusted=value, p_common=other, different=value < ALPHA, against=against
         )
-    return found
+    return adjusted
 
 
 def _placed(cube: _Cube, pairs: tuple[PairTest, ...], reason: UntestedReason | None) -> Ranking:
@@ -281,20 +253,15 @@ def _placed(cube: _Cube, pairs: tuple[PairTest, ...], reason: UntestedReason | N
     at = {place: number for number, place in enumerate(order)}
     better = [(at[one.first], at[one.second]) for one in pairs if one.different]
     apart = [(at[one.first], at[one.second]) for one in pairs if one.p_value is None]
-    places: Sequence[RankInterval | None] = rank_intervals(len(order), better)
+    ranks: Sequence[RankInterval | None] = rank_intervals(len(order), better)
     if reason is UntestedReason.MANY_PAIRS:
-        places = [None] * len(order)
+        ranks = [None] * len(order)
     groups = tied_groups(len(order), [*better, *apart]) if pairs else []
-    found = [Placement(one) for one in cube.estimates]
+    placements = [Placement(one) for one in cube.estimates]
     for number, place in enumerate(order):
-        own = [letters(index) for index, group in enumerate(groups or ()) if number in group]
+        tied = [letters(index) for index, group in enumerate(groups or ()) if number in group]
         estimate = cube.estimates[place]
-        found[place] = Placement(estimate, number + 1, places[number], " ".join(own))
-    return Ranking(
-        tuple(found),
-        pairs,
-        int(np.all(cube.present[:, order], axis=1).sum()) if order else 0,
-        reason if len(order) > 1 else None,
-        cube.by_zero,
-        groups is None,
-    )
+        placements[place] = Placement(estimate, number + 1, ranks[number], " ".join(tied))
+    common = int(np.all(cube.present[:, order], axis=1).sum()) if order else 0
+    untested = reason if len(order) > 1 else None
+    return Ranking(tuple(placements), pairs, common, untested, cube.by_zero, groups is None)

@@ -1,20 +1,36 @@
-"""A leaderboard as tables for people."""
+"""A leaderboard as tables for people, as rows of CSV and Parquet, and as one JSON object."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from typing import Any
 
+from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, PublishedEntry, RunEntry
+from audiocapbench.report.leaderboard.ranking import PairTest, Placement, Ranking, UntestedReason
 from audiocapbench.scores.estimate import counted
+from audiocapbench.scores.groups import ALL
+from audiocapbench.scores.groups import category as in_category
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, ROUNDS, SEED
+from audiocapbench.stats.power import ALPHA
 from audiocapbench.table import Column, Row, Table, dollars, signature_notes
+
+PUBLISHED = "published, not run here"
+_COLUMNS = (
+    "board benchmark dataset scorer judge signature category model run begun source paper "
+    "ranked_by rank rank_best rank_worst tied score low high scored samples as_zero worst best "
+    "cost_usd judge_cost_usd latency_s"
+).split()
+_TEST = ("difference", "p", "p_adjusted", "p_common", "against_order")
 
 
 def board_tables(leaderboard: Leaderboard) -> list[Table]:
     """A table for each board, and one by category where that was asked for."""
-    found = []
+    tables = []
     for board in leaderboard.boards:
-        found.append(_overall(board))
+        tables.append(_overall(board))
         if any(one.by_category for one in in_order(board)):
-            found.append(_by_category(board))
-    return found
+            tables.append(_by_category(board))
+    return tables
 
 
 def shown_name(one: RunEntry | PublishedEntry, board: Board) -> str:
@@ -26,21 +42,18 @@ def shown_name(one: RunEntry | PublishedEntry, board: Board) -> str:
 
 def in_order(board: Board) -> list[RunEntry | PublishedEntry]:
     """Runs in their order, each published row above the first run that it beats."""
-    found: list[RunEntry | PublishedEntry] = []
+    rows: list[RunEntry | PublishedEntry] = []
     waiting = list(board.published)
     for entry in board.entries:
         score = -board.scorer.sort_key(entry.overall.estimate)[1]
-        while waiting and entry.overall.rank is not None and waiting[0].score > score:
-            found.append(waiting.pop(0))
-        if entry.overall.rank is None:
-            found, waiting = [*found, *waiting], []
-        found.append(entry)
-    return [*found, *waiting]
+        while waiting and (entry.overall.rank is None or waiting[0].score > score):
+            rows.append(waiting.pop(0))
+        rows.append(entry)
+    return [*rows, *waiting]
 
 
 def _overall(board: Board) -> Table:
-    form = f".{board.scorer.digits}f"
-    entries = in_order(board)
+    form, entries = f".{board.scorer.digits}f", in_order(board)
     dimensions = dict.fromkeys(name for one in entries for name in one.dimensions)
     columns = [
         Column("rank", "#"),
@@ -58,18 +71,17 @@ def _overall(board: Board) -> Table:
         Column("latency_s", "s/answer", ".2f", importance=1),
     ]
     estimates = [one.overall.estimate for one in board.entries]
-    failures = any(one.n < one.coverage.total for one in estimates)
-    left_out = set() if failures else {"as_zero"}
-    if not failures and not (board.published and board.missing_clips):
-        left_out.add("bounds")
+    left_out = set()
+    if all(one.n == one.coverage.total for one in estimates):
+        missing = board.published and board.missing_clips
+        left_out = {"as_zero"} if missing else {"as_zero", "bounds"}
     if all(one.judge_cost_usd is None for one in board.entries):
         left_out.add("judge_cost_usd")
-    kept = [one for one in columns if one.name not in left_out]
     if not board.entries:
-        kept = [*columns[:2], columns[3], *columns[6 : 6 + len(dimensions)]]
+        left_out |= {"run", "ranks", "tied", "scored", "bounds", "cost", "latency_s"}
+    kept = [one for one in columns if one.name not in left_out]
     notes = [*board.notes, *signature_notes([board.signature])]
-    rows = [_row(board, one, dimensions) for one in entries]
-    return Table(_title(board), rows, kept, notes)
+    return Table(_title(board), [_row(board, one, dimensions) for one in entries], kept, notes)
 
 
 def _row(board: Board, one: RunEntry | PublishedEntry, dimensions: Iterable[str]) -> Row:
@@ -106,10 +118,10 @@ def _title(board: Board) -> str:
 
 
 def _by_category(board: Board) -> Table:
-    form = f".{board.scorer.digits}f"
     columns = [Column("model")]
     for name, count in board.categories.items():
-        columns.append(Column(f"in {name}", f"{name} ({count:,})", form))
+        heading = f"{name} ({count:,})"
+        columns.append(Column(f"in {name}", heading, f".{board.scorer.digits}f"))
         if board.entries:
             columns.append(Column(f"tied in {name}", "tied", align="left", folds=True))
     rows = []
@@ -122,23 +134,195 @@ def _by_category(board: Board) -> Table:
                 place = one.by_category[name]
                 row |= {f"in {name}": place.estimate, f"tied in {name}": place.tied}
         rows.append(row)
-    return Table(f"{_title(board)}, by category", rows, columns, list(_category_notes(board)))
-
-
-def _category_notes(board: Board) -> Iterator[str]:
-    pairs = [pair for one in board.parts.values() for pair in one.pairs]
-    tested = sum(one.p_value is not None for one in pairs)
-    if tested:
-        yield (
+    notes, parts = [], board.parts.items()
+    if tested := sum(pair.p_value is not None for _, one in parts for pair in one.pairs):
+        notes.append(
             "Models that share a letter within a category cannot be told apart there: "
             f"{tested} paired permutation tests, corrected by {board.correction.words} over the "
             "pairs of all categories."
         )
-    by_zero = [name for name, one in board.parts.items() if one.by_zero]
-    if by_zero:
-        yield (
+    if by_zero := [name for name, one in parts if one.by_zero]:
+        notes.append(
             "Samples without a score count as 0 in the tests, because not all models have scores "
             f"of the same samples, in {', '.join(by_zero)}."
         )
-    if board.too_few:
-        yield f"Too few samples to tell any two models apart in {', '.join(board.too_few)}."
+    too_few = [
+        name
+        for name, one in parts
+        if one.untested is UntestedReason.FEW_SAMPLES
+        or board.categories[name] < FEWEST_FOR_INTERVAL
+    ]
+    if too_few:
+        notes.append(f"Too few samples to tell any two models apart in {', '.join(too_few)}.")
+    return Table(f"{_title(board)}, by category", rows, columns, notes)
+
+
+def records(leaderboard: Leaderboard) -> list[Row]:
+    """A row for each model and each of its categories, with all dimensions and metrics; unrounded.
+
+    ``source`` says whether a row is of a run or was published.
+    """
+    rows = [
+        {"board": number, **row}
+        for number, board in enumerate(leaderboard.boards, 1)
+        for row in _rows(board)
+    ]
+    names = dict.fromkeys([*_COLUMNS, *(name for row in rows for name in row)])
+    return [dict.fromkeys(names) | row for row in rows]
+
+
+def _rows(board: Board) -> Iterator[Row]:
+    """What a board has to say, of each row only the columns that it has."""
+    head = _head(board)
+    for number, entry in enumerate(board.entries):
+        table, run = entry.table, entry.run
+        who = {"model": run.model, "run": run.id, "begun": run.created_at, "source": "run"}
+        for name, ranking in [("all", board.overall), *board.parts.items()]:
+            place, key = ranking.runs[number], in_category(name)
+            costs: Row = {}
+            if ranking is board.overall:
+                key = ALL
+                costs = {"cost_usd": table.cost_usd, "judge_cost_usd": entry.judge_cost_usd}
+                costs |= {"latency_s": table.latency_s}
+            metrics = [one for one in table.scorers if not one.judge]
+            rank_best, rank_worst = place.ranks or (None, None)
+            yield {
+                **entry.dimensions_of(key),
+                **{one.name: table.point(one, key).value for one in metrics},
+                **head,
+                "category": name,
+                **who,
+                "ranked_by": _ranked_by(ranking),
+                "rank": place.rank,
+                "rank_best": rank_best,
+                "rank_worst": rank_worst,
+                "tied": place.tied,
+                "scored": place.estimate.n,
+                "samples": place.estimate.coverage.total,
+                **place.estimate.flat(),
+                **costs,
+            }
+    for one in board.published:
+        scorer = board.scorer.name if board.scorer.judge is None else f"{one.judge}: {OVERALL}"
+        own = head | {"dataset": "", "signature": "", "scorer": scorer, "judge": one.judge}
+        own |= {"model": one.model, "source": PUBLISHED, "paper": one.source}
+        yield {**one.dimensions, **one.metrics, **own, "category": "all", "score": one.score}
+        for name, score in one.by_category.items():
+            yield {**own, "category": name, "score": score}
+
+
+def pair_records(leaderboard: Leaderboard) -> list[Row]:
+    """A row for each test between two runs.
+
+    ``difference`` is that of ``model`` less ``other_model`` on the samples that both have.
+    """
+    rows: list[Row] = []
+    for number, board in enumerate(leaderboard.boards, 1):
+        for name, ranking in [("all", board.overall), *board.parts.items()]:
+            for pair in ranking.pairs:
+                first, second = (board.entries[place].run for place in (pair.first, pair.second))
+                test = _test(board, pair)
+                rows.append(
+                    {"board": number, **_head(board), "category": name}
+                    | {"model": first.model, "run": first.id, "ranked_by": _ranked_by(ranking)}
+                    | {"scored": pair.n, "other_model": second.model, "other_run": second.id}
+                    | {name: test[name] for name in _TEST}
+                )
+    return rows
+
+
+def _head(board: Board) -> Row:
+    return {
+        "benchmark": board.benchmark,
+        "dataset": board.dataset,
+        "scorer": board.scorer.label,
+        "judge": board.scorer.judge or "",
+        "signature": str(board.signature),
+    }
+
+
+def _ranked_by(ranking: Ranking) -> str:
+    return "as_zero" if ranking.by_zero else "score"
+
+
+def document(leaderboard: Leaderboard) -> dict[str, Any]:
+    """The leaderboard as a JSON object."""
+    corrections = {str(board.correction) for board in leaderboard.boards}
+    return {
+        "boards": [_board_document(board) for board in leaderboard.boards],
+        "notes": list(leaderboard.notes),
+        "made_by": {
+            "interval": METHODS,
+            "rounds": ROUNDS,
+            "seed": SEED,
+            "test": "paired permutation",
+            "correction": ", ".join(sorted(corrections)),
+            "alpha": ALPHA,
+        },
+    }
+
+
+def _board_document(board: Board) -> dict[str, Any]:
+    tests = {name: [_test(board, one) for one in part.pairs] for name, part in board.parts.items()}
+    return {
+        "benchmark": board.benchmark,
+        "dataset": board.dataset,
+        "samples": board.samples,
+        "missing_clips": board.missing_clips,
+        "scorer": board.scorer.label,
+        "ranked_by": _ranked_by(board.overall),
+        "correction": str(board.correction),
+        "signature": str(board.signature),
+        "categories": board.categories,
+        "common": board.overall.common,
+        "runs": [
+            {
+                "run": entry.run.id,
+                "model": entry.run.model,
+                "parameters": dict(entry.run.parameters),
+                "created_at": entry.run.created_at,
+                **_place(entry.overall),
+                "dimensions": entry.dimensions,
+                "statuses": dict(entry.table.statuses),
+                "unasked": len(entry.table.samples) - len(entry.table.outcomes),
+                "unscored": dict(entry.overall.estimate.missing),
+                "cost_usd": entry.table.cost_usd,
+                "cost_estimated": entry.table.cost_estimated,
+                "judge_cost_usd": entry.judge_cost_usd,
+                "latency_s": entry.table.latency_s,
+                "by_category": {name: _place(one) for name, one in entry.by_category.items()},
+            }
+            for entry in board.entries
+        ],
+        "pairs": [_test(board, one) for one in board.overall.pairs],
+        "pairs_by_category": tests,
+        "published": [asdict(one) for one in board.published],
+        "notes": list(board.notes),
+    }
+
+
+def _place(place: Placement) -> dict[str, Any]:
+    estimate, total = place.estimate, place.estimate.coverage.total
+    return {
+        **estimate.scores(),
+        "rank": place.rank,
+        "rank_ci": list(place.ranks) if place.ranks else None,
+        "tied": place.tied.split(),
+        "scored": estimate.n,
+        "n": total,
+        "coverage": estimate.n / total if total else 0.0,
+        "lacks": list(estimate.lacks or ()),
+    }
+
+
+def _test(board: Board, pair: PairTest) -> Row:
+    return {
+        "runs": [board.entries[place].run.id for place in (pair.first, pair.second)],
+        "n": pair.n,
+        "difference": pair.difference,
+        "p": pair.p_value,
+        "p_adjusted": pair.adjusted,
+        "p_common": pair.p_common,
+        "tested": pair.p_value is not None,
+        "against_order": pair.against,
+    }

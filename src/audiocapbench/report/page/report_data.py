@@ -16,8 +16,7 @@ from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.leaderboard.board import PublishedEntry
-from audiocapbench.report.leaderboard.build import default_scorer
-from audiocapbench.report.leaderboard.published import published_beside
+from audiocapbench.report.leaderboard.build import default_scorer, published_beside
 from audiocapbench.report.page.document import BoardModel
 from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.groups import ALL, GroupKey, category
