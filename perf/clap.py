@@ -99,8 +99,8 @@ def window_by_window(paths: list[Path], peer: Peer) -> Vectors:
     for path in paths:
         samples = audio.decode(path).mono().resampled(rate).samples[:, 0]
         found = []
-        for window in audio.windows(samples, rate, 7, 1):
-            looped = np.resize(window, extractor.nb_max_samples)
+        for start in range(0, max(1, len(samples) - 6 * rate), rate):
+            looped = np.resize(samples[start : start + 7 * rate], extractor.nb_max_samples)
             inputs = extractor(looped, sampling_rate=rate, return_tensors="pt").to(peer.device)
             with torch.inference_mode():
                 out = peer.model.get_audio_features(**inputs)

@@ -72,7 +72,6 @@ def test_one_sample_is_audio(tmp_path: Path) -> None:
     assert decoded.samples.tolist() == [[0.25]]
     assert len(decoded.resampled(16_000).samples) == 1
     assert len(decoded.resampled(192_000).samples) == 4
-    assert audio.windows(decoded.samples[:, 0], 44_100, 1.0, 0.5).shape == (1, 44_100)
 
 
 @pytest.mark.parametrize(
@@ -120,39 +119,6 @@ def test_a_missing_file_and_a_folder_are_errors(tmp_path: Path) -> None:
         audio.decode(tmp_path)
     with pytest.raises(AudioError, match="cannot be read"):
         audio.probe(tmp_path / "nul\0byte.wav")
-
-
-@pytest.mark.parametrize(
-    ("length", "window", "hop", "starts"),
-    [
-        (10, 4, 2, [0, 2, 4, 6]),
-        (11, 4, 2, [0, 2, 4, 6, 8]),
-        (4, 4, 1, [0]),
-        (3, 4, 1, [0]),
-        (5, 4, 3, [0, 3]),
-        (12, 4, 4, [0, 4, 8]),
-    ],
-)
-def test_windows_step_until_the_end_is_covered(
-    length: int, window: int, hop: int, starts: list[int]
-) -> None:
-    samples = np.arange(1, length + 1, dtype=np.float32)
-    cut = audio.windows(samples, 1, window, hop)
-    assert len(cut) == len(starts)
-    for row, start in zip(cut, starts, strict=True):
-        piece = samples[start : start + window]
-        expected = [piece[index % len(piece)] for index in range(window)]
-        assert row.tolist() == expected
-    padded = audio.windows(samples, 1, window, hop, loop=False)
-    last = samples[starts[-1] :]
-    assert padded[-1].tolist() == [*last.tolist(), *[0.0] * (window - len(last))]
-
-
-def test_windows_refuse_what_cannot_be_cut() -> None:
-    with pytest.raises(AudioError, match="at least one sample"):
-        audio.windows(np.zeros(0, dtype=np.float32), 16_000, 1, 1)
-    with pytest.raises(AudioError, match="hop"):
-        audio.windows(np.zeros(10, dtype=np.float32), 16_000, 1, 0)
 
 
 def test_pcm_clips_and_rounds(tmp_path: Path) -> None:

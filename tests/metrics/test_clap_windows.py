@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audiocapbench import audio
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.clap import PRESETS, Crops, Slide, Windows
 from audiocapbench.metrics.clap.windows import Cut, loop_into
@@ -57,14 +56,24 @@ def test_every_sample_is_in_a_window(windows: Windows, length: int) -> None:
     assert set(slide(samples, windows).ravel()) == set(samples)
 
 
-@given(lengths(), st.integers(1, 200))
-def test_windows_as_long_as_the_input_are_those_of_the_audio_room(
-    windows: Windows, length: int
+@pytest.mark.parametrize(
+    ("length", "window", "hop", "starts"),
+    [
+        (10, 4, 2, [0, 2, 4, 6]),
+        (11, 4, 2, [0, 2, 4, 6, 8]),
+        (4, 4, 1, [0]),
+        (3, 4, 1, [0]),
+        (5, 4, 3, [0, 3]),
+        (12, 4, 4, [0, 4, 8]),
+    ],
+)
+def test_windows_step_until_the_end_is_covered(
+    length: int, window: int, hop: int, starts: list[int]
 ) -> None:
-    samples = np.random.default_rng(length).normal(size=length).astype(np.float32)
-    whole = Windows(1, windows.input_s, windows.hop_s, windows.input_s)
-    expected = audio.windows(samples, 1, whole.window_s, whole.hop_s)
-    np.testing.assert_array_equal(slide(samples, whole), expected)
+    samples = np.arange(1, length + 1, dtype=np.float32)
+    cut = slide(samples, Windows(1, window, hop, window))
+    expected = [np.resize(samples[start : start + window], window) for start in starts]
+    np.testing.assert_array_equal(cut, expected)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Audio files in and out: decode, mix down, resample, cut into windows, fingerprint, encode.
+"""Audio files in and out: decode, mix down, resample, fingerprint, encode.
 
 Nothing here knows about models or datasets, or believes what a file says of itself.
 """
@@ -13,17 +13,10 @@ from audiocapbench.audio.reader import (
     probe,
     probe_and_hash,
 )
-from audiocapbench.audio.waveform import (
-    MOST_BYTES,
-    Samples,
-    Waveform,
-    encode,
-    wav,
-    windows,
-)
+from audiocapbench.audio.waveform import MOST_BYTES, Samples, Waveform, encode, wav
 
 EXTENSIONS = frozenset({".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff"})
 
 __all__ = ["EXTENSIONS", "MOST_BYTES", "AudioInfo", "AudioStream", "Samples", "Waveform", "decode"]
 __all__ += ["decoding", "encode", "open_stream", "probe", "probe_and_hash", "read_bytes"]
-__all__ += ["sha256", "wav", "windows"]
+__all__ += ["sha256", "wav"]

@@ -15,6 +15,7 @@ from audiocapbench.errors import AudioError
 _PASSED_OVER = (b"LIST", b"fact", b"JUNK")
 _WIDTHS = {1: (8, 16, 24, 32), 3: (32, 64)}
 _HIGHEST_RATE, _MOST_CHANNELS = 1_000_000, 64
+_BLOCK = 1 << 18
 
 
 class WavHeader(NamedTuple):
@@ -33,47 +34,42 @@ def plain_wav(head: bytes, size: int) -> WavHeader | None:
         return None
     if int.from_bytes(head[4:8], "little") != size - 8:
         return None
-    found, at = None, 12
+    shape, at = None, 12
     while at + 8 <= len(head):
         name, length = struct.unpack_from("<4sI", head, at)
         at += 8
         if name == b"data":
-            return _whole(found, length, at) if found and at + length == size else None
-        if name == b"fmt " and found is None and length == 16 and at + 16 <= len(head):
-            found = struct.unpack_from("<HHIIHH", head, at)
+            break
+        if name == b"fmt " and shape is None and length == 16 and at + 16 <= len(head):
+            shape = struct.unpack_from("<HHIIHH", head, at)
         elif name not in _PASSED_OVER:
             return None
         at += length + length % 2
-    return None
-
-
-def _whole(found: tuple[int, ...], length: int, start: int) -> WavHeader | None:
-    kind, channels, rate, bytes_a_second, width, bits = found
-    sane = 0 < channels <= _MOST_CHANNELS and 0 < rate <= _HIGHEST_RATE
-    if not sane or bits not in _WIDTHS.get(kind, ()) or width != channels * bits // 8:
+    else:
         return None
-    if bytes_a_second != rate * width or not length or length % width:
+    if shape is None or at + length != size:
         return None
-    return WavHeader(length // width, rate, channels, bits, start)
-
-
-_BLOCK = 1 << 18
+    kind, channels, rate, bytes_a_second, width, bits = shape
+    plain = (
+        0 < channels <= _MOST_CHANNELS
+        and 0 < rate <= _HIGHEST_RATE
+        and bits in _WIDTHS.get(kind, ())
+        and width == channels * bits // 8
+        and bytes_a_second == rate * width
+        and length > 0 == length % width
+    )
+    return WavHeader(length // width, rate, channels, bits, at) if plain else None
 
 
 def open_plain(path: Path) -> BufferedReader:
-    """Open a file to read it; a pipe or a device is refused at once.
-
-    Raises:
-        AudioError: There is no such file, it is something else, or it may not be read.
-    """
+    """Open a file to read it; what is missing, a pipe or a device is an AudioError at once."""
     with _named(path):
         # Without the flag, a pipe that nobody writes to would be waited for.
         number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         if not stat.S_ISREG(mode := os.fstat(number).st_mode):
             os.close(number)
-            raise AudioError(
-                f"is {'a folder' if stat.S_ISDIR(mode) else 'not a file'}", subject=f"{path}:"
-            )
+            what = "a folder" if stat.S_ISDIR(mode) else "not a file"
+            raise AudioError(f"is {what}", subject=f"{path}:")
         return os.fdopen(number, "rb")
 
 
@@ -87,11 +83,7 @@ def _named(path: Path) -> Iterator[None]:
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """All bytes of a file.
-
-    Raises:
-        AudioError: It cannot be read, or has more bytes than that.
-    """
+    """All bytes of a file; one that cannot be read, or has more than that, is an AudioError."""
     with _named(path), open_plain(path) as stream:
         content = stream.read(most + 1)
     if len(content) > most:

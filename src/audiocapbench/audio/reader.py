@@ -2,16 +2,19 @@
 
 A header decides how long a clip is only where the file is large enough for it; else the clip is
 measured. Whoever decodes a clip to its end learns whether the header told the truth.
+
+A decoder has ``rate``, ``channels``, the frames that the header ``claimed`` (None where it does not
+say), whether that number is ``exact``, ``read()`` for the next samples, none at the end, and
+``close()``.
 """
 
 import io
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -43,12 +46,6 @@ _CONTAINERS = (
 )
 
 
-def find_container(head: bytes) -> Container | None:
-    """The container whose files begin like this."""
-    found = (one for one in _CONTAINERS if re.match(one.head, head, re.DOTALL))
-    return next(found, None)
-
-
 class ContainerReader:
     """The first audio stream of a container; pictures are passed over."""
 
@@ -58,10 +55,9 @@ class ContainerReader:
         try:
             import av
         except ImportError:
-            raise AudioError(
-                f"is {container.label}, which needs PyAV: pip install 'audiocapbench[formats]'",
-                subject=where,
-            ) from None
+            needs = f"is {container.label}, which needs PyAV"
+            install = "pip install 'audiocapbench[formats]'"
+            raise AudioError(f"{needs}: {install}", subject=where) from None
         self._resampler = av.AudioResampler(format="flt")
         with ExitStack() as opened:
             self._file = av.open(file, format=container.demuxer, metadata_errors="replace")
@@ -82,18 +78,14 @@ class ContainerReader:
         self._frames = chain([first], decoded)
 
     def read(self) -> Samples:
-        """The next samples, of shape (frames, channels); none at the end."""
         for frame in self._frames:
-            plain = [
-                one.to_ndarray().reshape(-1, self.channels)
-                for one in self._resampler.resample(frame)
-            ]
-            if plain:
-                return np.concatenate(plain)
+            if plain := self._resampler.resample(frame):
+                return np.concatenate(
+                    [one.to_ndarray().reshape(-1, self.channels) for one in plain]
+                )
         return np.zeros((0, self.channels), np.float32)
 
     def close(self) -> None:
-        """Give the decoder back."""
         self._file.close()
 
 
@@ -127,28 +119,7 @@ class AudioInfo(NamedTuple):
     frames: int
 
 
-class Reader(Protocol):
-    """A decoder of one file.
-
-    Attributes:
-        claimed: How many frames the header says there are; None where it does not say.
-        exact: Whether that can only be the very number.
-    """
-
-    rate: int
-    channels: int
-    claimed: int | None
-    exact: bool
-
-    def read(self) -> Samples:
-        """The next samples, of shape (frames, channels); none at the end."""
-
-    def close(self) -> None:
-        """Give the decoder back."""
-
-
-@dataclass(frozen=True, slots=True)
-class AudioStream:
+class AudioStream(NamedTuple):
     """Samples of a clip as they are decoded, in blocks of shape (frames, channels)."""
 
     rate: int
@@ -163,7 +134,7 @@ def probe(source: Source) -> AudioInfo:
         AudioError: The file is missing, empty, not audio, or holds no samples.
     """
     where = _where(source)
-    with _reader(source) as (reader, _):
+    with _opened(source) as (reader, _):
         size = len(source) if isinstance(source, bytes) else source.stat().st_size
         frames = reader.claimed
         if frames is None or frames > size * _FRAMES_PER_BYTE:
@@ -180,14 +151,9 @@ def probe(source: Source) -> AudioInfo:
 
 
 def probe_and_hash(path: Path) -> tuple[AudioInfo, int, str]:
-    """What ``probe`` says of a file, its size, and the SHA-256 of its bytes; it is read once.
-
-    Raises:
-        AudioError: As of ``probe``.
-    """
+    """What ``probe`` says of a file, its size, and the SHA-256 of its bytes; it is read once."""
     head, size, digest = hashed(path)
-    plain = plain_wav(head, size)
-    if plain is None:
+    if (plain := plain_wav(head, size)) is None:
         return probe(path), size, digest
     info = AudioInfo(plain.frames / plain.rate, plain.rate, plain.channels, plain.frames)
     return info, size, digest
@@ -212,16 +178,13 @@ def open_stream(
             samples; also while the blocks are read.
     """
     where = _where(source)
-    with _reader(source) as (reader, head):
+    with _opened(source) as (reader, head):
         if reader.rate > _HIGHEST_RATE or reader.channels > _MOST_CHANNELS:
             what = f"{reader.rate:,} Hz and {reader.channels:,} channels"
             raise AudioError(f"has a header that cannot be true: {what}", subject=where)
         if head.startswith(_OGG) and _is_chained(source):
-            raise AudioError(
-                "is several streams one after another, of which only the first would be heard; "
-                "export it again",
-                subject=where,
-            )
+            what = "several streams one after another, of which only the first would be heard"
+            raise AudioError(f"is {what}; export it again", subject=where)
         blocks = _checked_blocks(reader, where, seconds, spare_s)
         channels = reader.channels
         if mono and channels > 1:
@@ -249,25 +212,23 @@ def decode(source: Source, *, mono: bool = False, rate: int | None = None) -> Wa
 
 
 def _checked_blocks(
-    reader: Reader, where: str, seconds: float | None, spare_s: float | None
+    reader: "Reader", where: str, seconds: float | None, spare_s: float | None
 ) -> Iterator[Samples]:
     wanted = None if seconds is None else max(1, int(seconds * reader.rate))
     given = read = 0
     while len(block := _next(reader, where)):
         read += len(block)
         if not np.isfinite(block).all():
-            raise AudioError(
-                "holds samples that are not finite numbers; export it again", subject=where
-            )
+            wrong = "holds samples that are not finite numbers"
+            raise AudioError(f"{wrong}; export it again", subject=where)
         if wanted is None and read > _most_frames(reader):
             raise AudioError(f"is longer than {LONGEST_S / 3600:g} hours; cut it", subject=where)
         if wanted is not None:
             block = block[: wanted - given]
             past_s = (read - wanted) / reader.rate
             if spare_s is not None and past_s > spare_s:
-                raise AudioError(
-                    f"is longer than {seconds:g} s, and than its header says", subject=where
-                )
+                wrong = f"is longer than {seconds:g} s, and than its header says"
+                raise AudioError(wrong, subject=where)
             if spare_s is None and past_s >= 0:
                 yield block
                 return
@@ -278,16 +239,15 @@ def _checked_blocks(
         raise AudioError("holds no samples", subject=where)
     claimed = reader.claimed or 0
     if read < claimed * (1 - (0 if reader.exact else _TOLERANCE)):
-        raise AudioError(
-            f"is cut short ({read:,} of {claimed:,} samples); get it again", subject=where
-        )
+        short = f"is cut short ({read:,} of {claimed:,} samples)"
+        raise AudioError(f"{short}; get it again", subject=where)
 
 
-def _most_frames(reader: Reader) -> float:
+def _most_frames(reader: "Reader") -> float:
     return min(LONGEST_S * reader.rate, _MOST_VALUES / reader.channels)
 
 
-def _next(reader: Reader, where: str) -> Samples:
+def _next(reader: "Reader", where: str) -> Samples:
     with decoding(where):
         return reader.read()
 
@@ -298,9 +258,8 @@ class _SoundFileReader:
     def __init__(self, source: Source, where: str) -> None:
         import soundfile
 
-        self._file = soundfile.SoundFile(
-            io.BytesIO(source) if isinstance(source, bytes) else str(source)
-        )
+        file = io.BytesIO(source) if isinstance(source, bytes) else str(source)
+        self._file = soundfile.SoundFile(file)
         # Else soundfile seeks after each block: an MP3 would not go on exactly where it was, and
         # a FLAC that ends before its time would not be read to there.
         self._file.seekable = lambda: False
@@ -345,12 +304,14 @@ class _PlainReader:
         """The file is its opener's."""
 
 
+Reader = ContainerReader | _SoundFileReader | _PlainReader
+
+
 @contextmanager
-def _reader(source: Source) -> Iterator[tuple[Reader, bytes]]:
+def _opened(source: Source) -> Iterator[tuple[Reader, bytes]]:
     """The decoder that a clip's bytes ask for, and how they begin."""
     where = _where(source)
-    file: BinaryIO = io.BytesIO(source) if isinstance(source, bytes) else open_plain(source)
-    with file:
+    with _bytes_of(source) as file:
         head = file.read(HEAD_BYTES)
         if not head:
             raise AudioError("is empty (0 bytes)", subject=where)
@@ -363,8 +324,8 @@ def _reader(source: Source) -> Iterator[tuple[Reader, bytes]]:
                 else:
                     reader = _SoundFileReader(source, where)
         except AudioError:
-            container = find_container(head)
-            if container is None:
+            known = (one for one in _CONTAINERS if re.match(one.head, head, re.DOTALL))
+            if (container := next(known, None)) is None:
                 raise
             file.seek(0)
             with decoding(where):
@@ -375,8 +336,7 @@ def _reader(source: Source) -> Iterator[tuple[Reader, bytes]]:
 
 def _is_chained(source: Source) -> bool:
     """Whether an Ogg file goes on with another stream where the first ends."""
-    file: BinaryIO = io.BytesIO(source) if isinstance(source, bytes) else open_plain(source)
-    with file:
+    with _bytes_of(source) as file:
         begun = False
         while len(page := file.read(27)) == 27 and page.startswith(_OGG):
             first = bool(page[5] & 2)
@@ -400,6 +360,10 @@ def decoding(where: str) -> Iterator[None]:
         text = str(getattr(error, "strerror", None) or error)
         reason = text.rsplit(":", maxsplit=1)[-1].strip().rstrip(".") or "damaged or cut short"
         raise AudioError(f"cannot be decoded ({reason})", subject=where) from None
+
+
+def _bytes_of(source: Source) -> BinaryIO:
+    return io.BytesIO(source) if isinstance(source, bytes) else open_plain(source)
 
 
 def _where(source: Source) -> str:

@@ -1,4 +1,4 @@
-"""Samples in memory and in blocks: mixed down, resampled, cut into windows, encoded.
+"""Samples in memory and in blocks: mixed down, resampled, encoded.
 
 What is done to blocks one after another gives, bit for bit, what is done to all of them at once.
 """
@@ -87,28 +87,6 @@ def resampled(
     # soxr returns nothing for a clip shorter than its filter; hold the last sample instead.
     last = converted[-1:] if len(converted) else last
     yield np.concatenate([converted, np.repeat(last, max(0, wanted - len(converted)), axis=0)])
-
-
-def windows(
-    samples: Samples, rate: int, window_s: float, hop_s: float, *, loop: bool = True
-) -> Samples:
-    """Cut mono samples into windows of equal length.
-
-    Windows start at 0 and step by the hop until the end of the clip is covered. The last one is
-    kept when it is partial: looped until it is full, or padded with zeros.
-    """
-    window, hop = round(window_s * rate), round(hop_s * rate)
-    if window < 1 or hop < 1:
-        raise AudioError(f"window ({window_s} s) and hop ({hop_s} s) must be at least one sample")
-    if samples.ndim != 1 or not len(samples):
-        raise AudioError("windows are cut from mono audio with at least one sample")
-    count = 1 + max(0, -(-(len(samples) - window) // hop))
-    cut = np.zeros((count, window), dtype=np.float32)
-    for row, start in zip(cut, range(0, count * hop, hop), strict=True):
-        piece = samples[start : start + window]
-        row[:] = np.resize(piece, window) if loop else 0
-        row[: len(piece)] = piece
-    return cut
 
 
 def wav(waveform: Waveform) -> bytes:

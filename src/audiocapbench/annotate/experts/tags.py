@@ -5,8 +5,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from audiocapbench.annotate.expert import ClipAudio, Options, number, package_version
-from audiocapbench.audio import windows
 from audiocapbench.errors import ExpertMissingError, MetricError
 from audiocapbench.metrics.encoders.device import choose_device
 from audiocapbench.metrics.encoders.hub import loading, snapshot
@@ -36,7 +37,12 @@ class _Tags:
 
         extractor, model, device = self._models()
         rate = int(extractor.sampling_rate)
-        cut = [windows(one.mono(rate), rate, self._window_s, self._window_s) for one in clips]
+        window = round(self._window_s * rate)
+        # The last window of a clip is looped until it is full.
+        cut = [
+            [np.resize(mono[at : at + window], window) for at in range(0, len(mono), window)]
+            for mono in (clip.mono(rate) for clip in clips)
+        ]
         rows = [row for some in cut for row in some]
         single = model.config.problem_type == "single_label_classification"
         found: list[list[float]] = []
