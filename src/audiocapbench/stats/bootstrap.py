@@ -1,4 +1,4 @@
-"""Intervals of scores: exact for shares, by the bootstrap on statistics for all others.
+"""Intervals of scores at 95 %: exact for shares, by the bootstrap on statistics for all others.
 
 A round of the bootstrap is one weighted mean and never looks at text.
 """
@@ -8,22 +8,14 @@ from typing import Literal, NamedTuple, TypedDict, Unpack
 import numpy as np
 
 from audiocapbench.stats.shares import (
-    LEVEL,
+    TAIL,
     Interval,
     clopper_pearson,
     hits_of,
     interval_of_hits,
     share_interval,
 )
-from audiocapbench.stats.units import (
-    Aggregate,
-    Clusters,
-    FloatArray,
-    Units,
-    ordered,
-    resampled_beside,
-    units_of,
-)
+from audiocapbench.stats.units import Aggregate, Clusters, FloatArray, Units, ordered, units_of
 
 FEWEST_FOR_INTERVAL = 10
 """Below this, resampling says more about the few samples than about the model.
@@ -46,6 +38,7 @@ METHODS = f"clopper-pearson for shares, {METHOD} within {FARTHEST:g} t for other
 
 _SMALLEST = 1e-6
 _LEAST_SPREAD = 0.1
+_ROUNDS_AT_ONCE = 64
 
 
 class Intervals(NamedTuple):
@@ -56,13 +49,7 @@ class Intervals(NamedTuple):
 
 
 class Draws(TypedDict, total=False):
-    """How samples are drawn.
-
-    Attributes:
-        rounds: How often to draw.
-        seed: Makes the result the same every time.
-        clusters: The clip of each sample, where a clip has several: clips are then drawn whole.
-    """
+    """How samples are drawn; ``clusters`` has the clip of each, and clips are then drawn whole."""
 
     rounds: int
     seed: int
@@ -73,7 +60,6 @@ class Resampling(Draws, total=False):
     """How an interval is made.
 
     Attributes:
-        level: How often such intervals are to hold the truth.
         method: ``bootstrap-t`` weighs each round by its own spread; ``bca`` corrects for bias and
             skew; ``percentile`` takes the rounds as they are.
         bounds: The least and the most that a score can be, which no interval leaves.
@@ -82,7 +68,6 @@ class Resampling(Draws, total=False):
             that of a share with the same standard error. A plain share need not be announced.
     """
 
-    level: float
     method: Method
     bounds: tuple[float, float]
     most: float
@@ -102,34 +87,25 @@ def mean_interval(
         aggregate: Maps mean statistics of shape (rounds, k) to scores of shape (rounds,).
         **how: See ``Resampling``.
     """
-    clusters = how.get("clusters")
+    clusters, bounds = how.get("clusters"), how.get("bounds")
     units = ordered(units_of(statistics, clusters))
     if len(units.sizes) < FEWEST_FOR_INTERVAL:
         return None
-    bounds = how.get("bounds")
-    hits = hits_of(
-        own_scores(statistics, aggregate), float(aggregate(units.means[np.newaxis])[0]), bounds
-    )
+    score = float(aggregate(units.means[np.newaxis])[0])
+    hits = hits_of(own_scores(statistics, aggregate), score, bounds)
     if bounds is not None and hits is not None:
-        low, high = interval_of_hits(units_of(hits, clusters), how.get("level", LEVEL))
+        low, high = interval_of_hits(units_of(hits, clusters))
         return Interval(low * bounds[1], high * bounds[1])
     if bounds is not None and how.get("share"):
-        return _interval_made_of_shares(units, aggregate, how, bounds[1])
+        share, influence = score / bounds[1], _influence(units, aggregate) / bounds[1]
+        # What rounding leaves of samples that are all alike is no spread.
+        influence[np.abs(influence) <= 1e-12] = 0.0
+        variance = float((influence**2).sum()) / len(influence) / (len(influence) - 1)
+        most = how.get("most", float(units.sizes.sum()))
+        low, high = share_interval(share, most, variance=variance, units=units.effective)
+        return Interval(min(low, share) * bounds[1], max(high, share) * bounds[1])
     low, high = map(float, _intervals(units, aggregate, how))
     return None if np.isnan(low) or np.isnan(high) else Interval(low, high)
-
-
-def _interval_made_of_shares(
-    units: Units, aggregate: Aggregate, how: Resampling, highest: float
-) -> Interval:
-    score = float(aggregate(units.means[np.newaxis])[0]) / highest
-    influence = _influence(units, aggregate) / highest
-    # What rounding leaves of samples that are all alike is no spread.
-    influence[np.abs(influence) <= 1e-12] = 0.0
-    variance = float((influence**2).sum()) / len(influence) / (len(influence) - 1)
-    most, level = how.get("most", float(units.sizes.sum())), how.get("level", LEVEL)
-    low, high = share_interval(score, most, variance=variance, units=units.effective, level=level)
-    return Interval(min(low, score) * highest, max(high, score) * highest)
 
 
 def own_scores(statistics: FloatArray, aggregate: Aggregate) -> FloatArray:
@@ -156,7 +132,7 @@ def _intervals(units: Units, aggregate: Aggregate, how: Resampling) -> Intervals
     # Samples that are all alike say how many others there can be at the most, and nothing else.
     alike = np.abs(influence).max(axis=0) <= 1e-12 * np.maximum(np.abs(score), 1e-300)
     count = min(how.get("most", units.effective), units.effective)
-    others = clopper_pearson(0, count, how.get("level", LEVEL)).high
+    others = clopper_pearson(0, count).high
     low = np.where(alike, score - (score - least) * others, low)
     return Intervals(low, np.where(alike, score + (most - score) * others, high))
 
@@ -164,81 +140,68 @@ def _intervals(units: Units, aggregate: Aggregate, how: Resampling) -> Intervals
 def _resampled(
     units: Units, aggregate: Aggregate, influence: FloatArray, how: Resampling
 ) -> Intervals:
-    rounds, seed = how.get("rounds", ROUNDS), how.get("seed", SEED)
-    method = how.get("method", METHOD)
+    from scipy.special import ndtri, stdtrit
+
+    method, count = how.get("method", METHOD), units.effective
     score = aggregate(units.means[np.newaxis])[0]
-    scores, spreads = _scores(units, aggregate, influence, rounds, seed)
-    low = np.full(score.shape, -_widened(how.get("level", LEVEL), units.effective))
+    scores, spreads = _scores(units, aggregate, influence, how)
+    ranked, rounds = np.sort(scores, axis=0), len(scores)
+    # How far out to go: the normal quantile, widened for few samples as Student's is. The spread of
+    # a resample is that of samples about their own mean, too small by sqrt((n - 1) / n), and
+    # estimated from so many samples (Hesterberg, 2015).
+    far = float(np.sqrt(count / (count - 1)) * stdtrit(count - 1, TAIL)) if count >= 2 else 0.0
+    low = np.full(score.shape, -far)
     if method == "percentile":
-        ranked = np.sort(scores, axis=0)
         return Intervals(_at(ranked, low), _at(ranked, -low))
-    ends = _bca(np.sort(scores, axis=0), score, influence, low)
+    # How far the score stands from the median of the rounds, in normal quantiles.
+    below = (ranked < score).sum(axis=0) + (ranked == score).sum(axis=0) / 2
+    bias = ndtri(np.clip(below / rounds, 0.5 / rounds, 1 - 0.5 / rounds))
+    # How fast the spread changes with the score; in shares of the largest influence, so that powers
+    # of very small differences do not vanish.
+    largest = np.abs(influence).max(axis=0)
+    away = influence / np.where(largest > 0, largest, 1.0)
+    cubes, squares = (away**3).sum(axis=0), (away**2).sum(axis=0)
+    skew = cubes / (6 * np.where(squares > 0, squares, 1.0) ** 1.5)
+    moved = (bias + low, bias - low)
+    ends = [_at(ranked, bias + one / np.maximum(1 - skew * one, _SMALLEST)) for one in moved]
     if method == "bca":
-        return ends
+        return Intervals(*ends)
     # Of skewed scores a sample shows the long tail too rarely: go further out by as much.
-    low = low * (1 + np.abs(_acceleration(influence)))
+    low = low * (1 + np.abs(skew))
     spread = np.sqrt((influence**2).sum(axis=0) / len(influence) / max(len(influence) - 1, 1))
     # Rounds that miss the few samples unlike the others have no spread to go by, and no quantile.
     spreads = np.where(spreads > _LEAST_SPREAD * spread, spreads, 0.0)
     with np.errstate(all="ignore"):
-        away = np.sort(
-            np.nan_to_num((scores - score) / spreads, nan=0.0, posinf=np.inf, neginf=-np.inf),
-            axis=0,
-        )
+        apart = np.nan_to_num((scores - score) / spreads, nan=0.0, posinf=np.inf, neginf=-np.inf)
         # A few samples far from the many must not push an end beyond what any sample could mean.
-        most = FARTHEST * _widened(how.get("level", LEVEL), units.effective)
-        away = np.clip(away, -most, most)
-        student = Intervals(score - _at(away, -low) * spread, score - _at(away, low) * spread)
+        apart = np.clip(np.sort(apart, axis=0), -FARTHEST * far, FARTHEST * far)
+        student = (score - _at(apart, -low) * spread, score - _at(apart, low) * spread)
     return Intervals(*(np.where(np.isfinite(s), s, e) for s, e in zip(student, ends, strict=True)))
 
 
 def _scores(
-    units: Units, aggregate: Aggregate, influence: FloatArray, rounds: int, seed: int
+    units: Units, aggregate: Aggregate, influence: FloatArray, how: Resampling
 ) -> tuple[FloatArray, FloatArray]:
     """The score of every round, and its standard error from the influence of what was drawn."""
+    rounds, generator = how.get("rounds", ROUNDS), np.random.default_rng(how.get("seed", SEED))
     count = len(influence)
-    own = influence.reshape(count, -1)
-    sides = np.concatenate([own, own**2], axis=1)
+    flat, own = units.sums.reshape(count, -1), influence.reshape(count, -1)
+    table = np.concatenate([flat, own, own**2, units.sizes[:, np.newaxis]], axis=1)
     scores, spreads = [], []
-    for means, drawn in resampled_beside(units, rounds, seed, sides):
-        scores.append(aggregate(means))
-        first, second = np.split(drawn, 2, axis=1)
+    for start in range(0, rounds, _ROUNDS_AT_ONCE):
+        size = min(_ROUNDS_AT_ONCE, rounds - start)
+        places = generator.integers(0, count, (size, count))
+        places += count * np.arange(size)[:, np.newaxis]
+        drawn = np.bincount(places.ravel(), minlength=size * count).reshape(size, count)
+        sums = drawn.astype(np.float64) @ table
+        means = sums[:, : flat.shape[1]] / sums[:, -1:]
+        scores.append(aggregate(means.reshape(size, *units.sums.shape[1:])))
+        first, second = np.split(sums[:, flat.shape[1] : -1] / count, 2, axis=1)
         variance = np.maximum(second - first**2, 0.0) / max(count - 1, 1)
         # What is left of sums of squares that cancel is no spread.
         variance[variance <= 1e-12 * second / count] = 0.0
         spreads.append(np.sqrt(variance).reshape(-1, *influence.shape[1:]))
     return np.concatenate(scores), np.concatenate(spreads)
-
-
-def _widened(level: float, count: float) -> float:
-    """How far out to go: the normal quantile, widened for few samples as Student's is.
-
-    The spread of a resample is that of ``count`` samples about their own mean, which is too small
-    by sqrt((n - 1) / n), and estimated from so many samples (Hesterberg, 2015).
-    """
-    from scipy.special import stdtrit
-
-    if count < 2:
-        return 0.0
-    return float(np.sqrt(count / (count - 1)) * stdtrit(count - 1, (1 + level) / 2))
-
-
-def _bias(ordered: FloatArray, score: FloatArray) -> FloatArray:
-    """How far the score stands from the median of the rounds, in normal quantiles."""
-    from scipy.special import ndtri
-
-    rounds = len(ordered)
-    below = (ordered < score).sum(axis=0) + (ordered == score).sum(axis=0) / 2
-    bias: FloatArray = ndtri(np.clip(below / rounds, 0.5 / rounds, 1 - 0.5 / rounds))
-    return bias
-
-
-def _bca(
-    ranked: FloatArray, score: FloatArray, influence: FloatArray, low: FloatArray
-) -> Intervals:
-    bias, skew = _bias(ranked, score), _acceleration(influence)
-    ends = (_at(ranked, _corrected(one, bias, skew)) for one in (low, -low))
-    return Intervals(*ends)
 
 
 def _influence(units: Units, aggregate: Aggregate) -> FloatArray:
@@ -249,22 +212,6 @@ def _influence(units: Units, aggregate: Aggregate) -> FloatArray:
     left_out = aggregate(units.without_each())
     influence: FloatArray = (count - 1) * (left_out.mean(axis=0) - left_out)
     return influence
-
-
-def _acceleration(influence: FloatArray) -> FloatArray:
-    """How fast the spread changes with the score."""
-    # In shares of the largest, so that powers of very small differences do not vanish.
-    largest = np.abs(influence).max(axis=0)
-    away = influence / np.where(largest > 0, largest, 1.0)
-    cubes, squares = (away**3).sum(axis=0), (away**2).sum(axis=0)
-    skew: FloatArray = cubes / (6 * np.where(squares > 0, squares, 1.0) ** 1.5)
-    return skew
-
-
-def _corrected(quantile: FloatArray, bias: FloatArray, skew: FloatArray) -> FloatArray:
-    moved = bias + quantile
-    corrected: FloatArray = bias + moved / np.maximum(1 - skew * moved, _SMALLEST)
-    return corrected
 
 
 def _at(ordered: FloatArray, quantile: FloatArray) -> FloatArray:

@@ -6,7 +6,7 @@ import numpy as np
 
 from audiocapbench.stats.bootstrap import FEWEST_FOR_INTERVAL, ROUNDS, SEED
 from audiocapbench.stats.correlation import auc
-from audiocapbench.stats.shares import LEVEL, Interval
+from audiocapbench.stats.shares import LEVEL, TAIL, Interval
 from audiocapbench.stats.units import FloatArray
 
 
@@ -57,9 +57,7 @@ def cohens_d(values: FloatArray, baseline: float | FloatArray) -> float | None:
     return float((values.mean() - np.mean(baseline)) / spread) if spread > 1e-12 else None
 
 
-def effect_interval(
-    effect: Callable[..., float | None], *groups: FloatArray, level: float = LEVEL
-) -> Interval | None:
+def effect_interval(effect: Callable[..., float | None], *groups: FloatArray) -> Interval | None:
     """Percentile interval of an effect size, each group drawn anew.
 
     None for groups of too few ratings, and where a round has no effect size.
@@ -74,5 +72,5 @@ def effect_interval(
     ]
     if None in rounds:
         return None
-    low, high = np.quantile(np.array(rounds), [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(np.array(rounds), [(1 - LEVEL) / 2, TAIL])
     return Interval(float(low), float(high))

@@ -1,6 +1,5 @@
 """Two systems on the same samples: is the difference real, how large is it, how sure are we."""
 
-from collections.abc import Iterator
 from typing import Unpack
 
 import numpy as np
@@ -14,7 +13,7 @@ from audiocapbench.stats.bootstrap import (
     mean_interval,
     own_scores,
 )
-from audiocapbench.stats.shares import LEVEL, Interval, hits_of, paired_difference
+from audiocapbench.stats.shares import Interval, hits_of, paired_difference
 from audiocapbench.stats.units import Aggregate, Clusters, FloatArray, units_of
 
 SWAPS = 9_999
@@ -57,13 +56,18 @@ def permutation_tests(
     # Sums in another order differ in their last digits; equal differences must still count.
     enough = seen * (1 - 1e-9) - 1e-13
     hits, done = np.zeros(len(seen)), 0
-    for swapped in _swaps(len(flat), rounds, seed):
-        moved = (swapped @ flat).reshape(-1, *base.shape)
+    countable = len(flat) < 63 and 2 ** len(flat) <= rounds + 1
+    if countable:
+        blocks = iter([np.arange(2 ** len(flat))[:, np.newaxis] >> np.arange(len(flat)) & 1])
+    else:
+        sizes = [min(_BLOCK, rounds - start) for start in range(0, rounds, _BLOCK)]
+        draw = np.random.default_rng(seed)
+        blocks = (draw.integers(0, 2, (size, len(flat)), dtype=np.int8) for size in sizes)
+    for swapped in blocks:
+        moved = (swapped.astype(np.float64) @ flat).reshape(-1, *base.shape)
         hits += (np.abs(aggregate(base + moved) - aggregate(other - moved)) >= enough).sum(axis=0)
         done += len(swapped)
-    if _countable(len(flat), rounds):
-        return hits / done
-    return (hits + 1) / (done + 1)
+    return hits / done if countable else (hits + 1) / (done + 1)
 
 
 def difference_interval(
@@ -83,7 +87,7 @@ def difference_interval(
     if bounds is not None and right is not None and other is not None:
         wins, losses = np.maximum(right - other, 0), np.maximum(other - right, 0)
         found = units_of(wins, clusters), units_of(losses, clusters)
-        low, high = paired_difference(*found, level=how.get("level", LEVEL))
+        low, high = paired_difference(*found)
         return Interval(low * bounds[1], high * bounds[1])
     if bounds is not None:
         how["bounds"] = (bounds[0] - bounds[1], bounds[1] - bounds[0])
@@ -95,8 +99,8 @@ def paired_spread(
 ) -> float | None:
     """Standard deviation of a sample's share in the difference, by leaving each out in turn.
 
-    For means over samples this is the standard deviation of the differences. Divided by the root
-    of the number of samples, or of clips, it is the standard error. None below two of them.
+    Divided by the root of the number of samples, or of clips, it is the standard error. None below
+    two of them.
     """
     both = np.stack([first, second], axis=1).reshape(len(first), -1)
     units = units_of(both, clusters)
@@ -115,19 +119,3 @@ def _difference(aggregate: Aggregate) -> Aggregate:
         return found
 
     return difference
-
-
-def _countable(units: int, rounds: int) -> bool:
-    return units < 63 and 2**units <= rounds + 1
-
-
-def _swaps(units: int, rounds: int, seed: int) -> Iterator[FloatArray]:
-    """Which units are swapped, in blocks of shape (rounds, units) of zeros and ones."""
-    if _countable(units, rounds):
-        numbers = np.arange(2**units)[:, np.newaxis]
-        yield (numbers >> np.arange(units) & 1).astype(np.float64)
-        return
-    generator = np.random.default_rng(seed)
-    for start in range(0, rounds, _BLOCK):
-        size = (min(_BLOCK, rounds - start), units)
-        yield generator.integers(0, 2, size, dtype=np.int8).astype(np.float64)

@@ -1,24 +1,23 @@
 """What a benchmark could have seen: the smallest difference, and the samples that one needs."""
 
+import itertools
 from bisect import bisect_left
 from functools import cache
 
 import numpy as np
-
-from audiocapbench.stats.units import FloatArray
 
 POWER = 0.8
 ALPHA = 0.05
 
 _MOST = 10**9
 _NODES = 200
+_leggauss = cache(np.polynomial.legendre.leggauss)
 
 
 def power_of(difference: float, sd: float, n: int) -> float:
-    """Probability that a two-sided paired t-test on n samples sees a true difference.
+    """Probability that a two-sided paired t-test on n >= 2 samples sees a true difference.
 
-    The samples' differences have the standard deviation ``sd``, which is more than 0; n is 2 at
-    least.
+    The samples' differences have the standard deviation ``sd``, which is more than 0.
     """
     from scipy.special import gammaincinv, ndtr, stdtrit
 
@@ -27,7 +26,7 @@ def power_of(difference: float, sd: float, n: int) -> float:
     shift = abs(difference) / sd * float(np.sqrt(n))
     # Student's t with a shift is a normal over a chi: average over the latter. Library functions
     # for it lose all digits where there are thousands of samples.
-    places, weights = _nodes()
+    places, weights = _leggauss(_NODES)
     spreads = np.sqrt(2 * gammaincinv(freedom / 2, (places + 1) / 2) / freedom)
     seen = ndtr(shift - bound * spreads) + ndtr(-shift - bound * spreads)
     return float(weights @ seen / 2)
@@ -52,13 +51,9 @@ def minimum_detectable_difference(sd: float, n: int) -> float | None:
 def fewest_to_test(tests: int = 1) -> int:
     """The fewest samples, or clips, on which a permutation test can be significant at all.
 
-    The smallest p-value of n swaps is two in 2^n: every swap, or none. A correction may be over
-    several tests.
+    The smallest p-value of n swaps is two in 2^n; a correction may be over several tests.
     """
-    count = 1
-    while 2.0 ** (1 - count) * tests >= ALPHA:
-        count += 1
-    return count
+    return next(n for n in itertools.count(1) if 2.0 ** (1 - n) * tests < ALPHA)
 
 
 def samples_needed(difference: float, sd: float) -> int | None:
@@ -70,16 +65,5 @@ def samples_needed(difference: float, sd: float) -> int | None:
     if sd <= 0:
         return fewest
     counts = range(fewest, _MOST + 1)
-
-    def shows(count: int) -> bool:
-        return power_of(difference, sd, count) >= POWER
-
-    place = bisect_left(counts, True, key=shows)
+    place = bisect_left(counts, POWER, key=lambda count: power_of(difference, sd, count))
     return counts[place] if place < len(counts) else None
-
-
-@cache
-def _nodes() -> tuple[FloatArray, FloatArray]:
-    """Places between -1 and 1 and their weights, to average a smooth function."""
-    places, weights = np.polynomial.legendre.leggauss(_NODES)
-    return places, weights

@@ -1,8 +1,7 @@
 """What people would have said of everything, from a judge of everything and people on a part.
 
-Prediction-powered inference with its tuning weight (Angelopoulos, Duchi and Zrnic, PPI++, 2023):
-the judge's mean, put right by how far it is off where people rated. Valid whatever the judge is
-worth: one that says nothing gets no weight.
+Prediction-powered inference with its tuning weight (Angelopoulos, Duchi and Zrnic, PPI++, 2023);
+valid whatever the judge is worth: one that says nothing gets no weight.
 """
 
 from bisect import bisect_left
@@ -10,26 +9,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audiocapbench.stats.shares import Interval
+from audiocapbench.stats.shares import LEVEL, Interval
 from audiocapbench.stats.units import FloatArray
-
-LEVEL = 0.95
 
 FEWEST_RATED = 20
 """With fewer ratings of a group the spread itself is a guess, and there is no interval."""
 
 
 class Calibrated(NamedTuple):
-    """A mean as people would have given it.
+    """A mean as people would have given it, with its standard error and interval at 95 %.
 
-    Attributes:
-        value: The estimate.
-        error: Its standard error; None below ``FEWEST_RATED`` ratings, or where all are the same.
-        interval: At 95 %, by Student's t.
-        weight: What a point of the judge counts for.
-        plain_error: The standard error of the ratings alone.
-        worth: How many ratings without a judge would be as certain.
-        influence: What each sample moved the estimate by, those that people rated first.
+    These, and ``plain_error`` of the ratings alone, are None below ``FEWEST_RATED`` ratings or
+    where all are the same. A point of the judge counts for ``weight``; ``worth`` ratings without a
+    judge would be as certain. ``influence`` is what each sample moved the estimate by, those that
+    people rated first.
     """
 
     value: float
@@ -42,25 +35,17 @@ class Calibrated(NamedTuple):
 
 
 def calibrated_mean(rated: FloatArray, judged: FloatArray, others: FloatArray) -> Calibrated:
-    """The mean that people would have given of all, from ratings of a random part.
+    """The mean that people would have given of all, from ratings of a random part, at least one.
 
-    Args:
-        rated: What people gave, one number a sample; at least one.
-        judged: What the judge gave the same samples.
-        others: What the judge gave the samples that people did not rate.
+    The judge gave the same samples ``judged``, and ``others`` to those that people did not rate.
     """
     n, more = len(rated), len(others)
     is_known = n >= FEWEST_RATED and bool(np.ptp(rated) > 0)  # how ratings spread
     weight = tuning_weight(rated, judged, more) if is_known else 0.0
     left = rated - weight * judged
-    value = float(left.mean()) + (weight * float(others.mean()) if more else 0.0)
-    value += 0.0 if more else weight * float(judged.mean())
-    influence = np.concatenate(
-        [
-            (left - left.mean()) / n,
-            weight * (others - others.mean()) / more if more else np.zeros(0),
-        ]
-    )
+    value = float(left.mean()) + weight * float((others if more else judged).mean())
+    moved = weight * (others - others.mean()) / more if more else np.zeros(0)
+    influence = np.concatenate([(left - left.mean()) / n, moved])
     if not is_known:
         return Calibrated(value, None, None, weight, None, float(n), influence)
     plain = float(rated.std(ddof=1) / np.sqrt(n))
@@ -98,13 +83,9 @@ def around(value: float, error: float, freedom: int) -> Interval:
 
 
 def ratings_needed(spread: float, correlation: float, total: int, width: float) -> int | None:
-    """Ratings in all that make the interval this wide; None where rating everything would not do.
+    """Ratings, of ``total`` samples, that make the interval this wide; None where all would not do.
 
-    Args:
-        spread: The standard deviation of people's ratings.
-        correlation: Of the judge with them.
-        total: How many samples there are.
-        width: How wide the interval may be.
+    ``spread`` is the standard deviation of people's ratings, ``correlation`` the judge's with them.
     """
     known = max(0.0, correlation) ** 2
 

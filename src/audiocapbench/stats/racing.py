@@ -9,11 +9,10 @@ more than those of a draw from all, so that the rounds keep the promise and wast
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from audiocapbench.stats.units import FloatArray
 
@@ -33,8 +32,8 @@ class Round(NamedTuple):
 def deal_rounds(categories: Sequence[str], size: int, seed: int) -> list[Round]:
     """All clips in random rounds of about ``size``, each with its share of every category.
 
-    A category that is too small for a place in every round has one until it is used up; where
-    such would fill half of the rounds, they are dealt as one.
+    One that is too small for a place in every round has one until it is used up; where such would
+    fill half of the rounds, they are dealt as one.
     """
     generator = np.random.default_rng(seed)
     sizes = Counter(categories)
@@ -62,26 +61,19 @@ def deal_rounds(categories: Sequence[str], size: int, seed: int) -> list[Round]:
 class Race:
     """Models that are compared on rounds of clips until it is clear which are the ``top`` best.
 
-    Attributes:
-        models: How many there are.
-        clips: How many clips the whole benchmark has.
-        top: How many are looked for.
-        alpha: How often the race may name a wrong one.
-        seen: Clips that were asked of those still in it.
-        better: Whether one is surely better than another over all clips.
+    ``clips`` is how many the whole benchmark has, ``alpha`` how often the race may name a wrong
+    one, ``seen`` how many clips were asked of those still in it; ``better`` says whether one is
+    surely better than another over all clips.
     """
 
     models: int
     clips: int
     top: int = 1
     alpha: float = ALPHA
-    seen: int = 0
-    better: NDArray[np.bool_] = field(init=False)
-    sums: FloatArray = field(init=False)
-    log_wealth: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
         shape = (self.models, self.models)
+        self.seen = 0
         self.better = np.zeros(shape, dtype=bool)
         self.sums = np.zeros(shape)
         self.log_wealth = np.zeros((len(STAKES), *shape))
@@ -93,10 +85,9 @@ class Race:
         return float(np.log(max(pairs, 1) / self.alpha))
 
     def add(self, low: FloatArray, high: FloatArray, weights: Sequence[float]) -> None:
-        """One round: scores from 0 to 1, shape (models, clips).
+        """One round: scores from 0 to 1, shape (models, clips); of who is out, anything.
 
-        ``low`` and ``high`` are the same where a score is known; where it is not, the worst and the
-        best that it can be. Models that are out may be given anything.
+        Where a score is not known, ``low`` and ``high`` are the worst and the best that it can be.
         """
         inside = np.ones(self.models, dtype=bool)
         inside[list(self.out)] = False

@@ -14,11 +14,10 @@ class RankInterval(NamedTuple):
 
 
 def rank_intervals(systems: int, better: Iterable[tuple[int, int]]) -> list[RankInterval]:
-    """Places that tests leave open: behind all that are better, before all that are worse.
+    """Places that tests leave open, from pairs of which the first is significantly better.
 
     If the tests make no false statement, as Holm's correction promises in 95 % of cases, every
-    system's true place is within its interval. Systems are numbered from 0; the first of a pair is
-    significantly better.
+    system's true place is within its interval.
     """
     above, below = [0] * systems, [0] * systems
     for first, second in better:
@@ -28,11 +27,9 @@ def rank_intervals(systems: int, better: Iterable[tuple[int, int]]) -> list[Rank
 
 
 def tied_groups(systems: int, different: Iterable[tuple[int, int]]) -> list[tuple[int, ...]] | None:
-    """The largest groups of systems none of which differs from another of the group.
+    """The largest groups of systems none of which is known to differ from another of the group.
 
-    Two systems share a group if and only if they are not known to be different; a system can
-    belong to several groups, because "not known to be different" does not carry over. None where
-    there are more groups than anybody could read.
+    A system can belong to several groups. None where there are more than anybody could read.
     """
     groups = [frozenset(range(systems))] if systems else []
     for left, right in different:

@@ -13,6 +13,8 @@ import numpy as np
 from audiocapbench.stats.units import FloatArray, Units
 
 LEVEL = 0.95
+TAIL = (1 + LEVEL) / 2
+"""The quantile at which an interval ends."""
 
 
 class Interval(NamedTuple):
@@ -22,11 +24,11 @@ class Interval(NamedTuple):
     high: float
 
 
-def clopper_pearson(hits: float, total: float, level: float = LEVEL) -> Interval:
+def clopper_pearson(hits: float, total: float) -> Interval:
     """Exact interval of a share, of ``total`` independent answers or as many as they are worth."""
     from scipy.special import betaincinv
 
-    tail, misses = (1 - level) / 2, total - hits
+    tail, misses = (1 - LEVEL) / 2, total - hits
     low = float(betaincinv(hits, misses + 1, tail)) if hits > 0 else 0.0
     high = float(betaincinv(hits + 1, misses, 1 - tail)) if misses > 0 else 1.0
     return Interval(low, high)
@@ -36,51 +38,43 @@ def wilson(hits: int, total: int) -> Interval:
     """Wilson's interval of a share, which papers print for win rates; narrower than the exact."""
     from scipy.special import ndtri
 
-    z2, share = float(ndtri((1 + LEVEL) / 2)) ** 2, hits / total
+    z2, share = float(ndtri(TAIL)) ** 2, hits / total
     middle = (share + z2 / (2 * total)) / (1 + z2 / total)
     away = np.sqrt(z2 * (share * (1 - share) + z2 / (4 * total)) / total) / (1 + z2 / total)
     return Interval(max(0.0, float(middle - away)), min(1.0, float(middle + away)))
 
 
-def share_interval(
-    share: float, most: float, *, variance: float, units: float, level: float = LEVEL
-) -> Interval:
+def share_interval(share: float, most: float, *, variance: float, units: float) -> Interval:
     """Interval of a share of answers that are not independent, or not counted alike.
 
-    Args:
-        share: What was seen, from 0 to 1.
-        most: As how many independent answers they count at the most.
-        variance: The square of the share's standard error; 0 leaves the share with ``units``.
-        units: How many independent units there are, which the variance was estimated from.
-        level: How often such intervals are to hold the truth.
+    They count as ``most`` independent answers at the most. The variance, the square of the share's
+    standard error, was estimated from so many independent ``units``; 0 leaves the share with those.
     """
     from scipy.special import stdtrit
 
     counted = min(most, units)
     if variance > 0:
-        tail = (1 + level) / 2
-        few = stdtrit(max(most - 1, 1.0), tail) / stdtrit(max(units - 1, 1.0), tail)
+        few = stdtrit(max(most - 1, 1.0), TAIL) / stdtrit(max(units - 1, 1.0), TAIL)
         counted = min(most, share * (1 - share) / variance * float(few) ** 2)
-    return clopper_pearson(min(max(share, 0.0), 1.0) * counted, counted, level)
+    return clopper_pearson(min(max(share, 0.0), 1.0) * counted, counted)
 
 
-def interval_of_hits(hits: Units, level: float = LEVEL) -> Interval:
+def interval_of_hits(hits: Units) -> Interval:
     """Interval of the share of hits; a unit's sum is the number of its samples that are hits."""
     total, found = float(hits.sizes.sum()), hits.sums.reshape(-1)
     share, units = float(found.sum()) / total, len(found)
     if units == total:
-        return clopper_pearson(float(found.sum()), total, level)
+        return clopper_pearson(float(found.sum()), total)
     away = found - share * hits.sizes
     variance = float((away**2).sum()) * units / (units - 1) / total**2
-    return share_interval(share, total, variance=variance, units=hits.effective, level=level)
+    return share_interval(share, total, variance=variance, units=hits.effective)
 
 
-def paired_difference(wins: Units, losses: Units, level: float = LEVEL) -> Interval:
+def paired_difference(wins: Units, losses: Units) -> Interval:
     """Interval of a difference of shares on the same samples, by Bonett and Price (2012).
 
-    A win is a sample that only the first has right, a loss one that only the second has. One of
-    each is added, so that samples without any do not pass for certainty. Samples that go together
-    count as many as have the variance of the difference.
+    A win is a sample that only the first has right. One win and one loss are added, so that none
+    does not pass for certainty. Samples that go together count as many as have the variance.
     """
     from scipy.special import ndtri
 
@@ -93,18 +87,14 @@ def paired_difference(wins: Units, losses: Units, level: float = LEVEL) -> Inter
         alone = won + lost - (won - lost) ** 2
         counted = min(total, alone / variance) if variance > 0 else wins.effective
     won, lost = (counted * won + 1) / (counted + 2), (counted * lost + 1) / (counted + 2)
-    half = float(ndtri((1 + level) / 2)) * np.sqrt((won + lost - (won - lost) ** 2) / (counted + 2))
+    half = float(ndtri(TAIL)) * np.sqrt((won + lost - (won - lost) ** 2) / (counted + 2))
     return Interval(max(-1.0, won - lost - half), min(1.0, won - lost + half))
 
 
 def hits_of(
     values: FloatArray, score: float, bounds: tuple[float, float] | None
 ) -> FloatArray | None:
-    """Which samples are hits; None where the score is no share of hits.
-
-    It is one where every sample has the least that there can be, 0, or the most, and the score is
-    their mean.
-    """
+    """Which samples are hits; None unless all have 0 or the most, and the score is their mean."""
     if bounds is None or bounds[0] != 0 or not np.isin(values, bounds).all():
         return None
     hits = (values == bounds[1]).astype(np.float64)

@@ -1,6 +1,6 @@
 """What resampling draws: samples, or whole clips where a clip has several questions."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,16 +13,9 @@ Aggregate = Callable[[FloatArray], FloatArray]
 Clusters = Sequence[str] | NDArray[np.int64] | None
 """For each sample the clip that it belongs to; None where every sample stands for itself."""
 
-_BLOCK = 64
-
 
 class Units(NamedTuple):
-    """Units that are drawn whole.
-
-    Attributes:
-        sums: Statistics of each unit's samples added up, shape (units, ..., k).
-        sizes: Samples in each unit, shape (units,).
-    """
+    """Units that are drawn whole: sums of their samples' statistics (units, ..., k), and sizes."""
 
     sums: FloatArray
     sizes: FloatArray
@@ -65,29 +58,3 @@ def ordered(units: Units) -> Units:
     columns = np.column_stack([units.sizes, units.sums.reshape(len(units.sizes), -1)])
     order = np.lexsort(columns.T[::-1])
     return Units(units.sums[order], units.sizes[order])
-
-
-def resampled_beside(
-    units: Units, rounds: int, seed: int, sides: FloatArray
-) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Mean statistics of samples drawn with replacement, in blocks of shape (rounds, ..., k).
-
-    Beside each block stand the means over units of ``sides``, of shape (units, columns).
-    """
-    generator = np.random.default_rng(seed)
-    count = len(units.sizes)
-    flat = units.sums.reshape(count, -1)
-    table = np.concatenate([flat, sides, units.sizes[:, np.newaxis]], axis=1)
-    for start in range(0, rounds, _BLOCK):
-        size = min(_BLOCK, rounds - start)
-        sums = _drawn(generator, count, size) @ table
-        means = sums[:, : flat.shape[1]] / sums[:, -1:]
-        yield means.reshape(size, *units.sums.shape[1:]), sums[:, flat.shape[1] : -1] / count
-
-
-def _drawn(generator: np.random.Generator, count: int, size: int) -> FloatArray:
-    """How often each unit is drawn in each round, shape (size, count)."""
-    places = generator.integers(0, count, (size, count))
-    places += count * np.arange(size)[:, np.newaxis]
-    counts = np.bincount(places.ravel(), minlength=size * count)
-    return counts.reshape(size, count).astype(np.float64)
