@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from audiocapbench.metrics.date import PieceEncoder, date_parts, piece_encoder
-from audiocapbench.metrics.date.pieces import IntArray, Pieces
+from audiocapbench.metrics.date.metric import date_parts
+from audiocapbench.metrics.date.pieces import IntArray, PieceEncoder, Pieces, piece_encoder
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.encoders.encoder import Vectors
 from audiocapbench.metrics.result import FloatArray

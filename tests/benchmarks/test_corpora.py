@@ -11,7 +11,7 @@ from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION, QA_AGGREG
 from audiocapbench.data import Sample
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics import compute
-from audiocapbench.metrics.date import date
+from audiocapbench.metrics.date.metric import date
 from mecat_data import clips, questions, write_references
 
 

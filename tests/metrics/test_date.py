@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.date import PieceEncoder, date, date_parts, piece_encoder
+from audiocapbench.metrics.date.metric import date, date_parts
+from audiocapbench.metrics.date.pieces import PieceEncoder, piece_encoder
 from audiocapbench.metrics.encoders import load
 from needs import needs
 

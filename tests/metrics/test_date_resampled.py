@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.date import date
 from audiocapbench.metrics.date.metric import (
     VARIANTS,
+    date,
     encode_corpus,
     harmonic_mean,
     resampled_date,

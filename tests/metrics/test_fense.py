@@ -9,7 +9,7 @@ import pytest
 from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics import compute
-from audiocapbench.metrics.date import date
+from audiocapbench.metrics.date.metric import date
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.fluency.detector import load_detector
 from audiocapbench.metrics.fluency.fense import detect, fense

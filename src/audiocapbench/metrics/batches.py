@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.metrics.inputs import check_captions
-from audiocapbench.metrics.result import FloatArray
+from audiocapbench.metrics.result import FloatArray, check_captions
 
 IntArray = NDArray[np.int64]
 MaskArray = NDArray[Any]

@@ -24,13 +24,7 @@ class ScorerName(NamedTuple):
 
 
 def split_names(text: str) -> list[str]:
-    """Split a list on commas that stand outside brackets, each name written in one way.
-
-    ``bleu`` and ``bleu_coco`` stand for their four orders.
-
-    Raises:
-        MetricError: A name makes no sense, or there is none.
-    """
+    """The names of a list, each written in one way; a family stands for its four orders."""
     parts = split_list(text)
     if not parts:
         raise MetricError("no metric is named; 'audiocapbench metrics' lists them")
@@ -46,18 +40,14 @@ def split_list(text: str) -> list[str]:
 
 
 def parse_name(text: str, what: str = "a scorer") -> ScorerName:
-    """Read one name with its options; ``what`` it names is said where it is none.
-
-    Raises:
-        MetricError: It is not written as ``name`` or ``name[option=value,…]``.
-    """
-    found = _NAME.fullmatch(text.strip())
-    if found is None:
+    """Read ``name`` or ``name[option=value,…]``; MetricError says where it is not ``what``."""
+    match = _NAME.fullmatch(text.strip())
+    if match is None:
         raise MetricError(f"{text!r} is not {what}; write name or name[option=value]")
     options: dict[str, str] = {}
-    for part in filter(None, (found["options"] or "").split(",")):
+    for part in filter(None, (match["options"] or "").split(",")):
         key, equals, value = part.partition("=")
         if not equals or not key.strip() or not value.strip():
             raise MetricError(f"{text!r}: {part!r} is not an option; write option=value")
         options[key.strip()] = value.strip()
-    return ScorerName(found["name"], options)
+    return ScorerName(match["name"], options)

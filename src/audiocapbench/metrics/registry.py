@@ -19,16 +19,6 @@ if TYPE_CHECKING:
 CORPUS_OPTIONS = ("null",)
 """Options that choose the samples of a corpus: a benchmark reads them, and no metric does."""
 
-_JAVA = "Java, extra coco"
-_CORENLP = f"{_JAVA}, CoreNLP models"
-_DISCRIMINABILITY = "date's unlikeness to other samples' references"
-_ENCODER = ("encoder",)
-_CLAP_OPTIONS = (
-    *("encoder", "path", "model", "download"),
-    *("windows", "device", "precision", "compile"),
-)
-_DATE_OPTIONS = ("variant", "subtask", "encoder", "detector")
-
 Compute = Callable[..., "list[MetricResult] | MetricResult"]
 
 
@@ -42,8 +32,7 @@ class Metric(NamedTuple):
         options: Names of the options that its brackets may hold.
         needs: What must be installed or given beyond the core.
         aggregate: How mean statistics become the corpus score.
-        min_value: The worst value that a sample can take.
-        max_value: The best.
+        min_value: The worst value that a sample can take; ``max_value`` is the best.
         hears: Whether ``compute`` is also given ``clips``, the clip of each prediction, and
             ``store``, where embeddings may be kept.
         reads_references: Whether references decide the score at all.
@@ -84,19 +73,26 @@ def _later(place: str) -> Callable[..., Any]:
     return call
 
 
-def _by_name(*metrics: Metric) -> dict[str, Metric]:
-    return {metric.name: metric for metric in metrics}
-
-
-METRICS = _by_name(
+_ENCODED: dict[str, Any] = {
+    "options": ("encoder",),
+    "counts_words": False,
+    "prepare": _later("encoders.prepare_encoder"),
+}
+_SPIDER: dict[str, Any] = {"max_value": 5.5, "of_corpus": True}
+_JAVA = "Java, extra coco"
+_CORENLP = f"{_JAVA}, CoreNLP models"
+_DATE = {
+    "date": ("MECAT's similarity and discriminability", _later("date.metric.aggregate_date")),
+    "date_similarity": ("date's likeness to its references", first_column),
+    "date_discriminability": ("date's unlikeness to other samples' references", first_column),
+}
+_METRICS = (
     Metric(
         "meteor", "NLTK's METEOR with WordNet 3.0 synonyms, as published", _later("meteor.meteor")
     ),
     *(
-        Metric(
-            f"bleu_{order}", f"sentence BLEU-{order}, smoothed, as published", _later("bleu.bleu")
-        )
-        for order in range(1, 5)
+        Metric(f"bleu_{n}", f"sentence BLEU-{n}, smoothed, as published", _later("bleu.bleu"))
+        for n in range(1, 5)
     ),
     Metric(
         "rouge_l", "longest common subsequence with stemming, as published", _later("rouge.rouge_l")
@@ -105,10 +101,8 @@ METRICS = _by_name(
         "similarity",
         "cosine of sentence embeddings",
         _later("similarity.similarity"),
-        _ENCODER,
         min_value=-1.0,
-        counts_words=False,
-        prepare=_later("encoders.prepare_encoder"),
+        **_ENCODED,
     ),
     Metric(
         "fluency",
@@ -121,10 +115,8 @@ METRICS = _by_name(
         "fluent_similarity",
         "similarity less a share for errors",
         _later("fluency.detector.fluent_similarity"),
-        _ENCODER,
         min_value=-1.0,
-        counts_words=False,
-        prepare=_later("encoders.prepare_encoder"),
+        **_ENCODED,
     ),
     Metric(
         "coverage",
@@ -136,10 +128,8 @@ METRICS = _by_name(
         "preference",
         "which caption people would prefer: a blend learned from votes",
         _later("preference.blend.preference"),
-        _ENCODER,
-        counts_words=False,
-        prepare=_later("encoders.prepare_encoder"),
         explain=_later("preference.blend.explain_preference"),
+        **_ENCODED,
     ),
     Metric(
         "fense",
@@ -153,12 +143,12 @@ METRICS = _by_name(
     ),
     *(
         Metric(
-            f"bleu_coco_{order}",
-            f"corpus BLEU-{order} of the COCO evaluation",
+            f"bleu_coco_{n}",
+            f"corpus BLEU-{n} of the COCO evaluation",
             _later("bleu.bleu_coco"),
-            aggregate=partial(_later("bleu.corpus_bleu"), order=order),
+            aggregate=partial(_later("bleu.corpus_bleu"), order=n),
         )
-        for order in range(1, 5)
+        for n in range(1, 5)
     ),
     Metric("rouge_l_coco", "ROUGE-L of the COCO evaluation", _later("rouge.rouge_l_coco")),
     Metric(
@@ -188,9 +178,8 @@ METRICS = _by_name(
         "mean of cider_d and spice",
         _later("coco.spice.spider"),
         needs=_CORENLP,
-        max_value=5.5,
-        of_corpus=True,
         prepare=_later("coco.spice.prepare_spice"),
+        **_SPIDER,
     ),
     Metric(
         "spider_fl",
@@ -198,32 +187,27 @@ METRICS = _by_name(
         _later("coco.spice.detected_spider_fl"),
         ("detector",),
         f"{_CORENLP}, extra sbert; detector=PATH",
-        max_value=5.5,
-        of_corpus=True,
         prepare=_later("coco.spice.prepare_spider_fl"),
+        **_SPIDER,
     ),
     *(
         Metric(
             name,
             description,
-            _later("date.date_and_parts"),
-            _DATE_OPTIONS,
+            _later("date.metric.date_and_parts"),
+            ("variant", "subtask", "encoder", "detector"),
             aggregate=aggregate,
             counts_words=False,
             of_corpus=True,
-            prepare=_later("date.prepare_date"),
+            prepare=_later("date.metric.prepare_date"),
         )
-        for name, description, aggregate in (
-            ("date", "MECAT's similarity and discriminability", _later("date.aggregate_date")),
-            ("date_similarity", "date's likeness to its references", first_column),
-            ("date_discriminability", _DISCRIMINABILITY, first_column),
-        )
+        for name, (description, aggregate) in _DATE.items()
     ),
     Metric(
         "clap",
         "cosine of caption and clip, 0 to 1, without references",
         _later("clap.scoring.clap"),
-        _CLAP_OPTIONS,
+        tuple("encoder path model download windows device precision compile".split()),
         "the clips of a run; extra local; path=FOLDER of the weights",
         hears=True,
         reads_references=False,
@@ -231,14 +215,11 @@ METRICS = _by_name(
         prepare=_later("clap.scoring.prepare_clap"),
     ),
 )
+METRICS = {metric.name: metric for metric in _METRICS}
 
 
 def find_metric(text: str) -> tuple[Metric, ScorerName]:
-    """The metric that a name with its options stands for.
-
-    Raises:
-        MetricError: There is no such metric, or it has no such option.
-    """
+    """The metric that a name with its options stands for; MetricError where there is none such."""
     name = parse_name(text)
     metric = METRICS.get(name.name) or _from_plugin(name.name)
     for option in name.options:
@@ -296,7 +277,7 @@ def compute(
             the corpus where a metric compares its samples.
         references: Of each caption.
         clips: The clip of each caption, for metrics that hear.
-        store: Where these may keep embeddings.
+        store: Where metrics that hear may keep embeddings.
 
     Raises:
         MetricError: A name is unknown, or a metric cannot be computed on this corpus.
@@ -307,12 +288,25 @@ def compute(
             raise MetricError(
                 f"{name}: only a benchmark with an aggregation knows the option {option!r}"
             )
+    answered = [row for row, text in enumerate(predictions) if text is not None]
     done: dict[tuple[Compute, tuple[tuple[str, str], ...]], dict[str, MetricResult]] = {}
     results = []
     for metric, name in asked:
         key = (metric.compute, tuple(sorted(name.options.items())))
         if key not in done:
-            done[key] = _family(metric, name, predictions, references, clips, store)
+            rows = range(len(predictions)) if metric.of_corpus else answered
+            heard: dict[str, Any] = {}
+            refuse_without_audio(metric, audio=clips is not None)
+            if metric.hears:
+                heard = {"clips": [clips[row] for row in rows] if clips else clips, "store": store}
+            texts = [predictions[row] or "" for row in rows]
+            family = metric.compute(
+                texts, [references[row] for row in rows], **heard, **name.options
+            )
+            family = [family] if isinstance(family, MetricResult) else family
+            if len(answered) < len(rows):
+                family = [result.of_rows(answered) for result in family]
+            done[key] = {result.name: result for result in family}
         if metric.name not in done[key]:
             raise MetricError(f"the plug-in of {metric.name} returned no result of that name")
         if not isinstance(done[key][metric.name].signature, Signature):
@@ -321,26 +315,3 @@ def compute(
             )
         results.append(replace(done[key][metric.name], name=str(name)))
     return results
-
-
-def _family(
-    metric: Metric,
-    name: ScorerName,
-    predictions: Sequence[str | None],
-    references: Sequence[Sequence[str]],
-    clips: "Sequence[Clip] | None",
-    store: "Store | None",
-) -> dict[str, MetricResult]:
-    """A metric and its kin, on the samples that have an answer."""
-    heard: dict[str, Any] = {}
-    given = [row for row, text in enumerate(predictions) if text is not None]
-    rows = range(len(predictions)) if metric.of_corpus else given
-    if metric.hears:
-        refuse_without_audio(metric, audio=clips is not None)
-        heard = {"clips": [clips[row] for row in rows] if clips else clips, "store": store}
-    texts, answers = [predictions[row] or "" for row in rows], [references[row] for row in rows]
-    made = metric.compute(texts, answers, **heard, **name.options)
-    family = [made] if isinstance(made, MetricResult) else made
-    if len(given) < len(rows):
-        family = [one.of_rows(given) for one in family]
-    return {one.name: one for one in family}

@@ -1,11 +1,14 @@
-"""What every metric returns: scores of the samples, and what resampling needs for the corpus."""
+"""What every metric takes, a caption a sample with a list of references, and what it returns:
+scores of the samples, and what resampling needs for the corpus."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.errors import MetricError
 from audiocapbench.signature import Signature
 
 FloatArray = NDArray[np.float64]
@@ -16,19 +19,65 @@ def first_column(means: FloatArray) -> FloatArray:
     return means[..., 0]
 
 
+def check_captions(
+    predictions: Sequence[str], references: Sequence[Sequence[str]], *, words_needed: bool = False
+) -> None:
+    """Refuse, by MetricError, captions and references that do not belong together or are no text.
+
+    Where ``words_needed``, a sample needs a reference that is not blank.
+    """
+    if len(predictions) != len(references):
+        raise MetricError(
+            f"{len(predictions)} predictions but references for {len(references)} samples; "
+            "give one list of references for each prediction"
+        )
+    for index, own in enumerate(references):
+        if isinstance(own, str):
+            raise MetricError(
+                f"sample {index}: its references are one string; give a list of captions"
+            )
+        if len(own) == 0:
+            raise MetricError(f"sample {index} has no reference; give one or leave the sample out")
+    # Most corpora have one type of object in them, which is found out faster than each is checked.
+    types = set(map(type, chain(predictions, chain.from_iterable(references))))
+    if not all(issubclass(kind, str) for kind in types):
+        for index, texts in enumerate(zip(predictions, references, strict=True)):
+            for text in (texts[0], *texts[1]):
+                if not isinstance(text, str):
+                    raise MetricError(
+                        f"sample {index}: a caption is {type(text).__name__}, not text; "
+                        "give an empty string for a caption that is missing"
+                    )
+    for index, own in enumerate(references) if words_needed else ():
+        if not any(text.strip() for text in own):
+            raise MetricError(
+                f"sample {index} has no reference but blank ones; give one or leave the sample out"
+            )
+
+
+def check_texts(texts: Sequence[str], who: str) -> None:
+    """Refuse, by MetricError, what is not a list of texts."""
+    if isinstance(texts, str):
+        raise MetricError(f"{who} takes a list of texts, and got a single string.")
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise MetricError(
+                f"Text {row} is {type(text).__name__}, not text: give a string, or an empty one "
+                "where there was no answer."
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class MetricResult:
     """One metric on one corpus.
-
-    The corpus score is ``aggregate`` of the mean statistics, so that a bootstrap round is one
-    weighted mean and never looks at text again.
 
     Attributes:
         name: The metric's name, e.g. ``bleu_4``.
         signature: How the number was made.
         samples: Score of each sample, shape (n,).
         statistics: Sufficient statistics of each sample, shape (n, k).
-        aggregate: Maps mean statistics of shape (..., k) to corpus scores of shape (...).
+        aggregate: Maps mean statistics of shape (..., k) to corpus scores of shape (...), so that a
+            bootstrap round is one weighted mean and never looks at text again.
     """
 
     name: str

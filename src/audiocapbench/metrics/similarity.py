@@ -6,8 +6,7 @@ from itertools import chain
 import numpy as np
 
 from audiocapbench.metrics.encoders import Encoder, load
-from audiocapbench.metrics.inputs import check_captions
-from audiocapbench.metrics.result import FloatArray, MetricResult
+from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
 from audiocapbench.signature import sign
 
 _PAIRS_AT_ONCE = 8192

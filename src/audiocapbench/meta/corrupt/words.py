@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from audiocapbench.metrics.elements import thesaurus
 from audiocapbench.metrics.elements.words import ElementKind
-from audiocapbench.metrics.word_lists import read_lists, word_set
+from audiocapbench.metrics.shipped import read_lists, word_set
 
 Tokens = tuple[str, ...]
 

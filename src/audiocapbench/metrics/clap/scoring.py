@@ -15,10 +15,9 @@ from audiocapbench.metrics.clap.embedding import WATCHER, Embedder, Progress
 from audiocapbench.metrics.clap.encoder import AudioTextEncoder, identity, load_encoder
 from audiocapbench.metrics.clap.windows import Crops, Cutting, Slide
 from audiocapbench.metrics.encoders.encoder import Vectors
-from audiocapbench.metrics.inputs import check_captions
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.read_ahead import read_ahead
-from audiocapbench.metrics.result import FloatArray, MetricResult
+from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
 from audiocapbench.signature import Signature, sign
 
 if TYPE_CHECKING:

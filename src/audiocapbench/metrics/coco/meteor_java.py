@@ -7,9 +7,8 @@ import numpy as np
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.coco.java import LOCALE, LineProcess, check_java, find_jar, find_java
-from audiocapbench.metrics.inputs import check_captions
 from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
-from audiocapbench.metrics.result import FloatArray, MetricResult
+from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
 from audiocapbench.signature import sign
 
 _NAME = "meteor_1_5"

@@ -19,9 +19,8 @@ from audiocapbench.metrics.fluency.fense import (
     open_detector,
     penalise,
 )
-from audiocapbench.metrics.inputs import check_captions
 from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
-from audiocapbench.metrics.result import FloatArray, MetricResult
+from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
 from audiocapbench.signature import sign
 
 _NAME = "spice"

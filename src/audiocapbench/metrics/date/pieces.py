@@ -1,8 +1,4 @@
-"""Word pieces: sentences as an encoder cuts them, its vector of each, and weighted encoding.
-
-Loading and naming encoders is left to ``metrics.encoders``; what a piece is worth is not known
-here.
-"""
+"""Word pieces: sentences as an encoder cuts them, its vector of each, and weighted encoding."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -64,19 +60,12 @@ class PieceEncoder(Protocol):
         ...
 
     def encode_weighted(self, pieces: Pieces, weights: FloatArray) -> Vectors:
-        """Encode sentences with each piece's input vector multiplied by its weight.
-
-        A sentence without a meaningful piece is a row of zeros.
-        """
+        """Encode with each piece's input vector multiplied by its weight; zeros for no piece."""
         ...
 
 
 def piece_encoder(encoder: str | Encoder | PieceEncoder) -> PieceEncoder:
-    """Give access to the word pieces of an encoder, or of one that ``encoders.load`` knows.
-
-    Raises:
-        MetricError: If the encoder cannot be had or has no word pieces.
-    """
+    """Give access to the word pieces of an encoder, or of one that ``encoders.load`` knows."""
     if isinstance(encoder, PieceEncoder):
         return encoder
     loaded = load(encoder) if isinstance(encoder, str) else encoder
@@ -158,38 +147,34 @@ class SentenceTransformerPieces:
 
     def encode_weighted(self, pieces: Pieces, weights: FloatArray) -> Vectors:
         """Encode with weighted input embeddings, sentences of like length together."""
-        chosen = np.flatnonzero(pieces.meaningful)
-        order = chosen[np.argsort(np.diff(pieces.bounds)[chosen], kind="stable")]
-        shape = (len(pieces.bounds) - 1, self._model.get_embedding_dimension())
+        import torch
+
+        chosen, lengths = np.flatnonzero(pieces.meaningful), np.diff(pieces.bounds)
+        order = chosen[np.argsort(lengths[chosen], kind="stable")]
+        shape = (len(lengths), self._model.get_embedding_dimension())
         vectors = np.zeros(shape, dtype=np.float32)
+        device = self._model.device
         self._model.eval()
         with self._computing():
             for start in range(0, len(order), _SENTENCES_A_PASS):
                 rows = order[start : start + _SENTENCES_A_PASS]
-                vectors[rows] = self._encode_batch(pieces, weights, rows)
-        return vectors
-
-    def _encode_batch(self, pieces: Pieces, weights: FloatArray, rows: IntArray) -> Vectors:
-        import torch
-
-        starts, lengths = pieces.bounds[rows], np.diff(pieces.bounds)[rows]
-        inside = np.arange(lengths.max()) < lengths[:, np.newaxis]
-        places = (starts[:, np.newaxis] + np.arange(lengths.max()))[inside]
-        ids = np.full(inside.shape, self._tokenizer.pad_token_id or 0, dtype=np.int64)
-        ids[inside] = pieces.ids[places]
-        factors = np.ones(inside.shape, dtype=np.float32)
-        factors[inside] = weights[places]
-        device = self._model.device
-        features = {
-            "input_ids": torch.from_numpy(ids).to(device),
-            "attention_mask": torch.from_numpy(inside.astype(np.int64)).to(device),
-        }
-        scale = torch.from_numpy(factors).to(device).unsqueeze(-1)
-        # What the embedding module puts out is multiplied; the model still sees ids, so positions
-        # hold. Leaving the block removes the hook.
-        with self._words.register_forward_hook(lambda *call: call[-1] * scale):
-            encoded = self._model(features)["sentence_embedding"]
-        vectors: Vectors = encoded.float().cpu().numpy()
+                within = np.arange(lengths[rows].max())
+                inside = within < lengths[rows, np.newaxis]
+                places = (pieces.bounds[rows, np.newaxis] + within)[inside]
+                ids = np.full(inside.shape, self._tokenizer.pad_token_id or 0, dtype=np.int64)
+                ids[inside] = pieces.ids[places]
+                factors = np.ones(inside.shape, dtype=np.float32)
+                factors[inside] = weights[places]
+                features = {
+                    "input_ids": torch.from_numpy(ids).to(device),
+                    "attention_mask": torch.from_numpy(inside.astype(np.int64)).to(device),
+                }
+                scale = torch.from_numpy(factors).to(device).unsqueeze(-1)
+                # What the embedding module puts out is multiplied; the model still sees ids, so
+                # positions hold. Leaving the block removes the hook.
+                with self._words.register_forward_hook(lambda *call, by=scale: call[-1] * by):
+                    encoded = self._model(features)["sentence_embedding"]
+                vectors[rows] = encoded.float().cpu().numpy()
         return vectors
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from audiocapbench.metrics.porter import stem
-from audiocapbench.metrics.word_lists import read_lists
+from audiocapbench.metrics.shipped import read_lists
 
 
 class Meanings(NamedTuple):

@@ -4,7 +4,7 @@ from enum import IntEnum
 from functools import lru_cache
 
 from audiocapbench.metrics.porter import stem
-from audiocapbench.metrics.word_lists import word_set
+from audiocapbench.metrics.shipped import word_set
 
 _WORDS_KEPT = 100_000
 

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.metrics.inputs import check_texts
+from audiocapbench.metrics.result import check_texts
 from audiocapbench.metrics.spreading import spread
 
 Vectors = NDArray[np.float32]

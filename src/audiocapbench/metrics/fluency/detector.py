@@ -20,10 +20,9 @@ from audiocapbench.metrics.fluency.text import (
     sentences_of,
     stem_of,
 )
-from audiocapbench.metrics.inputs import check_texts
-from audiocapbench.metrics.result import FloatArray, MetricResult
+from audiocapbench.metrics.result import FloatArray, MetricResult, check_texts
+from audiocapbench.metrics.shipped import shipped_weights
 from audiocapbench.metrics.similarity import mean_cosines
-from audiocapbench.metrics.weights import shipped_weights
 from audiocapbench.signature import sign
 
 ERROR_WEIGHT = 0.23

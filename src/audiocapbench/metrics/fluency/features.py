@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from audiocapbench.metrics.fluency.text import GRAMMAR, LINKS, PAUSE, STILL_MORE, shape_of, stem_of
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.metrics.word_lists import read_lists
+from audiocapbench.metrics.shipped import read_lists
 
 BUCKET_BITS = 18
 REPETITION: tuple[str, ...] = tuple(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from audiocapbench.metrics.fluency.features import hash_words
 from audiocapbench.metrics.fluency.text import PAUSE, sentences_of
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.metrics.weights import shipped_weights
+from audiocapbench.metrics.shipped import shipped_weights
 
 ORDERS = 3
 _START, _STOP = "<", ">"

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from audiocapbench.metrics.word_lists import word_set
+from audiocapbench.metrics.shipped import word_set
 
 PAUSE = ","
 SPEECH = '"'

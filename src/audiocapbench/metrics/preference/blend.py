@@ -12,11 +12,10 @@ import numpy as np
 from audiocapbench.metrics.elements import RULES, ElementCase, ElementComparer
 from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.fluency.detector import load_detector
-from audiocapbench.metrics.inputs import check_captions
 from audiocapbench.metrics.preference.coverage import covered_shares, load_weights
-from audiocapbench.metrics.result import FloatArray, MetricResult
+from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
+from audiocapbench.metrics.shipped import shipped_weights
 from audiocapbench.metrics.similarity import mean_cosines
-from audiocapbench.metrics.weights import shipped_weights
 from audiocapbench.signature import sign
 
 FEATURES = ("coverage", "accuracy", "completeness", "faithfulness", "fluency", "ending", "length")

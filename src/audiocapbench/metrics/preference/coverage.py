@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.encoders.encoder import Vectors, readable
 from audiocapbench.metrics.encoders.wordllama import DIMENSIONS, WordLlamaEncoder
-from audiocapbench.metrics.inputs import check_captions
-from audiocapbench.metrics.result import FloatArray, MetricResult
-from audiocapbench.metrics.weights import shipped_weights
+from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
+from audiocapbench.metrics.shipped import shipped_weights
 from audiocapbench.signature import sign
 
 _WORDS_AT_ONCE = 1024

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from audiocapbench.metrics.word_lists import read_lists
+from audiocapbench.metrics.shipped import read_lists
 
 LETTER = "\u00e9"
 """Stands for every non-ASCII letter."""

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from audiocapbench.metrics.negation import NegationRules, find_denials
-from audiocapbench.metrics.word_lists import read_lists, word_set
+from audiocapbench.metrics.shipped import read_lists, word_set
 
 KINDS = ("speech", "music", "sound")
 LONGEST_READ = 20_000

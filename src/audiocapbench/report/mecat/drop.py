@@ -8,7 +8,7 @@ from audiocapbench.benchmarks.mecat.groups import CONTENTS, published_count
 from audiocapbench.benchmarks.mecat.published import CAPTION_DATE, published_table
 from audiocapbench.benchmarks.mecat.traits import CAPTION
 from audiocapbench.errors import ReportError
-from audiocapbench.metrics.date import aggregate_date
+from audiocapbench.metrics.date.metric import aggregate_date
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.mecat.rankings import (
     NOBODY,

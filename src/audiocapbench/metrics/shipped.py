@@ -1,25 +1,37 @@
-"""Weights that ship with the package: read whole, named by what is in them, or refused."""
+"""Files that ship with the package: lists of words, and weights named by a fingerprint."""
 
 import hashlib
 import io
 import json
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from importlib import resources
 from typing import Any
 
-import numpy as np
-
 from audiocapbench.errors import MetricError
+
+
+@cache
+def read_lists(package: str, file: str) -> dict[str, Any]:
+    """The lists of a file that ships with the package, each as it is written."""
+    return tomllib.loads(resources.files(package).joinpath(file).read_text("utf-8"))
+
+
+def word_set(package: str, file: str, name: str) -> frozenset[str]:
+    """One of the lists as a set of words."""
+    return frozenset(read_lists(package, file)[name].split())
 
 
 @contextmanager
 def shipped_weights(package: str, file: str, what: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The fingerprint of a metric's file of weights, NumPy's or JSON, and what it holds.
 
-    Raises:
-        MetricError: It cannot be read, or lacks what is looked for in it.
+    MetricError where it cannot be read, or lacks what is looked for in it.
     """
+    import numpy as np
+
     place = resources.files(f"audiocapbench.metrics.{package}") / "weights" / file
     try:
         content = place.read_bytes()
