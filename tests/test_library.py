@@ -10,8 +10,7 @@ from typing import Any, get_type_hints
 import pytest
 
 import audiocapbench as acb
-from audiocapbench.library.importing import ImportSettings
-from audiocapbench.library.running import JudgeSettings, RunSettings
+from audiocapbench.library.running import ImportSettings, JudgeSettings, RunSettings
 from command import run_command
 from folders import write_folder
 from needs import needs

@@ -59,7 +59,7 @@ def test_the_help_imports_only_what_prints_it() -> None:
 
 def test_torch_is_not_part_of_the_core() -> None:
     loaded = modules_after(
-        "import audiocapbench.cli.demo, audiocapbench.engine, audiocapbench.metrics\n"
+        "import audiocapbench.cli.run, audiocapbench.engine, audiocapbench.metrics\n"
         "import audiocapbench.report.page.html, audiocapbench.models.listener"
     )
     assert "torch" not in loaded

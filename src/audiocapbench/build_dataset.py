@@ -3,86 +3,56 @@
 It builds the same folder as ``audiocapbench build`` and adds the published metadata.json.
 """
 
-import argparse
 import sys
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
-from audiocapbench.cli import interrupt_again
-from audiocapbench.cli.console import print_errors, say
-from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.cli import interrupt_again, options
+from audiocapbench.cli.app import PublishedCommand, leave, published_app
+from audiocapbench.cli.build import PARTS, Count, build_audiocapbench
 
-_SOME_FAILED, _WRONG_USE, _INTERRUPTED = 1, 2, 130
-_PARTS = {
-    "sound_clotho": "clotho",
-    "sound_audiocaps": "audiocaps",
-    "music": "music",
-    "speech": "speech",
-}
+app = published_app()
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code."""
-    options = _parser().parse_args(words)
-    try:
-        return _build(options)
-    except AudioCapBenchError as error:
-        print_errors(error)
-        return _WRONG_USE
-    except KeyboardInterrupt:
-        say("audiocapbench: interrupted; what was done is kept")
-        return _INTERRUPTED
+@options.command(app.command, cls=PublishedCommand)
+def build_dataset(
+    *,
+    output_dir: Path = Path("data/audio_caption"),
+    cache_dir: Path | None = None,
+    dry_run: bool = False,
+    sound_clotho: Count = None,
+    sound_audiocaps: Count = None,
+    music: Count = None,
+    speech: Count = None,
+    ids_dir: Path | None = None,
+    clip: Literal["published", "annotation"] = "published",
+    credentials: options.FoundCredentials = None,
+) -> None:
+    """Download the clips and captions of AudioCapBench into a folder.
 
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m audiocapbench.build_dataset",
-        description="Download the clips and captions of AudioCapBench into a folder.",
-    )
-    parser.add_argument(
-        "--output-dir", type=Path, default=Path("data/audio_caption"), help="the folder to make"
-    )
-    parser.add_argument("--cache-dir", type=Path, help="where downloaded ID lists are kept")
-    parser.add_argument("--dry-run", action="store_true", help="only look up what is missing")
-    for option, part in _PARTS.items():
-        name = f"--{option.replace('_', '-')}"
-        parser.add_argument(name, type=int, metavar="N", help=f"how many clips of {part}")
-    parser.add_argument("--ids-dir", type=Path, help="folder with the four ID lists")
-    parser.add_argument(
-        "--clip",
-        choices=("published", "annotation"),
-        default="published",
-        help="MusicCaps: what the paper evaluated, or the 10 s that the annotation describes",
-    )
-    parser.add_argument(
-        "--credentials",
-        type=Path,
-        help="file of KEY=value lines (HF_TOKEN); credentials.env here is read by itself",
-    )
-    return parser
-
-
-def _build(options: argparse.Namespace) -> int:
-    from audiocapbench.cli.build import build_audiocapbench
-    from audiocapbench.credentials import load_credentials
+    Args:
+        output_dir (DIR): The folder to make.
+        cache_dir (DIR): Where downloaded ID lists are kept.
+        dry_run: Only look up what is missing.
+        ids_dir (DIR): Folder with the four ID lists.
+        clip: MusicCaps: what the paper evaluated, or the 10 s that the annotation describes.
+    """
     from audiocapbench.data.build import BuildSettings
     from audiocapbench.data.build.audiocapbench import write_seed_metadata
 
-    if options.credentials is not None:
-        say(*load_credentials(options.credentials))
-    counts = {part: getattr(options, option) for option, part in _PARTS.items()}
+    counts = zip(PARTS, (sound_clotho, sound_audiocaps, music, speech), strict=True)
     settings = BuildSettings(
-        ids_dir=options.ids_dir,
-        counts={part: count for part, count in counts.items() if count is not None},
-        cache_dir=options.cache_dir,
-        clip=options.clip,
+        ids_dir=ids_dir,
+        counts={part: count for part, count in counts if count is not None},
+        cache_dir=cache_dir,
+        clip=clip,
     )
-    end = build_audiocapbench(options.output_dir, settings, dry_run=options.dry_run)
-    if not options.dry_run:
-        write_seed_metadata(options.output_dir)
-    return _SOME_FAILED if not options.dry_run and end.present < end.wanted else 0
+    end = build_audiocapbench(output_dir, settings, dry_run=dry_run)
+    if not dry_run:
+        write_seed_metadata(output_dir)
+    leave(failed=not dry_run and end.present < end.wanted)
 
 
 if __name__ == "__main__":
     sys.unraisablehook = interrupt_again
-    sys.exit(main())
+    app(prog_name="python -m audiocapbench.build_dataset")

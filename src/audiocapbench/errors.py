@@ -7,10 +7,17 @@ and the command line prints its option.
 
 import copyreg
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 _NEAR = 0.65
+SHOWN = 5
+"""How many of a long list people are shown; programs get them all."""
+
+
+def some(names: Sequence[str]) -> str:
+    """The first names of a list."""
+    return ", ".join(names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
 
 
 def did_you_mean(name: str, known: Iterable[str], there: str = "") -> str:

@@ -9,17 +9,17 @@ import sys
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from typer import Option
-from typer.core import TyperCommand
 
-from audiocapbench.asking import JudgePanel, ModelOptions, RequestOptions
+from audiocapbench.asking import JudgePanel, ModelOptions
 from audiocapbench.cli import interrupt_again, options
-from audiocapbench.cli.app import code_of, handle_errors, leave
+from audiocapbench.cli.app import PublishedCommand, code_of, leave, published_app
 from audiocapbench.cli.console import json_text, print_errors, say
 from audiocapbench.errors import AudioCapBenchError, MetricError
+from audiocapbench.files import write_file
 
 if TYPE_CHECKING:
     from audiocapbench.engine import RunEnd
@@ -46,25 +46,10 @@ _DEFAULT_MODELS = {
 }
 
 
-class _Command(TyperCommand):
-    def make_context(self, *words: Any, **more: Any) -> Any:
-        with handle_errors():
-            return super().make_context(*words, **more)
-
-    def invoke(self, ctx: Any) -> Any:
-        with handle_errors():
-            return super().invoke(ctx)
+app = published_app()
 
 
-app = typer.Typer(
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-@options.command(app.command, cls=_Command)
+@options.command(app.command, cls=PublishedCommand)
 def evaluate(
     *,
     provider: str | None = None,
@@ -83,7 +68,6 @@ def evaluate(
     category: str | None = None,
     max_samples: Annotated[int | None, Option(min=1)] = None,
     protocol: options.Protocol = "published",
-    asking: RequestOptions,
     session: options.Session,
 ) -> None:
     """Evaluate a model on AudioCapBench and write the published result JSON.
@@ -107,16 +91,15 @@ def evaluate(
         category (NAME): Only sound, music or speech.
         max_samples (N): Only the first so many samples.
     """
-    from audiocapbench.benchmarks import Selection
+    from audiocapbench import benchmarks, engine
     from audiocapbench.benchmarks.captioning import load_audiocapbench
     from audiocapbench.cli.progress import carry_out, explain_end, explain_spending
-    from audiocapbench.engine import Asking, RetryPolicy
     from audiocapbench.plan import RunPlan
 
     if all_models and (provider or model):
         raise AudioCapBenchError("--all-models stands alone; leave out --provider and --model")
-    retry = None if max_retries is None else RetryPolicy(attempts=max_retries)
-    how = Asking.of(asking, retry=retry)
+    retry = None if max_retries is None else engine.RetryPolicy(attempts=max_retries)
+    how = session.asking(retry=retry)
     named = _one_a_provider() if all_models else [_named(provider, model)]
     able = dict(_able(named, how.model_settings(told), published=protocol == "published"))
     benchmark = load_audiocapbench(data_dir, follow_links=follow_links, metadata=metadata)
@@ -124,7 +107,7 @@ def evaluate(
     outputs = {
         made.name: (one, _output(output, one, several=all_models)) for one, made in able.items()
     }
-    chosen = Selection((category,) if category is not None else (), max_samples)
+    chosen = benchmarks.Selection((category,) if category is not None else (), max_samples)
     models = list(able.values())
     plan = RunPlan.of_models(session.store, benchmark, models, how, panel=panel, selection=chosen)
     found = carry_out(plan, yes=session.yes)
@@ -169,20 +152,17 @@ def _one_a_provider() -> list[_Named]:
     """The default model of every provider whose key is set; what is left out is said."""
     from audiocapbench.models.registry import built_in_providers
 
-    found, absent = [], []
-    wanted: dict[str, None] = {}
-    for provider in list(_OURS)[:-1]:
-        record = built_in_providers()[_OURS[provider]]
-        keys = (*record.key_names, *record.other_access)
-        wanted |= dict.fromkeys(keys)
-        if any(os.environ.get(key, "").strip() for key in keys):
-            found.append(_named(provider, None))
-        else:
-            absent.append(f"Without {provider}: {' or '.join(keys)} is not set.")
-    if not found:
-        raise AudioCapBenchError(f"--all-models needs a key, and none is set: {', '.join(wanted)}")
-    say(*absent)
-    return found
+    records = {name: built_in_providers()[_OURS[name]] for name in list(_OURS)[:-1]}
+    keys = {name: (*one.key_names, *one.other_access) for name, one in records.items()}
+    able = [
+        name for name, own in keys.items() if any(os.environ.get(key, "").strip() for key in own)
+    ]
+    if not able:
+        wanted = ", ".join(dict.fromkeys(key for own in keys.values() for key in own))
+        raise AudioCapBenchError(f"--all-models needs a key, and none is set: {wanted}")
+    absent = {name: " or ".join(own) for name, own in keys.items() if name not in able}
+    say(*(f"Without {name}: {own} is not set." for name, own in absent.items()))
+    return [_named(name, None) for name in able]
 
 
 def _able(
@@ -237,10 +217,9 @@ def _write_result(
 
     Returns whether some answers failed.
     """
-    from audiocapbench.cli.results import print_tables
+    from audiocapbench.cli.progress import print_tables
     from audiocapbench.data.outcome import SCORED
     from audiocapbench.engine import score_run
-    from audiocapbench.files import write_file
     from audiocapbench.report.published_result import published_result
     from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
 from anyio import to_thread
@@ -35,7 +34,7 @@ from audiocapbench.engine import (
     run_benchmark,
     score_run,
 )
-from audiocapbench.errors import AudioCapBenchError, FatalError
+from audiocapbench.errors import AudioCapBenchError, FatalError, some
 from audiocapbench.judges import (
     Judge,
     JudgeOptions,
@@ -58,9 +57,6 @@ Result = TypeVar("Result")
 Call = Callable[..., Coroutine[Any, Any, Any]]
 """Awaits a function, or its async twin where there is one and an event loop to run it in."""
 
-SHOWN = 5
-"""How many of a long list people are shown."""
-
 
 def judge_options(asking: Asking, progress: JudgeProgress | None = None) -> JudgeOptions:
     """How judges are asked."""
@@ -69,8 +65,15 @@ def judge_options(asking: Asking, progress: JudgeProgress | None = None) -> Judg
     return found
 
 
+@dataclass
 class Host:
-    """Who watches a plan and agrees to what it costs; this one is silent and agrees to all."""
+    """Who watches a plan and agrees to what it costs; this one is silent and agrees to all.
+
+    Attributes:
+        progress: Who is told how runs go.
+    """
+
+    progress: Progress | None = None
 
     def say(self, *lines: str) -> None:
         """Be told something in words."""
@@ -80,7 +83,7 @@ class Host:
 
     def run_progress(self, model: str) -> Progress | None:
         """Who is told how a model's run goes."""
-        return None
+        return self.progress
 
     def judge_progress(self, rounds: Sequence[str] = ()) -> JudgeProgress | None:
         """Who is told how judging goes; of several rounds, each under its name."""
@@ -91,11 +94,7 @@ class Host:
 
 
 class Plan(ABC, Generic[Result]):
-    """Whatever asks somebody: what it will likely cost, and the asking.
-
-    Attributes:
-        caveat: What is said of its costs.
-    """
+    """Whatever asks somebody: what it will likely cost, with a caveat or not, and the asking."""
 
     asking: Asking
     caveat = ""
@@ -127,16 +126,12 @@ class TaskPlan(Plan[Result]):
 
     async def carry_out(self, host: Host, call: Call) -> Result:
         """Call the function."""
-        found: Result = await call(self.work, None, host)
-        return found
+        result: Result = await call(self.work, None, host)
+        return result
 
 
 def execute(plan: Plan[Result], host: Host | None = None) -> Result:
-    """Have a plan agreed to and carry it out; what was done before is not done again.
-
-    Raises:
-        AudioCapBenchError: It was not agreed to, or cannot be carried out.
-    """
+    """Have a plan agreed to and carry it out; what was done before is not done again."""
     return finish(_execute(plan, host or Host(), now))
 
 
@@ -159,8 +154,8 @@ def finish(work: Coroutine[Any, Any, Result]) -> Result:
     try:
         work.send(None)
     except StopIteration as end:
-        found: Result = end.value
-        return found
+        result: Result = end.value
+        return result
     raise RuntimeError("a plan waits for an event loop, and there is none")
 
 
@@ -240,16 +235,14 @@ class RunPlan(Plan[RunsEnd]):
         panel: JudgePanel | None = None,
         selection: Selection | None = None,
     ) -> Self:
-        """Ask models; what is wrong with the names is said before a store is made.
+        """Ask models, by the benchmark's own metrics where none are named.
 
-        Args:
-            metrics: The benchmark's own by default.
+        What is wrong with the names is said before a store is made.
         """
-        judges = panel_judges(
-            panel or JudgePanel(), benchmark.traits, asking.timeout, asks_models=True
-        )
-        names = benchmark.traits.metrics if metrics is None else metrics
-        check_metrics(benchmark.traits.aggregation, names)
+        traits = benchmark.traits
+        judges = panel_judges(panel or JudgePanel(), traits, asking.timeout, asks_models=True)
+        names = traits.metrics if metrics is None else metrics
+        check_metrics(traits.aggregation, names)
         chosen = selection or Selection()
         chosen.of(benchmark)
         store = Store.open(store) if isinstance(store, str) else store
@@ -266,11 +259,7 @@ class RunPlan(Plan[RunsEnd]):
         panel: JudgePanel | None = None,
         repeats: int = 1,
     ) -> Self:
-        """Score and judge an old run.
-
-        Args:
-            metrics: The benchmark's own by default.
-        """
+        """Score and judge an old run, by the benchmark's own metrics where none are named."""
         if run.is_trial:
             raise AudioCapBenchError(
                 f"run {run.id} is of {run.benchmark}: its answers are no captions to score"
@@ -298,9 +287,33 @@ class RunPlan(Plan[RunsEnd]):
         """Who judges."""
         return [judge.name for judge in self.judges]
 
-    def notes(self) -> Iterable[str]:
+    def notes(self) -> Iterator[str]:
         """What was guessed, is left out, or has changed since the benchmark was last run."""
-        return () if self.benchmark is None else benchmark_notes(self.benchmark, self.store)
+        if (benchmark := self.benchmark) is None:
+            return
+        yield from benchmark.notes
+        if benchmark.name.startswith("folder/"):
+            named = {one.clip.file_name for one in benchmark.samples}
+            named |= {one.file_name or one.id for one in benchmark.missing}
+            paths = sorted(benchmark.root.rglob("*"))
+            audio = [one for one in paths if one.suffix.lower() in EXTENSIONS]
+            there = [one.relative_to(benchmark.root).as_posix() for one in audio]
+            if left := [name for name in there if name not in named]:
+                files = counted(len(left), "audio file")
+                yield f"{files} not named in the metadata, left out: {some(left)}"
+        place = (benchmark.name, str(benchmark.root.resolve()), benchmark.fingerprint)
+        changed = self.store.catalog.changes(*place, benchmark.samples)
+        if changed is None:
+            return
+        facts = (
+            ("clip", "changed", changed.clips),
+            ("sample", "other references, instruction or category", changed.texts),
+            ("sample", "come or gone", changed.others),
+        )
+        for noun, how, names in facts:
+            if names:
+                have = f"{counted(len(names), noun)} {'has' if len(names) == 1 else 'have'} {how}"
+                yield f"{have} since run {changed.run}, so this is a new run: {some(names)}"
 
     def previews(self) -> Iterator[Preview]:
         """What models would be asked, and judges, were every question answered."""
@@ -344,11 +357,13 @@ class RunPlan(Plan[RunsEnd]):
 
     async def carry_out(self, host: Host, call: Call) -> RunsEnd:
         """Ask, score and judge one run after the other, and stop where told to."""
-        found = RunsEnd()
+        result = RunsEnd()
         everyone: list[Model | Run] = [*self.models, *self.runs]
         for asked in everyone:
             if isinstance(asked, Run):
-                end = self._known(asked)
+                outcomes = self.store.outcomes(asked.id).values()
+                statuses = Counter(str(one.reply.status) for one in outcomes)
+                end = RunEnd(asked, len(asked.sample_ids), len(outcomes), statuses, None)
             else:
                 how = self.asking.of_model(asked, host.run_progress(asked.name))
                 how["selection"], how["only"] = self.selection, self.only
@@ -356,20 +371,20 @@ class RunPlan(Plan[RunsEnd]):
                 try:
                     end = await call(run_benchmark, arun_benchmark, *who, **how)
                 except FatalError as error:
-                    found.refusals.append(error)
+                    result.refusals.append(error)
                     continue
-            found.ends.append(end)
+            result.ends.append(end)
             if end.dropped:
                 break
             if self.metrics:
                 await call(score_run, None, self.store, end.run, self.metrics)
             if end.stop is None and self.judges:
-                found.ends[-1] = end = await self._judge(end, found, host, call)
+                result.ends[-1] = end = await self._judge(end, result, host, call)
             if end.stop is not None:
                 break
-        return found
+        return result
 
-    async def _judge(self, end: RunEnd, found: RunsEnd, host: Host, call: Call) -> RunEnd:
+    async def _judge(self, end: RunEnd, result: RunsEnd, host: Host, call: Call) -> RunEnd:
         judging = await call(
             judge_run,
             ajudge_run,
@@ -380,14 +395,10 @@ class RunPlan(Plan[RunsEnd]):
             samples=self.only,
             **judge_options(self.asking, host.judge_progress()),
         )
-        found.refusals += judging.refusals
-        found.judged += sum(one.total - one.known for one in judging.judges)
+        result.refusals += judging.refusals
+        result.judged += sum(one.total - one.known for one in judging.judges)
         end = replace(end, stop=judging.stop, spending=judging.spending, dropped=judging.dropped)
         return end if end.stop is None else replace(end, judged=judging.reached)
-
-    def _known(self, run: Run) -> RunEnd:
-        statuses = Counter(str(one.reply.status) for one in self.store.outcomes(run.id).values())
-        return RunEnd(run, len(run.sample_ids), statuses.total(), statuses, None)
 
 
 def selected(samples: SampleOptions, ids: tuple[str, ...] = ()) -> Selection:
@@ -399,14 +410,8 @@ def selected(samples: SampleOptions, ids: tuple[str, ...] = ()) -> Selection:
 def panel_judges(
     panel: JudgePanel, traits: Traits, timeout: float | None, *, asks_models: bool = False
 ) -> list[Judge]:
-    """The judges of a panel for a benchmark's answers.
-
-    Args:
-        asks_models: Whether the protocol is about models that are asked, too.
-
-    Raises:
-        AudioCapBenchError: There is no such judge, or an option is about none of them.
-    """
+    """The judges of a panel for a benchmark's answers; with ``asks_models`` the protocol is about
+    models that are asked, too."""
     judges = create_judges(
         panel.judge or (),
         traits.judge,
@@ -422,40 +427,6 @@ def panel_judges(
     return judges
 
 
-def benchmark_notes(benchmark: Benchmark, store: Store) -> Iterator[str]:
-    """What was guessed, is left out, or has changed since it was last run: a new run then."""
-    yield from benchmark.notes
-    yield from _unlisted(benchmark)
-    root = str(benchmark.root.resolve())
-    changed = store.catalog.changes(benchmark.name, root, benchmark.fingerprint, benchmark.samples)
-    if changed is None:
-        return
-    since = f"since run {changed.run}, so this is a new run"
-    facts = (
-        ("clip", "changed", changed.clips),
-        ("sample", "other references, instruction or category", changed.texts),
-        ("sample", "come or gone", changed.others),
-    )
-    for noun, how, names in facts:
-        if names:
-            has = "has" if len(names) == 1 else "have"
-            yield f"{counted(len(names), noun)} {has} {how} {since}: {some(names)}"
-
-
-def _unlisted(benchmark: Benchmark) -> Iterator[str]:
-    """Which audio files of a user's folder its metadata does not name."""
-    if not benchmark.name.startswith("folder/"):
-        return
-    named = {one.clip.file_name for one in benchmark.samples}
-    named |= {one.file_name or one.id for one in benchmark.missing}
-    root = benchmark.root
-    there = (one.relative_to(root).as_posix() for one in sorted(root.rglob("*")))
-    left = [name for name in there if name not in named and Path(name).suffix.lower() in EXTENSIONS]
-    if left:
-        files = counted(len(left), "audio file")
-        yield f"{files} not named in the metadata, left out: {some(left)}"
-
-
 def _questions(samples: Sequence[Sample]) -> str:
     """Questions in words, with ``{}`` for their number where several are about one clip."""
     clips = len({sample.clip.sha256 for sample in samples})
@@ -469,8 +440,3 @@ def length(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def some(names: Sequence[str]) -> str:
-    """The first names of a list."""
-    return ", ".join(names[:SHOWN]) + (", …" if len(names) > SHOWN else "")

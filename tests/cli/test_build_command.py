@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from needs import needs
 
 needs("huggingface_hub", "pyarrow")
 
-from audiocapbench import build_dataset
+from audiocapbench.build_dataset import app as seed
 from audiocapbench.cli import main
 from audiocapbench.data import open_folder
 from command import COMMAND, run_command
@@ -41,7 +42,7 @@ def call(server: HubServer, folder: Path, *words: str) -> subprocess.CompletedPr
         *words[len(COMMAND) :],
         cwd=folder,
         env=environment(server, folder),
-        program=(lambda: sys.exit(build_dataset.main())) if published else main,
+        program=partial(seed, prog_name="build_dataset") if published else main,
     )
 
 

@@ -14,8 +14,7 @@ import pytest
 import typer
 
 from audiocapbench.asking import RequestOptions
-from audiocapbench.cli.app import app, load_commands
-from audiocapbench.cli.examples import examples
+from audiocapbench.cli.app import app, examples, load_commands
 from audiocapbench.evaluate import app as evaluate
 from audiocapbench.library.running import JudgeSettings, RunSettings
 from audiocapbench.study.study_file import Study
@@ -73,7 +72,7 @@ def test_every_example_is_of_a_command_that_is_there(
     shown = {
         line for path, one in everything.items() for line in examples(one, " ".join(path)) if path
     }
-    source = Path(sys.modules["audiocapbench.cli.examples"].__file__ or "")
+    source = Path(sys.modules["audiocapbench.cli.app"].__file__ or "").with_name("examples")
     assert shown == set(source.with_suffix(".txt").read_text(encoding="utf-8").splitlines())
 
 

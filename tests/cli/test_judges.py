@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from audiocapbench.cli.results import warn_about
+from audiocapbench.cli.progress import warn_about
 from audiocapbench.store import DEFAULT_STORE, Store
 from command import run_command
 from fakes.mecat_shards import build_shards, caption_files, clip, clip_key, pair, question, tar

@@ -41,17 +41,12 @@ def _run() -> None:
     try:
         app()
     except SystemExit as ended:
-        if ended.code == _INTERRUPTED:
-            _leave_threads(_INTERRUPTED)
+        # Whoever interrupts does not wait for threads that wait for a disk or a server.
+        for thread in threading.enumerate() if ended.code == _INTERRUPTED else ():
+            if thread.name == "AnyIO worker thread":
+                thread.join(_LAST_WAIT_S)
+                if thread.is_alive():
+                    sys.stdout.flush()
+                    sys.stderr.flush()
+                    os._exit(_INTERRUPTED)
         raise
-
-
-def _leave_threads(code: int) -> None:
-    """Whoever interrupts does not wait for threads that wait for a disk or a server."""
-    for thread in threading.enumerate():
-        if thread.name == "AnyIO worker thread":
-            thread.join(_LAST_WAIT_S)
-            if thread.is_alive():
-                sys.stdout.flush()
-                sys.stderr.flush()
-                os._exit(code)

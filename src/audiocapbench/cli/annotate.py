@@ -1,19 +1,17 @@
 """``audiocapbench annotate``: a benchmark from a folder of audio, stage by stage or all the way."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable
 from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
 from typer import Option
 
 from audiocapbench.asking import ModelOptions, RequestOptions
 from audiocapbench.cli import options
-from audiocapbench.cli.app import app, leave
-from audiocapbench.cli.console import print_json, say, show, some
-from audiocapbench.cli.examples import ExampleGroup
+from audiocapbench.cli.app import ExampleGroup, add_group, leave
+from audiocapbench.cli.console import print_json, say, show, show_lines, show_result
+from audiocapbench.errors import AudioCapBenchError, ModelError, some
 from audiocapbench.table import Table
 
 if TYPE_CHECKING:
@@ -38,97 +36,72 @@ class _Stages(ExampleGroup):
         return sorted(self.commands, key=_WHOLE.__eq__)
 
 
-annotate_app = typer.Typer(
+annotate_app = add_group(
+    "annotate",
     cls=_Stages,
     help="Make a benchmark from a folder of audio: experts hear, a model merges, rules check.",
     no_args_is_help=True,
-    rich_markup_mode=None,
 )
-app.add_typer(annotate_app, name="annotate")
 
 
-def _asks(*, asking: RequestOptions, session: options.Session, json: options.Json = False) -> None:
-    """Options of every command whose stages may ask a model."""
-
-
+def _asks(*, session: options.Session, json: options.Json = False) -> None: ...
 def _asks_nobody(
     *, store: options.Store = options.DEFAULT_STORE, json: options.Json = False
+) -> None: ...
+
+
+def _add(
+    *stages: Callable[..., "StageResult"], name: str = "", text: str = "", shared: Any = _asks
 ) -> None:
-    """Options of the others."""
-
-
-Stage = Callable[..., "StageResult"]
-
-
-def _add(name: str, stages: Sequence[Stage], text: str, *, paid: bool = True) -> None:
-    """Add a command that goes through stages, with the options of all of them."""
+    """Add a command that goes through stages, with the options of all of them and the shared ones;
+    one of a single stage has its name and text."""
     taken = [list(signature(one).parameters.values())[1:] for one in stages]
-    shared = signature(_asks if paid else _asks_nobody).parameters.values()
+    docs = [(getdoc(one) or "").partition("\nArgs:\n") for one in stages]
     own = {one.name: one for parameters in taken for one in parameters}
     needed = sorted(own.values(), key=lambda one: (one.kind, one.default is not Parameter.empty))
 
     def command(
         *,
-        asking: RequestOptions | None = None,
         session: options.Session | None = None,
         store: str = options.DEFAULT_STORE,
         json: bool = False,
         **given: Any,
     ) -> None:
-        calls = {
-            stage.__name__[1:]: partial(stage, **{one.name: given[one.name] for one in parameters})
-            for stage, parameters in zip(stages, taken, strict=True)
-        }
-        session = session or options.Session(store=store)
-        results = _run(calls, given, asking or RequestOptions(), session)
+        from audiocapbench.annotate.split import read_shares
+        from audiocapbench.annotate.stage import StageContext
+        from audiocapbench.cli.progress import Terminal, explain_spending
+        from audiocapbench.engine.ask_context import AskContext
+
+        session = session or options.Session(RequestOptions(), store=store)
+        how, results = session.asking(), {}
+        with Terminal(yes=session.yes) as host:
+            settings = AskContext(store_url=session.store, progress=host.advance, **vars(how))
+            # What is written wrongly is refused before the first stage.
+            if "shares" in given:
+                read_shares(given["shares"])
+            if "llm" in given:
+                _merging_model(settings, given["llm"], given["temperature"], given["max_tokens"])
+            agree = lambda preview: host.agree([how.priced(preview)], how.budget)  # noqa: E731
+            context = StageContext(given["folder"], settings, agree)
+            try:
+                for stage, parameters in zip(stages, taken, strict=True):
+                    arguments = {one.name: given[one.name] for one in parameters}
+                    results[stage.__name__[1:]] = stage(context, **arguments)
+            except KeyboardInterrupt:
+                say(f"What was done is kept in {settings.store.name}; the same command goes on.")
+                raise
+        explain_spending(how.budget)
         documents = {name: result.document for name, result in results.items()}
         if json:
             print_json(documents if len(stages) > 1 else next(iter(documents.values())))
         else:
-            for stage, document in documents.items():
-                _SHOWN[stage](document)
+            for stage_name, document in documents.items():
+                _SHOWN[stage_name](document)
         leave(failed=not all(result.whole for result in results.values()))
 
-    helps = [(getdoc(one) or "").partition("\nArgs:\n")[2] for one in stages]
-    command.__doc__ = "\n".join([text, "", "Args:", *helps])
-    vars(command)["__signature__"] = Signature([*needed, *shared])
-    options.command(annotate_app.command, name)(command)
-
-
-def _run(
-    stages: Mapping[str, Stage],
-    given: Mapping[str, Any],
-    asking: RequestOptions,
-    session: options.Session,
-) -> "dict[str, StageResult]":
-    """Go through stages; what is written wrongly is refused before the first."""
-    from audiocapbench.annotate.split import read_shares
-    from audiocapbench.annotate.stage import StageContext
-    from audiocapbench.cli.progress import Terminal, explain_spending
-    from audiocapbench.engine import Asking
-    from audiocapbench.engine.ask_context import AskContext
-    from audiocapbench.plan import TaskPlan, execute
-
-    how = Asking.of(asking)
-    with Terminal(yes=session.yes) as host:
-        settings = AskContext(store_url=session.store, progress=host.advance, **vars(how))
-        if "shares" in given:
-            read_shares(given["shares"])
-        if "llm" in given:
-            _merging_model(settings, given["llm"], given["temperature"], given["max_tokens"])
-        agree = lambda preview: host.agree([how.priced(preview)], how.budget)  # noqa: E731
-        context = StageContext(given["folder"], settings, agree)
-
-        def planned(stage: Stage) -> "TaskPlan[StageResult]":
-            return TaskPlan(how, list, lambda _host: stage(context))
-
-        try:
-            results = {name: execute(planned(one), host) for name, one in stages.items()}
-        except KeyboardInterrupt:
-            say(f"What was done is kept in {settings.store.name}; the same command goes on.")
-            raise
-    explain_spending(how.budget)
-    return results
+    command.__doc__ = "\n".join([text or docs[0][0], "", "Args:", *(one[2] for one in docs)])
+    vars(command)["__signature__"] = Signature([*needed, *signature(shared).parameters.values()])
+    options.command(annotate_app.command, name or stages[0].__name__[1:])(command)
 
 
 def _hear(
@@ -142,7 +115,10 @@ def _hear(
     seed: int = 0,
     follow_links: options.FollowLinks = False,
 ) -> "StageResult":
-    """Hear a folder.
+    """Have experts hear every clip, and decide which of the eight domains it is of.
+
+    Each clip is decoded once. An expert that lacks a package or a model is 'not run', with the
+    reason; one that fails on a clip fails there alone. The same command hears what is missing.
 
     Args:
         folder: Audio files; metadata.jsonl or .csv in it may give file_name, title, description,
@@ -159,7 +135,6 @@ def _hear(
     from audiocapbench.annotate.domain import DomainRules
     from audiocapbench.annotate.experts import BUILT_IN, set_up
     from audiocapbench.annotate.hear import hear
-    from audiocapbench.errors import ModelError
     from audiocapbench.models import create_model
 
     rules, panel, model = DomainRules.of(threshold or ()), set_up(expert or BUILT_IN), None
@@ -173,7 +148,6 @@ def _hear(
 
 
 def _show_hearing(document: dict[str, Any]) -> None:
-
     rows = [
         {"expert": name} | {one: counts.get(one, 0) for one in ("ok", "failed", "not_run")}
         for name, counts in document["experts"].items()
@@ -202,7 +176,10 @@ def _merge(
     max_tokens: Annotated[int | None, Option(min=1)] = None,
     temperature: Annotated[float | None, Option(min=0)] = None,
 ) -> "StageResult":
-    """Merge what was heard.
+    """Have a language model merge what experts said: six views in three wordings, five questions.
+
+    It is asked with appendix D of the MECAT paper, word for word. A reply that breaks the contract
+    is asked for again with what is wrong with it, never mended.
 
     Args:
         llm (MODEL): The language model that merges.
@@ -241,7 +218,10 @@ def _check(
     duplicate: Annotated[float, Option(min=0, max=1)] = 0.98,
     seed: int = 0,
 ) -> "StageResult":
-    """Check what was merged.
+    """Hold annotations to the rules; every rejection has its reason.
+
+    Confidence, domain, transcripts, appendix D's rules of wording, questions, near-duplicates, and
+    the similarity of clip and caption, which is not run, and said to be, without CLAP.
 
     Args:
         clap (NAME): Audio-text encoder that compares clip and caption, such as laion[path=DIR];
@@ -259,7 +239,6 @@ def _check(
 
 
 def _show_check(document: dict[str, Any]) -> None:
-
     show(Table("", document["survival"], ("step", "left", "went")))
     for name, own in document["reasons"].items():
         for reason, count in own.items():
@@ -284,7 +263,10 @@ def _split(
     licence: str | None = None,
     seed: int = 0,
 ) -> "StageResult":
-    """Split what passed.
+    """Write what passed as datasets that 'run' takes, with a datasheet.
+
+    No source is in two splits, and each has its share of every domain, as far as whole sources
+    allow. Each is caption and qa for 'run mecat-caption' and 'mecat-qa', and MECAT's JSON lines.
 
     Args:
         out (DIR): Where the splits are written, a folder each.
@@ -299,7 +281,6 @@ def _split(
 
 
 def _show_split(document: dict[str, Any]) -> None:
-
     if document["out"] is None:
         say("No annotation passed the checks; nothing was written.")
         return
@@ -322,40 +303,87 @@ _SHOWN = {
     "check": _show_check,
     "split": _show_split,
 }
+_add(_hear)
+_add(_merge)
+_add(_check, shared=_asks_nobody)
+_add(_split, shared=_asks_nobody)
+_add(
+    *(_hear, _merge, _check, _split),
+    name=_WHOLE,
+    text="The whole way: hear, merge, check and split; 'annotate FOLDER --llm M --out DIR' for "
+    "short.",
+)
 
 
-_add(
-    "hear",
-    [_hear],
-    "Have experts hear every clip, and decide which of the eight domains it is of.\n\n"
-    "Each clip is decoded once. An expert that lacks a package or a model is 'not run', with the "
-    "reason; one that fails on a clip fails there alone. The same command hears what is missing.",
-)
-_add(
-    "merge",
-    [_merge],
-    "Have a language model merge what experts said: six views in three wordings, five questions."
-    "\n\nIt is asked with appendix D of the MECAT paper, word for word. A reply that breaks the "
-    "contract is asked for again with what is wrong with it, never mended.",
-)
-_add(
-    "check",
-    [_check],
-    "Hold annotations to the rules; every rejection has its reason.\n\n"
-    "Confidence, domain, transcripts, appendix D's rules of wording, questions, near-duplicates, "
-    "and the similarity of clip and caption, which is not run, and said to be, without CLAP.",
-    paid=False,
-)
-_add(
-    "split",
-    [_split],
-    "Write what passed as datasets that 'run' takes, with a datasheet.\n\n"
-    "No source is in two splits, and each has its share of every domain, as far as whole sources "
-    "allow. Each is caption and qa for 'run mecat-caption' and 'mecat-qa', and MECAT's JSON lines.",
-    paid=False,
-)
-_add(
-    _WHOLE,
-    [_hear, _merge, _check, _split],
-    "The whole way: hear, merge, check and split; 'annotate FOLDER --llm M --out DIR' for short.",
-)
+@options.command(annotate_app.command)
+def audit(
+    folder: Path,
+    *,
+    out: Path | None = None,
+    ratings: list[str] | None = None,
+    pairs: Annotated[int, Option(min=0)] = 150,
+    per_domain: Annotated[int, Option(min=0)] = 100,
+    person: list[str] | None = None,
+    seed: int = 0,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
+) -> None:
+    """Have people say how good annotations are: first with --out, then with --ratings.
+
+    ab.csv sets captions against safe, wrong and people's ones, blind: put a, b or tie into
+    'preferred'. rel.csv has a 'rating' from 1 to 5 for all views of a clip.
+
+    Args:
+        folder: A folder that 'annotate check' has checked.
+        out (DIR): Where the sheets are written.
+        ratings (FILE): A sheet with ratings, or a rating project of the store; may be repeated.
+        pairs (N): Items of the A/B sheet.
+        per_domain (N): Clips of each domain on the REL sheet.
+        person (NAME): Who rates, to have projects for 'view --rate' too; may be repeated.
+        seed (N): Decides what is drawn by lot.
+    """
+    from audiocapbench.annotate.audit import write_sheets
+    from audiocapbench.annotate.clips import open_clips
+    from audiocapbench.annotate.stage import StageContext
+    from audiocapbench.report.ratings import audit_report
+
+    if out is not None and not ratings:
+        clips = open_clips(folder, follow_links=True)
+        with options.open_store(store) as kept:
+            how = {"pairs": pairs, "per_domain": per_domain, "seed": seed}
+            made = write_sheets(StageContext(folder, kept), clips, out, **how, people=person or ())
+        if json:
+            print_json(made.document)
+            return
+        say(*(f"{out / name}: {items:,} items." for name, items in made.document["files"].items()))
+        for name in ("ab", "rel") if person else ():
+            say(f"In browsers: audiocapbench view --rate {out / f'{name}.toml'}")
+    elif ratings and out is None:
+        with options.open_store(store) as kept:
+            show_result(audit_report(StageContext(folder, kept), ratings), json=json)
+    else:
+        raise AudioCapBenchError("give --out DIR for sheets, or --ratings FILE, not both")
+
+
+@options.command(annotate_app.command, "show")
+def show_clip(
+    folder: Path,
+    clip: str,
+    *,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
+) -> None:
+    """Show all that is known of a clip: how far it got and why, and which expert said what.
+
+    Args:
+        folder: A folder that 'annotate hear' has heard.
+        clip: The file's name in the folder, or its key in a split.
+    """
+    from audiocapbench.annotate import audit, stage
+
+    with options.open_store(store) as kept:
+        found = audit.clip_history(stage.StageContext(folder, kept), clip)
+    if json:
+        print_json(found)
+    else:
+        show_lines(*audit.history_lines(found))

@@ -1,35 +1,37 @@
-"""The command line's root: options of the whole program, and how errors become exit codes."""
+"""The command line's root: groups of commands, their help, and how errors become exit codes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.resources import files
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from audiocapbench.cli.console import print_errors, say, show_lines
-from audiocapbench.cli.examples import ExampleGroup
 from audiocapbench.errors import AudioCapBenchError, StoppedError
 from audiocapbench.version import VERSION
 
+_PROGRAM = "audiocapbench"
 _ORDER = (
     "demo build annotate run race subset study import score leaderboard compare report view "
     "ratings figures site submission export mecat meta corrupt runs models metrics judges "
     "benchmarks"
 )
-COMMANDS = {name: [name] for name in _ORDER.split()} | {
-    "annotate": ["annotate", "audit"],
-    "import": ["importing"],
-    "ratings": ["rating_projects"],
-    "figures": ["report"],
-    "submission": ["site"],
-    "meta": ["meta", "meta_build", "cheat", "ratings"],
-    "models": ["listings"],
-    "metrics": ["listings"],
-    "benchmarks": ["listings"],
+_HOMES = {
+    "run": "demo race",
+    "leaderboard": "subset compare",
+    "score": "import",
+    "report": "view figures site submission export",
+    "ratings": "meta",
+    "listings": "models metrics benchmarks",
 }
-"""The commands in the order of a first visit, and the modules of each."""
+COMMANDS = {name: name for name in _ORDER.split()} | {
+    name: home for home, names in _HOMES.items() for name in names.split()
+}
+"""The commands in the order of a first visit, and the module of each."""
 
 SOME_FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 
@@ -47,19 +49,13 @@ def code_of(stop: str) -> int:
 def leave(
     stop: str | None = None, refusals: Sequence[Exception] = (), *, failed: bool = False
 ) -> None:
-    """End a command that asked: complain of who refuses, and exit with the code of what happened.
-
-    Args:
-        stop: Why it ended before the last question.
-        failed: Whether some samples have no answer or score.
-    """
+    """Print the errors, and exit with the code of what happened: why it stopped, if it did,
+    whether anybody refused, whether samples have no answer or score."""
     print_errors(*refusals)
     if stop is not None:
-        raise typer.Exit(code_of(stop))
-    if refusals:
-        raise typer.Exit(WRONG_USE)
-    if failed:
-        raise typer.Exit(SOME_FAILED)
+        raise typer.Exit(code_of(stop)) from None
+    if refusals or failed:
+        raise typer.Exit(WRONG_USE if refusals else SOME_FAILED) from None
 
 
 @contextmanager
@@ -68,35 +64,72 @@ def handle_errors() -> Iterator[None]:
     try:
         yield
     except StoppedError as error:
-        print_errors(error)
-        raise typer.Exit(code_of(error.stop)) from None
-    except AudioCapBenchError as error:
-        print_errors(error)
-        raise typer.Exit(WRONG_USE) from None
+        leave(error.stop, [error])
     except typer.BadParameter as error:  # pydantic says of what kind a refusal is, too
         error.message = error.message.removeprefix("Value error, ")
         raise
     except BrokenPipeError:
         raise
-    except OSError as error:
-        print_errors(error)
-        raise typer.Exit(WRONG_USE) from None
+    except (AudioCapBenchError, OSError) as error:
+        leave(refusals=[error])
     except KeyboardInterrupt:
         say("audiocapbench: interrupted")
         raise typer.Exit(INTERRUPTED) from None
 
 
+def examples(command: Any, path: str) -> list[str]:
+    """The examples of a command such as ``runs show``; of a group, those without a part of it."""
+    lines = files(_PROGRAM).joinpath("cli", "examples.txt").read_text("utf-8").splitlines()
+    words = [_PROGRAM, *path.split()]
+    own = [line for line in lines if line.split()[: len(words)] == words]
+    parts = {*getattr(command, "commands", ())}
+    return [line for line in own if not parts & set(line.split()[len(words) :][:1])] or own[:1]
+
+
+def _write_examples(self: Any, ctx: Any, formatter: Any) -> None:
+    TyperCommand.format_epilog(self, ctx, formatter)
+    path = ctx.command_path.removeprefix(ctx.find_root().info_name or "")
+    with formatter.section("Example"):
+        for line in examples(self, path):  # whole, so that it can be copied
+            formatter.write(f"{'':{formatter.current_indent}}{line}\n")
+
+
+def _first_sentence(self: Any, limit: int = 0) -> str:
+    return TyperCommand.get_short_help_str(self, 200)  # in a list of commands, and not cut
+
+
+class ExampleCommand(TyperCommand):
+    """A command whose help ends with examples."""
+
+    format_epilog = _write_examples
+    get_short_help_str = _first_sentence
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write options and arguments; what an argument takes stands in its help, not in a type."""
+        for parameter in self.get_params(ctx):
+            if parameter.param_type_name == "argument":
+                vars(parameter)["display_type_rich"] = lambda ctx: None
+        super().format_options(ctx, formatter)
+
+
+class ExampleGroup(TyperGroup):
+    """Commands whose help ends with examples."""
+
+    format_epilog = _write_examples
+    get_short_help_str = _first_sentence
+
+
 def load_commands(names: Iterable[str] = COMMANDS) -> None:
     """Have commands add themselves to the app."""
-    for home in (home for name in names for home in COMMANDS[name]):
-        import_module(f"audiocapbench.cli.{home}")
+    for name in names:
+        import_module(f"audiocapbench.cli.{COMMANDS[name]}")
 
 
 class Commands(ExampleGroup):
     """The commands, each loaded when it is asked for, with their errors explained."""
 
-    def __init__(self, *given: Any, **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
         self._loaded: set[str] = set()
 
     def invoke(self, ctx: Any) -> Any:
@@ -118,8 +151,8 @@ class Commands(ExampleGroup):
         # What another module has imported of a command may be a part of it.
         if new := set(names) - self._loaded:
             load_commands(new)
-            made = get_group(app).commands
-            self.commands.update({name: made[name] for name in new if name in made})
+            loaded = get_group(app).commands
+            self.commands.update({name: loaded[name] for name in new if name in loaded})
             self._loaded |= new
 
 
@@ -132,6 +165,30 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def add_group(name: str, **how: Any) -> typer.Typer:
+    """Add a command that has commands of its own."""
+    group = typer.Typer(**{"cls": ExampleGroup, "rich_markup_mode": None, **how})
+    app.add_typer(group, name=name)
+    return group
+
+
+class PublishedCommand(TyperCommand):
+    """A command of the published tool, with its errors explained."""
+
+    make_context = handle_errors()(TyperCommand.make_context)
+    invoke = handle_errors()(TyperCommand.invoke)
+
+
+def published_app() -> typer.Typer:
+    """A program with one command of the published tool."""
+    return typer.Typer(
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
 
 
 def _print_version(wanted: bool) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from rich.filesize import decimal
 from typer import Option
 
 from audiocapbench.cli import options
@@ -14,8 +15,6 @@ from audiocapbench.cli.console import print_json, relative, say
 from audiocapbench.errors import AudioCapBenchError, DatasetError, did_you_mean
 
 if TYPE_CHECKING:
-    from rich.progress import TaskID
-
     from audiocapbench.data.build import BuildResult, BuildSettings, PartResult
     from audiocapbench.data.build.ledger import Builder, BuildStep
 
@@ -73,7 +72,7 @@ class MecatOptions:
 
 @options.command(app.command)
 def build(
-    benchmark: Annotated[str, typer.Argument(autocompletion=lambda: ["audiocapbench", "mecat"])],
+    benchmark: Annotated[str, typer.Argument(autocompletion=lambda: _BENCHMARKS)],
     *,
     out: Path,
     limit: Annotated[int | None, Option(min=1)] = None,
@@ -101,19 +100,17 @@ def build(
         raise AudioCapBenchError(
             f"{benchmark!r} cannot be built; choose from {', '.join(_BENCHMARKS)}"
         )
-    revisions = {}
-    for word in revision or ():
-        name, equals, commit = word.partition("=")
-        if not (name and equals and commit):
-            raise AudioCapBenchError(f"--revision {word!r} is not PART=REV, such as music=main")
-        revisions[name] = commit
+    pairs = {word: word.partition("=") for word in revision or ()}
+    if wrong := [word for word, parts in pairs.items() if not all(parts)]:
+        raise AudioCapBenchError(f"--revision {wrong[0]!r} is not PART=REV, such as music=main")
+    revisions = {part: commit for part, _, commit in pairs.values()}
     others: SubsetOptions | MecatOptions = subset if benchmark == "mecat" else mecat
     for option, value in vars(others).items():
         if value != getattr(others.__class__, option):
             raise AudioCapBenchError(f"{benchmark} takes no --{option.replace('_', '-')}")
-    if benchmark == "mecat" and protocol != "ours":
-        raise AudioCapBenchError("mecat takes no --protocol published")
     if benchmark == "mecat":
+        if protocol != "ours":
+            raise AudioCapBenchError("mecat takes no --protocol published")
         builders = _mecat_builders(out, mecat, limit, revisions)
     else:
         builders = {out: _subset_builder(out, subset, limit, revisions, protocol)}
@@ -152,28 +149,27 @@ def _mecat_builders(
     out: Path, given: MecatOptions, limit: int | None, revisions: dict[str, str]
 ) -> "dict[Path, Builder]":
     """What builds the folder of a part, or those of both parts side by side."""
-    from audiocapbench.benchmarks.mecat.build import REPOSITORIES, MecatSettings, build_mecat
-    from audiocapbench.benchmarks.mecat.groups import DOMAINS
+    from audiocapbench.benchmarks.mecat import build, groups
 
     for name in revisions:
-        if name not in REPOSITORIES:
-            near = did_you_mean(name, REPOSITORIES, "choose from")
+        if name not in build.REPOSITORIES:
+            near = did_you_mean(name, build.REPOSITORIES, "choose from")
             raise DatasetError(f"there is no part {name!r}{near}")
     named = [domain.strip() for domain in (given.domains or "").split(",")]
     domains = tuple(dict.fromkeys(domain for domain in named if domain))
     if given.domains is not None and not domains:
-        raise DatasetError(f"--domains names none; choose from {', '.join(DOMAINS)}")
+        raise DatasetError(f"--domains names none; choose from {', '.join(groups.DOMAINS)}")
     if given.reuse is not None and not given.reuse.is_dir():
         raise DatasetError(f"{given.reuse}: no such folder to reuse the audio of")
     both, shards = given.part == "both", tuple(given.shards) if given.shards else None
     if both and shards:
         raise DatasetError("shards hold captions or questions: say which with --part")
-    parts: dict[Path, Any] = {out / name: name for name in REPOSITORIES} if both else {}
+    parts: dict[Path, Any] = {out / name: name for name in build.REPOSITORIES} if both else {}
     builders: dict[Path, Builder] = {}
     for folder, part in (parts or {out: given.part}).items():
         reuse = given.reuse or (out / "caption" if both and part == "qa" else None)
         which = (part, domains, limit, revisions.get(part), shards, given.split, reuse)
-        builders[folder] = partial(build_mecat, folder, MecatSettings(*which))
+        builders[folder] = partial(build.build_mecat, folder, build.MecatSettings(*which))
     return builders
 
 
@@ -190,17 +186,13 @@ def _with_bars(build_folder: "Builder", *, dry_run: bool) -> "BuildResult":
     """Build something with a bar a part on stderr."""
     from audiocapbench.cli.progress import Terminal
 
-    tasks: dict[str, TaskID] = {}
     with Terminal() as terminal:
-        bars = terminal.bars
 
         def tell(step: "BuildStep") -> None:
-            if step.part not in tasks:
-                tasks[step.part] = bars.add_task(f"{step.part:<10}", total=None, note="")
             note = "looking up" if not step.clips else ""
             if step.bytes_total is not None:
-                note = f"{_size(step.received)} of {_size(step.bytes_total)}"
-            bars.update(tasks[step.part], total=step.clips_total, completed=step.clips, note=note)
+                note = f"{decimal(step.received)} of {decimal(step.bytes_total)}"
+            terminal.advance(f"{step.part:<10}", step.clips, step.clips_total, note)
 
         try:
             return build_folder(dry_run=dry_run, progress=tell)
@@ -212,27 +204,17 @@ def _with_bars(build_folder: "Builder", *, dry_run: bool) -> "BuildResult":
 def _explain(out: Path, end: "BuildResult", *, dry_run: bool) -> None:
     """Say on stderr what is there, what is not, and how to go on."""
     if dry_run:
-        total = sum(part.bytes_total for part in end.parts)
-        previews = map(_preview, end.parts)
-        say(*previews, f"To download: at most {_size(total)}. Nothing was written.")
+        total = decimal(sum(part.bytes_total for part in end.parts))
+        say(*map(_preview, end.parts), f"To download: at most {total}. Nothing was written.")
     say(*(f"{part.part}: {part.problem}" for part in end.parts if part.problem is not None))
     if dry_run:
         return
-    absent = end.wanted - end.present
     say(f"{relative(out)}: {end.present:,} of {end.wanted:,} clips present.")
-    if absent:
+    if absent := end.wanted - end.present:
         say(f"{absent:,} are missing; manifest.json says why. The same command tries them again.")
     else:
         benchmark = end.name.removesuffix("-custom")
         say(f"Next: audiocapbench run {benchmark} --data {relative(out)} --model MODEL")
-
-
-def _size(count: int) -> str:
-    """Bytes as people say them."""
-    for unit, step in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= step:
-            return f"{count / step:.1f} {unit}"
-    return f"{count} B"
 
 
 def _preview(part: "PartResult") -> str:
@@ -241,7 +223,7 @@ def _preview(part: "PartResult") -> str:
     at = f" at {part.commit[:12]}" if part.commit else ""
     return (
         f"{part.part}: {part.wanted} wanted, {part.kept} there, {part.found} to fetch "
-        f"({_size(part.bytes_total)}) from {part.repository}{at}"
+        f"({decimal(part.bytes_total)}) from {part.repository}{at}"
     )
 
 

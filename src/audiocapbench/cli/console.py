@@ -8,23 +8,17 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
-from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.errors import SHOWN, AudioCapBenchError, some
 from audiocapbench.table import Result, Table
 from audiocapbench.table.escape_controls import escape_controls, escape_json, escape_line
 
-if TYPE_CHECKING:
-    from rich.console import Console
 
-SHOWN = 5
-"""How many of a long list people are shown; programs get them all."""
-
-
-def stderr() -> "Console":
-    """For what comes and goes beside the results."""
+def stderr() -> Any:
+    """The rich console for what comes and goes beside the results."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
@@ -65,12 +59,9 @@ def say(*lines: str) -> None:
     An argument that stands in backticks, as in the messages of errors, is printed as its option.
     """
     for line in lines:
-        text = re.sub(r"`([a-z_]+)`", lambda name: _option(name[1]), line)
+        named = line.replace("`hears`", "`judge_hears`")
+        text = re.sub(r"`([a-z_]+)`", lambda name: f"--{name[1].replace('_', '-')}", named)
         typer.echo(escape_line(text), err=True)
-
-
-def _option(argument: str) -> str:
-    return f"--{argument.replace('hears', 'judge-hears').replace('_', '-')}"
 
 
 def print_errors(*errors: Exception) -> None:
@@ -88,11 +79,6 @@ def ask(question: str) -> bool | None:
         return None
     typer.echo(f"{escape_line(question)} [y/N] ", nl=False, err=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def some(names: Sequence[str]) -> str:
-    """The first names of a list."""
-    return ", ".join(names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
 
 
 def say_bad(bad: Sequence[object]) -> None:

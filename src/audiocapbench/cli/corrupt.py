@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from audiocapbench.asking import ModelOptions, RequestOptions
+from audiocapbench.asking import ModelOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import say, show_result
-from audiocapbench.cli.outputs import read_to_ask, refuse_overwriting
+from audiocapbench.cli.outputs import refuse_overwriting
 from audiocapbench.errors import AudioCapBenchError, did_you_mean
 from audiocapbench.table import Column, Findings, Table, ValueWithInterval
 
@@ -39,7 +39,6 @@ def corrupt(
     seed: int = 42,
     check: bool = False,
     model: str | None = None,
-    asking: RequestOptions,
     session: options.Session,
     json: options.Json = False,
 ) -> None:
@@ -60,11 +59,8 @@ def corrupt(
     from audiocapbench.cli.progress import Terminal, explain_spending
     from audiocapbench.data.folder import METADATA, SEED_METADATA
     from audiocapbench.data.manifest import FILE_NAME as MANIFEST
-    from audiocapbench.engine import Asking
-    from audiocapbench.meta.corrupt import make as checks
-    from audiocapbench.meta.corrupt.by_model import make_by_model, preview_by_model
+    from audiocapbench.meta.corrupt import by_model, make
     from audiocapbench.meta.corrupt.captions import read_captions
-    from audiocapbench.meta.corrupt.make import CorruptionSettings, make_pairs, write_pairs
     from audiocapbench.meta.pairs.pair import check_form
     from audiocapbench.meta.scorers.scorer import TrialSettings
     from audiocapbench.models import create_model
@@ -72,20 +68,20 @@ def corrupt(
 
     check_form(out)
     listed = (captions / name for name in (METADATA, SEED_METADATA, MANIFEST))
-    refuse_overwriting(out, [captions, *listed, *read_to_ask(asking, session)])
-    wanted = CorruptionSettings(_kinds(kinds), per_kind, seed, captions.resolve().stem)
+    refuse_overwriting(out, [captions, *listed, *session.files])
+    wanted = make.CorruptionSettings(_kinds(kinds), per_kind, seed, captions.resolve().stem)
     found = read_captions(captions)
     if model is None:
-        made = make_pairs(found, wanted)
+        made = make.make_pairs(found, wanted)
     else:
-        how = Asking.of(asking)
+        how = session.asking()
         asked = create_model(model, how.model_settings(ModelOptions()))
         with Terminal(yes=session.yes) as host:
             settings = TrialSettings(store_url=session.store, progress=host.advance, **vars(how))
             plan = TaskPlan(
                 how,
-                lambda: preview_by_model(found, asked, settings, wanted),
-                lambda _host: make_by_model(found, asked, settings, wanted),
+                lambda: by_model.preview_by_model(found, asked, settings, wanted),
+                lambda _host: by_model.make_by_model(found, asked, settings, wanted),
             )
             made = execute(plan, host)
         explain_spending(how.budget)
@@ -95,16 +91,16 @@ def corrupt(
             f"{captions}: no pair could be made of its {found.total:,} captions; "
             "the rules need English captions of sounds, and several of them"
         )
-    write_pairs(out, made)
-    controls = checks.check_controls(made, seed)
-    trained = checks.check_trained(made, seed) if check else {}
+    make.write_pairs(out, made)
+    controls = make.check_controls(made, seed)
+    trained = make.check_trained(made, seed) if check else {}
     show_result(_findings(out, found, made, controls, trained), json=json)
     if not json:
         say("Accuracy of scorers that never hear the clip, in percent; 50 is chance, a tie half.")
         refused = [(one.kind, *why) for one in made for why in sorted(one.rejected.items())]
         say(*(f"{kind}: {count} refused: {reason}" for kind, reason, count in refused))
         say(f"{total:,} pairs written to {out}.")
-    for line in checks.warnings(controls, trained):
+    for line in make.warnings(controls, trained):
         say(f"Warning: {line}.")
 
 

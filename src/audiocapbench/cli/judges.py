@@ -5,29 +5,25 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from typer import BadParameter, Option
 
-from audiocapbench.asking import JudgePanel, RequestOptions, SampleOptions
+from audiocapbench.asking import JudgePanel, SampleOptions
 from audiocapbench.cli import options
-from audiocapbench.cli.app import app, leave
-from audiocapbench.cli.console import print_json, say, show, show_result
-from audiocapbench.cli.outputs import refuse_overwriting, store_file
+from audiocapbench.cli.app import add_group, leave
+from audiocapbench.cli.console import say, show_result
+from audiocapbench.cli.outputs import refuse_overwriting
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.table import Column, Findings, Table, ValueWithInterval, shown, signature_notes
 
 if TYPE_CHECKING:
     from audiocapbench.judges import JudgeCheck
 
-judges_app = typer.Typer(rich_markup_mode=None)
-app.add_typer(judges_app, name="judges")
+judges_app = add_group("judges")
 
 
-@options.command(judges_app.callback, invoke_without_command=True)
-def judges(ctx: typer.Context, *, json: options.Json = False) -> None:
+@options.command(judges_app.callback)
+def judges(*, json: options.Json = False) -> None:
     """List the judges, or check one on answers whose quality is known."""
-    if ctx.invoked_subcommand is not None:
-        return
     from audiocapbench.judges import list_contracts, list_judges
 
     heads = {"name": "[contract=NAME]", "description": "what a model is asked", "scores": "scores"}
@@ -52,7 +48,6 @@ def check(
     repeats: options.Repeats = 3,
     samples: SampleOptions,
     panel: JudgePanel,
-    asking: RequestOptions,
     session: options.Session,
     json: options.Json = False,
 ) -> None:
@@ -68,18 +63,16 @@ def check(
     """
     from audiocapbench.benchmarks import open_benchmark
     from audiocapbench.cli.progress import carry_out, explain_spending
-    from audiocapbench.engine import Asking
     from audiocapbench.judges import check_judge, preview_check
     from audiocapbench.judges.check import CHECKED
     from audiocapbench.plan import TaskPlan, judge_options, panel_judges, selected
-    from audiocapbench.store import Store
 
     place = Path(data) if benchmark and data else None
     opened = open_benchmark(benchmark or data or "demo", place, follow_links=follow_links)
-    how = Asking.of(asking)
+    how = session.asking()
     traits = replace(opened.traits, unfit_judges={})  # one that does not hold there may show it
     [asked] = panel_judges(replace(panel, judge=[judge]), traits, how.timeout)
-    kept = Store.open(session.store)
+    kept = options.open_store(session.store, create=True)
     what: Any = {"selection": selected(samples), "repeats": repeats}
     plan = TaskPlan(
         how,
@@ -91,10 +84,7 @@ def check(
     found = carry_out(plan, yes=session.yes)
     document = found.document()
     kept.put_judge_check(asked.name, opened.name, found.signature.name, document)
-    if json:
-        print_json(document)
-    else:
-        show(_check_table(found))
+    show_result(Findings([_check_table(found)], document), json=json)
     if found.warning:
         say(f"Warning: {found.warning}.")
     explain_spending(how.budget)
@@ -112,7 +102,6 @@ def sensitivity(
     seed: int = 0,
     repeats: options.Repeats = 3,
     judge_hears: bool = False,
-    asking: RequestOptions,
     out: Path | None = None,
     session: options.Session,
     json: options.Json = False,
@@ -129,43 +118,34 @@ def sensitivity(
         judge_hears: Give the judge the clip as well.
         out (FILE): Draw the shifts: FILE.svg, .png or .pdf.
     """
-    from audiocapbench.benchmarks import Selection, stored_traits
+    from audiocapbench import benchmarks, judges
     from audiocapbench.cli.progress import carry_out, explain_spending
-    from audiocapbench.engine import Asking
-    from audiocapbench.judges import (
-        judge_variants,
-        preview_sensitivity,
-        select_answers,
-        study_sensitivity,
-    )
     from audiocapbench.plan import TaskPlan, judge_options
     from audiocapbench.report.page.plots import figure_writer
     from audiocapbench.report.sensitivity import sensitivity_sheet, sensitivity_table
-    from audiocapbench.store import Store
 
-    refuse_overwriting(out, [store_file(session.store)])
-    draw, how = None if out is None else figure_writer(out), Asking.of(asking)
-    kept = Store.open(session.store, create=False)
+    refuse_overwriting(out, [options.store_file(session.store)])
+    draw, how = None if out is None else figure_writer(out), session.asking()
+    kept = options.open_store(session.store)
     found = [kept.run(number) for number in dict.fromkeys(runs)]
     for one in found:
         if one.is_trial:
             raise AudioCapBenchError(f"run {one.id} is of {one.benchmark}: it has no captions")
-    contract = stored_traits(kept.dataset(found[0].dataset, found[0].benchmark)).judge
-    variants = judge_variants(judge, contract, hears=judge_hears, timeout=how.timeout)
-    answers = select_answers(kept, found, Selection((), None, sample, seed))
-    what: Any = {"repeats": repeats}
+    contract = benchmarks.stored_traits(kept.dataset(found[0].dataset, found[0].benchmark)).judge
+    variants = judges.judge_variants(judge, contract, hears=judge_hears, timeout=how.timeout)
+    answers = judges.select_answers(kept, found, benchmarks.Selection((), None, sample, seed))
+    rounds: Any = {"repeats": repeats}
     plan = TaskPlan(
         how,
-        lambda: preview_sensitivity(kept, variants, answers, prices=how.prices, **what),
-        lambda host: study_sensitivity(
-            kept, variants, answers, **what, **judge_options(how, host.judge_progress())
+        lambda: judges.preview_sensitivity(
+            kept, variants, answers, prices=how.prices, repeats=repeats
+        ),
+        lambda host: judges.study_sensitivity(
+            kept, variants, answers, **rounds, **judge_options(how, host.judge_progress())
         ),
     )
     study = carry_out(plan, yes=session.yes)
-    if json:
-        print_json(study.to_dict())
-    else:
-        show(sensitivity_table(study))
+    show_result(Findings([sensitivity_table(study)], study.to_dict()), json=json)
     if draw is not None:
         draw(sensitivity_sheet(study))
     say(*(f"Not varied: {words}." for words in study.left_out))
@@ -244,7 +224,6 @@ def calibrate(
     """
     from audiocapbench.report.calibration import calibration_report
     from audiocapbench.scores.scorer import Scorer
-    from audiocapbench.store import Store
     from audiocapbench.study.calibration import calibrate_runs
 
     if (judge is None) == (metric is None):
@@ -252,7 +231,7 @@ def calibrate(
     scorer = Scorer(judge, dimension) if judge is not None else Scorer(str(metric))
     low, _, high = scale.partition(":")
     found = calibrate_runs(
-        Store.open(store, create=False),
+        options.open_store(store),
         list(dict.fromkeys(runs)),
         ratings,
         scorer,

@@ -1,17 +1,19 @@
-"""``audiocapbench leaderboard``: models of a store, and which of them cannot be told apart."""
+"""``audiocapbench leaderboard``, ``compare`` and ``subset``: the models of a store compared."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from typer import Option
 
 from audiocapbench.cli import options
-from audiocapbench.cli.app import SOME_FAILED, app
+from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import say, show_result
-from audiocapbench.cli.outputs import write
+from audiocapbench.cli.outputs import refuse_overwriting, write
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.table import Findings, Table, ValueWithInterval
 from audiocapbench.table.forms import Format
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def leaderboard(
         fail_under (SCORE): Exit with 1 if a model is surely below, for CI: its whole 95 % interval.
     """
     from audiocapbench import library
-    from audiocapbench.cli.results import warn_about
+    from audiocapbench.cli.progress import warn_about
     from audiocapbench.library.comparing import board_store
     from audiocapbench.metrics.names import split_names
     from audiocapbench.report.calibration import calibration_report
@@ -99,8 +101,8 @@ def leaderboard(
         for board in found.leaderboard.boards:
             if board.scorer.dimension and board.entries:
                 warn_about(kept, [board.scorer.name], [entry.run.id for entry in board.entries])
-        if fail_under is not None and not _passes(found.leaderboard.boards, fail_under):
-            raise typer.Exit(SOME_FAILED)
+        if fail_under is not None:
+            leave(failed=not _passes(found.leaderboard.boards, fail_under))
 
 
 def _passes(boards: "Sequence[Board]", least: float) -> bool:
@@ -123,3 +125,137 @@ def _passes(boards: "Sequence[Board]", least: float) -> bool:
                 doubt = "" if one.interval.low - lost >= least else ", though not surely above"
                 say(f"pass {name}: {score} is {one}, not under {least:g}{doubt}.")
     return passed
+
+
+@options.command(app.command)
+def compare(
+    first: options.RunArgument,
+    second: options.RunArgument,
+    *,
+    metrics: str | None = None,
+    judge: list[str] | None = None,
+    clips: Annotated[int, Option(min=0)] = 5,
+    correction: options.Correction = "holm",
+    fail_if_worse: list[str] | None = None,
+    form: options.Form = Format.TABLE,
+    out: options.Out = None,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
+) -> None:
+    """Compare two runs on their common samples: differences, p-values, the clips that moved.
+
+    Args:
+        metrics (A,B): Only these; by default all that both have.
+        judge (JUDGE): Only these judges; repeat for several.
+        clips (N): How many clips that moved to show.
+        fail_if_worse (SCORER): Exit with 1 if RUN 2 is worse by this metric or judge, for CI: by
+            the corrected test, not by the mean; may be repeated.
+    """
+    from audiocapbench import library
+    from audiocapbench.cli.progress import warn_about
+    from audiocapbench.metrics import find_metric
+    from audiocapbench.metrics.names import split_names
+    from audiocapbench.report.compare.render import LONGEST, LONGEST_IN_A_FILE, worse
+
+    names = split_names(metrics) if metrics is not None else []
+    for name in names:
+        find_metric(name)
+    kept = options.open_store(store)
+    found = library.compare(
+        first,
+        second,
+        store=kept,
+        metrics=names,
+        judges=judge or (),
+        clips=clips,
+        correction=correction,
+    )
+    form = Format.JSON if json else form
+    longest = LONGEST if form is Format.TABLE else LONGEST_IN_A_FILE
+    write(replace(found, longest=longest), form, out)
+    scorers = [one.scorer for one in found.comparison.differences]
+    warn_about(kept, [one.name for one in scorers if one.dimension is not None], [first, second])
+    gates = [worse(found.comparison, name) for name in fail_if_worse or ()]
+    say(*(words for _, words in gates))
+    leave(failed=any(is_worse for is_worse, _ in gates))
+
+
+@options.command(app.command)
+def subset(
+    runs: options.RunsArgument,
+    *,
+    size: Annotated[int, Option(min=2)] = 100,
+    metric: str | None = None,
+    judge: str | None = None,
+    seed: Annotated[int, Option(min=0, metavar="N", help="Decides what is drawn.")] = 0,
+    out: options.Out = None,
+    use: Path | None = None,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
+) -> None:
+    """Choose clips that rank models as the whole benchmark would, and say how well they do.
+
+    How far the subset is off is measured on each of the runs in turn, chosen by the others. Then
+    'audiocapbench run --only FILE' asks a new model about these clips alone, and 'audiocapbench
+    subset RUN --use FILE' says what it would score on all, within an honest interval.
+
+    Args:
+        size (N): How many clips.
+        metric (M): Choose by this metric. [default: the benchmark's headline]
+        judge (JUDGE): Choose by this judge's overall score instead.
+        out (FILE): Write the subset as JSON.
+        use (FILE): Estimate runs by this subset instead of choosing one.
+    """
+    from audiocapbench.judges.aggregation import OVERALL
+    from audiocapbench.scores.run_table import TableReader
+    from audiocapbench.scores.scorer import Scorer
+    from audiocapbench.study.subset import choose_subset, estimate_by, read_subset, write_subset
+
+    refuse_overwriting(out, [options.store_file(store)])
+    if metric is not None and judge is not None:
+        raise AudioCapBenchError("a subset is chosen by one score: --metric or --judge")
+    kept = options.open_store(store)
+    reader = TableReader(kept)
+    tables = [reader.read(kept.run(number)) for number in dict.fromkeys(runs)]
+    if use is not None:
+        if out is not None:
+            raise AudioCapBenchError("--out writes what is chosen; --use only estimates")
+        chosen = read_subset(use)
+        rows = [
+            {
+                "model": one.label,
+                "by_the_subset": ValueWithInterval(one.value, one.interval),
+                "on_all_clips": ValueWithInterval(one.whole),
+                "missing": one.missing,
+            }
+            for one in estimate_by(chosen, tables)
+        ]
+        title = f"{chosen.scorer} on all clips, by {len(chosen.ids):,} of {chosen.of:,}"
+        table = Table(title, rows, notes=[f"Signature: {chosen.signature}"], name="models")
+        show_result(Findings([table], {"subset": chosen.to_dict()}), json=json)
+        return
+    own = tables[0].traits.headline
+    scorer = Scorer(judge, OVERALL) if judge is not None else Scorer(metric or own)
+    chosen = choose_subset(tables, scorer, size, seed=seed)
+    if out is not None:
+        write_subset(out, chosen)
+        say(f"Written: {out}")
+    rows = [
+        {
+            "way": name,
+            "error": one.error,
+            "rank_error": one.rank_error,
+            "kendall": one.kendall,
+            "": "chosen" if name == chosen.method else "",
+        }
+        for name, one in chosen.held_out.items()
+    ]
+    what = f"{len(chosen.ids):,} of {chosen.of:,} clips of {chosen.benchmark}"
+    title = f"{what}, by {chosen.scorer}: {len(chosen.models)} models, each left out in turn"
+    notes = (
+        f"A model that was not looked at is {chosen.held_out[chosen.method].rank_error:.2f} places "
+        "off on average; its score on the subset stands for that on all clips within "
+        f"±{chosen.half_width:.3g} (95 %).",
+        f"Signature: {chosen.signature}",
+    )
+    show_result(Findings([Table(title, rows, notes=notes)], chosen.to_dict()), json=json)

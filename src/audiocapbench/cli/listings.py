@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from audiocapbench.cli import options
-from audiocapbench.cli.app import app
+from audiocapbench.cli.app import add_group, app
 from audiocapbench.cli.console import say, show_result
 from audiocapbench.table import Findings, Table
 
@@ -45,15 +45,12 @@ def metrics(*, json: options.Json = False) -> None:
     _show("metrics", rows, json=json)
 
 
-benchmarks_app = typer.Typer(rich_markup_mode=None)
-app.add_typer(benchmarks_app, name="benchmarks")
+benchmarks_app = add_group("benchmarks")
 
 
-@options.command(benchmarks_app.callback, invoke_without_command=True)
-def benchmarks(ctx: typer.Context, *, json: options.Json = False) -> None:
+@options.command(benchmarks_app.callback)
+def benchmarks(*, json: options.Json = False) -> None:
     """List the benchmarks that can be run, or show what one is made of."""
-    if ctx.invoked_subcommand is not None:
-        return
     from audiocapbench.benchmarks import list_benchmarks
 
     _show("benchmarks", [one._asdict() for one in list_benchmarks()], json=json)
@@ -97,6 +94,5 @@ def show(
 
 def _show(name: str, rows: list[dict[str, str]], *, json: bool) -> None:
     """Print what there is to choose from, without columns that say nothing."""
-
     columns = [field for field in rows[0] if any(row[field] for row in rows)]
     show_result(Findings([Table("", rows, columns, name=name, stacks=True)]), json=json)

@@ -7,14 +7,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
 from typer import Option
 
 from audiocapbench.cli import options
-from audiocapbench.cli.app import app, leave
+from audiocapbench.cli.app import add_group, leave
 from audiocapbench.cli.console import say, say_bad, show_lines
-from audiocapbench.cli.examples import ExampleGroup
-from audiocapbench.cli.outputs import reference_files, refuse_overwriting, store_file, write
+from audiocapbench.cli.outputs import reference_files, refuse_overwriting, write
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.table import Findings, signature_notes
 from audiocapbench.table.forms import Format
@@ -22,13 +20,11 @@ from audiocapbench.table.forms import Format
 if TYPE_CHECKING:
     from audiocapbench.report.mecat.scored import AnswerSet, ScoredAnswers
 
-mecat_app = typer.Typer(
-    cls=ExampleGroup,
+mecat_app = add_group(
+    "mecat",
     help="Analyses of MECAT: standings, weightings, stability, split, drop and silence.",
     no_args_is_help=True,
-    rich_markup_mode=None,
 )
-app.add_typer(mecat_app, name="mecat")
 
 ScoredRuns = Annotated[
     list[Any] | None,
@@ -95,9 +91,7 @@ def standings(
     """
     from audiocapbench.report.mecat.rankings import standings_report
 
-    def report(scored: "Sequence[ScoredAnswers]") -> Findings:
-        return standings_report(scored, benchmark, published=how.published, by=by)
-
+    report = partial(standings_report, benchmark=benchmark, published=how.published, by=by)
     _of_scores(report, runs, how, by)
 
 
@@ -118,7 +112,7 @@ def split(runs: ScoredRuns = None, *, group: str = "pure_speech", how: ScoreOpti
     """
     from audiocapbench.report.mecat.rankings import split_report
 
-    _of_scores(lambda scored: split_report(scored, group, published=how.published), runs, how)
+    _of_scores(partial(split_report, group=group, published=how.published), runs, how)
 
 
 @options.command(mecat_app.command)
@@ -148,10 +142,14 @@ def stability(
     """
     from audiocapbench.report.mecat.stability import stability_report
 
+    try:
+        percents = [float(part) for part in percent.split(",")]
+    except ValueError:
+        raise AudioCapBenchError(f"--percent {percent!r} is not a list such as 1,10,100") from None
     report = partial(
         stability_report,
         metric=metric,
-        percents=_percents(percent),
+        percents=percents,
         rounds=rounds,
         groups=group or (),
         on_group=lambda name: say(f"Resampling {name} …"),
@@ -184,13 +182,12 @@ def _of_scores(
 ) -> None:
     """Report on scores of runs and of files, with the published models or without."""
     from audiocapbench.report.mecat.scored import read_scored
-    from audiocapbench.store import Store
 
     metric = kind if how.metric == "date" else how.metric
     named = dict.fromkeys(runs or ())
     files = [run for run in named if isinstance(run, Path)]
-    refuse_overwriting(how.out, (*files, store_file(how.store)))
-    kept = Store.open(how.store, create=False) if len(files) < len(named) else None
+    refuse_overwriting(how.out, (*files, options.store_file(how.store)))
+    kept = options.open_store(how.store) if len(files) < len(named) else None
     found = [read_scored(run, kept, metric, kind) for run in named]
     _write([report(found)], how)
     if how.form is Format.TABLE and not how.json:
@@ -203,28 +200,20 @@ def _of_answers(
     """Report on answers of runs and of prediction files, a report a model."""
     from audiocapbench.benchmarks.mecat.predictions import source_of
     from audiocapbench.report.mecat.scored import answers_of_files, answers_of_run
-    from audiocapbench.store import Store
 
-    refuse_overwriting(how.out, [store_file(how.store)])
+    refuse_overwriting(how.out, [options.store_file(how.store)])
     if how.references is not None:
         files = list(map(str, runs))
         given = (source_of(how.benchmark, file).path for file in files)
         refuse_overwriting(how.out, chain(given, reference_files(how.references)))
         models = answers_of_files(files, how.references, how.benchmark)
     else:
-        kept, models = Store.open(how.store, create=False), []
+        kept, models = options.open_store(how.store), []
         for run in dict.fromkeys(runs):
             if isinstance(run, Path):
                 raise AudioCapBenchError(f"{str(run)!r} is not a run; files need --references")
             models.append(answers_of_run(run, kept))
     _write([report(one) for one in models], how, bad=[one.bad for one in models])
-
-
-def _percents(text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise AudioCapBenchError(f"--percent {text!r} is not a list such as 1,10,100") from None
 
 
 def _write(found: Sequence[Findings], how: Shown, bad: Sequence[Sequence[str]] = ()) -> None:

@@ -1,23 +1,24 @@
 """``audiocapbench meta``: put metrics, judges and models on trial against what people prefer."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from inspect import Signature, signature
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-import typer
 from typer import Option
 
-from audiocapbench.asking import RequestOptions
 from audiocapbench.cli import options
-from audiocapbench.cli.app import app, leave
-from audiocapbench.cli.console import print_json, say, show
-from audiocapbench.cli.examples import ExampleGroup
-from audiocapbench.cli.outputs import read_to_ask, refuse_overwriting
-from audiocapbench.errors import AudioCapBenchError, FatalError
+from audiocapbench.cli.app import add_group, leave
+from audiocapbench.cli.console import print_json, say, show, show_lines
+from audiocapbench.cli.outputs import refuse_overwriting
+from audiocapbench.errors import AudioCapBenchError, FatalError, TrialStoppedError
+from audiocapbench.files import csv_text, write_file
+from audiocapbench.table import Column, Table, ValueWithInterval, shown, signature_notes
 
 if TYPE_CHECKING:
-    from audiocapbench.errors import TrialStoppedError
+    from audiocapbench.meta.cheat import CheatTrial
     from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
     from audiocapbench.meta.scorers.scorer import PairScorer, TrialSettings
     from audiocapbench.meta.trial import ScorerTrial
@@ -38,33 +39,13 @@ _KINDS = {
     "csv": "a table of your own pairs",
 }
 
-meta_app = typer.Typer(
-    cls=ExampleGroup,
+meta_app = add_group(
+    "meta",
     help="Put scorers on trial: metrics, judges and models against what people say.",
     no_args_is_help=True,
-    rich_markup_mode=None,
 )
-app.add_typer(meta_app, name="meta")
 
 
-def _for_each_kind(trial: Callable[..., None]) -> Callable[..., None]:
-    """Add a command for each kind of pairs; all have the same options."""
-    _, *shared = signature(trial).parameters.values()
-
-    def add(kind: str, words: str) -> None:
-        def one_kind(**given: Any) -> None:
-            trial(kind, **given)
-
-        vars(one_kind)["__signature__"] = Signature(shared)
-        one_kind.__doc__ = (trial.__doc__ or "").replace("WHICH", words)
-        options.command(meta_app.command, kind)(one_kind)
-
-    for kind, words in _KINDS.items():
-        add(kind, words)
-    return trial
-
-
-@_for_each_kind
 def _try_on_pairs(
     kind: str,
     *,
@@ -89,7 +70,6 @@ def _try_on_pairs(
     answer: AnswerForm = "text",
     reader: str | None = None,
     read: Annotated[Literal["uncertain", "all"] | None, Option(show_default=False)] = None,
-    asking: RequestOptions,
     seed: Annotated[int, Option(min=0)] = 42,
     html: Path | None = None,
     per_pair: Path | None = None,
@@ -123,7 +103,6 @@ def _try_on_pairs(
         per_pair (FILE): Write every choice as CSV.
     """
     from audiocapbench.cli.progress import explain_spending
-    from audiocapbench.engine import Asking
     from audiocapbench.meta.pairs.files import KINDS, pair_set, read_pairs
     from audiocapbench.meta.pairs.pair import agreement
     from audiocapbench.meta.scorers.scorer import TrialSettings
@@ -148,7 +127,7 @@ def _try_on_pairs(
         raise AudioCapBenchError("--prompt and --prompt-file are two ways to say one thing")
     named = [name.strip().partition(":") for name in scorer]
     files = [Path(path) for kind, _, path in named if kind in ("choices", "scores")]
-    given = [*pairs, *(votes_from or ()), *files, *read_to_ask(asking, session)]
+    given = [*pairs, *(votes_from or ()), *files, *session.files]
     for out in (html, per_pair):
         refuse_overwriting(out, [*given, *filter(None, [prompt_file])])
     found = read_pairs(kind, pairs, least_votes)
@@ -168,10 +147,9 @@ def _try_on_pairs(
         read=read or "uncertain",
         protocol=judged.protocol,
         seed=seed,
-        **vars(Asking.of(asking)),
+        **vars(session.asking()),
     )
-    refused: list[FatalError] = []
-    trials, stopped = _try_all(scorer, judged, settings, refused, yes=session.yes)
+    trials, refused, stopped = _try_scorers(scorer, judged, settings, yes=session.yes)
     controls = try_controls(judged, settings, [one.scorer for one in trials]) if trials else []
     if trials and per_pair is not None:
         write_choices(per_pair, trials)
@@ -195,45 +173,63 @@ def _try_on_pairs(
     leave(refusals=refused, failed=bool(failed))
 
 
-def _try_all(
-    names: Sequence[str],
-    pairs: "PairSet",
-    settings: "TrialSettings",
-    refused: list[FatalError],
-    *,
-    yes: bool,
-) -> "tuple[list[ScorerTrial], TrialStoppedError | None]":
-    """Try every scorer in turn; what was finished before a stop is kept.
+def _try_scorers(
+    names: Sequence[str], pairs: "PairSet", settings: "TrialSettings", *, yes: bool
+) -> "tuple[list[ScorerTrial], list[FatalError], TrialStoppedError | None]":
+    """Try every scorer in turn: the trials, who refuses all questions, and why it stopped, if so.
 
-    The error of a scorer that refuses all questions is put among the ``refused``.
+    A model is asked with all prompts in turn where the settings say so.
     """
-    from dataclasses import replace
-
-    from audiocapbench.errors import TrialStoppedError
     from audiocapbench.meta.trial import try_scorer
 
-    trials: list[ScorerTrial] = []
-    named = [
-        (name, prompt) for name in dict.fromkeys(names) for prompt in _swept(name, settings, pairs)
+    prompts: Sequence[str] = PROMPTS
+    if settings.prompt == "all" and not all(
+        pair.references_first and pair.references_second for pair in pairs.decided
+    ):
+        say("--prompt all: pairs without references are not asked with the prompts that show some")
+        prompts = [name for name in PROMPTS if not name.endswith("-ref")]
+    swept = [
+        (name, prompt)
+        for name in dict.fromkeys(names)
+        for prompt in (
+            prompts if settings.prompt == "all" and name.strip().startswith("model:") else [""]
+        )
     ]
-    wanted = [(name, replace(settings, prompt=prompt or settings.prompt)) for name, prompt in named]
+    wanted = [(name, replace(settings, prompt=prompt or settings.prompt)) for name, prompt in swept]
+    trials: list[ScorerTrial] = []
+    refused: list[FatalError] = []
 
     def try_each(scorers: "Sequence[PairScorer]") -> TrialStoppedError | None:
-        for scorer, (_, prompt) in zip(scorers, named, strict=True):
+        for scorer, (_, prompt) in zip(scorers, swept, strict=True):
             try:
                 trial = try_scorer(scorer, pairs, swap=settings.swap)
-                name = f"{trial.scorer} {prompt}" if prompt else trial.scorer
-                trials.append(replace(trial, scorer=name))
+                trials.append(replace(trial, scorer=f"{trial.scorer} {prompt}".rstrip()))
             except FatalError as error:
                 refused.append(error)
             except TrialStoppedError as error:
                 return error
         return None
 
-    return trials, ask_scorers(wanted, pairs.decided, try_each, yes=yes)
+    return trials, refused, _ask_scorers(wanted, pairs.decided, try_each, yes=yes)
 
 
-def ask_scorers(
+def _add_trial(kind: str, words: str) -> None:
+    """Add the command of a kind of pairs; all have the same options."""
+
+    def trial(**given: Any) -> None:
+        _try_on_pairs(kind, **given)
+
+    _, *shared = signature(_try_on_pairs).parameters.values()
+    vars(trial)["__signature__"] = Signature(shared)
+    trial.__doc__ = (_try_on_pairs.__doc__ or "").replace("WHICH", words)
+    options.command(meta_app.command, kind)(trial)
+
+
+for _kind, _words in _KINDS.items():
+    _add_trial(_kind, _words)
+
+
+def _ask_scorers(
     wanted: "Sequence[tuple[str, TrialSettings]]",
     pairs: "Sequence[CaptionPair]",
     work: "Callable[[list[PairScorer]], Result]",
@@ -245,9 +241,6 @@ def ask_scorers(
 
     All are made and checked before the first is asked: a wrong name must not cost an hour.
     """
-    from dataclasses import replace
-    from itertools import chain
-
     from audiocapbench.cli.progress import Terminal
     from audiocapbench.meta.scorers.scorer import create_scorer
     from audiocapbench.plan import TaskPlan, execute
@@ -265,11 +258,200 @@ def ask_scorers(
         return execute(plan, host)
 
 
-def _swept(scorer: str, settings: "TrialSettings", pairs: "PairSet") -> tuple[str | None, ...]:
-    """The prompts that a scorer is asked with in turn: all that can be, or none by name."""
-    if settings.prompt != "all" or not scorer.strip().startswith("model:"):
-        return (None,)
-    if all(pair.references_first and pair.references_second for pair in pairs.decided):
-        return PROMPTS
-    say("--prompt all: pairs without references are not asked with the prompts that show some")
-    return tuple(name for name in PROMPTS if not name.endswith("-ref"))
+@options.command(meta_app.command)
+def cheat(
+    *,
+    captions: Path,
+    scorer: list[str],
+    predictions: Path | None = None,
+    limit: Annotated[int, Option(min=2)] = 200,
+    data: Path | None = None,
+    seed: int = 42,
+    session: options.Session,
+    json: options.Json = False,
+) -> None:
+    """Attack a scorer with captions that say nothing new, and see whether they gain.
+
+    The honest caption of a clip is one of its references, held to the others, or --predictions.
+
+    Args:
+        captions (FILE): What people wrote, as for 'corrupt': two captions a clip or more.
+        scorer (KIND:NAME): metric:NAME, judge:NAME or clap:NAME; may be repeated.
+        predictions (FILE): Honest captions by a model, id,prediction.
+        limit (N): At most so many clips, drawn by the seed.
+        data (DIR): Folder with the clips, for who hears them.
+        seed (S): The same seed makes the same attacks.
+    """
+    from audiocapbench.cli.progress import explain_spending
+    from audiocapbench.data.predictions import read_predictions
+    from audiocapbench.meta.cheat import attack_pairs, honest_captions, pointwise
+    from audiocapbench.meta.cheat import cheat as attack
+    from audiocapbench.meta.corrupt.captions import read_captions
+    from audiocapbench.meta.scorers.scorer import TrialSettings
+
+    clips = read_captions(captions).clips
+    given = None if predictions is None else read_predictions(predictions).texts
+    pairs = attack_pairs(honest_captions(clips, given, limit=limit, seed=seed), seed)
+    how = vars(session.asking())
+    settings = TrialSettings(data=data, store_url=session.store, seed=seed, **how)
+    trials: list[CheatTrial] = []
+    try:
+        _ask_scorers(
+            [(name, settings) for name in dict.fromkeys(scorer)],
+            pairs,
+            lambda scorers: trials.extend(attack(one, pairs) for one in scorers),
+            pointwise,
+            yes=session.yes,
+        )
+    finally:
+        explain_spending(settings.budget)
+        if json and trials:
+            documents = [trial.document() for trial in trials]
+            print_json({"n": len({pair.clip for pair in pairs}), "scorers": documents})
+        elif trials:
+            _print_cheats(trials)
+    for trial in trials:
+        say(*(f"{trial.scorer}: {note}" for note in trial.notes))
+        say(*(f"Warning: {warning}." for warning in trial.warnings))
+
+
+def _print_cheats(trials: "Sequence[CheatTrial]") -> None:
+    from audiocapbench.meta.cheat import ATTACKS
+
+    columns = (
+        "attack",
+        Column("mean", "score", ".3f"),
+        Column("gain", form="+.3f"),
+        Column("wins", "wins %", ".0f"),
+        Column("clips", align="right"),
+    )
+    for trial in trials:
+        rows = [
+            {
+                "attack": f"{one.attack}{' (cheats)' * one.succeeds}",
+                "mean": one.mean,
+                "gain": ValueWithInterval(one.gain, one.interval),
+                "wins": one.wins,
+                "clips": f"{one.n:,}" + f" of {one.total:,}" * (one.n < one.total),
+            }
+            for one in trial.figures
+        ]
+        title = f"{trial.scorer}: gain over the honest caption, which has {trial.honest:.3f}"
+        show(Table(title, rows, columns))
+    show_lines(*(f"{name}: {words}" for name, words in ATTACKS.items()))
+    show_lines(*signature_notes(trial.signature for trial in trials))
+
+
+@options.command(meta_app.command)
+def build(
+    *,
+    out: Path,
+    captions: Path | None = None,
+    machine: list[str] | None = None,
+    votes: Path | None = None,
+    least_votes: Annotated[int, Option(min=1)] = 2,
+    voters: Annotated[int, Option(min=1)] = 3,
+    scorer: Annotated[str, Option("--filter")] = "metric:similarity",
+    sources: Path | None = None,
+    data: Path | None = None,
+    seed: int = 42,
+    session: options.Session,
+    json: options.Json = False,
+) -> None:
+    """Build a trial as BRACE did: pairs for people to vote on; then those that they agree about.
+
+    First with --captions and --machine: pairs of what people and machines wrote of a clip (HH, HM,
+    MM), some with a caption broken on purpose (HM_2, MM_2), and blank columns for votes. Then with
+    --votes: the pairs that are kept, for 'meta csv' or 'meta brace-main', and Fleiss' kappa.
+
+    Args:
+        seed (S): The same seed draws the same pairs.
+        out (FILE): The table to vote in as .csv, .tsv or .jsonl; what is kept also as .json,
+            BRACE-Main's.
+        captions (FILE): What people wrote, as for 'corrupt'.
+        machine (SYSTEM=FILE): What a system wrote, id,prediction; may be repeated.
+        votes (FILE): The table with votes: a, b or tie.
+        least_votes (N): Keep a pair when its votes add up to so many one way.
+        voters (N): Columns for votes.
+        scorer (KIND:NAME): Leaves out what it cannot tell apart: model:NAME, asked in both orders,
+            or metric:NAME, judge:NAME, clap:NAME, which loses the closest quarter.
+        sources (FILE): Also write who wrote each caption; voters must not see it.
+        data (DIR): Folder with the clips, for who hears them.
+    """
+    if (votes is None) == (captions is None or not machine):
+        raise AudioCapBenchError("give --captions and --machine SYSTEM=FILE, or --votes, not both")
+    from audiocapbench.meta.pairs.pair import TABLES, check_form
+
+    check_form(out, (*TABLES, ".json") if votes else TABLES)
+    named = [one.partition("=")[::2] for one in machine or ()]
+    if wrong := [one for one, both in zip(machine or (), named, strict=True) if not all(both)]:
+        raise AudioCapBenchError(f"--machine {wrong[0]!r} is not SYSTEM=FILE")
+    given = [*filter(None, (captions, votes)), *(Path(file) for _, file in named)]
+    for path in (out, sources):
+        refuse_overwriting(path, [*given, *session.files])
+    if votes is not None:
+        _keep_agreed(votes, out, least_votes, json=json)
+        return
+    from audiocapbench.cli.progress import explain_spending
+    from audiocapbench.data import predictions, problems
+    from audiocapbench.meta.build import build_pairs, count_types, filter_pairs, vote_table
+    from audiocapbench.meta.corrupt.captions import read_captions
+    from audiocapbench.meta.scorers.scorer import TrialSettings
+
+    found = read_captions(captions or out)
+    settings = TrialSettings(
+        data=data,
+        store_url=session.store,
+        prompt="simple-ref",
+        swap=True,
+        **vars(session.asking()),
+    )
+    machines = {name: predictions.read_predictions(Path(file)) for name, file in named}
+    for (_, file), read in zip(named, machines.values(), strict=True):
+        if read.bad:
+            raise problems.InvalidDataError(Path(file), read.bad)
+    pairs, wrote = build_pairs(found, {name: one.texts for name, one in machines.items()}, seed)
+    kept = _ask_scorers(
+        [(scorer, settings)], pairs, lambda made: filter_pairs(pairs, made[0]), yes=session.yes
+    )
+    explain_spending(settings.budget)
+    write_file(out, vote_table(out.suffix.lower(), kept, voters))
+    if sources is not None:
+        rows = [["id", "source_a", "source_b"], *([one.id, *wrote[one.id]] for one in kept)]
+        write_file(sources, csv_text(rows))
+    counts, before = count_types(kept), count_types(pairs)
+    if json:
+        print_json({"pairs": str(out), "made": before, "kept": counts, "filter": scorer})
+        return
+    types = [{"type": name, "made": n, "kept": counts.get(name, 0)} for name, n in before.items()]
+    show(Table("", types))
+    set_already = sum(pair.answer_set for pair in kept)
+    say(
+        f"{scorer} left out {len(pairs) - len(kept):,} of {len(pairs):,} pairs that it cannot tell "
+        f"apart; {len(kept) - set_already:,} to vote on and {set_already:,} with a broken caption "
+        f"are in {out}. Then: audiocapbench meta build --votes {out} --out FILE"
+    )
+
+
+def _keep_agreed(votes: Path, out: Path, least: int, *, json: bool) -> None:
+    from audiocapbench.meta.build import count_types, read_votes, vote_table, write_brace
+
+    found = read_votes(votes, least)
+    if out.suffix.lower() == ".json":
+        write_brace(out, found.kept)
+    else:
+        voters = max(len(pair.votes) for pair in found.pairs)
+        write_file(out, vote_table(out.suffix.lower(), found.kept, voters))
+    before, kept = count_types(found.pairs), count_types(found.kept)
+    if json:
+        kappa = found.agreement._asdict()
+        document = {"pairs": str(out), "read": before, "kept": kept, "kappa": kappa}
+        print_json(document | {"unvoted": found.unvoted})
+        return
+    rows = [{"type": name, "read": n, "kept": kept.get(name, 0)} for name, n in before.items()]
+    show(Table("", rows))
+    kappas = [shown(one, ".2f") for one in found.agreement]
+    say(f"Fleiss' kappa: {kappas[0]} over all votes, {kappas[1]} over the pairs kept.")
+    if found.unvoted:
+        say(f"{found.unvoted:,} pairs have no vote; they are left out.")
+    say(f"{len(found.kept):,} of {len(found.pairs):,} pairs written to {out}.")

@@ -5,10 +5,21 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, is_dataclass
 from functools import wraps
+from glob import escape, glob
 from importlib import import_module
 from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import typer
 from annotated_types import Ge
@@ -16,8 +27,15 @@ from typer import Option
 from typer.models import ParameterInfo
 from typing_extensions import is_typeddict
 
-from audiocapbench.cli.examples import ExampleCommand, ExampleGroup
+from audiocapbench.asking import RequestOptions
+from audiocapbench.cli.app import ExampleCommand, ExampleGroup
+from audiocapbench.cli.console import say
+from audiocapbench.credentials import found_credentials, load_credentials
 from audiocapbench.table.forms import Format
+
+if TYPE_CHECKING:
+    from audiocapbench.engine import Asking
+    from audiocapbench.store import Store as OpenStore
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -28,19 +46,8 @@ _ENTRY = re.compile(r"    (\w+)(?: \((\S+)\))?: (.*)")
 
 def _use(credentials: Path | None) -> Path | None:
     """Read a file of credentials while the options are parsed, so that no command has to."""
-    from audiocapbench.cli.console import say
-    from audiocapbench.credentials import load_credentials
-
-    for warning in load_credentials(credentials) if credentials is not None else ():
-        say(warning)
+    say(*(load_credentials(credentials) if credentials is not None else ()))
     return credentials
-
-
-def _use_found(credentials: Path | None) -> Path | None:
-    """The same with a file that the published tool reads by itself."""
-    from audiocapbench.credentials import found_credentials
-
-    return _use(credentials or found_credentials())
 
 
 def _amount(usd: float | None) -> float | None:
@@ -53,7 +60,6 @@ def _amount(usd: float | None) -> float | None:
 def _engine(ctx: typer.Context, given: str) -> str:
     """Join a cluster for as long as the command runs, so that no command has to."""
     if given != "local":
-        from audiocapbench.cli.console import say
         from audiocapbench.engine.ray_cluster import joined
 
         ctx.with_resource(joined(given, say))
@@ -68,12 +74,15 @@ def _own_store(ctx: typer.Context, given: str) -> str:
     return str(ctx.obj)
 
 
+def open_store(url: str, *, create: bool = False) -> "OpenStore":
+    """A store, which is there already unless it may be made."""
+    from audiocapbench.store import Store
+
+    return Store.open(url, create=create)
+
+
 def _number(given: str) -> Any:
     return int(given) if given.isdecimal() else given
-
-
-def _listed(given: str) -> Any:
-    return [_number(one.strip()) for one in given.split(",")]
 
 
 def _run_numbers(ctx: typer.Context, given: Any) -> Any:
@@ -82,10 +91,7 @@ def _run_numbers(ctx: typer.Context, given: Any) -> Any:
         return [_run_numbers(ctx, one) for one in given]
     if not isinstance(given, str):
         return given
-    from audiocapbench.cli.console import say
-    from audiocapbench.store import Store
-
-    with Store.open(ctx.params["store"], create=False) as kept:
+    with open_store(ctx.params["store"]) as kept:
         number, others = kept.run_called(given)
     newest = f", the newest of {', '.join(map(str, others))}" if len(others) > 1 else ""
     say(f"{given}: run {number}{newest}.")
@@ -112,7 +118,12 @@ MaybeRuns = Annotated[list[int] | None, runs_argument("Runs")]
 RunsArgument = Annotated[list[int], runs_argument("Runs")]
 RunList = Annotated[
     Any,  # of Typer's types none is a list with commas
-    Option(parser=_listed, callback=_run_numbers, metavar="1,2", help=f"Runs {_SEE}"),
+    Option(
+        parser=lambda given: [_number(one.strip()) for one in given.split(",")],
+        callback=_run_numbers,
+        metavar="1,2",
+        help=f"Runs {_SEE}",
+    ),
 ]
 Store = Annotated[
     str,
@@ -149,7 +160,7 @@ FoundCredentials = Annotated[
     Path | None,
     Option(
         metavar="FILE",
-        callback=_use_found,
+        callback=lambda given: _use(given or found_credentials()),
         help="KEY=value lines, such as API keys. [default: credentials.env, if it is here]",
     ),
 ]
@@ -186,8 +197,6 @@ def _completion(module: str, listing: str) -> Callable[[str], list[str]]:
 
 def _benchmarks(incomplete: str) -> list[str]:
     """Benchmarks, datasets of the hub and folders that a word may become."""
-    from glob import escape, glob
-
     from audiocapbench.benchmarks.registry import list_benchmarks
 
     names = [one.name.partition("ORG/")[0] for one in list_benchmarks() if one.name != "FOLDER"]
@@ -206,12 +215,30 @@ _COMPLETIONS = {
 
 @dataclass(frozen=True)
 class Session:
-    """Options of every command that asks: where, as whom, and whether the cost is agreed to."""
+    """Options of every command that asks: how, where, as whom, and whether to agree to the cost."""
 
+    requests: RequestOptions
     engine: Engine = "local"
     credentials: Credentials = None
     yes: Yes = False
     store: Store = DEFAULT_STORE
+
+    def asking(self, **how: Any) -> "Asking":
+        """How models and judges are asked, with a budget for all of them."""
+        from audiocapbench.engine import Asking
+
+        return Asking.of(self.requests, **how)
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that are read to ask: prices, credentials and the store."""
+        files = (self.requests.get("prices"), self.credentials, store_file(self.store))
+        return [path for path in files if path is not None]
+
+
+def store_file(store: str) -> Path:
+    """The file of a store as the user names it; one that does not exist for a server."""
+    return Path(store.removeprefix("sqlite:///"))
 
 
 def command(
@@ -225,7 +252,7 @@ def command(
     function itself has under the same name comes before such a field, which has its default then.
 
     Args:
-        add: The ``command`` or ``callback`` of an app.
+        add: The ``command`` or ``callback`` of an app; the callback is what a group does alone.
         name: The command's name, where it is not the function's.
         **how: What else ``add`` takes.
     """
@@ -234,40 +261,55 @@ def command(
         text, helps = _read_help(function)
         own = signature(function, eval_str=True).parameters
         declared: list[Parameter] = []
-        groups: dict[str, list[str]] = {}
         for parameter in own.values():
-            if not (is_dataclass(parameter.annotation) or is_typeddict(parameter.annotation)):
+            if not _is_group(parameter.annotation):
                 declared.append(_declared(parameter, helps))
                 continue
-            fields = [one for one in _fields(parameter.annotation) if one.name not in own]
-            groups[parameter.name] = [one.name for one in fields]
-            more = _read_help(parameter.annotation)[1] | helps
-            declared += [_declared(one, more) for one in fields]
+            for group, field in _fields(parameter.annotation):
+                if field.name not in own:
+                    declared.append(_declared(field, _read_help(group)[1] | helps))
 
         @wraps(function)
-        def grouped(**given: Any) -> Any:
-            made = {
-                group: own[group].annotation(**{field: given.pop(field) for field in fields})
-                for group, fields in groups.items()
-            }
-            return function(**given, **made)
+        def call(**given: Any) -> Any:
+            if is_callback and given.pop("ctx").invoked_subcommand is not None:
+                return None
+            values = {name: given.pop(name) for name in own if name in given}
+            groups = {name: one.annotation for name, one in own.items() if name not in values}
+            return function(**values, **{name: _made(groups[name], given) for name in groups})
 
-        callback = grouped if groups else function
-        vars(callback)["__signature__"] = Signature(declared)
-        named = {} if name is None else {"name": name}
-        kind = ExampleGroup if add.__name__ == "callback" else ExampleCommand
-        add(**named, **{"cls": kind, "help": text, **how})(callback)
-        return cast("Function", callback)
+        is_callback = add.__name__ == "callback"
+        if is_callback:
+            declared.append(Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context))
+        vars(call)["__signature__"] = Signature(declared)
+        more = {"cls": ExampleGroup, "invoke_without_command": True} if is_callback else {}
+        more |= {} if name is None else {"name": name}
+        add(**{"cls": ExampleCommand, "help": text, **more, **how})(call)
+        return cast("Function", call)
 
     return decorate
 
 
-def _fields(group: Any) -> Iterator[Parameter]:
-    """The fields of a dataclass or a TypedDict as options; what has no default is off or None."""
+def _is_group(kind: Any) -> bool:
+    return is_dataclass(kind) or is_typeddict(kind)
+
+
+def _fields(group: Any) -> Iterator[tuple[Any, Parameter]]:
+    """The fields of a dataclass or a TypedDict, and of groups in it, as options, each with its
+    group; what has no default is off or None."""
     for name, kind in get_type_hints(group, include_extras=True).items():
+        if _is_group(kind):
+            yield from _fields(kind)
+            continue
         plain = get_args(kind)[0] if get_origin(kind) is Annotated else kind
         default = getattr(group, name, False if plain is bool else None)
-        yield Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        yield group, Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def _made(group: Any, given: dict[str, Any]) -> Any:
+    """A group of the values of its fields, as far as they are given."""
+    kinds = get_type_hints(group)
+    inner = {name: _made(kind, given) for name, kind in kinds.items() if _is_group(kind)}
+    return group(**inner, **{name: given[name] for name in kinds if name in given})
 
 
 def _read_help(described: Any) -> tuple[str, dict[str, tuple[str | None, str]]]:
@@ -287,8 +329,6 @@ def _read_help(described: Any) -> tuple[str, dict[str, tuple[str | None, str]]]:
 def _declared(parameter: Parameter, helps: dict[str, tuple[str | None, str]]) -> Parameter:
     """The parameter as typer reads it: an annotation that says all about an option."""
     kind, is_option = parameter.annotation, parameter.kind is Parameter.KEYWORD_ONLY
-    if kind is typer.Context:
-        return parameter
     info: Any = Option() if is_option else typer.Argument()
     if get_origin(kind) is Annotated:
         kind, *notes = get_args(kind)

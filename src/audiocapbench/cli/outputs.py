@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audiocapbench.asking import RequestOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.console import json_text, say, show, show_text
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.files import write_file
 from audiocapbench.table import Result
 from audiocapbench.table.forms import Format, csv_text, latex_text, markdown_text, parquet_content
 
@@ -60,8 +60,6 @@ def write(result: Result, form: Format, file: Path | None) -> None:
         AudioCapBenchError: The form needs a file, or takes none.
         ReportError: The file cannot be written.
     """
-    from audiocapbench.files import write_file
-
     if form is Format.TABLE and file is not None:
         raise AudioCapBenchError("--out needs a --format: csv, json, md, latex or parquet")
     if form is Format.PARQUET and file is None:
@@ -91,12 +89,7 @@ def write(result: Result, form: Format, file: Path | None) -> None:
 def refuse_overwriting(out: Path | None, inputs: Iterable[Path]) -> None:
     """Refuse to write a file that is read, whatever name or link leads to it.
 
-    Args:
-        out: The file to be written; nothing is refused where there is none.
-        inputs: The files that are read, not looked at where there is nothing to overwrite.
-
-    Raises:
-        AudioCapBenchError: The output is one of the inputs.
+    The inputs are not looked at where there is nothing to overwrite.
     """
     if out is None or not out.exists():
         return
@@ -113,14 +106,3 @@ def reference_files(place: Path) -> Iterator[Path]:
     """A file of references, or those that a folder of them holds."""
     yield place
     yield from place.rglob("*.jsonl")
-
-
-def store_file(store: str) -> Path:
-    """The file of a store as the user names it; one that does not exist for a server."""
-    return Path(store.removeprefix("sqlite:///"))
-
-
-def read_to_ask(asking: RequestOptions, session: options.Session) -> list[Path]:
-    """The files that a command reads because it asks: prices, credentials and its store."""
-    given = (asking.get("prices"), session.credentials, store_file(session.store))
-    return [path for path in given if path is not None]

@@ -1,4 +1,4 @@
-"""The terminal as the host of plans: what they cost is agreed to here, and bars show how they go.
+"""The terminal as the host of plans: costs are agreed to, bars show how they go, ends are said.
 
 Nothing is spent unseen: what a paid model will be asked and likely costs is shown, and someone
 agrees, at the terminal or with ``--yes``.
@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from importlib import import_module
-from types import TracebackType
-from typing import Any, Self
+from shlex import quote
+from typing import TYPE_CHECKING, Any, Self
 
 import typer
 from rich.progress import (
@@ -24,22 +24,28 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from audiocapbench.benchmarks.benchmark import TRIAL
+from audiocapbench.benchmarks.reference_files import FILE
+from audiocapbench.benchmarks.registry import takes_argument
 from audiocapbench.cli.app import INTERRUPTED
-from audiocapbench.cli.console import SHOWN, ask, say, some, stderr
+from audiocapbench.cli.console import ask, say, show, stderr
 from audiocapbench.data.outcome import SCORED, Outcome, Status
 from audiocapbench.engine import Budget, Preview, RunEnd, Stop
 from audiocapbench.engine import Progress as RunProgress
 from audiocapbench.engine.budget import dollars
-from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.errors import SHOWN, AudioCapBenchError, some
 from audiocapbench.judges import JudgeProgress
 from audiocapbench.metrics.clap.embedding import WATCHER
 from audiocapbench.plan import Host, Plan, Result, RunPlan, RunsEnd, execute
 from audiocapbench.store import Run, Store
-from audiocapbench.store.judgements import Judgement
+from audiocapbench.store.judgements import Judgement, StoredCheck
 from audiocapbench.table.escape_controls import escape_line
 
+if TYPE_CHECKING:
+    from audiocapbench.scores.summary import RunSummary
+
 _NEEDED_LATER = (
-    "scipy.special audiocapbench.cli.results audiocapbench.report.samples "
+    "scipy.special audiocapbench.report.tables audiocapbench.report.samples "
     "audiocapbench.scores.run_table"
 ).split()
 
@@ -63,12 +69,7 @@ class Terminal(Host):
         self._embedding = WATCHER.set(partial(self.advance, "  clips embedded"))
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         WATCHER.reset(self._embedding)
         if self.bars.tasks:
             self.bars.stop()
@@ -78,28 +79,26 @@ class Terminal(Host):
         say(*lines)
 
     def agree(self, previews: Iterable[Preview], budget: Budget, caveat: str = "") -> None:
-        """Show what will cost money and have it agreed to, or end the command.
-
-        Raises:
-            ModelError: There is a budget, and no price is known of someone who will be asked.
-            AudioCapBenchError: No one can be asked, and ``yes`` was not said.
-            typer.Exit: The answer is no.
-        """
+        """Show what will cost money and have it agreed to, or end the command."""
         paid = [one for one in previews if one.is_paid]
+        if not paid:
+            return
         for one in paid:
             if one.likely_usd is None:
                 budget.check(one.who, None)
-        if not paid:
-            return
         say(*filter(None, [caveat]), *map(str, paid))
         if budget.limit_usd is not None:
             limit = dollars(budget.limit_usd)
             say(f"The budget is {limit}; the run stops before it is overspent.")
         answer = True if self._yes else ask("Go on?")
         if answer is None:
+            known = sum(one.likely_usd or 0.0 for one in paid)
+            cost = f"more than {dollars(known)}; not all prices are known"
+            if all(one.likely_usd is not None for one in paid):
+                cost = f"about {dollars(known)}"
             raise AudioCapBenchError(
-                f"this will cost {_total(paid)}, and there is no terminal to ask at; nothing was "
-                "asked. Add --yes to agree"
+                f"this will cost {cost if known else 'an unknown amount'}, and there is no "
+                "terminal to ask at; nothing was asked. Add --yes to agree"
             )
         if not answer:
             say("Nothing was asked.")
@@ -129,8 +128,8 @@ class Terminal(Host):
                 bars.update(task, note=f"{failures} without an answer")
 
         def stopping(in_flight: int) -> None:
-            waiting = f"waiting for {in_flight} in flight; Ctrl-C again drops them"
-            bars.update(task, note=f"stopping: {waiting}")
+            note = f"stopping: waiting for {in_flight} in flight; Ctrl-C again drops them"
+            bars.update(task, note=note)
 
         return RunProgress(
             planned, arrived, stopping, lambda count: bars.advance(task, count), self._note
@@ -153,9 +152,7 @@ class Terminal(Host):
             for task in tasks.values():
                 bars.update(task, note="stopping; Ctrl-C again drops what is in flight")
 
-        def elsewhere(judge: str, count: int) -> None:
-            bars.advance(tasks[judge], count)
-
+        elsewhere = lambda judge, count: bars.advance(tasks[judge], count)  # noqa: E731
         return JudgeProgress(planned, arrived, stopping, elsewhere, self._note)
 
     def _note(self, words: str) -> None:
@@ -190,26 +187,60 @@ def _load_ahead() -> None:
     threading.Thread(target=load, name="imports", daemon=True).start()
 
 
-def _total(previews: Sequence[Preview]) -> str:
-    known = sum(one.likely_usd or 0.0 for one in previews)
-    if all(one.likely_usd is not None for one in previews):
-        return f"about {dollars(known)}"
-    return f"more than {dollars(known)}; not all prices are known" if known else "an unknown amount"
-
-
 def carry_out(plan: Plan[Result], *, yes: bool = False) -> Result:
     """Execute a plan at the terminal.
 
     Whoever interrupts twice waits for no scores and tables of what is there.
     """
     with Terminal(yes=yes) as host:
-        found = execute(plan, host)
-    if isinstance(plan, RunPlan) and isinstance(found, RunsEnd):
-        for end in found.ends:
+        result = execute(plan, host)
+    if isinstance(plan, RunPlan) and isinstance(result, RunsEnd):
+        for end in result.ends:
             if end.dropped:
                 explain_end(end, plan.store)
                 raise KeyboardInterrupt
-    return found
+    return result
+
+
+def print_tables(summaries: "Sequence[RunSummary]", metrics: Sequence[str], headline: str) -> None:
+    """Print the judges' tables and the leaderboard, each with the headline by category."""
+    from audiocapbench.report.tables import run_tables
+
+    show(*run_tables(summaries, metrics, headline))
+
+
+def warn_about(
+    store: Store, judges: Sequence[str], run_ids: Sequence[int], *, advise: bool = False
+) -> None:
+    """Say of each judge of runs whether it was seen to tell right from wrong on their benchmark;
+    with ``advise`` also the command that checks one that nobody has checked."""
+    for check in store.judge_checks(run_ids, judges):
+        if advise and check.document is None:
+            run = next(one for one in map(store.run, run_ids) if one.benchmark == check.benchmark)
+            _advise(store, check, run)
+        if check.warning:
+            say(f"Warning: {check.warning}.")
+
+
+def _advise(store: Store, check: StoredCheck, run: Run) -> None:
+    # Where there are references alone, a check on other clips is all that can be had.
+    by_text = run.benchmark.startswith(FILE)
+    if run.benchmark.startswith(TRIAL) or (by_text and check.elsewhere):
+        return
+    dataset = store.dataset(run.dataset, run.benchmark)
+    if not by_text and dataset.samples[0].clip.is_absent:
+        return
+    name, root = quote(run.benchmark), quote(dataset.root)
+    if run.benchmark == "demo" or by_text:
+        data = ""
+    elif run.benchmark.startswith("folder/"):
+        data = f" --data {root}"
+    elif takes_argument(run.benchmark):
+        data = f" --benchmark {name} --data {root}"
+    else:
+        data = f" --data {name}"
+    does = f"audiocapbench judges check {quote(check.judge)}{data}{store.option}"
+    say(f"{check.judge} has not been checked on {run.benchmark}; this does: {does}")
 
 
 def explain_runs(found: RunsEnd, store: Store, budget: Budget) -> None:
@@ -234,21 +265,21 @@ def explain_end(end: RunEnd, store: Store) -> None:
             say(f"Judged {end.judged}{why}. Answers and judgements are kept in {store.name}.")
         say("The same command goes on from here.")
         return
-    outcomes = store.outcomes(end.run.id).values()
-    failed = [one for one in outcomes if one.reply.status not in SCORED]
-    if not failed:
-        return
-    say(f"{end.run.model}: {len(failed)} of {end.total} without an answer:")
     reasons: dict[str, list[str]] = {}
-    for one in failed:
-        reason = f"{one.reply.status}: {one.reply.error or 'no reason given'}"
-        reasons.setdefault(reason, []).append(one.sample_id)
+    for one in store.outcomes(end.run.id).values():
+        if one.reply.status not in SCORED:
+            reason = f"{one.reply.status}: {one.reply.error or 'no reason given'}"
+            reasons.setdefault(reason, []).append(one.sample_id)
+    if not reasons:
+        return
+    failed = sum(map(len, reasons.values()))
+    say(f"{end.run.model}: {failed} of {end.total} without an answer:")
     for reason, ids in list(reasons.items())[:SHOWN]:
         many = f"{some(ids)} ×{len(ids):,}" if len(ids) > 1 else ids[0]
         say(f"  {many}: {reason}")
     if rest := sum(map(len, list(reasons.values())[SHOWN:])):
         say(f"  … and {rest:,} more")
-    if any(one.reply.status is Status.FAILED for one in failed):
+    if any(reason.startswith(f"{Status.FAILED}:") for reason in reasons):
         say("The same command asks the failed ones again.")
 
 
@@ -260,15 +291,16 @@ def explain_spending(budget: Budget) -> None:
     elif spending is not None and spending.refusal is None:
         say(f"Spent {dollars(spending.spent_usd)} of {dollars(spending.limit_usd)}.")
     if budget.estimated:
-        many = f"{budget.estimated:,} answers or attempts came"
-        say(f"{many} without usage; their cost is estimated from seconds of audio and text.")
+        say(
+            f"{budget.estimated:,} answers or attempts came without usage; their cost is estimated "
+            "from seconds of audio and text."
+        )
 
 
-def say_where(found: Sequence[Run], store: Store) -> None:
+def say_where(runs: Sequence[Run], store: Store) -> None:
     """Say on stderr which runs these are, and the command to go on with."""
-    if not found:
-        return
-    numbers = " ".join(str(run.id) for run in found)
-    runs = f"Run {numbers} is" if len(found) == 1 else f"Runs {numbers} are"
-    does = f"audiocapbench report {numbers}{store.option}"
-    say(f"{runs} in {store.name}; '{does}' shows every answer.")
+    if runs:
+        numbers = " ".join(str(run.id) for run in runs)
+        which = f"Run {numbers} is" if len(runs) == 1 else f"Runs {numbers} are"
+        does = f"audiocapbench report {numbers}{store.option}"
+        say(f"{which} in {store.name}; '{does}' shows every answer.")

@@ -1,4 +1,4 @@
-"""``meta ratings``, ``wins`` and ``controls``: what people said, and answers of known quality."""
+"""``audiocapbench ratings``, ``meta ratings``, ``wins`` and ``controls``: what people said."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -7,16 +7,22 @@ from typer import Option
 
 from audiocapbench.asking import SampleOptions
 from audiocapbench.cli import options
-from audiocapbench.cli.console import show_result
+from audiocapbench.cli.app import add_group
+from audiocapbench.cli.console import say, show_lines, show_result, show_text
 from audiocapbench.cli.meta import meta_app
+from audiocapbench.cli.outputs import refuse_overwriting
 from audiocapbench.errors import StoreError
+from audiocapbench.files import write_file
+from audiocapbench.table import Column, Findings, Table
 
 if TYPE_CHECKING:
     from audiocapbench.store import Store
 
+ratings_app = add_group("ratings")
 
-@options.command(meta_app.command)
-def ratings(
+
+@options.command(meta_app.command, "ratings")
+def rating_tests(
     file: str,
     *,
     against: float = 3.0,
@@ -77,10 +83,8 @@ def wins(
 
 def _project_store(name: str, store: str) -> "Store":
     """The store with the rating project of a name that is no file's."""
-    from audiocapbench.store import Store
-
     try:
-        return Store.open(store, create=False)
+        return options.open_store(store)
     except StoreError as error:
         raise StoreError(f"{name}: no such file, and no rating project: {error}") from None
 
@@ -117,3 +121,76 @@ def controls(
     show_result(control_report(scores), json=json)
     if draw is not None:
         draw(control_sheet(scores))
+
+
+@options.command(ratings_app.callback)
+def ratings(
+    *,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
+) -> None:
+    """List the rating projects in the store; export one, or invite somebody anew."""
+    with options.open_store(store) as kept:
+        lines = kept.ratings.projects()
+    if not lines and not json:
+        show_lines("There are no rating projects; 'audiocapbench view --rate FILE' makes one.")
+    columns = (Column("name", "project"), "kind", "people", "items", "ratings")
+    table = Table("", [one._asdict() for one in lines], columns, name="projects")
+    show_result(Findings([table]), json=json)
+
+
+@options.command(ratings_app.command)
+def export(
+    project: str,
+    *,
+    out: options.Out = None,
+    form: Annotated[
+        Literal["csv", "jsonl", "votes"],
+        Option(help="A row a rating, or of pairs one with all votes, for 'meta csv'."),
+    ] = "csv",
+    dimension: str | None = None,
+    gold: bool = False,
+    store: options.Store = options.DEFAULT_STORE,
+) -> None:
+    """Write what people said, for 'judges calibrate', 'meta ratings', 'meta csv' and others.
+
+    A row has item, run, model, group, person, dimension, value, and how it came about.
+
+    Args:
+        project: Its name.
+        dimension (NAME): Only this one, such as accuracy.
+        gold: Also answers to gold questions.
+    """
+    from audiocapbench.web.rating.export import export_ratings
+
+    refuse_overwriting(out, [options.store_file(store)])
+    with options.open_store(store) as kept:
+        text = export_ratings(kept, project, form, dimension, gold=gold)
+    if out is None:
+        show_text(text)
+    else:
+        write_file(out, text)
+        say(f"Ratings of {project} were written to {out}.")
+
+
+@options.command(ratings_app.command)
+def invite(
+    project: str,
+    person: str = "",
+    *,
+    url: str = "http://127.0.0.1:8000",
+    store: options.Store = options.DEFAULT_STORE,
+) -> None:
+    """Make another link for a person, or for the administrator; the one before ends.
+
+    Args:
+        project: Its name.
+        person: Whose link; without a name it is the administrator's.
+        url (URL): Where the project is open.
+    """
+    from audiocapbench.cli.report import links
+    from audiocapbench.web.rating.routes import PATH
+
+    with options.open_store(store) as kept:
+        token = kept.ratings.renew_invitation(project, person)
+    show_lines(*links(url.rstrip("/") + PATH, {person: token}))

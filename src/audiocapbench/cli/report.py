@@ -1,18 +1,33 @@
-"""``audiocapbench report`` and ``figures``: runs as a page to look into, and as figures."""
+"""Runs for others: ``report``, ``figures``, ``view``, ``site``, ``submission`` and ``export``."""
 
+import secrets
+import sys
+import webbrowser
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from json import dumps
 from pathlib import Path
-from typing import Annotated, Literal
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from typer import Option
 
 from audiocapbench.cli import options
-from audiocapbench.cli.app import app
+from audiocapbench.cli.app import WRONG_USE, add_group, app
 from audiocapbench.cli.console import print_json, relative, say, show_lines
-from audiocapbench.cli.outputs import refuse_overwriting, store_file
+from audiocapbench.cli.outputs import refuse_overwriting
+from audiocapbench.errors import AudioCapBenchError, ReportError
+from audiocapbench.files import write_file
 
+if TYPE_CHECKING:
+    from audiocapbench.report.site.submission import CheckedSubmission, Submission
+    from audiocapbench.store import Store
+
+site_app = add_group("site")
 ByOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         metavar="SCORE",
         help="Rank by this metric or judge. [default: a judge's overall score, else a metric]",
     ),
@@ -39,16 +54,14 @@ def report(
         title (TEXT): [default: the benchmark's name]
         published: Show the paper's models too.
     """
-    from audiocapbench.report.page.html import write_report
-    from audiocapbench.report.page.report_data import gather, stored_summaries
+    from audiocapbench.report.page import html, report_data
     from audiocapbench.scores.estimate import counted
-    from audiocapbench.store import Store
 
-    refuse_overwriting(out, [store_file(store)])
-    kept = Store.open(store, create=False)
-    data = gather(stored_summaries(kept, runs), by, published=published)
+    refuse_overwriting(out, [options.store_file(store)])
+    kept = options.open_store(store)
+    data = report_data.gather(report_data.stored_summaries(kept, runs), by, published=published)
     refuse_overwriting(out, (sample.clip.path for sample in data.samples))
-    written = write_report(kept, data, out, title=title or data.benchmark, audio=audio)
+    written = html.write_report(kept, data, out, title=title or data.benchmark, audio=audio)
     if json:
         print_json(
             {
@@ -80,7 +93,7 @@ def figures(
     runs: options.RunsArgument,
     *,
     out: Path = Path("figures"),
-    kinds: Annotated[str, typer.Option("--format")] = "png,svg,pdf",
+    kinds: Annotated[str, Option("--format")] = "png,svg,pdf",
     by: ByOption = None,
     published: bool = False,
     store: options.Store = options.DEFAULT_STORE,
@@ -93,17 +106,15 @@ def figures(
         kinds (A,B): Comma-separated: png, svg, pdf.
         published: Draw the paper's models too.
     """
+    from audiocapbench.report.page import plots, report_data
     from audiocapbench.report.page.board import board_document
-    from audiocapbench.report.page.plots import formats, write_figures
-    from audiocapbench.report.page.report_data import gather, stored_summaries
     from audiocapbench.scores.run_table import keep_estimates
-    from audiocapbench.store import Store
 
-    wanted = formats(kinds)
-    kept = Store.open(store, create=False)
-    data = gather(stored_summaries(kept, runs), by, published=published)
+    wanted = plots.formats(kinds)
+    kept = options.open_store(store)
+    data = report_data.gather(report_data.stored_summaries(kept, runs), by, published=published)
     board = board_document(kept, data, data.benchmark)
-    paths = write_figures(board, out, wanted)
+    paths = plots.write_figures(board, out, wanted)
     keep_estimates(kept, (one.table for one in data.runs))
     if json:
         written = {"figures": [str(path) for path in paths], "ranked_by": data.headline.label}
@@ -114,3 +125,276 @@ def figures(
     say(*data.notes)
     if not any(path.stem == "figure4_tradeoff" for path in paths):
         say("No judge scores accuracy and hallucination here, so there is no figure 4.")
+
+
+@options.command(app.command)
+def view(
+    runs: options.MaybeRuns = None,
+    *,
+    host: str = "127.0.0.1",
+    port: Annotated[int, Option(min=0, max=65535)] = 8000,
+    token: str | None = None,
+    opened: Annotated[bool, Option("--open/--no-open")] = True,
+    by: ByOption = None,
+    rate: Annotated[Path | None, Option(metavar="PROJECT.toml")] = None,
+    store: options.Store = options.DEFAULT_STORE,
+) -> None:
+    """Show a store in the browser, also while runs go on; or have people rate captions there.
+
+    Without runs it shows the newest run of each model on the benchmark that was run last.
+
+    Args:
+        host (ADDRESS): 127.0.0.1 is for this machine only; others can reach any other address.
+        port (N): 0 for any that is free.
+        token (TEXT): What a link must have; made up where others can reach the address.
+        opened: Whether to open a browser.
+        rate (PROJECT.toml): What is rated, and by whom; nothing else is then shown.
+    """
+    from audiocapbench.report.page.report_data import check_benchmark
+    from audiocapbench.web import board, guard, live, server
+    from audiocapbench.web.app import make_app
+
+    server.need_extra()
+    if rate is not None:
+        _rate(rate, host, port, store)
+        return
+    if token is not None and not (token.isascii() and token.isalnum() and len(token) >= 12):
+        raise ReportError("--token: give 12 letters and digits at least")
+    if token is None and not guard.is_loopback(host):
+        token = secrets.token_hex(16)
+    with server.listen(host, port) as taken, options.open_store(store) as kept:
+        if runs:
+            check_benchmark([kept.run(number) for number in runs])
+        boards = board.Boards(kept, runs or (), by)
+        boards.document()  # whatever cannot be shown is said here, not in the browser
+        address = f"{server.address_of(taken)}/{f'?token={token}' if token else ''}"
+        show_lines(address)
+        if not guard.is_loopback(host):
+            say("Others can reach this address: whoever has the link sees the store's answers.")
+        say(f"{kept.name} is shown there; Ctrl-C ends it.")
+        if opened and sys.stdout.isatty():
+            webbrowser.open(address)
+        server.serve(
+            guard.guarded(make_app(boards, live.LiveFeed(kept)), guard.hosts_of(host), token), taken
+        )
+
+
+def _rate(path: Path, host: str, port: int, store: str) -> None:
+    from audiocapbench.web import guard, server
+    from audiocapbench.web.rating.project import read_project
+    from audiocapbench.web.rating.routes import PATH, open_desk, rating_app
+
+    project = read_project(path)
+    with server.listen(host, port) as taken, options.open_store(store, create=True) as kept:
+        desk, invited, notes = open_desk(project, kept)
+        address = (project.url or server.address_of(taken)).rstrip("/") + PATH
+        say(*notes)
+        show_lines(*links(address, invited))
+        if len(invited) <= len(project.people):
+            again = f"'audiocapbench ratings invite {project.name} NAME{kept.option}'"
+            say(f"Links that were shown before still work; {again} makes another.")
+        if not guard.is_loopback(host):
+            say(f"Others can reach {address}: whoever has a link can rate, and nobody else.")
+        say(f"{project.name} is open at {address}; Ctrl-C ends it, and nothing is lost.")
+        server.serve(guard.guarded(rating_app(desk), guard.hosts_of(host, project.url)), taken)
+
+
+def links(address: str, invited: dict[str, str]) -> list[str]:
+    """The links of people, and of the administrator, whose name is empty."""
+    width = max(map(len, ("(admin)", *invited)))
+    return [
+        f"{person or '(admin)':<{width}}  {address}{'' if person else 'admin'}#{token}"
+        for person, token in invited.items()
+    ]
+
+
+@options.command(app.command)
+def submission(
+    run: options.RunArgument,
+    *,
+    out: Annotated[Path, Option(metavar="FILE", help="The file to write.")],
+    name: str | None = None,
+    by: str | None = None,
+    link: str | None = None,
+    licence: str | None = None,
+    weights: Literal["open", "closed"] | None = None,
+    judgements: Annotated[bool, Option("--judgements/--no-judgements")] = True,
+    store: options.Store = options.DEFAULT_STORE,
+) -> None:
+    """Write a run as a file for a leaderboard site: samples, answers, scores, and whose it is.
+
+    Args:
+        name (MODEL): What the model is called there. [default: as in the store]
+        by (WHO): Its authors.
+        link (URL): Where there is more about it.
+        licence (TEXT): The model's.
+        weights: Whether others have its weights.
+        judgements: Add what judges said of each answer; without, their scores are claims.
+    """
+    from audiocapbench.report.site.submission import make_submission
+
+    refuse_overwriting(out, [options.store_file(store)])
+    about = {"model": name, "by": by, "link": link, "licence": licence, "weights": weights}
+    with options.open_store(store) as kept:
+        made = make_submission(kept, run, judgements=judgements, **about)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    size = write_file(out, made.model_dump_json())
+    dataset = f"dataset {made.dataset[:12]}"
+    show_lines(f"{out}: {made.model}, {len(made.samples):,} samples, {dataset}, {size:,} bytes")
+
+
+@options.command(site_app.callback)
+def site(
+    *,
+    submissions: list[Path] | None = None,
+    runs: options.RunList = None,
+    out: Path | None = None,
+    title: str = "Leaderboard",
+    dataset: str | None = None,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
+) -> None:
+    """Write a leaderboard of many submissions as a folder of pages that any web server shows.
+
+    They are checked first, as 'site check' does; with one that is refused nothing is written.
+
+    Args:
+        submissions (FILE): A file of 'audiocapbench submission', or a folder of them.
+        out (DIR): The folder to write.
+        title (TEXT): What stands above it.
+        dataset (HASH): Only samples with this hash; its first 12 digits will do.
+    """
+    from audiocapbench.report.site import pages, submission
+    from audiocapbench.scores.estimate import counted
+
+    if out is None or not (submissions or runs):
+        raise AudioCapBenchError("say what to show and where: --submissions or --runs, and --out")
+    given = []
+    if runs:
+        with options.open_store(store) as kept:
+            given = [(f"run {one}", submission.make_submission(kept, one)) for one in runs]
+    with _checked(submissions or (), given, dataset) as (checking, checked):
+        size = pages.write_site(checking, checked, out, title)
+    page = out / "index.html"
+    if json:
+        print_json({"site": str(page), "models": len(checked), "bytes": size})
+    else:
+        models = counted(len(checked), "model")
+        show_lines(f"{relative(page)}: {models}, {size / 1e6:.1f} MB")
+
+
+@options.command(site_app.command, "check")
+def check_site(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE")],
+    *,
+    dataset: str | None = None,
+    json: options.Json = False,
+) -> None:
+    """Check submissions, or folders of them: what can be computed must be what they say.
+
+    Args:
+        dataset (HASH): Only samples with this hash; its first 12 digits will do.
+    """
+    from audiocapbench.report.site.pages import page_paths
+
+    with _checked(files, (), dataset) as (_, checked):
+        page_paths(checked)  # as the site has them, where no two may be of one model
+        lines = [
+            {"file": one.name, "model": one.submission.model, "dataset": one.submission.dataset}
+            | {"samples": len(one.submission.samples), "answers": len(one.submission.answers)}
+            | {"scores": len(one.submission.scores), "claimed": len(one.claims)}
+            for one in checked
+        ]
+    if json:
+        print_json({"submissions": lines})
+        return
+    for one in lines:
+        answers = f"{one['answers']:,} answers to {one['samples']:,} samples"
+        scores = f"{one['scores']:,} scores, {one['claimed']:,} of them claimed"
+        show_lines(f"{one['file']}: {one['model']}, {answers}, {scores}")
+
+
+@contextmanager
+def _checked(
+    places: Sequence[Path], given: "Sequence[tuple[str, Submission]]", dataset: str | None
+) -> "Iterator[tuple[Store, list[CheckedSubmission]]]":
+    """Submissions in a store of their own; ends the command with a line for each problem."""
+    from audiocapbench.report.site.submission import check_submissions, look_alikes, read_submission
+
+    if dataset is not None and len(dataset) < 12:
+        raise AudioCapBenchError("--dataset takes 12 digits of the hash at least")
+    found, problems = list(given), []
+    for place in places:
+        for path in sorted(place.glob("*.json")) if place.is_dir() else [place]:
+            try:
+                found.append((str(path), read_submission(path)))
+            except AudioCapBenchError as error:
+                problems.append(str(error))
+    with (
+        TemporaryDirectory() as folder,
+        options.open_store(f"{folder}/checked.db", create=True) as store,
+    ):
+        checked = check_submissions(store, found, dataset)
+        problems += [f"{one.name}: {words}" for one in checked for words in one.problems]
+        if problems or not checked:
+            say(*(problems or ["there is no submission; 'audiocapbench submission' writes one"]))
+            raise typer.Exit(WRONG_USE)
+        say(*look_alikes(checked))
+        yield store, checked
+
+
+@options.command(app.command)
+def export(
+    run: options.RunArgument,
+    *,
+    to: Literal["published", "hf"],
+    out: Path,
+    judge: str | None = None,
+    metrics: str | None = None,
+    push: str | None = None,
+    credentials: options.Credentials = None,
+    store: options.Store = options.DEFAULT_STORE,
+) -> None:
+    """Write a run in another tool's form.
+
+    A run that was imported from a result JSON is written as it was there, unless a judge or
+    metrics are chosen.
+
+    Args:
+        to: The published tool's result JSON, or a dataset folder of Hugging Face with the clips,
+            references, answers, all scores and a card.
+        out (PATH): The file or folder to write.
+        judge (JUDGE): Whose scores to write. [default: the only one]
+        metrics (A,B): Comma-separated. [default: all that the run has]
+        push (ORG/NAME): With hf: also put the folder into this dataset repository, which is made
+            private where it is new; needs HF_TOKEN.
+    """
+    from audiocapbench.bridges.hugging_face import FILES, write_dataset
+    from audiocapbench.credentials import credential
+    from audiocapbench.data.build.hub import Hub
+    from audiocapbench.metrics.names import split_names
+    from audiocapbench.report.published_result import export_result
+    from audiocapbench.scores.run_table import TableReader
+
+    refuse_overwriting(out, [options.store_file(store)])
+    if to == "hf" and not (judge is None and metrics is None):
+        raise AudioCapBenchError("--to hf has every score; leave out --judge and --metrics")
+    if to != "hf" and push is not None:
+        raise AudioCapBenchError("--push is for --to hf")
+    if push is not None:
+        credential("HF_TOKEN")
+    with options.open_store(store) as kept:
+        if to == "published":
+            names = None if metrics is None else split_names(metrics)
+            document = export_result(kept, kept.run(run), names, judge)
+            # As the published tool writes it, to the last byte.
+            write_file(out, dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+            show_lines(f"Run {run} with {len(document['results']):,} results was written to {out}.")
+            return
+        table = TableReader(kept).read(kept.run(run))
+        lost = write_dataset(table, out)
+    gone = f"; {lost:,} clips are not on this disk as they were" if lost else ""
+    show_lines(f"Run {run} with {len(table.samples):,} samples was written to {out}{gone}.")
+    if push is not None:
+        title = f"{table.run.model} on {table.run.benchmark}"
+        show_lines(f"It is at {Hub().upload(push, out, FILES, title)}.")

@@ -1,17 +1,31 @@
-"""``audiocapbench run``: ask models about a benchmark, score the answers, print the leaderboard."""
+"""``audiocapbench run``, ``race`` and ``demo``: models are asked about a benchmark and scored."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from audiocapbench.asking import JudgePanel, ModelOptions, RequestOptions, SampleOptions
+import typer
+from typer import Option
+
+from audiocapbench.asking import JudgePanel, ModelOptions, SampleOptions
 from audiocapbench.cli import options
-from audiocapbench.cli.app import app, leave
-from audiocapbench.cli.console import print_json, say
-from audiocapbench.cli.outputs import Outputs, refuse_overwriting, store_file
+from audiocapbench.cli.app import WRONG_USE, app, code_of, leave
+from audiocapbench.cli.console import print_json, relative, say, show, show_lines
+from audiocapbench.cli.outputs import Outputs, refuse_overwriting
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.table import Column, Table
 
 if TYPE_CHECKING:
-    from audiocapbench.benchmarks import Benchmark
+    from audiocapbench.study.race import Racer, RaceResult
+
+_DEMO_JUDGE = "elements"
+_DEMO_MODELS = ("listener", "control/right", "control/safe", "control/wrong", "control/empty")
+
+_NEXT = """
+Next (after . .venv/bin/activate, if make installed it):
+  audiocapbench run FOLDER --model listener   your own clips: audio files beside
+      a metadata.jsonl of {"file_name": "…", "references": ["…"]}, a line each
+  audiocapbench models                        other models to put after --model
+  RUNS what was asked so far"""
 
 
 @options.command(app.command)
@@ -26,7 +40,6 @@ def run(
     samples: SampleOptions,
     only: Path | None = None,
     told: ModelOptions,
-    asking: RequestOptions,
     fresh: bool = False,
     session: options.Session,
     out: Outputs,
@@ -47,17 +60,27 @@ def run(
         fresh: Begin a new run and ask everything again.
     """
     from audiocapbench.benchmarks import open_benchmark
-    from audiocapbench.cli.progress import carry_out, explain_runs
-    from audiocapbench.engine import Asking
+    from audiocapbench.cli.progress import carry_out, explain_runs, print_tables, warn_about
     from audiocapbench.metrics.names import split_names
     from audiocapbench.models import create_models
     from audiocapbench.plan import RunPlan, selected
 
-    refuse_overwriting(out.per_sample, [store_file(session.store)])
-    how = Asking.of(asking, fresh=fresh)
+    refuse_overwriting(out.per_sample, [options.store_file(session.store)])
+    how = session.asking(fresh=fresh)
     settings, published = how.model_settings(told), panel.protocol == "published"
     models = create_models(model, settings, published=published)
     opened = open_benchmark(benchmark, data, follow_links=follow_links)
+    ids: tuple[str, ...] = ()
+    if only is not None:
+        from audiocapbench.study.subset import read_subset
+
+        subset = read_subset(only)
+        ids = subset.ids
+        if subset.dataset != opened.fingerprint:
+            raise AudioCapBenchError(
+                f"{only} is a subset of {subset.benchmark} as it was then, not of this data; "
+                "'audiocapbench subset' chooses another"
+            )
     plan = RunPlan.of_models(
         session.store,
         opened,
@@ -65,43 +88,164 @@ def run(
         how,
         metrics=None if metrics is None else split_names(metrics),
         panel=panel,
-        selection=selected(samples, _ids(only, opened)),
+        selection=selected(samples, ids),
     )
-    found = carry_out(plan, yes=session.yes)
+    end = carry_out(plan, yes=session.yes)
     # Loaded by now, while answers were awaited; nothing before the first question needs them.
-    from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
 
-    kept, traits, spending = plan.store, opened.traits, how.budget.spending
+    store, traits, spending = plan.store, opened.traits, how.budget.spending
     summaries = [
-        summarise(kept, end.run, plan.metrics, plan.judge_names, stopped=end.stop is not None)
-        for end in found.ends
+        summarise(store, one.run, plan.metrics, plan.judge_names, stopped=one.stop is not None)
+        for one in end.ends
     ]
     if out.json:
-        document = {"store": kept.name, "runs": [one.to_dict() for one in summaries]}
+        document = {"store": store.name, "runs": [one.to_dict() for one in summaries]}
         print_json(document | ({} if spending is None else {"budget": spending.to_dict()}))
     elif summaries:
         columns = traits.columns if metrics is None else plan.metrics
         print_tables(summaries, columns, traits.headline)
-    keep_estimates(kept, (one.table for one in summaries))
+    keep_estimates(store, (one.table for one in summaries))
     if opened.missing:
         say(f"{opened.presence}; manifest.json says why.")
-    warn_about(kept, plan.judge_names, [one.id for one in found.runs], advise=True)
-    explain_runs(found, kept, how.budget)
+    warn_about(store, plan.judge_names, [one.id for one in end.runs], advise=True)
+    explain_runs(end, store, how.budget)
     out.write([(one.to_dict(), one.table) for one in summaries])
-    leave(found.stop, found.refusals, failed=any(one.has_failures for one in summaries))
+    leave(end.stop, end.refusals, failed=any(one.has_failures for one in summaries))
 
 
-def _ids(only: Path | None, benchmark: "Benchmark") -> tuple[str, ...]:
-    if only is None:
-        return ()
-    from audiocapbench.study.subset import read_subset
+@options.command(app.command)
+def race(
+    benchmark: str,
+    *,
+    model: list[str],
+    metric: str | None = None,
+    judge: str | None = None,
+    top: Annotated[int, Option(min=1)] = 1,
+    alpha: Annotated[float, Option(min=1e-6, max=0.5)] = 0.05,
+    data: Path | None = None,
+    follow_links: options.FollowLinks = False,
+    seed: Annotated[int, Option(min=0)] = 0,
+    told: ModelOptions,
+    session: options.Session,
+    json: options.Json = False,
+) -> None:
+    """Find the best of several models with as few questions as it takes.
 
-    chosen = read_subset(only)
-    if chosen.dataset != benchmark.fingerprint:
-        raise AudioCapBenchError(
-            f"{only} is a subset of {chosen.benchmark} as it was then, not of this data; "
-            "'audiocapbench subset' chooses another"
-        )
-    return chosen.ids
+    Clips are asked in random rounds with a share of every category. A model that is surely not the
+    best over all clips is asked no more; the race ends when the best is known. It names a wrong one
+    in at most 5 % of races (--alpha), whenever it stops. The same command goes on where it stopped,
+    and 'audiocapbench run' asks the rest.
+
+    Args:
+        benchmark: A benchmark's name, or a folder with metadata.jsonl.
+        model (MODEL): Model to race; give it again for each of them.
+        metric (M): Score by this metric. [default: the benchmark's first]
+        judge (JUDGE): Score by this judge instead.
+        top (N): How many of the best to find.
+        alpha (P): How often a wrong one may be named.
+        data (DIR): The folder that 'audiocapbench build' made.
+        seed (N): Decides the order of the clips.
+    """
+    from audiocapbench import benchmarks, plan
+    from audiocapbench.cli.progress import carry_out, explain_spending, say_where
+    from audiocapbench.judges.aggregation import OVERALL
+    from audiocapbench.models import create_models
+    from audiocapbench.scores.scorer import Scorer
+    from audiocapbench.study.race import RacePlan
+
+    if metric is not None and judge is not None:
+        raise AudioCapBenchError("a race is run by one score: --metric or --judge")
+    how = session.asking()
+    models = create_models(model, how.model_settings(told))
+    opened = benchmarks.open_benchmark(benchmark, data, follow_links=follow_links)
+    metrics = () if judge else [metric or opened.traits.headline]
+    panel = JudgePanel([judge] if judge else [])
+    runs = plan.RunPlan.of_models(session.store, opened, models, how, metrics=metrics, panel=panel)
+    scorer = Scorer(runs.judge_names[0], OVERALL) if judge else Scorer(runs.metrics[0])
+    result = carry_out(RacePlan(runs, scorer, top, alpha, seed), yes=session.yes)
+    if json:
+        print_json(result.to_dict())
+    else:
+        _show_race(result)
+    explain_spending(how.budget)
+    say_where(result.runs, runs.store)
+    if result.stop is not None:
+        why = result.stop.because(how.budget.spending)
+        say(f"Stopped: {why}. The same command goes on from here.")
+        raise typer.Exit(code_of(result.stop))
+    if any(one.refusal for one in result.racers):
+        raise typer.Exit(WRONG_USE)
+    leave(failed=not result.decided)
+
+
+def _show_race(result: "RaceResult") -> None:
+    from audiocapbench.engine.budget import dollars
+
+    def standing(racer: "Racer") -> str:
+        if racer.refusal is not None:
+            return "refused"
+        if racer.out_after is not None:
+            return f"out after {racer.out_after:,}"
+        return "best" if result.decided else "still in"
+
+    rows = [one._asdict() | {"standing": standing(one)} for one in result.racers]
+    mean = Column("mean", "mean so far", f".{result.scorer.digits}f")
+    columns = (Column("model"), Column("asked", "clips"), mean, Column("standing"))
+    show(Table(f"A race by {result.scorer.label}, {result.clips:,} clips", rows, columns))
+    names, refusals = ", ".join(result.best), [one for one in result.racers if one.refusal]
+    if result.decided:
+        which = "the best" if result.top == 1 else f"the best {result.top}"
+        rest = f"{'of those that answer' if refusals else 'of these'} over all clips"
+        show_lines(f"Decided: {names} is {which} {rest} (at {1 - result.alpha:g}).")
+    elif len(result.best) <= result.top:
+        show_lines(f"Not decided: too few of the models answer ({names or 'none'}).")
+    elif result.stop is None:
+        show_lines(f"Every clip was asked, and these cannot be told apart: {names}.")
+    else:
+        show_lines(f"Not decided yet between {names}.")
+    cost = ""
+    if result.cost_usd and result.fixed_usd:
+        cost = f"; {dollars(result.cost_usd)} of about {dollars(result.fixed_usd)}"
+    of = f"{result.asked:,} of the {result.fixed:,} questions that a run of all would take"
+    show_lines(f"It took {of} ({result.asked / result.fixed:.0%}){cost}.")
+    say(*(f"{one.model}: {str(one.refusal).removeprefix(f'{one.model}: ')}" for one in refusals))
+
+
+@options.command(app.command)
+def demo(
+    *,
+    out: Path = Path("demo-report.html"),
+    fresh: bool = False,
+    store: options.Store = options.DEFAULT_STORE,
+) -> None:
+    """Run the embedded captioner and four controls on 30 clips, offline; write a report.
+
+    Args:
+        out (FILE): Where to write the report.
+        fresh: Ask everything again, answered or not.
+    """
+    from audiocapbench import benchmarks, engine
+    from audiocapbench.cli.progress import carry_out, explain_end, print_tables
+    from audiocapbench.models import create_models
+    from audiocapbench.plan import RunPlan
+    from audiocapbench.report.page import html, report_data
+    from audiocapbench.scores.summary import summarise
+
+    benchmark, panel = benchmarks.open_benchmark("demo"), JudgePanel([_DEMO_JUDGE])
+    models = create_models(_DEMO_MODELS)
+    plan = RunPlan.of_models(store, benchmark, models, engine.Asking(fresh=fresh), panel=panel)
+    seconds = sum(sample.clip.duration_s for sample in benchmark.samples)
+    say(f"{len(benchmark.samples)} clips, {seconds / 60:.1f} minutes; {len(models)} models.")
+    end = carry_out(plan)
+    kept, traits = plan.store, benchmark.traits
+    for one in end.ends:
+        explain_end(one, kept)
+    leave(end.stop)
+    summaries = [summarise(kept, one, plan.metrics, plan.judge_names) for one in end.runs]
+    print_tables(summaries, traits.columns, traits.headline)
+    html.write_report(kept, report_data.gather(summaries), out, title="Demo", audio="embed")
+    say(f"Report: {relative(out)}   Answers: {kept.name}")
+    say(*_NEXT.replace("RUNS", f"{f'audiocapbench runs{kept.option}':<43}").split("\n"))
+    leave(failed=any(summary.table.coverage.failed for summary in summaries))

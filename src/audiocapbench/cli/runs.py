@@ -5,12 +5,10 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from audiocapbench.cli import options
-from audiocapbench.cli.app import app
-from audiocapbench.cli.console import SHOWN, ask, print_json, say, show, show_lines, show_result
-from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.cli.app import add_group
+from audiocapbench.cli.console import ask, print_json, say, show, show_lines, show_result
+from audiocapbench.errors import SHOWN, AudioCapBenchError
 from audiocapbench.table import Column, Findings, Table, dollars, signature_notes
 
 if TYPE_CHECKING:
@@ -18,13 +16,11 @@ if TYPE_CHECKING:
 
 _ANSWERS = 3
 
-runs_app = typer.Typer(rich_markup_mode=None)
-app.add_typer(runs_app, name="runs")
+runs_app = add_group("runs")
 
 
-@options.command(runs_app.callback, invoke_without_command=True)
+@options.command(runs_app.callback)
 def runs(
-    ctx: typer.Context,
     *,
     trials: bool = False,
     tag: list[str] | None = None,
@@ -37,9 +33,7 @@ def runs(
         trials: Also those of 'meta', 'corrupt' and 'judges check'.
         tag (TAG): Only those with this tag.
     """
-    if ctx.invoked_subcommand is not None:
-        return
-    with _open(store) as kept:
+    with options.open_store(store) as kept:
         name, every, option = kept.name, kept.runs(tag or ()), kept.option
     lines = [line for line in every if trials or not line.is_trial]
     if not json and (hidden := len(every) - len(lines)):
@@ -76,12 +70,15 @@ def show_run(
     """Show one run: what was asked how, what became of it, some answers, and who scored it."""
     from audiocapbench.data.outcome import SCORED
 
-    with _open(store) as kept:
+    with options.open_store(store) as kept:
         found, line, scorers = kept.run(run), _line(kept, run), kept.catalog.scorers([run])
         outcomes, batches = kept.outcomes(run), kept.batches.of_run(run)
     replies = {key: outcomes[key].reply for key in found.sample_ids if key in outcomes}
-    failed = [one for one in replies.values() if one.status not in SCORED]
-    reasons = Counter(f"{one.status}: {one.error or 'no reason given'}" for one in failed)
+    reasons = Counter(
+        f"{one.status}: {one.error or 'no reason given'}"
+        for one in replies.values()
+        if one.status not in SCORED
+    )
     answered = {key: one.text for key, one in replies.items() if one.status in SCORED}
     document: dict[str, Any] = asdict(line) | {
         "audio": line.contract,
@@ -111,11 +108,10 @@ def rename(
     Args:
         name: What to call it; '' takes the name away.
     """
-    with _open(store) as kept:
+    with options.open_store(store) as kept:
         kept.catalog.rename(run, name.strip() or None)
-    show_lines(
-        f"Run {run} is called {name.strip()!r}." if name.strip() else f"Run {run} has no name."
-    )
+    called = f"is called {name.strip()!r}" if name.strip() else "has no name"
+    show_lines(f"Run {run} {called}.")
 
 
 @options.command(runs_app.command, "tag")
@@ -134,7 +130,7 @@ def tag_run(
     """
     if not all(tag.strip() for tag in tags):
         raise AudioCapBenchError("a tag is empty; give it a word")
-    with _open(store) as kept:
+    with options.open_store(store) as kept:
         kept.catalog.tag(run, [tag.strip() for tag in tags], remove=remove)
         left = _line(kept, run).tags
     show_lines(f"Run {run} is tagged {', '.join(left)}." if left else f"Run {run} has no tags.")
@@ -153,22 +149,13 @@ def delete_runs(
         yes: Do not ask first.
     """
     chosen = list(dict.fromkeys(runs))
-    with _open(store) as kept:
+    with options.open_store(store) as kept:
         say(*(_loss(kept, number) for number in chosen))
-        if not yes:
-            answer = ask("Delete for good?")
-            if answer is None:
-                raise AudioCapBenchError("nothing was deleted; without a terminal, give --yes")
-            if not answer:
-                raise AudioCapBenchError("nothing was deleted")
+        if not yes and not (answer := ask("Delete for good?")):
+            hint = "; without a terminal, give --yes" if answer is None else ""
+            raise AudioCapBenchError(f"nothing was deleted{hint}")
         kept.catalog.delete(chosen)
     say(f"Deleted {len(chosen):,}. Replies that were cached stay in the cache.")
-
-
-def _open(store: str) -> "Store":
-    from audiocapbench.store import Store
-
-    return Store.open(store, create=False)
 
 
 def _line(kept: "Store", number: int) -> "RunLine":
@@ -176,7 +163,6 @@ def _line(kept: "Store", number: int) -> "RunLine":
 
 
 def _loss(kept: "Store", number: int) -> str:
-
     line = _line(kept, number)
     judges = [one for one in kept.catalog.scorers([number]) if one.is_judge]
     costs = [one for one in (line.cost_usd, *(one.cost_usd for one in judges)) if one is not None]
@@ -190,7 +176,6 @@ def _loss(kept: "Store", number: int) -> str:
 
 
 def _print_run(document: dict[str, Any]) -> None:
-
     batches = [
         f"{one['remote'] or 'not sent yet'} ({one['count']:,} at half price"
         f"{' for ' + one['judge'] if one['judge'] else ''})"

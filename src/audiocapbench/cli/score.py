@@ -1,31 +1,25 @@
-"""``audiocapbench score``: metrics on files, or more metrics for an old run."""
+"""``audiocapbench score`` and ``import``: predictions from files are scored, or become a run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from audiocapbench.asking import JudgePanel, RequestOptions
+from audiocapbench.asking import JudgePanel
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app, leave
-from audiocapbench.cli.console import (
-    print_json,
-    say,
-    say_bad,
-    say_ids,
-    show,
-    show_lines,
-)
-from audiocapbench.cli.outputs import Outputs, reference_files, refuse_overwriting, store_file
+from audiocapbench.cli.console import print_json, say, say_bad, say_ids, show, show_lines
+from audiocapbench.cli.outputs import Outputs, reference_files, refuse_overwriting
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError, DatasetError
 from audiocapbench.table import signature_notes
 
 if TYPE_CHECKING:
     from audiocapbench.benchmarks.mecat.predictions import Answers
-    from audiocapbench.plan import RunPlan
+    from audiocapbench.engine.importing import ImportEnd
     from audiocapbench.scores.file_scores import FileScores
 
 _OF_FILES = "preference,meteor,bleu_1,bleu_2,bleu_3,bleu_4,rouge_l"
@@ -67,7 +61,6 @@ def score(
     ] = None,
     panel: JudgePanel,
     repeats: options.Repeats = 1,
-    asking: RequestOptions,
     session: options.Session,
     out: Outputs,
 ) -> None:
@@ -77,93 +70,86 @@ def score(
         judge (JUDGE): Judge a RUN, or --predictions, which become one in --store; repeat for a
             panel.
     """
-    from audiocapbench.engine import Asking
+    from audiocapbench.cli.progress import (
+        carry_out,
+        explain_end,
+        explain_spending,
+        print_tables,
+        warn_about,
+    )
     from audiocapbench.metrics.names import split_names
     from audiocapbench.plan import RunPlan
-    from audiocapbench.store import Store
+    from audiocapbench.scores.run_table import keep_estimates
+    from audiocapbench.scores.summary import summarise
 
     if files.model is not None and not files.predictions:
         raise AudioCapBenchError("--model says whose --predictions these are; add them")
-    if asking.get("batch") and not panel.judge:
+    if session.requests.get("batch") and not panel.judge:
         raise AudioCapBenchError("--batch is about a --judge that is a model; name one")
     names, bad = None if metrics is None else split_names(metrics), False
     if files == PredictionFiles() and run is not None:
-        refuse_overwriting(out.per_sample, [store_file(session.store)])
+        refuse_overwriting(out.per_sample, [options.store_file(session.store)])
     elif run is not None or not files.predictions or files.references is None:
         raise AudioCapBenchError("score needs a RUN, or --predictions and --references")
     elif panel.judge:
-        run, bad = _import(files, names, panel, asking.get("timeout"), session.store, out)
+        run, bad = _import(files, names, panel, session, out)
     elif files.benchmark is not None:
         names = split_names(_MECAT) if names is None else names
-        _score_mecat(files.benchmark, files.predictions, files.references, names, out)
-        return
+        return _score_mecat(files.benchmark, files.predictions, files.references, names, out)
     elif len(files.predictions) > 1:
         raise AudioCapBenchError("only a --benchmark takes several files of --predictions")
     else:
         names = split_names(_OF_FILES) if names is None else names
-        _score_files(Path(files.predictions[0]), files.references, files.model, names, out)
-        return
-    kept, how = Store.open(session.store, create=False), Asking.of(asking)
-    plan = RunPlan.of_run(kept, kept.run(run), how, metrics=names, panel=panel, repeats=repeats)
-    _score_run(plan, session, out)
-    leave(failed=bad)
-
-
-def _score_run(plan: "RunPlan", session: options.Session, out: Outputs) -> None:
-    from audiocapbench.cli.progress import carry_out, explain_end, explain_spending
-    from audiocapbench.cli.results import print_tables, warn_about
-    from audiocapbench.scores.run_table import keep_estimates
-    from audiocapbench.scores.summary import summarise
-
-    found = carry_out(plan, yes=session.yes)
-    kept, [end] = plan.store, found.ends
+        path = Path(files.predictions[0])
+        return _score_files(path, files.references, files.model, names, out)
+    store, how = options.open_store(session.store), session.asking()
+    plan = RunPlan.of_run(store, store.run(run), how, metrics=names, panel=panel, repeats=repeats)
+    result = carry_out(plan, yes=session.yes)
+    [end] = result.ends
     stopped = end.stop is not None
-    summary = summarise(kept, end.run, plan.metrics, plan.judge_names, stopped=stopped)
+    summary = summarise(store, end.run, plan.metrics, plan.judge_names, stopped=stopped)
     document = summary.to_dict()
     if out.json:
         print_json(document)
     else:
         print_tables([summary], plan.metrics, summary.table.traits.headline)
-    keep_estimates(kept, [summary.table])
+    keep_estimates(store, [summary.table])
     out.write([(document, summary.table)])
-    warn_about(kept, summary.judge_names, [end.run.id], advise=found.judged > 0)
-    explain_spending(plan.asking.budget)
+    warn_about(store, summary.judge_names, [end.run.id], advise=result.judged > 0)
+    explain_spending(how.budget)
     if stopped:
-        explain_end(end, kept)
-    leave(end.stop, found.refusals, failed=summary.has_failures)
+        explain_end(end, store)
+    return leave(end.stop, result.refusals, failed=summary.has_failures or bad)
 
 
 def _import(
     files: PredictionFiles,
     metrics: Sequence[str] | None,
     panel: JudgePanel,
-    timeout: float | None,
-    store: str,
+    session: options.Session,
     out: Outputs,
 ) -> tuple[int, bool]:
     """Keep predictions as a run, where judges find them; returns whether there were bad lines."""
-    from audiocapbench.benchmarks.corpora import check_metrics
+    from audiocapbench import plan, store
+    from audiocapbench.benchmarks import corpora, reference_files
     from audiocapbench.benchmarks.mecat.predictions import source_of
-    from audiocapbench.benchmarks.reference_files import subject
-    from audiocapbench.cli.importing import explain_import
     from audiocapbench.engine.importing import import_run, model_name, read_files
-    from audiocapbench.plan import panel_judges
-    from audiocapbench.store import Store
 
     predictions, references = files.predictions or [], files.references
-    about = subject(predictions, files.benchmark, None, references)
-    check_metrics(about.traits.aggregation, metrics or (), audio=False)
+    about = reference_files.subject(predictions, files.benchmark, None, references)
+    corpora.check_metrics(about.traits.aggregation, metrics or (), audio=False)
     # Whoever has no key is told so before anything is kept.
-    panel_judges(panel, about.traits, timeout)
+    plan.panel_judges(panel, about.traits, session.requests.get("timeout"))
     given = read_files(predictions, about, files.model)
     paths = [source_of(about.name, one).path for one in predictions]
-    refuse_overwriting(out.per_sample, [store_file(store), *paths, *filter(None, [references])])
+    inputs = [options.store_file(session.store), *paths, *filter(None, [references])]
+    refuse_overwriting(out.per_sample, inputs)
     named = files.model is not None or given.head or given.system
     model = model_name(files.model if named else paths[0].stem, given)
-    with Store.open(store) as kept:
+    with store.Store.open(session.store) as kept:
         end = import_run(kept, about, given, model)
         say(f"The predictions are kept as run {end.run.id} in {kept.name}.")
-    explain_import(end)
+    _explain_import(end)
     return end.run.id, bool(end.bad)
 
 
@@ -195,7 +181,7 @@ def _score_files(
         show_lines(f"Nothing was scored: {predictions} holds no prediction that can be read.")
     out.write([({"model": answers.system or predictions.stem, **document}, scores.table)])
     _say_blank(answers.texts)
-    say(*([f"{scores.note}."] if scores.note else []))
+    say(*(f"{note}." for note in [scores.note] if note))
     say_bad(bad)
     say_ids(scores.missing, "sample", "without a prediction")
     say_ids(scores.surplus, "prediction", "about no sample, left out")
@@ -210,31 +196,22 @@ def _score_mecat(
     out: Outputs,
 ) -> None:
     """Score answers to MECAT from files, group by group."""
-    from audiocapbench.benchmarks.corpora import check_metrics
-    from audiocapbench.benchmarks.instructions import caption_prompt
+    from audiocapbench.benchmarks import corpora, instructions, registry
+    from audiocapbench.benchmarks.mecat import traits as mecat
     from audiocapbench.benchmarks.mecat.groups import SUBTASKS
     from audiocapbench.benchmarks.mecat.items import read_items
     from audiocapbench.benchmarks.mecat.predictions import looks_like, read_answers, source_of
-    from audiocapbench.benchmarks.mecat.traits import (
-        NO_PROBES,
-        TRAITS,
-        asks_for_captions,
-        base_name,
-        is_asked,
-    )
-    from audiocapbench.benchmarks.registry import options_of
     from audiocapbench.report.tables import group_tables
-    from audiocapbench.scores.estimate import counted
-    from audiocapbench.scores.file_scores import score_groups
+    from audiocapbench.scores import estimate, file_scores
 
-    traits = TRAITS.get(base_name(benchmark))
+    traits = mecat.TRAITS.get(mecat.base_name(benchmark))
     if traits is None or traits.aggregation is None:
         raise BenchmarkError(f"{benchmark}: only mecat-caption and mecat-qa are scored from files")
-    named = options_of(benchmark)
-    is_asked("", "", named.pop("probes", NO_PROBES))
-    caption_prompt(SUBTASKS[0], **named)
+    named = registry.options_of(benchmark)
+    mecat.is_asked("", "", named.pop("probes", mecat.NO_PROBES))
+    instructions.caption_prompt(SUBTASKS[0], **named)
     aggregation = traits.aggregation
-    check_metrics(aggregation, metrics, audio=False)
+    corpora.check_metrics(aggregation, metrics, audio=False)
     sources = [source_of(benchmark, text) for text in predictions]
     given = (source.path for source in sources)
     refuse_overwriting(out.per_sample, chain(given, reference_files(references)))
@@ -247,7 +224,7 @@ def _score_mecat(
         raise DatasetError(
             f"no prediction belongs to any of the references; nothing was scored{hint}"
         )
-    scores = score_groups(aggregation, metrics, items, answers.texts)
+    scores = file_scores.score_groups(aggregation, metrics, items, answers.texts)
     document = {
         "benchmark": benchmark,
         "missing": len(answers.missing),
@@ -262,11 +239,11 @@ def _score_mecat(
     if out.json:
         print_json(document)
     else:
-        title = f"{benchmark}: {counted(len(scores.ids), 'answer')}"
+        title = f"{benchmark}: {estimate.counted(len(scores.ids), 'answer')}"
         show(*group_tables(scores.table, metrics, metrics, title))
         show_lines(*_signatures(scores))
         say(*(f"{one.corpus}: no {one.metric}. {one.reason}" for one in scores.unscored))
-    for source in sources if asks_for_captions(benchmark) else ():
+    for source in sources if mecat.asks_for_captions(benchmark) else ():
         what = source.part or "all sub-tasks"
         say(f"{source.path.name}: read as answers to {what}, but for lines that name their own.")
     out.write([({"model": sources[0].path.stem, **document}, scores.table)])
@@ -294,3 +271,77 @@ def _say_blank(texts: Mapping[str, str]) -> None:
 
     if note := blank_note(texts):
         say(f"Warning: {note}.")
+
+
+@options.command(app.command, "import")
+def import_predictions(
+    files: list[str],
+    *,
+    benchmark: str | None = None,
+    data: Path | None = None,
+    follow_links: options.FollowLinks = False,
+    references: Path | None = None,
+    model: str | None = None,
+    judge: str | None = None,
+    metrics: str | None = None,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
+) -> None:
+    """Make a run of captions that you already have, to judge, compare and show like any other.
+
+    The same file is the same run; a sample without a caption is counted as skipped.
+
+    Args:
+        files (FILE): CSV, TSV, JSONL, JSON or Parquet with id (or file_name) and prediction;
+            the published tool's result JSON; a log of inspect_ai; of MECAT also TXT, and long=FILE
+            for a sub-task.
+        benchmark (NAME): What the captions are about: a benchmark, or a folder of clips.
+        data (DIR): The folder that 'audiocapbench build' made.
+        references (FILE): Instead of a benchmark: references with id, without audio; with
+            mecat-caption or mecat-qa, its reference folder. [default of a result JSON: its own]
+        model (NAME): Whose captions they are; of a file with a column 'model' or 'system', also
+            whose to take. [default: as the file says]
+        judge (NAME): Who judged, where a result JSON with scores does not say it.
+        metrics (A,B): Comma-separated metrics. [default: the benchmark's own]
+    """
+    from audiocapbench.cli.progress import Terminal, print_tables
+    from audiocapbench.library import import_run
+    from audiocapbench.store import Store
+
+    with Terminal() as terminal:
+        result = import_run(
+            files,
+            benchmark=benchmark,
+            data=data,
+            follow_links=follow_links,
+            references=references,
+            model=model,
+            judge=judge,
+            metrics=metrics,
+            store=store,
+            progress=partial(terminal.advance, "steps of the import"),
+        )
+    summary, traits, end = result.summary, result.summary.table.traits, result.end
+    say(*result.notes)
+    with Store.open(store) as kept:
+        name, option = kept.name, kept.option
+    if json:
+        print_json({"store": name, **result.to_dict()})
+    else:
+        columns = summary.metrics if metrics is not None else traits.columns
+        print_tables([summary], columns, traits.headline)
+    _explain_import(end)
+    number, was = end.run.id, "is" if end.is_new else "was imported before, and is"
+    say(
+        f"Run {number} {was} in {name}; 'audiocapbench score {number} --judge JUDGE{option}' has "
+        f"it judged, 'audiocapbench report {number}{option}' shows every answer."
+    )
+    leave(failed=bool(end.bad) or summary.has_failures)
+
+
+def _explain_import(end: "ImportEnd") -> None:
+    """Say on stderr what did not fit."""
+    say(*(f"{note[0].upper()}{note[1:]}." for note in [end.note] if note))
+    say_bad(end.bad)
+    say_ids(end.missing, "sample", "without a prediction, counted as skipped")
+    say_ids(end.surplus, "prediction", "about no sample, left out")

@@ -9,8 +9,16 @@ from audiocapbench.library.comparing import (
     compare,
     leaderboard,
 )
-from audiocapbench.library.importing import ImportResult, aimport_run, import_run
-from audiocapbench.library.running import RunResult, ajudge, arun, judge, run
+from audiocapbench.library.running import (
+    ImportResult,
+    RunResult,
+    aimport_run,
+    ajudge,
+    arun,
+    import_run,
+    judge,
+    run,
+)
 from audiocapbench.library.scoring import ScoreResult, ascore, score
 from audiocapbench.table import Result
 

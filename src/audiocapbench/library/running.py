@@ -1,15 +1,20 @@
-"""Asking models about a benchmark, and having their answers judged."""
+"""Runs: models are asked about a benchmark, captions from elsewhere are imported, judges judge."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, TypedDict, Unpack
 
 from audiocapbench.asking import JudgePanel, RequestOptions
 from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
-from audiocapbench.engine import Asking, Progress, Spending, Stop
+from audiocapbench.benchmarks.corpora import check_metrics
+from audiocapbench.benchmarks.reference_files import subject
+from audiocapbench.bridges.inspect_logs import as_results
+from audiocapbench.engine import Asking, Progress, Spending, Stop, score_run
+from audiocapbench.engine.importing import ImportEnd, model_name, read_files
+from audiocapbench.engine.importing import import_run as keep_predictions
 from audiocapbench.engine.ray_cluster import joined
 from audiocapbench.errors import ModelError
 from audiocapbench.judges import check_prices
@@ -17,6 +22,7 @@ from audiocapbench.library.arguments import (
     ArgumentError,
     check_options,
     find_scorer,
+    in_thread,
     metric_names,
     run_number,
 )
@@ -42,7 +48,9 @@ from audiocapbench.store import DEFAULT_STORE, Run, Store
 from audiocapbench.table import Result, Row, Table
 
 StoreLike = str | PathLike[str] | Store
+BenchmarkLike = str | PathLike[str] | Benchmark
 Names = str | Sequence[str]
+Files = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,9 +162,7 @@ class RunSettings(AskSettings, total=False):
     engine: str
 
 
-def run(
-    benchmark: str | PathLike[str] | Benchmark, model: str | Model, **options: Unpack[RunSettings]
-) -> RunResult:
+def run(benchmark: BenchmarkLike, model: str | Model, **options: Unpack[RunSettings]) -> RunResult:
     """Ask a model about a benchmark, score its answers and have them judged.
 
     The same call goes on where an earlier one stopped: only what is missing is asked.
@@ -174,17 +180,14 @@ def run(
 
 
 async def arun(
-    benchmark: str | PathLike[str] | Benchmark, model: str | Model, **options: Unpack[RunSettings]
+    benchmark: BenchmarkLike, model: str | Model, **options: Unpack[RunSettings]
 ) -> RunResult:
     """As ``run``, in the caller's own event loop; cancelling drops what is in flight."""
     return await _run(in_loop, benchmark, model, options)
 
 
 async def _run(
-    call: Call,
-    benchmark: str | PathLike[str] | Benchmark,
-    model: str | Model,
-    options: RunSettings,
+    call: Call, benchmark: BenchmarkLike, model: str | Model, options: RunSettings
 ) -> RunResult:
     check_options(options, RunSettings)
     with (
@@ -192,29 +195,15 @@ async def _run(
         await call(joined, None, options.get("engine", "local")),
     ):
         plan: RunPlan = await call(_run_plan, None, store, benchmark, model, options)
-        found = await call(execute, aexecute, plan, _Watched(options.get("progress")))
-        for refusal in found.refusals if not found.ends else ():
+        end = await call(execute, aexecute, plan, Host(options.get("progress")))
+        for refusal in end.refusals if not end.ends else ():
             raise refusal
-        result: RunResult = await call(_result, None, plan, found, plan.metrics)
+        result: RunResult = await call(_result, None, plan, end, plan.metrics)
         return result
 
 
-class _Watched(Host):
-    """Whoever calls the library has agreed, and may be told how a run goes."""
-
-    def __init__(self, progress: Progress | None) -> None:
-        self._progress = progress
-
-    def run_progress(self, model: str) -> Progress | None:
-        """What the caller gave."""
-        return self._progress
-
-
 def _run_plan(
-    store: Store,
-    benchmark: str | PathLike[str] | Benchmark,
-    model: str | Model,
-    options: RunSettings,
+    store: Store, benchmark: BenchmarkLike, model: str | Model, options: RunSettings
 ) -> RunPlan:
     if not isinstance(benchmark, str | PathLike | Benchmark):
         what = "the name of a benchmark, a folder, or a benchmark of your own"
@@ -314,6 +303,103 @@ def _result(plan: RunPlan, found: RunsEnd, metrics: Sequence[str]) -> RunResult:
     result.records()
     keep_estimates(plan.store, [result.summary.table])
     return result
+
+
+@dataclass(frozen=True, repr=False)
+class ImportResult(RunResult):
+    """An imported run and its scores; ``end`` says what did not fit, ``notes`` what was guessed."""
+
+    end: ImportEnd = field(kw_only=True)
+    notes: tuple[str, ...] = ()
+
+    def tables(self) -> list[Table]:
+        """Every score with its interval, and what did not fit."""
+        (table,) = super().tables()
+        counts = {"bad lines": len(self.end.bad), "about no sample": len(self.end.surplus)}
+        notes = [f"{count:,} {what}" for what, count in counts.items() if count]
+        return [replace(table, notes=[*table.notes, *notes])]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``audiocapbench import --json`` prints it."""
+        return self.summary.to_dict() | self.end.to_dict()
+
+
+class ImportSettings(TypedDict, total=False):
+    """What imported captions are about, and how they are kept.
+
+    Attributes:
+        benchmark: A benchmark's name, a folder, or a benchmark of your own.
+        references: A file of references in the place of a benchmark; of MECAT its folder.
+        model: Whose captions they are; a file may say it itself.
+        judge: Who judged, where a result file with scores does not say it.
+        data: The folder that ``audiocapbench build`` made, for a benchmark that needs one.
+        follow_links: Whether clips may be links that lead out of the folder.
+        metrics: Names in a list or between commas; the benchmark's own by default.
+        store: Where the run is kept: a file, a database URL or an open store.
+        progress: Told how many of how many steps are done: reading, keeping and scoring.
+    """
+
+    benchmark: str | PathLike[str] | Benchmark | None
+    references: str | PathLike[str] | None
+    model: str | None
+    judge: str | None
+    data: str | PathLike[str] | None
+    follow_links: bool
+    metrics: Names | None
+    store: StoreLike
+    progress: Callable[[int, int], None] | None
+
+
+def import_run(files: Files, **options: Unpack[ImportSettings]) -> ImportResult:
+    """Make a run of captions that you already have; ``judge`` and the others take it as any other.
+
+    Args:
+        files: One file or several of CSV, TSV, JSONL, JSON or Parquet; a result JSON; or a log of
+            inspect_ai.
+        **options: See ``ImportSettings``.
+
+    Raises:
+        AudioCapBenchError: A file cannot be read, or nothing in it is about the samples.
+    """
+    check_options(options, ImportSettings)
+    tell = options.get("progress") or (lambda _done, _total: None)
+    names = [str(one) for one in ([files] if isinstance(files, str | PathLike) else files)]
+    benchmark = options.get("benchmark")
+    references, data = options.get("references"), options.get("data")
+    where = None if references is None else Path(references)
+    with as_results(names) as (read, own):
+        benchmark = own if benchmark is None and where is None else benchmark
+        if not isinstance(benchmark, Benchmark):
+            benchmark = subject(
+                read,
+                None if benchmark is None else str(benchmark),
+                None if data is None else Path(data),
+                where,
+                follow_links=options.get("follow_links", False),
+            )
+        tell(1, 4)
+        given = read_files(read, benchmark, options.get("model"))
+        tell(2, 4)
+    metrics = options.get("metrics")
+    chosen = list(benchmark.traits.metrics) if metrics is None else metric_names(metrics)
+    heard = not any(one.clip.is_absent for one in benchmark.samples)
+    check_metrics(benchmark.traits.aggregation, chosen, audio=heard)
+    model = model_name(options.get("model"), given)
+    with opened_store(options.get("store", DEFAULT_STORE)) as store:
+        end = keep_predictions(store, benchmark, given, model, options.get("judge"))
+        tell(3, 4)
+        score_run(store, end.run, chosen)
+        tell(4, 4)
+        judges = list(dict.fromkeys(one.judge for one in store.judgements(end.run.id)))
+        result = ImportResult(
+            summarise(store, end.run, chosen, judges), end=end, notes=benchmark.notes
+        )
+        result.records()
+        keep_estimates(store, [result.summary.table])
+        return result
+
+
+aimport_run = in_thread(import_run)
 
 
 def _listed(given: Names | None) -> list[str]:
