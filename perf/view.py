@@ -196,7 +196,7 @@ def main() -> None:
 
     from audiocapbench.web.app import make_app
     from audiocapbench.web.board import Boards
-    from audiocapbench.web.guard import guarded, hosts_of
+    from audiocapbench.web.guard import GuardedApp, hosts_of
     from audiocapbench.web.live import LiveFeed
     from audiocapbench.web.server import address_of, listen, settings
 
@@ -220,7 +220,7 @@ def main() -> None:
             )
         with listen("127.0.0.1", 0) as taken:
             boards = Boards(store)
-            app = guarded(make_app(boards, LiveFeed(store)), hosts_of("127.0.0.1"))
+            app = GuardedApp(make_app(boards, LiveFeed(store)), hosts_of("127.0.0.1"))
             server = uvicorn.Server(uvicorn.Config(app, **settings()))
             thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
             thread.start()

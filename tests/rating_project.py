@@ -207,7 +207,7 @@ def serving(path: Path) -> Iterator[RatingServer]:
     import uvicorn
 
     from audiocapbench.store import Store
-    from audiocapbench.web.guard import guarded, hosts_of
+    from audiocapbench.web.guard import GuardedApp, hosts_of
     from audiocapbench.web.rating.project import read_project
     from audiocapbench.web.rating.routes import open_desk, rating_app
     from audiocapbench.web.server import address_of, listen, settings
@@ -217,7 +217,7 @@ def serving(path: Path) -> Iterator[RatingServer]:
         listen("127.0.0.1", 0) as taken,
     ):
         desk, invited, _ = open_desk(read_project(path), store)
-        app = guarded(rating_app(desk), hosts_of("127.0.0.1"))
+        app = GuardedApp(rating_app(desk), hosts_of("127.0.0.1"))
         server = uvicorn.Server(uvicorn.Config(app, **settings()))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
         thread.start()

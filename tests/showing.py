@@ -51,13 +51,13 @@ def showing(store: Store, runs: Sequence[int] = (), token: str | None = None) ->
 
     from audiocapbench.web.app import make_app
     from audiocapbench.web.board import Boards
-    from audiocapbench.web.guard import guarded, hosts_of
+    from audiocapbench.web.guard import GuardedApp, hosts_of
     from audiocapbench.web.live import LiveFeed
     from audiocapbench.web.server import address_of, listen, settings
 
     with listen("127.0.0.1", 0) as taken:
         app = make_app(Boards(store, runs), LiveFeed(store))
-        own = guarded(app, hosts_of("127.0.0.1"), token)
+        own = GuardedApp(app, hosts_of("127.0.0.1"), token)
         server = uvicorn.Server(uvicorn.Config(own, **settings()))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
         thread.start()

@@ -9,8 +9,13 @@ import pytest
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.store import Store
 from audiocapbench.web.rating.items import load_items
-from audiocapbench.web.rating.kinds import RatingError, is_right, read_answer, read_gold
-from audiocapbench.web.rating.project import read_project
+from audiocapbench.web.rating.project import (
+    RatingError,
+    is_right,
+    read_answer,
+    read_gold,
+    read_project,
+)
 from audiocapbench.web.rating.routes import open_desk
 from rating_project import write_project
 

@@ -175,7 +175,8 @@ def view(
         if opened and sys.stdout.isatty():
             webbrowser.open(address)
         server.serve(
-            guard.guarded(make_app(boards, live.LiveFeed(kept)), guard.hosts_of(host), token), taken
+            guard.GuardedApp(make_app(boards, live.LiveFeed(kept)), guard.hosts_of(host), token),
+            taken,
         )
 
 
@@ -196,7 +197,7 @@ def _rate(path: Path, host: str, port: int, store: str) -> None:
         if not guard.is_loopback(host):
             say(f"Others can reach {address}: whoever has a link can rate, and nobody else.")
         say(f"{project.name} is open at {address}; Ctrl-C ends it, and nothing is lost.")
-        server.serve(guard.guarded(rating_app(desk), guard.hosts_of(host, project.url)), taken)
+        server.serve(guard.GuardedApp(rating_app(desk), guard.hosts_of(host, project.url)), taken)
 
 
 def links(address: str, invited: dict[str, str]) -> list[str]:

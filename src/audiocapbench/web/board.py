@@ -54,6 +54,11 @@ class BoardState:
     rest_until: float = 0.0
     lock: Lock = field(default_factory=Lock)
 
+    @property
+    def is_large(self) -> bool:
+        """Whether there are more answers than are read into memory together."""
+        return len(self.samples.heads) * len(self.runs) > MOST_AT_ONCE
+
 
 class Boards:
     """All boards of a store; ``version`` grows whenever a document has become better."""
@@ -73,7 +78,8 @@ class Boards:
             why = f"there is no benchmark {benchmark[:80]} in the store"
             return ServedBoard(board=None, benchmarks=others, error=why, version=self.version)
         board, own = self._board(lines, benchmark)
-        revision = self._revision(board.runs)
+        revisions = self._store.browse.revisions()
+        revision = tuple((run, revisions.get(run, 0)) for run in board.runs)
         if own and board.kept_revision != revision:
             board.kept = kept_data(self._store, own, board.samples.heads, self._by)
             board.kept_revision = revision
@@ -89,7 +95,19 @@ class Boards:
             statuses.append(NOT_ASKED)
         return ServedBoard(
             board=shown,
-            trial_runs=[_trial_run(one) for one in lines if one.is_trial],
+            trial_runs=[
+                TrialRun(
+                    model=one.model,
+                    benchmark=one.benchmark,
+                    asked=one.asked,
+                    total=one.sample_count,
+                    statuses=dict(one.statuses),
+                    cost=one.cost_usd,
+                    begun=one.created_at[:16].replace("T", " "),
+                )
+                for one in lines
+                if one.is_trial
+            ],
             partial=partial,
             error=board.error,
             benchmarks=others,
@@ -132,10 +150,6 @@ class Boards:
         scored = self._store.browse.scored_by(one.id for one in newest.values())
         return [one for one in newest.values() if one.id in scored] or list(newest.values())
 
-    def _revision(self, runs: Sequence[int]) -> Revision:
-        found = self._store.browse.revisions()
-        return tuple((run, found.get(run, 0)) for run in runs)
-
     def _begin(self, board: BoardState, revision: Revision) -> None:
         """Compute beside the answer, and not again and again while a run goes on."""
         with board.lock:
@@ -143,18 +157,22 @@ class Boards:
                 return
             board.busy = True
         # Whoever opens a large board sees it first, and is not slowed down by what follows.
-        is_large = len(board.samples.heads) * len(board.runs) > MOST_AT_ONCE
-        work = Timer(_LATER_S if is_large else 0.0, self._compute, (board, revision))
+        work = Timer(_LATER_S if board.is_large else 0.0, self._compute, (board, revision))
         work.daemon = True
         work.start()
 
     def _compute(self, board: BoardState, revision: Revision) -> None:
         began = time.monotonic()
         try:
-            answers = len(board.samples.heads) * len(board.runs)
-            make = self._whole if answers <= MOST_AT_ONCE else self._large
-            board.full, board.error = make(board), ""
-            board.revision = revision
+            if not board.is_large:
+                data = gather(stored_summaries(self._store, board.runs), self._by)
+                board.full = board_document(self._store, data, data.benchmark)
+                keep_estimates(self._store, (one.table for one in data.runs))
+            elif board.kept is not None:
+                # What sorts by the headline; from here on at once.
+                board.samples.columns(board.runs, board.kept.headline)
+                board.full = _ranked_apart(self._store.url, board.runs, self._by)
+            board.error, board.revision = "", revision
         except AudioCapBenchError as error:
             board.error, board.revision = str(error), revision
         finally:
@@ -162,38 +180,9 @@ class Boards:
             board.rest_until = time.monotonic() + max(_PAUSE_S, 3 * (time.monotonic() - began))
             board.busy = False
 
-    def _whole(self, board: BoardState) -> BoardDocument:
-        data = gather(stored_summaries(self._store, board.runs), self._by)
-        document = board_document(self._store, data, data.benchmark)
-        keep_estimates(self._store, (one.table for one in data.runs))
-        return document
-
-    def _large(self, board: BoardState) -> BoardDocument | None:
-        if board.kept is None:
-            return None
-        # What sorts by the headline; from here on at once.
-        board.samples.columns(board.runs, board.kept.headline)
-        return _ranked_apart(self._store.url, board.runs, self._by)
-
-
-def _trial_run(one: RunLine) -> TrialRun:
-    return TrialRun(
-        model=one.model,
-        benchmark=one.benchmark,
-        asked=one.asked,
-        total=one.sample_count,
-        statuses=dict(one.statuses),
-        cost=one.cost_usd,
-        begun=one.created_at[:16].replace("T", " "),
-    )
-
 
 def _ranked_apart(url: str, runs: Sequence[int], by: str | None) -> BoardDocument | None:
-    """What ``ranked_document`` makes, by another process: whoever clicks meanwhile is not held up.
-
-    Raises:
-        ReportError: It could not be made.
-    """
+    """What ``ranked_document`` makes, by another process: nobody who clicks is held up."""
     context = get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_send_ranked, args=(sender, url, runs, by), daemon=True)
@@ -212,7 +201,13 @@ def _ranked_apart(url: str, runs: Sequence[int], by: str | None) -> BoardDocumen
 
 def _send_ranked(sender: "Connection", url: str, runs: Sequence[int], by: str | None) -> None:
     """Answer the server, and end with it."""
-    Thread(target=_end_with_parent, daemon=True).start()
+
+    def end_with_parent() -> None:
+        if (parent := parent_process()) is not None:
+            parent.join()
+            os._exit(1)
+
+    Thread(target=end_with_parent, daemon=True).start()
     os.nice(5)
     reply: dict[str, Any]
     try:
@@ -222,12 +217,6 @@ def _send_ranked(sender: "Connection", url: str, runs: Sequence[int], by: str | 
     except AudioCapBenchError as error:
         reply = {"error": str(error)}
     sender.send_bytes(json.dumps(reply).encode())
-
-
-def _end_with_parent() -> None:
-    if (parent := parent_process()) is not None:
-        parent.join()
-        os._exit(1)
 
 
 def ranked_document(store: Store, runs: Sequence[int], by: str | None) -> BoardDocument | None:

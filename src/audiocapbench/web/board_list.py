@@ -30,7 +30,6 @@ from audiocapbench.store.judgements import Judgement, overall_of
 
 Column = NDArray[np.float64]
 SORTS = ("order", "lowest", "highest", "differ", "shortest", "longest")
-_MOST_ROWS = 500
 _ORDERS_KEPT, _WAYS_KEPT = 16, 256
 _LOOK_S = 0.5
 _MOST_SOUND = 200_000_000
@@ -69,7 +68,7 @@ class BoardList:
         self._texts: list[str] | None = None
         self._filtered = lru_cache(_ORDERS_KEPT)(self._filter)
         self._ordered = lru_cache(_ORDERS_KEPT)(self._sort)
-        self._known_ways = lru_cache(_WAYS_KEPT)(self._find_way)
+        self._ways = lru_cache(_WAYS_KEPT)(self._find_way)
         self._revisions: dict[int, int] = {}
         self._looked = 0.0
 
@@ -87,9 +86,9 @@ class BoardList:
     def page(self, query: ListQuery, first: int, last: int) -> dict[str, Any]:
         """Rows of a list from one place to another."""
         order = self._order(query)
-        chosen = [self.heads[place] for place in order[first : min(last, first + _MOST_ROWS)]]
+        chosen = [self.heads[place] for place in order[first:last]]
         lines = self._store.browse.some_samples(chosen)
-        values = self._some_values(query, [one.id for one in chosen])
+        values = self._values(query, [one.id for one in chosen])
         rows = []
         for one in chosen:
             scores = [values.get((run, one.id)) for run in query.runs]
@@ -134,25 +133,24 @@ class BoardList:
             (run, Scorer(metric)): value
             for run, _, metric, value in self._store.browse.score_values(self._runs, ids=[sample])
         }
-        for run, given in judged.items():
-            for judge in dict.fromkeys(one.judge for one in given):
-                current = [one for one in given if one.judge == judge]
-                for _, own in _scores(_verdicts(current), self._way(run, judge)):
-                    values |= {(run, Scorer(judge, name)): value for name, value in own.items()}
         answers = {}
         for run in self._runs:
-            outcome = outcomes.get(run)
             said: dict[str, list[Judgement]] = defaultdict(list)
             for one in judged.get(run, ()):
                 said[one.judge].append(one)
-            known = outcome is not None and not outcome.cached
+            for judge, given in said.items():
+                way = self._ways(run, judge, self._state(run))
+                for _, own in _scores(_verdicts(given), way):
+                    values |= {(run, Scorer(judge, name)): value for name, value in own.items()}
+            outcome = outcomes.get(run)
+            reply = outcome.reply if outcome else None
             answers[run] = {
-                "text": outcome.reply.text if outcome else "",
-                "error": (outcome.reply.error or "") if outcome else "",
-                "note": note_of(outcome.reply) if outcome else "",
-                "status": str(outcome.reply.status) if outcome else NOT_ASKED,
-                "latency": outcome.latency_s if outcome and known else None,
-                "cost": outcome.reply.cost_usd if outcome else None,
+                "text": reply.text if reply else "",
+                "error": (reply.error or "") if reply else "",
+                "note": note_of(reply) if reply else "",
+                "status": str(reply.status) if reply else NOT_ASKED,
+                "latency": outcome.latency_s if outcome and not outcome.cached else None,
+                "cost": reply.cost_usd if reply else None,
                 "scores": [values.get((run, one)) for one in scorers],
                 "verdicts": [[judge, words_of(rounds)] for judge, rounds in said.items()],
             }
@@ -207,7 +205,7 @@ class BoardList:
     def _empty(self) -> Column:
         return np.full(len(self.heads), np.nan)
 
-    def _some_values(self, query: ListQuery, ids: Sequence[str]) -> dict[tuple[int, str], float]:
+    def _values(self, query: ListQuery, ids: Sequence[str]) -> dict[tuple[int, str], float]:
         """The scores that a page shows, by run and sample."""
         scorer = query.scorer
         runs = {*query.runs, *(() if query.run is None else (query.run,))}
@@ -216,16 +214,14 @@ class BoardList:
             return {(run, sample): value for run, sample, _, value in found}
         values = {}
         for run, given in self._store.some_judgements(runs, scorer.judge, ids).items():
-            for (sample,), own in _scores(_verdicts(given), self._way(run, scorer.name)):
+            way = self._ways(run, scorer.name, self._state(run))
+            for (sample,), own in _scores(_verdicts(given), way):
                 if scorer.column in own:
                     values[run, sample] = own[scorer.column]
         return values
 
-    def _way(self, run: int, judge: str) -> Signature | None:
-        """How most judgements of a run were made, from what is kept of it."""
-        return self._known_ways(run, judge, self._state(run))
-
     def _find_way(self, run: int, judge: str, _state: int) -> Signature | None:
+        """How most judgements of a run were made, from what is kept of it."""
         own = (one for one in self._store.estimates(run) if one.scorer.startswith(f"{judge}: "))
         return next((one.signature for one in own if one.signature), None)
 
@@ -238,8 +234,11 @@ class BoardList:
         runs = query.runs if query.run is None else (query.run,)
         if query.category:
             chosen &= self._categories == query.category
-        if query.status:
-            chosen &= self._ended(runs, query.status)
+        if query.status == NOT_ASKED:
+            asked = [self._among(self._store.browse.ended([run])) for run in runs]
+            chosen &= ~np.all(asked, axis=0) if asked else False
+        elif query.status:
+            chosen &= self._among(self._store.browse.ended(runs, query.status))
         if query.low is not None or query.high is not None:
             low = -np.inf if query.low is None else query.low
             high = np.inf if query.high is None else query.high
@@ -247,31 +246,21 @@ class BoardList:
             chosen &= ((table >= low) & (table <= high)).any(axis=0)
         words = set(query.search.lower().split())
         words -= {one for one in words if any(one in other for other in words - {one})}
-        # The longest word is the rarest, most likely; the others are looked for where it is.
+        if words and self._texts is None:
+            known = self._store.browse.sample_texts(self.heads)
+            self._texts = [known[one.dataset, one.id] for one in self.heads]
+        # The longest word is the rarest, most likely; the others are looked for where it is. A
+        # sample may say it itself, an answer to it, or what a judge said of that.
         for word in sorted(words, key=len, reverse=True):
-            chosen &= self._mentioned(word, chosen)
+            few = np.flatnonzero(chosen) if chosen.sum() <= _FEW else None
+            ids = None if few is None else [self.heads[place].id for place in few]
+            said = self._among(self._store.browse.mentions(self._runs, word, ids))
+            chosen &= said | np.array([word in text for text in self._texts or ()], dtype=bool)
         return np.flatnonzero(chosen)
 
     def _among(self, samples: Collection[str]) -> NDArray[np.bool_]:
         found = np.zeros(len(self.heads), dtype=bool)
         found[[self._places[one] for one in samples if one in self._places]] = True
-        return found
-
-    def _ended(self, runs: Sequence[int], status: str) -> NDArray[np.bool_]:
-        if status != NOT_ASKED:
-            return self._among(self._store.browse.ended(runs, status))
-        asked = [self._among(self._store.browse.ended([run])) for run in runs]
-        return ~np.all(asked, axis=0) if asked else self._among(())
-
-    def _mentioned(self, word: str, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Samples that say a word: themselves, an answer to them, or what a judge said of it."""
-        if self._texts is None:
-            known = self._store.browse.sample_texts(self.heads)
-            self._texts = [known[one.dataset, one.id] for one in self.heads]
-        few = np.flatnonzero(chosen) if chosen.sum() <= _FEW else None
-        ids = None if few is None else [self.heads[place].id for place in few]
-        found = self._among(self._store.browse.mentions(self._runs, word, ids))
-        found |= np.array([word in text for text in self._texts], dtype=bool)
         return found
 
     def _sort(self, query: ListQuery, states: tuple[int, ...]) -> NDArray[np.int64]:
@@ -284,22 +273,16 @@ class BoardList:
         else:
             runs = query.runs if query.run is None or query.sort == "differ" else (query.run,)
             table = self.columns(runs, query.scorer)[:, found]
-            keys = _across(table, differ=query.sort == "differ")
+            there, count = np.ma.masked_invalid(table), len(found)
+            if not runs:
+                keys = np.full(count, np.nan)
+            elif query.sort == "differ":
+                keys = (there.max(axis=0) - there.min(axis=0)).filled(np.nan)
+            else:
+                keys = there.mean(axis=0).filled(np.nan)
         sign = -1 if query.sort in ("highest", "differ", "longest") else 1
         # Samples without the score come last, whichever way; equal ones in the benchmark's order.
         return found[np.argsort(np.where(np.isnan(keys), np.inf, sign * keys), kind="stable")]
-
-
-def _across(table: Column, *, differ: bool) -> Column:
-    """The mean of what is there of each sample, or how far it lies apart."""
-    there = ~np.isnan(table)
-    count = there.sum(axis=0) if len(table) else np.zeros(table.shape[1:])
-    with np.errstate(invalid="ignore"):
-        if differ:
-            high = np.where(there, table, -np.inf).max(axis=0, initial=-np.inf)
-            low = np.where(there, table, np.inf).min(axis=0, initial=np.inf)
-            return np.where(count > 0, high - low, np.nan)
-        return np.where(count > 0, np.nansum(table, axis=0) / np.maximum(count, 1), np.nan)
 
 
 def _verdicts(given: Iterable[Judgement]) -> list[RoundScores]:

@@ -61,12 +61,7 @@ def is_loopback(host: str) -> bool:
 
 
 def hosts_of(host: str, url: str | None = None) -> frozenset[str]:
-    """The names under which what is bound to an address may be asked for.
-
-    Args:
-        host: The address.
-        url: Where people open it, if a proxy stands before it.
-    """
+    """The names that an address is asked for by; ``url`` is that of a proxy before it, if any."""
     names = {"localhost", host.lower(), (urlsplit(url or "").hostname or "localhost")}
     if is_loopback(host):
         return frozenset({"127.0.0.1", "::1", *names})
@@ -76,8 +71,7 @@ def hosts_of(host: str, url: str | None = None) -> frozenset[str]:
 class GuessLimit:
     """Counts wrong tokens by address, so that nobody tries many.
 
-    A token that was right from an address before is no guess there: whoever shares the address
-    with somebody who guesses is not locked out.
+    A token that was right from an address before is no guess there: others on it are not shut out.
     """
 
     def __init__(self) -> None:
@@ -106,60 +100,66 @@ class GuessLimit:
         self._wrong.setdefault(client, deque(maxlen=_GUESSES)).append(time.monotonic())
 
 
-def guarded(
-    app: Application, hosts: Collection[str], token: str | None = None, open_path: str | None = None
-) -> Application:
-    """The application behind every check.
-
-    Args:
-        app: An ASGI application.
-        hosts: Names that it may be asked for by, as ``hosts_of`` lists them.
-        token: What whoever asks must know: as ``?token=`` once, then as a cookie, or as a bearer.
-        open_path: Where what begins with it needs no token, as it asks for tokens of its own.
-    """
-    return _Guard(app, frozenset(one.lower() for one in hosts), token, open_path)
-
-
 class _Refusal(NamedTuple):
     status: int
     why: str
     headers: tuple[tuple[str, str], ...] = ()
 
 
-class _Guard:
-    def __init__(
-        self, app: Application, hosts: frozenset[str], token: str | None, open_path: str | None
-    ) -> None:
-        self._app, self._hosts, self._token, self._open_path = app, hosts, token, open_path
+class GuardedApp:
+    """An ASGI application behind every check.
+
+    ``hosts`` are names that it may be asked for by. Whoever asks must know the ``token``: as
+    ``?token=`` once, then as a cookie, or as a bearer.
+    """
+
+    def __init__(self, app: Application, hosts: Collection[str], token: str | None = None) -> None:
+        self._app, self._hosts, self._token = app, {one.lower() for one in hosts}, token
         self._limit = GuessLimit()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
-        elif scope["type"] != "http":
+            return
+        if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
-        else:
-            await self._answer(scope, receive, _with_headers(send))
+            return
+        headers: dict[str, str] = {}
+        for name, value in scope["headers"]:  # what stands twice is both, and so is neither
+            key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+            headers[key] = f"{headers[key]}; {text}" if key in headers else text
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = _headers(scope)
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = [one for one in message.get("headers", ()) if one[0] != b"server"]
+                there = {name.lower() for name, _ in own}
+                new = ((name.encode(), text.encode()) for name, text in HEADERS.items())
+                message["headers"] = [*own, *(one for one in new if one[0] not in there)]
+            await send(message)
+
+        left: list[Message] = []
+
+        async def receiving() -> Message:
+            return left.pop() if left else await receive()
+
         refusal = self._why_not(scope, headers) or self._why_closed(scope, headers)
         if refusal is None and scope["method"] not in _SAFE:
             body = await _body(headers, receive)
             if isinstance(body, bytes):
-                receive = _replayed(body, receive)
+                left.append({"type": "http.request", "body": body, "more_body": False})
             else:
                 refusal = body
         if refusal is None:
-            await self._app(scope, receive, send)
+            await self._app(scope, receiving, sending)
             return
         content = json.dumps({"error": refusal.why}).encode()
         head = {"content-type": "application/json", "content-length": str(len(content))}
         pairs = [
             (a.encode(), b.encode("latin-1")) for a, b in (head | dict(refusal.headers)).items()
         ]
-        await send({"type": "http.response.start", "status": refusal.status, "headers": pairs})
-        await send({"type": "http.response.body", "body": content})
+        await sending({"type": "http.response.start", "status": refusal.status, "headers": pairs})
+        await sending({"type": "http.response.body", "body": content})
 
     def _why_not(self, scope: Scope, headers: Mapping[str, str]) -> _Refusal | None:
         host = headers.get("host", "")
@@ -170,9 +170,8 @@ class _Guard:
         if scope["method"] != "POST":
             return _Refusal(405, "there is nothing to be done by that method")
         own = [f"{scheme}://{host.lower()}" for scheme in ("http", "https")]
-        if headers.get("origin", own[0]).lower() not in own:
-            return _Refusal(403, "the request comes from another site")
-        if headers.get("sec-fetch-site", "same-origin") != "same-origin":
+        site = headers.get("sec-fetch-site", "same-origin")
+        if headers.get("origin", own[0]).lower() not in own or site != "same-origin":
             return _Refusal(403, "the request comes from another site")
         if headers.get(HEADER) != HEADER_VALUE:
             return _Refusal(403, f"a write needs the header {HEADER}: {HEADER_VALUE}")
@@ -195,7 +194,7 @@ class _Guard:
 
     def _why_closed(self, scope: Scope, headers: Mapping[str, str]) -> _Refusal | None:
         """None where the request has the token; a token in a link is kept as a cookie."""
-        if self._token is None or (self._open_path and scope["path"].startswith(self._open_path)):
+        if self._token is None:
             return None
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         in_link = dict(query).get("token") if scope["method"] == "GET" else None
@@ -223,27 +222,6 @@ def bearer(headers: Mapping[str, str]) -> str | None:
     return token.strip() or None if scheme.lower() == "bearer" else None
 
 
-def _with_headers(send: Send) -> Send:
-    async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            own = [one for one in message.get("headers", ()) if one[0] != b"server"]
-            there = {name.lower() for name, _ in own}
-            new = ((name.encode(), text.encode()) for name, text in HEADERS.items())
-            message["headers"] = [*own, *(one for one in new if one[0] not in there)]
-        await send(message)
-
-    return sending
-
-
-def _headers(scope: Scope) -> dict[str, str]:
-    """Headers by their names in small letters; what stands twice is both, and so is neither."""
-    found: dict[str, str] = {}
-    for name, value in scope["headers"]:
-        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
-        found[key] = f"{found[key]}; {text}" if key in found else text
-    return found
-
-
 async def _body(headers: Mapping[str, str], receive: Receive) -> bytes | _Refusal:
     """The whole body, within bounds of size and time."""
     from anyio import fail_after
@@ -263,12 +241,3 @@ async def _body(headers: Mapping[str, str], receive: Receive) -> bytes | _Refusa
     except TimeoutError:
         return _Refusal(408, "the request came too slowly")
     return body
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    left = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def again() -> Message:
-        return left.pop() if left else await receive()
-
-    return again

@@ -5,7 +5,7 @@ The store is looked at once a second, however many pages listen; any process may
 
 import json
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Any
@@ -64,24 +64,24 @@ class LiveFeed:
             return told
         lines = {one.id: one for one in store.runs(only=active)}
         since = datetime.now(UTC) - timedelta(seconds=_WINDOW_S)
-        told["tasks"] = self._tasks(lines, tasks, since.isoformat(timespec="milliseconds"))
-        told["newest"] = _newest(store, lines)
-        return told
-
-    def _tasks(
-        self, lines: Mapping[int, RunLine], tasks: Mapping[tuple[int, str], TaskLine], since: str
-    ) -> list[dict[str, Any]]:
-        """How far each run got with its model, and with each judge that is at work or was."""
         rows: dict[tuple[int, str], list[Any]] = {}
-        for one in self._store.browse.counted(lines, since):
+        for one in store.browse.counted(lines, since.isoformat(timespec="milliseconds")):
             rows.setdefault((one.run, one.judge), []).append(one)
+        # How far each run got with its model, and with each judge that is at work or was.
         recent = (key for key, own in rows.items() if any(one.recent for one in own))
-        keys = sorted({*tasks, *recent})
-        return [
+        told["tasks"] = [
             _task(lines[run], judge, rows.get((run, judge), []), tasks.get((run, judge)))
-            for run, judge in keys
+            for run, judge in sorted({*tasks, *recent})
             if run in lines
         ]
+        for row in store.browse.newest(lines, _NEWEST):
+            line, text = lines[row.run], row.text
+            if _stage(line).startswith(("merge", "repair")):
+                text = written_caption(text) or text
+            newest = {"model": line.model, "sample": row.sample, "status": row.status}
+            newest |= {"text": (text or row.error or "")[:_LONGEST], "at": row.answered_at[11:19]}
+            told["newest"].append(newest)
+        return told
 
 
 def _stage(line: RunLine) -> str:
@@ -92,7 +92,6 @@ def _stage(line: RunLine) -> str:
 def _task(line: RunLine, judge: str, rows: Sequence[Any], held: TaskLine | None) -> dict[str, Any]:
     done = sum(one.number for one in rows)
     rate = sum(one.recent for one in rows) / _WINDOW_S
-    failed = sum(one.number for one in rows if one.status not in SCORED)
     total = line.sample_count if not judge else max(done, line.statuses.get("ok", 0))
     return {
         "run": line.id,
@@ -103,30 +102,12 @@ def _task(line: RunLine, judge: str, rows: Sequence[Any], held: TaskLine | None)
         "judge": judge,
         "done": done,
         "total": total,
-        "failed": failed,
+        "failed": sum(one.number for one in rows if one.status not in SCORED),
         "cost": total_cost(one.cost for one in rows),
         "rate": rate,
         "left_s": (total - done) / rate if rate and total > done else None,
         "workers": held.owners if held else 0,
     }
-
-
-def _newest(store: Store, lines: Mapping[int, RunLine]) -> list[dict[str, Any]]:
-    return [
-        {
-            "model": lines[row.run].model,
-            "sample": row.sample,
-            "status": row.status,
-            "text": (_said(row, lines[row.run]) or row.error or "")[:_LONGEST],
-            "at": row.answered_at[11:19],
-        }
-        for row in store.browse.newest(lines, _NEWEST)
-    ]
-
-
-def _said(row: Any, line: RunLine) -> str:
-    merges = _stage(line).startswith(("merge", "repair"))
-    return (written_caption(row.text) if merges else None) or row.text
 
 
 async def events(feed: LiveFeed, version: Any, gone: Any) -> AsyncIterator[str]:

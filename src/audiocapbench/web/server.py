@@ -20,11 +20,7 @@ class ServerError(AudioCapBenchError):
 
 
 def need_extra() -> None:
-    """Say what to install where it is missing, before anything else is done.
-
-    Raises:
-        ServerError: The extra is not installed.
-    """
+    """Say what to install where it is missing, before anything else is done."""
     try:
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401
@@ -55,9 +51,8 @@ def answered(
 ) -> Route:
     """A route that works in a thread, as the store may have to be waited for.
 
-    Args:
-        work: Given the request and its body; a document, or a response.
-        refusal: What is said of an error of ours, and with which status.
+    ``work`` turns a request and its body into a document or a response, ``refusal`` an error of
+    ours into a status and a document.
     """
 
     async def route(request: Any) -> Any:
@@ -81,19 +76,14 @@ def answered(
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Take an address, so that it is known to be free before anything is said.
-
-    Raises:
-        ServerError: It cannot be had.
-    """
+    """Take an address, so that it is known to be free before anything is said."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family)
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise ServerError(
-            f"{host}:{port} cannot be used ({reason}); choose --host or --port"
-        ) from None
+        what = f"{host}:{port} cannot be used ({reason})"
+        raise ServerError(f"{what}; choose --host or --port") from None
 
 
 def address_of(taken: socket.socket) -> str:

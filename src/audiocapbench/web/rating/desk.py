@@ -15,8 +15,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from audiocapbench.store import Store
 from audiocapbench.store.ratings import Rating, RatingLoad, RatingReceipt
 from audiocapbench.web.rating.items import HeardClip, LoadedItems, RatingItem, playable
-from audiocapbench.web.rating.kinds import KINDS, RatingError, read_answer, shown_answer
-from audiocapbench.web.rating.project import RatingProject
+from audiocapbench.web.rating.project import (
+    KINDS,
+    RatingError,
+    RatingProject,
+    read_answer,
+    shown_answer,
+)
 
 _SLACK_S, _LEAST_S = 0.5, 1e-6
 
@@ -83,29 +88,33 @@ class RatingDesk:
         state: dict[str, Any] = {}
 
         def choose(load: RatingLoad) -> str | None:
-            free = self._free(load)
+            each, taken = self.project.each, load.done + load.claimed
+            free = {
+                key
+                for key, one in self.items.items()
+                if key not in load.rated and (one.gold or taken[key] < each or key == load.current)
+            }
             state["done"] = len(load.rated & self.items.keys())
             state["left"] = len(free)
-            busy = any(
-                load.done[key] < self.project.each
-                for key in self._ordinary
-                if key not in load.rated and key not in free
-            )
+            others = set(self._ordinary) - load.rated - free
+            busy = any(load.done[key] < each for key in others)
             state["state"] = "item" if free else "wait" if busy else "done"
             if load.current in self.items:
                 return load.current
-            return self._choice(person, load, free)
+            # Items in the person's order, with gold questions where the seed has put them.
+            order, gold, places = self._orders(person)
+            next_gold = next((key for key in gold if key in free), None)
+            asked, since = len(load.rated & set(gold)), len(load.rated & set(order))
+            if next_gold is not None and places[asked] <= since:
+                return next_gold
+            return next((key for key in order if key in free), next_gold)
 
         lease_s = 60 * self.project.claim_minutes
         key = self.store.ratings.claim(self.project.name, person, choose, lease_s)
         return state if key is None else state | {"state": "item", "item": self._shown(person, key)}
 
     def save(self, person: str, sent: RatingRequest) -> RatingReceipt:
-        """Keep an answer; whoever is told so may forget it.
-
-        Raises:
-            RatingError: It is no answer, to no item of this person's, or of a clip not heard.
-        """
+        """Keep an answer; whoever is told so may forget it."""
         key = self._item(person, sent.item)
         given = {name: one for name, one in sent.answer.items() if one is not None}
         answer = read_answer(self.project.kind, given, self._order(person, key))
@@ -142,26 +151,6 @@ class RatingDesk:
 
     def _clip(self, key: str) -> HeardClip:
         return self._clips[self.items[key].audio]
-
-    def _free(self, load: RatingLoad) -> set[str]:
-        """Items that a person may still be given."""
-        each = self.project.each
-        taken = load.done + load.claimed
-        return {
-            key
-            for key, one in self.items.items()
-            if key not in load.rated and (one.gold or taken[key] < each or key == load.current)
-        }
-
-    def _choice(self, person: str, load: RatingLoad, free: set[str]) -> str | None:
-        """Items in the person's order, with gold questions where the seed has put them."""
-        order, gold, places = self._orders(person)
-        next_gold = next((key for key in gold if key in free), None)
-        asked = len(load.rated & set(gold))
-        since = len(load.rated & set(order))
-        if next_gold is not None and places[asked] <= since:
-            return next_gold
-        return next((key for key in order if key in free), next_gold)
 
     def _find_order(self, person: str) -> tuple[list[str], list[str], list[int]]:
         draw = random.Random(f"{self.project.seed} {person}")

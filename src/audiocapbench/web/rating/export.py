@@ -12,7 +12,7 @@ from audiocapbench.meta.pairs.files import project_pairs
 from audiocapbench.store import Store
 from audiocapbench.store.ratings import Rating
 from audiocapbench.web.rating.items import RatingItem
-from audiocapbench.web.rating.kinds import KINDS, RatingError, is_right, read_gold
+from audiocapbench.web.rating.project import KINDS, RatingError, is_right, read_gold
 
 Form = Literal["csv", "jsonl", "votes"]
 
@@ -32,9 +32,6 @@ def export_ratings(
             with all votes on it, as 'meta csv' and 'meta build --votes' read it.
         dimension: Only this one, such as ``accuracy``.
         gold: Also answers to gold questions, which are no part of what is measured.
-
-    Raises:
-        RatingError: There is no such project or dimension, or votes are not of pairs.
     """
     lines = {one.name: one for one in store.ratings.projects()}
     if project not in lines:

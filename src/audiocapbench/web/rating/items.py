@@ -6,7 +6,7 @@ What an item is called, who wrote its captions and where its clip lies never lea
 import io
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -22,8 +22,7 @@ from audiocapbench.data.records import FILES, PREDICTIONS, SYSTEMS, read_records
 from audiocapbench.errors import AudioCapBenchError, AudioError
 from audiocapbench.meta.scorers.scorer import find_clip
 from audiocapbench.store import Store
-from audiocapbench.web.rating.kinds import KINDS, RatingError, read_gold
-from audiocapbench.web.rating.project import RatingProject
+from audiocapbench.web.rating.project import KINDS, RatingError, RatingProject, read_gold
 
 _GROUPS = ("type", "group", "category", "domain")
 _GOLD = "gold"
@@ -38,7 +37,6 @@ class RatingItem:
     Attributes:
         sample: What the clip or the row is called where it comes from.
         systems: Who wrote each caption, where it is known: a model, or what the table says.
-        runs: The runs that the captions are from.
         right: The right answer, where it is known, of captions to pick from.
         gold: The right answer where people are tried by it.
     """
@@ -84,15 +82,11 @@ class LoadedItems(NamedTuple):
 
 
 def load_items(project: RatingProject, store: Store) -> LoadedItems:
-    """Read the items of a project and find their clips.
-
-    Raises:
-        AudioCapBenchError: Something is wrong with a file, a run or a clip; all of it is listed.
-    """
+    """Read the items of a project and find their clips; all that is wrong with them is listed."""
     notes: list[str] = []
     if project.items is not None:
         source = project.root / project.items
-        found = list(_table_items(project, source))
+        found = _table_items(project, source)
         folder = project.root / (project.audio or "")
     else:
         source, (folder, found) = Path(f"run {project.run}"), _run_items(project, store, notes)
@@ -103,20 +97,23 @@ def load_items(project: RatingProject, store: Store) -> LoadedItems:
     if len(items) < len(found):
         twice = Counter(one.id for one in found).most_common(1)[0][0]
         raise RatingError(f"{source}: the id {twice!r} names two items")
-    if not [one for one in found if not one.gold]:
+    if all(one.gold for one in found):
         why = "all its rows have an answer and are gold questions" if found else "holds no items"
         raise RatingError(f"{source}: {why}; there is nothing to rate")
     return LoadedItems(items, _clips(project, folder, found), notes)
 
 
-def _table_items(project: RatingProject, path: Path, *, gold: bool = False) -> Iterator[RatingItem]:
+def _table_items(project: RatingProject, path: Path, *, gold: bool = False) -> list[RatingItem]:
     """Items of a table; every row of a table of gold questions has its answer."""
     problems: list[Problem] = []
     found: list[RatingItem] = []
-    names = _caption_names(project.kind)
-    columns = (FILES, *((one,) if isinstance(one, str) else one for one in names))
+    letters = "ab" if project.kind == "pairs" else "1234"[: KINDS[project.kind].captions]
+    captions: dict[str, tuple[str, ...]] = {"caption": PREDICTIONS}
+    if len(letters) > 1:
+        captions = {f"caption_{one}": (f"caption_{one}",) for one in letters}
+    columns = (FILES, *captions.values())
     for number, (where, fields) in enumerate(read_records(path, problems, columns), 1):
-        made = _row_item(project.kind, fields, names, f"{'gold' if gold else 'row'} {number}")
+        made = _row_item(project.kind, fields, captions, f"{'gold' if gold else 'row'} {number}")
         if isinstance(made, RatingItem) and gold and not made.gold:
             made = Problem("", _GOLD, "is missing: these are gold questions")
         if isinstance(made, Problem):
@@ -125,26 +122,15 @@ def _table_items(project: RatingProject, path: Path, *, gold: bool = False) -> I
             found.append(made)
     if problems:
         raise InvalidDataError(path, problems, shown=20)
-    yield from found
-
-
-def _caption_names(kind: str) -> tuple[str | tuple[str, ...], ...]:
-    if kind == "pairs":
-        return ("caption_a", "caption_b")
-    count = KINDS[kind].captions
-    return (PREDICTIONS,) if count == 1 else tuple(f"caption_{n + 1}" for n in range(count))
+    return found
 
 
 def _row_item(
-    kind: str, fields: Mapping[str, Any], names: Sequence[str | tuple[str, ...]], number: str
+    kind: str, fields: Mapping[str, Any], captions: Mapping[str, tuple[str, ...]], number: str
 ) -> RatingItem | Problem:
-    wanted = {"audio": FILES, "system": SYSTEMS, "group": _GROUPS}
-    keys = [one if isinstance(one, str) else "caption" for one in names]
-    wanted |= {
-        key: (one,) if isinstance(one, str) else one for key, one in zip(keys, names, strict=True)
-    }
+    wanted = {"audio": FILES, "system": SYSTEMS, "group": _GROUPS, **captions}
     row = {name: _text(value) for name, value in renamed(fields, wanted).items()}
-    for name in ("audio", *keys):
+    for name in ("audio", *captions):
         if not row.get(name):
             return Problem("", name, "is missing, blank or not text")
         if len(row[name]) > _LONGEST_CAPTION:
@@ -155,20 +141,21 @@ def _row_item(
         return Problem("", row.get("id", "")[:80], str(error))
     gold, known = row.get(_GOLD, ""), row.get("answer", "") if kind == "pick" else ""
     voted = any(name.startswith("vote") and text.strip() for name, text in row.items())
-    if not gold and kind == "pairs" and not voted:
-        gold = row.get("preferred", "")  # 'meta build' sets it where a caption was broken
-    for name, text in ((_GOLD if row.get(_GOLD) else "preferred", gold), ("answer", known)):
+    field = _GOLD
+    if not gold and kind == "pairs" and not voted:  # 'meta build' sets it for a broken caption
+        field, gold = "preferred", row.get("preferred", "")
+    for name, text in ((field, gold), ("answer", known)):
         try:
             _ = read_gold(kind, text) if text else None
         except RatingError as error:
             return Problem("", name, str(error))
-    letters = ("source_a", "source_b") if kind == "pairs" else ("system",)
-    systems = tuple(row.get(name, "") for name in letters)
+    writers = ("source_a", "source_b") if kind == "pairs" else ("system",)
+    systems = tuple(row.get(name, "") for name in writers)
     key = row.get("id") or number
     return RatingItem(
         key,
         row["audio"],
-        tuple(row[name] for name in keys),
+        tuple(row[name] for name in captions),
         sample=key,
         systems=systems if any(systems) else (),
         group=row.get("group", ""),
@@ -218,24 +205,20 @@ def _run_items(
         elif project.kind == "pairs" and len(set(map(str.strip, texts))) == 2:
             found.append(RatingItem(sample.id, captions=texts, systems=models, runs=ids, **about))
         elif project.kind == "pick" and own:
-            four, right = _four(texts[0], others, f"{project.seed} {sample.id}")
-            if len(four) == KINDS["pick"].captions:
-                about |= {"systems": models * len(four), "runs": ids, "right": right}
-                found.append(RatingItem(sample.id, captions=four, **about))
+            # An answer among those of other clips, and its number there.
+            draw, count = random.Random(f"{project.seed} {sample.id}"), KINDS["pick"].captions
+            some = draw.sample(others, min(count, len(others)))
+            wrong = [text for text in some if text != texts[0].strip()][: count - 1]
+            place = draw.randrange(count)
+            if len(wrong) == count - 1:
+                about |= {"systems": models * count, "runs": ids, "right": str(place + 1)}
+                shown = (*wrong[:place], texts[0], *wrong[place:])
+                found.append(RatingItem(sample.id, captions=shown, **about))
     if project.kind in ("pairs", "pick"):
         met = set.intersection(*(set(own) for own in answers.values()))
         if same := len(met) - len(found):
             notes.append(f"{same:,} samples are not asked: their captions are all the same.")
     return Path(dataset.root), found
-
-
-def _four(own: str, answers: Sequence[str], seed: str) -> tuple[tuple[str, ...], str]:
-    """An answer among three of other clips, and its number there; fewer where there are few."""
-    draw, count = random.Random(seed), KINDS["pick"].captions
-    some = draw.sample(answers, min(count, len(answers)))
-    three = [text for text in some if text != own.strip()][: count - 1]
-    place = draw.randrange(count)
-    return (*three[:place], own, *three[place:]), str(place + 1)
 
 
 def _clips(
@@ -267,11 +250,7 @@ def _clips(
 
 @lru_cache(maxsize=32)
 def playable(path: Path) -> bytes:
-    """A clip as every browser plays it: FLAC, without what the file says of itself.
-
-    Raises:
-        AudioError: The file has changed, and cannot be decoded any more.
-    """
+    """A clip as every browser plays it: FLAC, without what the file says of itself."""
     import numpy as np
     import soundfile
 

@@ -1,16 +1,144 @@
-"""A rating project as its file says it: what is asked, of whom, and how often.
+"""A rating project as its file says it: what is asked, of whom, and what they may answer.
 
-What is wrong with the file is said with its line.
+The page speaks of captions in the order in which it shows them; what is kept speaks of the item's
+own order. Only this file translates.
 """
 
 import re
 import tomllib
+from collections.abc import Collection, Mapping, Sequence
+from importlib.resources import files
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+)
 
-from audiocapbench.web.rating.kinds import KINDS, KindName, RatingError
+from audiocapbench.errors import AudioCapBenchError
+
+KindName = Literal["pairs", "judge", "rel", "pick"]
+Answer = dict[str, str | int]
+
+_LETTERS, _OTHER_VOTES = "ab", {"tie": "tie", "bad": "both_bad"}
+_SUREST = 3
+
+
+class RatingError(AudioCapBenchError):
+    """A rating project cannot be used, or a request of a page cannot be met."""
+
+    def __init__(self, words: str, status: int = 422, **more: str) -> None:
+        super().__init__(*words.split("\n"))
+        self.status, self.document = status, {"error": words, **more}
+
+
+class Scale(NamedTuple):
+    """One thing that is rated in whole numbers, and what its ends mean."""
+
+    name: str
+    low: int
+    high: int
+    about: str
+    low_means: str
+    high_means: str
+
+
+class Kind(NamedTuple):
+    """A kind of question: so many captions, and scales or the name of a choice among them."""
+
+    captions: int
+    question: str
+    scales: tuple[Scale, ...] = ()
+    field: str = ""
+    undecided: bool = False
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """The names of what an answer holds, but for how sure it is."""
+        return (self.field,) if self.field else tuple(one.name for one in self.scales)
+
+
+_FILE = files("audiocapbench.web.rating").joinpath("kinds.toml")
+KINDS = TypeAdapter(dict[str, Kind]).validate_python(tomllib.loads(_FILE.read_text("utf-8")))
+
+
+def read_answer(name: str, given: Mapping[str, Any], order: Sequence[int]) -> Answer:
+    """What the page sent about a question of this kind, in terms of the item.
+
+    That is ``choice``, the number of a caption as shown, ``tie`` or ``bad``, and perhaps
+    ``confidence``; or a number for each scale. ``order`` is which caption stands at each place.
+    """
+    kind = KINDS[name]
+    allowed = {"choice", "confidence"} if kind.field else set(kind.dimensions)
+    if set(given) - allowed:
+        raise RatingError("the answer says something that was not asked")
+    if not kind.field:
+        return {one.name: _number(given, one.name, one.low, one.high) for one in kind.scales}
+    choice = given.get("choice")
+    if kind.undecided and isinstance(choice, str) and choice in _OTHER_VOTES:
+        made: Answer = {kind.field: _OTHER_VOTES[choice]}
+    else:
+        place = order[_number(given, "choice", 1, len(order)) - 1]
+        made = {kind.field: _LETTERS[place] if kind.undecided else place + 1}
+    if given.get("confidence") is not None:
+        made["confidence"] = _number(given, "confidence", 1, _SUREST)
+    return made
+
+
+def shown_answer(name: str, answer: Mapping[str, Any], order: Sequence[int]) -> dict[str, Any]:
+    """What ``read_answer`` was given."""
+    kind = KINDS[name]
+    if not kind.field:
+        return dict(answer)
+    said, other = answer[kind.field], {kept: sent for sent, kept in _OTHER_VOTES.items()}
+    place = _LETTERS.find(said) if kind.undecided else said - 1
+    choice = other[said] if said in other else 1 + order.index(place)
+    return {"choice": choice, "confidence": answer.get("confidence")}
+
+
+def read_gold(name: str, text: str) -> dict[str, Collection[str | int]]:
+    """What right answers to a gold question are, by dimension.
+
+    Written ``a``, ``b`` or ``tie`` of pairs, the caption's number of picks, and a range such as
+    ``4-5`` or ``accuracy 8-10; hallucination 9-10`` of scales.
+    """
+    kind, text = KINDS[name], text.strip().lower()
+    if kind.undecided:
+        if text not in ("a", "b", "tie"):
+            raise RatingError(f"is {text[:40]!r}, not a, b or tie")
+        return {kind.field: (text,)}
+    scales = {one.name: (one.low, one.high) for one in kind.scales}
+    scales = scales or {kind.field: (1, kind.captions)}
+    only = next(iter(scales)) if len(scales) == 1 else ""
+    found: dict[str, Collection[str | int]] = {}
+    for part in text.split(";"):
+        match = re.fullmatch(r"(?:([a-z]+)\s+)?(\d{1,2})(?:\s*-\s*(\d{1,2}))?", part.strip())
+        dimension = (match[1] or only) if match else ""
+        low, high = (int(match[2]), int(match[3] or match[2])) if match else (1, 0)
+        least, most = scales.get(dimension, (1, 0))
+        if not least <= low <= high <= most:
+            raise RatingError(f"is {text[:40]!r}, not such as '{'4' if only else 'accuracy 8-10'}'")
+        found[dimension] = range(low, high + 1)
+    return found
+
+
+def is_right(gold: Mapping[str, Collection[str | int]], answer: Mapping[str, Any]) -> bool:
+    """Whether an answer to a gold question is one of the right ones."""
+    return all(answer.get(name) in right for name, right in gold.items())
+
+
+def _number(given: Mapping[str, Any], name: str, low: int, high: int) -> int:
+    value = given.get(name)
+    if type(value) is not int or not low <= value <= high:
+        raise RatingError(f"{name} is no whole number from {low} to {high}")
+    return value
+
 
 _Run = Annotated[str, Field(min_length=1)] | Annotated[int, Field(ge=1)]
 
@@ -71,47 +199,46 @@ class RatingProject(BaseModel):
 
 
 def read_project(path: Path) -> RatingProject:
-    """Read a project file.
-
-    Raises:
-        RatingError: It cannot be read; every problem stands on a line of its own.
-    """
+    """Read a project file; every problem of it stands on a line of its own."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise RatingError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except UnicodeDecodeError:
-        raise RatingError(f"{path}: is not UTF-8 text") from None
-    try:
         fields = tomllib.loads(text)
         if "root" in fields:
             raise RatingError(f"{path}{_line(text, 'root')}: root: is no setting of a project")
         project = RatingProject.model_validate(fields | {"root": path.parent})
+    except OSError as error:
+        raise RatingError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except UnicodeDecodeError:
+        raise RatingError(f"{path}: is not UTF-8 text") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise RatingError(f"{path}: is not TOML: {error}") from None
     except ValidationError as error:
         problems = error.errors(include_url=False, include_context=False)
-        lines = dict.fromkeys(_said(path, text, p) for p in problems)
-        raise RatingError("\n".join(lines)) from None
-    for field, wrong in _contradictions(project):
-        raise RatingError(f"{path}{_line(text, field)}: {field}: {wrong}")
+        raise RatingError(
+            "\n".join(dict.fromkeys(_said(path, text, p) for p in problems))
+        ) from None
+    people, runs = len(project.people), len(project.runs)
+    count = f"{people} {'person' if people == 1 else 'people'}"
+    wrong = {
+        "each": project.each > people and f"is {project.each}, and there are only {count}",
+        "items": (project.items is None) == (not runs)
+        and "name either a file of items, or runs with 'run'",
+        "audio": project.items is not None
+        and project.audio is None
+        and "is missing; name the folder with the clips",
+        "run": (
+            (project.kind, runs > 1) == ("pick", True) and "captions to pick from are of one run"
+        )
+        or (
+            project.kind == "pairs"
+            and runs not in (0, 2)
+            and f"pairs are of two runs, and {runs} are named"
+        ),
+    }
+    for field, what in wrong.items():
+        if what:
+            raise RatingError(f"{path}{_line(text, field)}: {field}: {what}")
     return project
-
-
-def _contradictions(project: RatingProject) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
-    if project.each > len(project.people):
-        count = f"{len(project.people)} {'person' if len(project.people) == 1 else 'people'}"
-        found.append(("each", f"is {project.each}, and there are only {count}"))
-    if (project.items is None) == (not project.runs):
-        found.append(("items", "name either a file of items, or runs with 'run'"))
-    if project.items is not None and project.audio is None:
-        found.append(("audio", "is missing; name the folder with the clips"))
-    if project.kind == "pairs" and project.runs and len(project.runs) != 2:
-        found.append(("run", f"pairs are of two runs, and {len(project.runs)} are named"))
-    if project.kind == "pick" and len(project.runs) > 1:
-        found.append(("run", "captions to pick from are of one run"))
-    return found
 
 
 def _said(path: Path, text: str, problem: Any) -> str:
@@ -129,10 +256,7 @@ def _said(path: Path, text: str, problem: Any) -> str:
 
 def _line(text: str, field: str) -> str:
     """Where a field stands; nothing where it does not."""
-    pattern = re.compile(
-        rf"""\s*["']?{re.escape(field)}["']?\s*[=.]|\s*\[+\s*{re.escape(field)}\b"""
-    )
-    for number, line in enumerate(text.splitlines(), 1):
-        if pattern.match(line):
-            return f" line {number}"
-    return ""
+    name = re.escape(field)
+    pattern = re.compile(rf"""\s*["']?{name}["']?\s*[=.]|\s*\[+\s*{name}\b""")
+    lines = (n for n, line in enumerate(text.splitlines(), 1) if pattern.match(line))
+    return "".join(f" line {number}" for number in islice(lines, 1))
