@@ -46,9 +46,7 @@ def point_estimate(
     made = [scores.signatures[one.id] for one in compress(group.samples, present.tolist())]
     distinct = {id(one): one for one in made}.values()
     # A judge judges in one way whatever the corpus; only a metric's signature names the total.
-    total = (
-        group.aggregation.total if group.aggregation is not None and scorer.judge is None else ""
-    )
+    total = group.aggregation.total if group.aggregation and scorer.judge is None else ""
     return Estimate(
         value,
         int(present.sum()),
@@ -87,29 +85,27 @@ def with_interval(
     if group.aggregation is not None:
         whole = corpus_means(table.mean(axis=0), len(group.weights))
         aggregate = aggregate_of(scorer, group, whole)
-    content = (repr((scorer.column if scorer.judge is None else "", clips)), table, places)
-    key = _digest(*content, group.weights)
+    words = repr((scorer.column if scorer.judge is None else "", clips))
+    digest = hashlib.blake2b(words.encode("utf-8", "surrogatepass"), digest_size=16)
+    for one in (table, places, group.weights):
+        digest.update(f"{one.shape}".encode())
+        digest.update(np.ascontiguousarray(one).tobytes())
+    key = digest.digest()
     if key not in _INTERVALS:
         if len(_INTERVALS) >= _MOST_KEPT:
             _INTERVALS.clear()
-        how = _bounded(scorer, group, statistics[present], places)
-        how["clusters"] = clips
+        # What is known of a score before it is seen: its bounds, and whether it is made of shares.
+        statistics = statistics[present]
+        own, highest = own_scores(statistics, scorer.aggregate), scorer.max_value
+        lowest = 0.0 if np.nanmin(own) >= 0 else -highest
+        how = Resampling(bounds=(lowest, highest), clusters=clips)
+        if group.aggregation is not None:
+            counts = np.bincount(places, minlength=len(group.weights))
+            how["most"] = float(group.weights.sum() ** 2 / (group.weights**2 / counts).sum())
+            mean = float(scorer.aggregate(statistics.mean(axis=0)[np.newaxis])[0])
+            how["share"] = hits_of(own, mean, how["bounds"]) is not None
         _INTERVALS[key] = mean_interval(table, aggregate, **how)
     return replace(estimate, interval=_INTERVALS[key])
-
-
-def _bounded(
-    scorer: Scorer, group: Group, statistics: FloatArray, places: NDArray[np.int64]
-) -> Resampling:
-    """What is known of a score before it is seen: its bounds, and whether it is made of shares."""
-    own, highest = own_scores(statistics, scorer.aggregate), scorer.max_value
-    how = Resampling(bounds=(0.0 if np.nanmin(own) >= 0 else -highest, highest))
-    if group.aggregation is not None:
-        counts = np.bincount(places, minlength=len(group.weights))
-        how["most"] = float(group.weights.sum() ** 2 / (group.weights**2 / counts).sum())
-        whole = float(scorer.aggregate(statistics.mean(axis=0)[np.newaxis])[0])
-        how["share"] = hits_of(own, whole, how["bounds"]) is not None
-    return how
 
 
 def score(scorer: Scorer, group: Group, table: FloatArray, present: Mask) -> float:
@@ -234,11 +230,3 @@ def _by_corpus(group: Group, statistics: FloatArray) -> FloatArray:
         table[rows, ..., place, :-1] = statistics[rows]
         table[rows, ..., place, -1] = 1.0
     return table.reshape(*statistics.shape[:-1], -1)
-
-
-def _digest(words: str, *arrays: NDArray[np.generic]) -> bytes:
-    digest = hashlib.blake2b(words.encode("utf-8", "surrogatepass"), digest_size=16)
-    for one in arrays:
-        digest.update(f"{one.shape}".encode())
-        digest.update(np.ascontiguousarray(one).tobytes())
-    return digest.digest()

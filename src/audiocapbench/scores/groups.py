@@ -1,6 +1,6 @@
 """Groups: samples that are scored together, as one corpus or as a benchmark's total of several."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
@@ -144,11 +144,7 @@ def group_samples(
             members[ALL].append(sample)
         if sample.category:
             members.setdefault(category(sample.category), []).append(sample)
-    return {
-        key: _group(given, aggregation, aggregation if key == ALL else None)
-        for key, given in members.items()
-        if given or key == ALL
-    }
+    return _groups({key: own for key, own in members.items() if own or key == ALL}, aggregation)
 
 
 def facet_groups(
@@ -156,16 +152,18 @@ def facet_groups(
 ) -> dict[GroupKey, Group]:
     """Other views of the samples: each place of each facet, as one corpus."""
     members: dict[GroupKey, list[Sample]] = {}
-    if aggregation is None:
-        return {}
-    for sample in samples:
-        for facet, place in aggregation.facets(sample).items():
-            members.setdefault(GroupKey(facet, place), []).append(sample)
-    return {key: _group(given, aggregation, None) for key, given in members.items()}
+    if aggregation is not None:
+        for sample in samples:
+            for facet, place in aggregation.facets(sample).items():
+                members.setdefault(GroupKey(facet, place), []).append(sample)
+    return _groups(members, aggregation)
 
 
-def _group(
-    samples: Sequence[Sample], aggregation: Aggregation | None, total: Aggregation | None
-) -> Group:
-    clips = [aggregation.clip(one) if aggregation else one.clip.sha256 for one in samples]
-    return Group(tuple(samples), tuple(clips), total)
+def _groups(
+    members: Mapping[GroupKey, Sequence[Sample]], aggregation: Aggregation | None
+) -> dict[GroupKey, Group]:
+    clip = aggregation.clip if aggregation else lambda one: one.clip.sha256
+    return {
+        key: Group(tuple(own), tuple(map(clip, own)), aggregation if key == ALL else None)
+        for key, own in members.items()
+    }

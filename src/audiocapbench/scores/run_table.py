@@ -8,7 +8,7 @@ from typing import Any
 
 from audiocapbench.benchmarks import Traits, stored_traits
 from audiocapbench.data import Sample
-from audiocapbench.data.outcome import Outcome, Status, median_latency, total_cost
+from audiocapbench.data.outcome import Status, median_latency, total_cost
 from audiocapbench.errors import JudgeError, StoreError
 from audiocapbench.judges.aggregation import OVERALL, Scores, by_judge
 from audiocapbench.scores.estimate import (
@@ -21,10 +21,10 @@ from audiocapbench.scores.estimate import (
 )
 from audiocapbench.scores.groups import SampleScores
 from audiocapbench.scores.scorer import Scorer, is_known, judge_order, metrics_in_order
-from audiocapbench.scores.table import KeptEstimates, ScoreTable
+from audiocapbench.scores.table import ScoreTable
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
-from audiocapbench.store import Dataset, Run, RunLine, Store, StoredEstimate, StoredScore
+from audiocapbench.store import Dataset, Run, RunLine, Store, StoredEstimate
 from audiocapbench.store.judgements import Judgement, overall_of
 
 
@@ -42,54 +42,41 @@ class RunTable(ScoreTable):
     samples: tuple[Sample, ...]
 
     def __init__(
-        self,
-        run: Run,
-        dataset: Dataset,
-        traits: Traits,
-        outcomes: dict[str, Outcome],
-        scores: dict[str, list[StoredScore]],
-        judgements: dict[str, list[Judgement]],
-        state: int,
-        kept: KeptEstimates,
-        store_option: str,
+        self, store: Store, run: Run, dataset: Dataset, traits: Traits, only: str | None
     ) -> None:
-        self.run = run
-        self.state = state
-        self.store_option = store_option
-        self.traits = traits
+        # Before anything else: what changes while a run is read must not pass for known.
+        self.state = store.state(run.id)
+        kept = {(one.scorer, one.group): kept_estimate(one) for one in store.estimates(run.id)}
+        self.run, self.traits, self.store_option = run, traits, store.option
         self.missing_clips = len(dataset.missing)
-        self.outcomes = outcomes
-        self.judgements = judgements
+        self.outcomes = store.outcomes(run.id)
+        self.judgements: dict[str, list[Judgement]] = {}
+        for one in store.judgements(run.id, only):
+            self.judgements.setdefault(one.judge, []).append(one)
         self._verdicts: dict[str, dict[str, Scores]] = {}
         self._judge_signatures: dict[str, Signature] = {}
-        replies = {key: missing_after(one.reply.status) for key, one in outcomes.items()}
+        replies = {key: missing_after(one.reply.status) for key, one in self.outcomes.items()}
         chosen = set(run.sample_ids)
         samples = tuple(one for one in dataset.samples if one.id in chosen)
         columns: dict[Scorer, SampleScores] = {}
-        for metric, given in scores.items():
+        for metric, given in store.scores(run.id, only).items():
             own = columns[Scorer(metric)] = SampleScores()
-            for one in given:
-                if replies.get(one.sample_id, Missing.NOT_ASKED) in HAVE_TEXT:
-                    own.add(one.sample_id, one.value, one.statistics, one.signature)
+            for score in given:
+                if replies.get(score.sample_id, Missing.NOT_ASKED) in HAVE_TEXT:
+                    own.add(score.sample_id, score.value, score.statistics, score.signature)
         super().__init__(samples, traits.aggregation, columns, replies, kept)
-        for judge in judgements:
-            columns |= self._judge_columns(judge)
-
-    def _judge_columns(self, judge: str) -> dict[Scorer, SampleScores]:
-        verdicts, made = self.verdicts(judge), self.judge_signature(judge)
-        statuses: dict[str, list[Status]] = {}
-        for one in self.current_judgements(judge):
-            if one.sample_id not in verdicts:
-                statuses.setdefault(one.sample_id, []).append(one.status)
-        missing = {key: unjudged_after(each) for key, each in statuses.items()}
-        found = {
-            Scorer(judge, name): SampleScores.of_values(
-                {key: one[name] for key, one in verdicts.items() if name in one}, made, missing
-            )
-            for name in next(iter(verdicts.values()), {})
-        }
-        whole = {key: overall_of(one, made) for key, one in verdicts.items()}
-        return {**found, Scorer(judge, OVERALL): SampleScores.of_values(whole, made, missing)}
+        for judge in self.judgements:
+            verdicts, made = self.verdicts(judge), self.judge_signature(judge)
+            statuses: dict[str, list[Status]] = {}
+            for one in self.current_judgements(judge):
+                if one.sample_id not in verdicts:
+                    statuses.setdefault(one.sample_id, []).append(one.status)
+            missing = {key: unjudged_after(each) for key, each in statuses.items()}
+            for name in next(iter(verdicts.values()), {}):
+                values = {key: one[name] for key, one in verdicts.items() if name in one}
+                columns[Scorer(judge, name)] = SampleScores.of_values(values, made, missing)
+            whole = {key: overall_of(one, made) for key, one in verdicts.items()}
+            columns[Scorer(judge, OVERALL)] = SampleScores.of_values(whole, made, missing)
 
     def judge_signature(self, judge: str) -> Signature:
         """The way in which most of its judgements were made; others are left out."""
@@ -104,11 +91,8 @@ class RunTable(ScoreTable):
             does = f"audiocapbench score {self.run.id} --judge {quote(judge)}{self.store_option}"
             raise JudgeError(f"{judge} has not judged run {self.run.id}; this asks it: {does}")
         made, chosen = self.judge_signature(judge), set(self.run.sample_ids)
-        return [
-            one
-            for one in self.judgements[judge]
-            if one.signature == made and one.sample_id in chosen
-        ]
+        own = self.judgements[judge]
+        return [one for one in own if one.signature == made and one.sample_id in chosen]
 
     def verdicts(self, judge: str) -> dict[str, Scores]:
         """Scores by dimension of each sample, a judge's rounds put together."""
@@ -118,10 +102,7 @@ class RunTable(ScoreTable):
 
     @property
     def scorers(self) -> list[Scorer]:
-        """Judges' overall scores first, our own offline judge after models; then metrics.
-
-        Metrics of plug-ins come last; those that are not installed here are not among them.
-        """
+        """Judges' overall scores, our offline judge last; then metrics that are installed here."""
         judges = sorted(self.judgements, key=judge_order)
         metrics = metrics_in_order(one.name for one in self.scores if one.dimension is None)
         return [*(Scorer(name, OVERALL) for name in judges), *map(Scorer, metrics)]
@@ -219,16 +200,7 @@ class TableReader:
         if key not in self._datasets:
             found = self._store.dataset(*key)
             self._datasets[key] = (found, stored_traits(found))
-        # Before anything else: what changes while a run is read must not pass for known.
-        state, known = self._store.state(run.id), self._store.estimates(run.id)
-        kept = {(one.scorer, one.group): kept_estimate(one) for one in known}
-        judgements: dict[str, list[Judgement]] = {}
-        for one in self._store.judgements(run.id, self._only):
-            judgements.setdefault(one.judge, []).append(one)
-        dataset, traits = self._datasets[key]
-        outcomes, scores = self._store.outcomes(run.id), self._store.scores(run.id, self._only)
-        where = self._store.option
-        return RunTable(run, dataset, traits, outcomes, scores, judgements, state, kept, where)
+        return RunTable(self._store, run, *self._datasets[key], self._only)
 
 
 _WHY = "missing: "

@@ -39,7 +39,6 @@ class JudgeSummary:
     Attributes:
         answered: Samples that the model answered, so that there was something to judge.
         judged: Those of them with a verdict.
-        statuses: Judgements by status, all rounds together.
         stale: Judgements that were made in another way and are left out.
         overall: Estimates by dimension, and ``overall``.
         reasons: Why judgements have no scores and how many it kept from them, most of them first.
@@ -110,8 +109,7 @@ class RunSummary:
     @property
     def has_failures(self) -> bool:
         """Whether any sample lacks an answer, or a verdict on it."""
-        unjudged = any(one.failed for one in self.judges.values())
-        return bool(self.table.coverage.failed) or unjudged
+        return bool(self.table.coverage.failed) or any(one.failed for one in self.judges.values())
 
     def to_dict(self) -> dict[str, Any]:
         """The run as a JSON object."""
@@ -149,17 +147,15 @@ def summarise(
     """Put a run's stored scores and judgements together; if stopped, of judges that have some."""
     table = TableReader(store).read(run)
     judges = [name for name in judges if name in table.judgements or not stopped]
-    summary = RunSummary(table, tuple(metrics), tuple(judges))
-    for judge in judges:
-        if not summary.table.has_no_answers:
-            summary.table.current_judgements(judge)
-    return summary
+    for judge in judges if not table.has_no_answers else ():
+        table.current_judgements(judge)  # which refuses one that has not judged
+    return RunSummary(table, tuple(metrics), tuple(judges))
 
 
 def unknown_judge(tables: Sequence[RunTable], judge: str) -> str | None:
     """How a sentence goes on about a judge that no run has and that is likely mistyped.
 
-    None for any other: only of those may it be said that they can be asked, for money.
+    None for any other, of which it may be said that they can be asked, for money.
     """
     have = list(dict.fromkeys(name for one in tables for name in one.judgements))
     if judge in have or is_listed(judge):
@@ -219,18 +215,20 @@ def summarise_panel(table: RunTable, judges: Sequence[str]) -> dict[str, Any]:
     opinions: ByJudge = {judge: table.verdicts(judge) for judge in judges}
     together = panel(opinions)
     spreads = [one.spread for one in together.values() if one.spread is not None]
-    names = [*next(iter(together.values())).scores, OVERALL]
-    # Of shape (judges, samples); NaN where a judge gave none.
-    ratings = {
-        name: np.array(
-            [[_rating(given.get(key), name) for key in together] for given in opinions.values()]
-        )
-        for name in names
-    }
+
+    def rating(scores: Scores | None, name: str) -> float:
+        if scores is None:
+            return float("nan")
+        return overall(scores) if name == OVERALL else scores[name]
+
     group = Group(table.samples, tuple(one.clip.sha256 for one in table.samples))
-    figures = {}
-    for name in names:
-        values = {key: _rating(one.scores, name) for key, one in together.items()}
+    figures, ratings = {}, {}
+    for name in (*next(iter(together.values())).scores, OVERALL):
+        # Of shape (judges, samples); NaN where a judge gave none.
+        ratings[name] = np.array(
+            [[rating(given.get(key), name) for key in together] for given in opinions.values()]
+        )
+        values = {key: rating(one.scores, name) for key, one in together.items()}
         scorer, scores = Scorer("panel", name), SampleScores.of_values(values, UNSIGNED)
         point = point_estimate(scorer, group, scores, table.replies)
         numbers = with_interval(point, scorer, group, scores).scores()
@@ -248,12 +246,6 @@ def summarise_panel(table: RunTable, judges: Sequence[str]) -> dict[str, Any]:
         },
         "without": dict(_without(opinions, mean(one.overall for one in together.values()))),
     }
-
-
-def _rating(scores: Scores | None, name: str) -> float:
-    if scores is None:
-        return float("nan")
-    return overall(scores) if name == OVERALL else scores[name]
 
 
 def _without(opinions: ByJudge, whole: float) -> Iterator[tuple[str, dict[str, float]]]:

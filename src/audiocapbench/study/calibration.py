@@ -1,7 +1,7 @@
 """What people would have given every model, from a judge of everything and ratings of a part."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -52,8 +52,6 @@ class CalibratedRun:
 
     Attributes:
         rated: Samples that people rated and the judge has scored; ``total`` are all it scored.
-        people: The mean of the ratings alone.
-        judge: The judge's mean over everything.
         correlation: Of the two on the rated samples; None where one of them does not vary.
         needed: Ratings in all for the wanted width; None where rating all would not do.
     """
@@ -73,10 +71,8 @@ class CalibratedRun:
 class Calibration:
     """A judge's scores, put right by people.
 
-    Attributes:
-        runs: Best first.
-        better: Pairs of places in ``runs``, the first surely better.
-        biases: By category and by family of models; empty for a metric, which has another scale.
+    ``runs`` are best first, ``better`` pairs of places in them, the first surely better. ``biases``
+    are by category and family of models; none of a metric, which has another scale.
     """
 
     scorer: Scorer
@@ -110,17 +106,12 @@ def calibrate_runs(
     """What people would have given the answers of each run, from ratings of a part.
 
     Args:
-        store: Where the runs are, all of one benchmark.
         people: A file of ratings, or a rating project of the store.
         scorer: One dimension of a judge, or a metric that is a mean over samples.
         dimension: What of the ratings a metric is put right by; a judge's is its own.
         scale: The lowest and the highest rating that there is.
         width: How wide an interval is wanted.
-        category: Only samples of this category.
         partly: Whether runs that nobody rated are left out, with a note.
-
-    Raises:
-        ReportError: The ratings are of other runs or samples, or the scores are no plain mean.
     """
     reader = TableReader(store)
     tables = [reader.read(store.run(number)) for number in runs]
@@ -134,7 +125,7 @@ def calibrate_runs(
     unrated = [one.run for one in tables if partly and not _names(one, ratings)]
     if len(unrated) < len(tables):
         tables = [one for one in tables if one.run not in unrated]
-    notes = _unused(tables, scorer, ratings)
+    notes = list(_unused(tables, scorer, ratings))
     if scale == SCALE and ratings.highest <= MAX_VALUE / 2:
         reach = f"{ratings.lowest:g} to {ratings.highest:g}"
         notes.append(f"The ratings reach from {reach}: if that is their scale, say so, as 1:5.")
@@ -161,9 +152,7 @@ def calibrate_runs(
 class _Ratings(NamedTuple):
     """People's ratings by run (as they name it) and sample, each the mean over people.
 
-    Attributes:
-        partial: How often a person rated only some dimensions of what the mean is over.
-        lowest: The lowest rating as given, and ``highest`` the highest.
+    ``partial`` counts where a person rated only some dimensions of what the mean is over.
     """
 
     values: Mapping[str, Mapping[str, float]]
@@ -213,20 +202,20 @@ def _mean_ratings(people: Opinions, dimension: str, scale: tuple[float, float]) 
 def _ratings_of(
     table: RunTable, tables: Sequence[RunTable], ratings: _Ratings
 ) -> Mapping[str, float]:
-    run, values, known = table.run, ratings.values, _names(table, ratings)
+    run, known = table.run, _names(table, ratings)
     alike = [str(one.run.id) for one in tables if known and _names(one, ratings) == known]
     if len(known) > 1 or len(alike) > 1:
         raise ReportError(
             f"ratings of {', '.join(known)} may be of runs {', '.join(alike)}: a rating is of one "
             "answer; let the file name runs by number, each in one way"
         )
-    if known:
-        return values[known[0]]
-    near = did_you_mean(run.model, [key for key in values if key], "it has")
-    raise ReportError(f"the ratings have none of run {run.id} ({run.model}){near}")
+    if not known:
+        near = did_you_mean(run.model, [key for key in ratings.values if key], "it has")
+        raise ReportError(f"the ratings have none of run {run.id} ({run.model}){near}")
+    return ratings.values[known[0]]
 
 
-def _unused(tables: Sequence[RunTable], scorer: Scorer, ratings: _Ratings) -> list[str]:
+def _unused(tables: Sequence[RunTable], scorer: Scorer, ratings: _Ratings) -> Iterator[str]:
     """What of the ratings counts for nothing, and why."""
     known = {name: table for table in tables for name in _names(table, ratings)}
     others = {name or "no model": own for name, own in ratings.values.items() if name not in known}
@@ -235,14 +224,13 @@ def _unused(tables: Sequence[RunTable], scorer: Scorer, ratings: _Ratings) -> li
         for name, table in known.items()
         for key in ratings.values[name]
     )
-    counts = {
-        f"are of {', '.join(others)}": sum(map(len, others.values())),
-        f"are of answers without {scorer.label}": unscored,
-        f"do not give all of {ratings.dimension}": ratings.partial,
-    }
-    return [
-        f"Ratings that {why} are not used: {count:,}." for why, count in counts.items() if count
-    ]
+    for why, count in (
+        (f"are of {', '.join(others)}", sum(map(len, others.values()))),
+        (f"are of answers without {scorer.label}", unscored),
+        (f"do not give all of {ratings.dimension}", ratings.partial),
+    ):
+        if count:
+            yield f"Ratings that {why} are not used: {count:,}."
 
 
 def _names(table: RunTable, ratings: _Ratings) -> list[str]:
@@ -280,10 +268,9 @@ def _calibrated(
     if not scores:
         table.current_judgements(scorer.name)
         raise ReportError(f"run {table.run.id} has no score of {scorer.label}")
-    strange = [key for key in given if key not in table.run.sample_ids]
-    if strange:
-        shown, more = ", ".join(strange[:3]), len(strange) - 3
-        shown += f" and {more:,} more" if more > 0 else ""
+    if strange := [key for key in given if key not in table.run.sample_ids]:
+        more = f" and {len(strange) - 3:,} more" if len(strange) > 3 else ""
+        shown = ", ".join(strange[:3]) + more
         raise ReportError(f"run {table.run.id} has no sample {shown}, which the ratings are of")
     rated = [key for key in samples if key in given and key in scores]
     others = [key for key in samples if key not in given and key in scores]
@@ -295,12 +282,13 @@ def _calibrated(
     notes += [f"{name}: {one}" for one in _warnings(found, people, judged, rest)]
     total = len(rated) + len(others)
     plain, mean = found.plain_error, float(people.mean())
-    alone = None if plain is None else around(mean, plain, len(rated) - 1)
     varies = len(rated) > 2 and people.std() > 0 and judged.std() > 0
     correlation = float(np.corrcoef(people, judged)[0, 1]) if varies else None
-    needed = None
-    if width and plain is not None:
-        needed = ratings_needed(float(people.std(ddof=1)), correlation or 0.0, total, width)
+    alone = needed = None
+    if plain is not None:
+        alone = around(mean, plain, len(rated) - 1)
+        if width:
+            needed = ratings_needed(float(people.std(ddof=1)), correlation or 0.0, total, width)
     by_judge = float(np.concatenate([judged, rest]).mean())
     means = (mean, alone, by_judge, found, correlation, needed)
     run = CalibratedRun(name, len(rated), total, *means)
@@ -352,36 +340,33 @@ def _better(
     return tuple(pair for pair, p in zip(pairs, adjusted.tolist(), strict=True) if p < ALPHA)
 
 
-def _biases(pairs: Iterable[_RatedSample], scorer: Scorer) -> tuple[tuple[Bias, ...], Bias | None]:
+def _biases(pairs: Sequence[_RatedSample], scorer: Scorer) -> tuple[tuple[Bias, ...], Bias | None]:
     """How far the judge is above people: in all, by category and family; and on its own family."""
-    every = list(pairs)
-    groups: dict[str, list[float]] = {"all": [one.difference for one in every]}
+
+    def bias(group: str, own: Sequence[_RatedSample]) -> Bias:
+        values = np.array([one.difference for one in own])
+        n, value = len(values), float(values.mean())
+        error = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else None
+        return Bias(group, n, value, None if error is None else around(value, error, n - 1))
+
+    found = [bias("all", pairs)]
     for kind in ("category", "family"):
-        names = dict.fromkeys(getattr(one, kind) for one in every)
-        if len(names) > 1:
-            groups |= {
-                f"{kind} {name}": [one.difference for one in every if getattr(one, kind) == name]
-                for name in names
-            }
-    found = tuple(_bias(name, np.array(values)) for name, values in groups.items())
-    own = family_of(scorer.name)
+        groups: dict[str, list[_RatedSample]] = defaultdict(list)
+        for one in pairs:
+            groups[getattr(one, kind)].append(one)
+        if len(groups) > 1:
+            found += [bias(f"{kind} {name}", own) for name, own in groups.items()]
+    family = family_of(scorer.name)
     mine, theirs = (
-        np.array([one.difference for one in every if (one.family == own) is same])
+        np.array([one.difference for one in pairs if (one.family == family) is same])
         for same in (True, False)
     )
     if len(mine) < 2 or len(theirs) < 2:
-        return found, None
+        return tuple(found), None
     error = float(np.sqrt(mine.var(ddof=1) / len(mine) + theirs.var(ddof=1) / len(theirs)))
     value = float(mine.mean() - theirs.mean())
     reach = around(value, error, min(len(mine), len(theirs)) - 1)
-    return found, Bias(own, len(mine), value, reach)
-
-
-def _bias(group: str, values: FloatArray) -> Bias:
-    n, value = len(values), float(values.mean())
-    if n < 2:
-        return Bias(group, n, value, None)
-    return Bias(group, n, value, around(value, float(values.std(ddof=1) / np.sqrt(n)), n - 1))
+    return tuple(found), Bias(family, len(mine), value, reach)
 
 
 def family_of(name: str) -> str:

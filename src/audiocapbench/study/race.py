@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from audiocapbench.benchmarks import Benchmark
 from audiocapbench.data import Sample
+from audiocapbench.data.outcome import total_cost
 from audiocapbench.engine import Preview, Progress, Stop
 from audiocapbench.errors import ReportError
 from audiocapbench.models import Model
 from audiocapbench.plan import Call, Host, Plan, RunPlan, execute
 from audiocapbench.scores.estimate import HAVE_TEXT, Missing
-from audiocapbench.scores.run_table import RunTable, TableReader
+from audiocapbench.scores.run_table import TableReader
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.stats.racing import ALPHA, Race, Round, deal_rounds
 from audiocapbench.store import Run
@@ -31,8 +31,7 @@ class Racer(NamedTuple):
     """One model of a race.
 
     Attributes:
-        asked: Clips that it was asked about.
-        mean: Over those with a score, 0 for what it failed; None for none.
+        mean: Over the clips with a score, 0 for what it failed; None for none.
         cost_usd: What its answers and their verdicts cost, where that is known.
         out_after: After how many clips it was surely not among the best; None if it never was.
         refusal: Why its provider, or its judge's, refuses all questions.
@@ -49,13 +48,9 @@ class Racer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RaceResult:
-    """How a race ended.
+    """How a race over a benchmark of so many clips ended.
 
-    Attributes:
-        clips: How many the whole benchmark has.
-        best: The models that are left.
-        decided: Whether there are no more of them than were looked for.
-        stop: Why it ended early without a decision.
+    ``decided`` is whether ``best``, the models that are left, are no more than were looked for.
     """
 
     scorer: Scorer
@@ -81,8 +76,7 @@ class RaceResult:
     @property
     def cost_usd(self) -> float | None:
         """What the answers and verdicts cost, where that is known."""
-        costs = [one.cost_usd for one in self.racers if one.cost_usd is not None]
-        return sum(costs) if costs else None
+        return total_cost(one.cost_usd for one in self.racers)
 
     @property
     def fixed_usd(self) -> float | None:
@@ -103,12 +97,7 @@ class RaceResult:
 
 @dataclass
 class RacePlan(Plan[RaceResult]):
-    """A race of a plan's models over all samples, by one score.
-
-    Attributes:
-        runs: Who is asked what, and who judges.
-        scorer: What decides: the plan's judge, or a metric.
-    """
+    """A race of a plan's models over all samples; the plan's judge or a metric decides."""
 
     runs: RunPlan
     scorer: Scorer
@@ -118,8 +107,17 @@ class RacePlan(Plan[RaceResult]):
     caveat = "At most, if nothing is decided before the last clip:"
 
     def __post_init__(self) -> None:
-        check_scorer(self.scorer, self.runs.subject)
-        models = len(self.runs.models)
+        benchmark, models = self.runs.subject, len(self.runs.models)
+        if benchmark.traits.aggregation is not None:
+            raise ReportError(
+                f"{benchmark.name} adds up by corpora with weights; a race takes a benchmark whose "
+                "score is the mean over its samples"
+            )
+        if not self.scorer.is_mean:
+            raise ReportError(
+                f"{self.scorer.name} is a number of the whole corpus, not a mean over samples; "
+                "race by a judge, or by a metric such as meteor, rouge_l or preference"
+            )
         if not 1 <= self.top < models:
             raise ReportError(
                 f"a race for the best {self.top} takes more models than that, and has {models}"
@@ -140,8 +138,7 @@ class RacePlan(Plan[RaceResult]):
     async def carry_out(self, host: Host, call: Call) -> RaceResult:
         """Ask round by round until the best are known, or the budget or the clips are spent.
 
-        Once a model is refused, the others race anew, by the answers that they gave: those that it
-        alone had put out are in again.
+        Once a model is refused, the others race anew by the answers that they gave.
         """
         while True:
             refused = len(self.refusals)
@@ -211,14 +208,24 @@ class RacePlan(Plan[RaceResult]):
     def _result(self, race: Race, out_after: dict[str, int], stop: Stop | None) -> RaceResult:
         racers = []
         for name in (one.name for one in self.runs.models):
-            table = self.reader.read(self.begun[name]) if name in self.begun else None
-            out, refusal = out_after.get(name), self.refusals.get(name)
-            racers.append(_racer(name, table, self.scorer, out, refusal))
+            end = (out_after.get(name), self.refusals.get(name))
+            if name not in self.begun:
+                racers.append(Racer(name, None, 0, None, None, *end))
+                continue
+            table = self.reader.read(self.begun[name])
+            values = table.sample_scores(self.scorer).values
+            counted = len(values) + sum(one not in HAVE_TEXT for one in table.replies.values())
+            mean = sum(values.values()) / counted if counted else None
+            judging = table.judging_cost(self.scorer.name) if self.scorer.judge else None
+            cost = total_cost([table.cost_usd, judging])
+            racers.append(Racer(name, table.run.id, len(table.outcomes), mean, cost, *end))
         left = [one.model for one in racers if one.out_after is None and one.refusal is None]
-        ranked, runs = tuple(sorted(racers, key=_order)), tuple(self.begun.values())
+        racers.sort(
+            key=lambda one: (one.model not in left, -(one.out_after or 0), -(one.mean or 0))
+        )
         is_decided = race.models > self.top >= len(left) and stop is None
-        about = (self.scorer, race.clips, self.top, self.alpha)
-        return RaceResult(*about, ranked, tuple(left), is_decided, stop, runs)
+        about = (self.scorer, race.clips, self.top, self.alpha, tuple(racers), tuple(left))
+        return RaceResult(*about, is_decided, stop, tuple(self.begun.values()))
 
 
 class _Round(Host):
@@ -234,42 +241,3 @@ class _Round(Host):
     def run_progress(self, model: str) -> Progress:
         """What is awaited."""
         return Progress(noted=self.note)
-
-
-def check_scorer(scorer: Scorer, benchmark: Benchmark) -> None:
-    """Refuse scores that are no mean of the samples' own.
-
-    Raises:
-        ReportError: Why a race cannot be run by it.
-    """
-    if benchmark.traits.aggregation is not None:
-        raise ReportError(
-            f"{benchmark.name} adds up by corpora with weights; a race takes a benchmark whose "
-            "score is the mean over its samples"
-        )
-    if not scorer.is_mean:
-        raise ReportError(
-            f"{scorer.name} is a number of the whole corpus, not a mean over samples; race by a "
-            "judge, or by a metric such as meteor, rouge_l or preference"
-        )
-
-
-def _racer(
-    model: str, table: RunTable | None, scorer: Scorer, out: int | None, refusal: str | None
-) -> Racer:
-    if table is None:
-        return Racer(model, None, 0, None, None, out, refusal)
-    asked = len(table.outcomes)
-    values = table.sample_scores(scorer).values
-    failed = sum(one not in HAVE_TEXT for one in table.replies.values())
-    counted = len(values) + failed
-    costs = [table.cost_usd, table.judging_cost(scorer.name) if scorer.judge else None]
-    known = [one for one in costs if one is not None]
-    mean = sum(values.values()) / counted if counted else None
-    cost = sum(known) if known else None
-    return Racer(model, table.run.id, asked, mean, cost, out, refusal)
-
-
-def _order(one: Racer) -> tuple[bool, int, float]:
-    out = one.out_after is not None or one.refusal is not None
-    return (out, -(one.out_after or 0), -(one.mean or 0.0))

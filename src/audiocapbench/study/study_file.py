@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -63,11 +63,8 @@ class Study(_Strict):
 
     Attributes:
         benchmark: A benchmark's name or a dataset folder; ``data`` is where a named one lies.
-        models: Names, or tables with a name and settings.
-        judges: Who judges the answers.
         metrics: The benchmark's own where none are named.
         asking: The options of asking, which stand in the file beside the other keys.
-        output: The folder that it writes.
     """
 
     name: str
@@ -111,12 +108,7 @@ class Study(_Strict):
 
 
 def read_study(path: Path) -> Study:
-    """Read and check a study; relative paths become those beside the file.
-
-    Raises:
-        InvalidDataError: What is wrong, field by field.
-        ReportError: The file cannot be read.
-    """
+    """Read and check a study; relative paths become those beside the file."""
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         of_asking = ("asking", *RequestOptions.__annotations__)
@@ -124,10 +116,9 @@ def read_study(path: Path) -> Study:
         # As JSON, so that a number is a number and a list is a list.
         study = Study.model_validate_json(json.dumps(given, default=str), strict=True)
         beside = path.parent
-        paths = {"folder": study.folder, "data": study.data}
-        changed: dict[str, Any] = {
-            name: beside / one.expanduser() for name, one in paths.items() if one is not None
-        }
+        changed: dict[str, Any] = {"folder": beside / study.folder.expanduser()}
+        if study.data is not None:
+            changed["data"] = beside / study.data.expanduser()
         if prices := study.asking.get("prices"):
             changed["asking"] = study.asking | {"prices": beside / prices.expanduser()}
         if "://" not in study.store:
@@ -135,25 +126,22 @@ def read_study(path: Path) -> Study:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RuntimeError) as error:
         raise ReportError(f"{path} cannot be read as a study: {error}") from None
     except ValidationError as error:
-        problems = [Problem(path.name, _place(one["loc"]), _words(one)) for one in error.errors()]
+        problems = [Problem(path.name, *_problem(one)) for one in error.errors()]
         raise InvalidDataError(path, problems) from None
     if (beside / study.benchmark).is_dir():
         changed["benchmark"] = str(beside / study.benchmark)
     return study.model_copy(update=changed)
 
 
-def _place(keys: Sequence[str | int]) -> str:
-    """A key as the file has it, where options of asking stand beside the others."""
-    inner = keys[1:] if keys[:1] == ("asking",) else keys
-    return ".".join(map(str, inner)) or "the study"
-
-
-def _words(problem: Any) -> str:
+def _problem(problem: Any) -> tuple[str, str]:
+    """A key as the file has it, where options of asking stand beside the others; what is wrong."""
+    keys = problem["loc"][1:] if problem["loc"][:1] == ("asking",) else problem["loc"]
+    words = str(problem["msg"]).removeprefix("Value error, ")
     if problem["type"] == "extra_forbidden":
         fields = {**Study.model_fields, **StudyModel.model_fields, **Output.model_fields}
         known = (fields.keys() | RequestOptions.__annotations__.keys()) - {"asking"}
-        return f"is no key of a study{did_you_mean(str(problem['loc'][-1]), known)}"
-    return str(problem["msg"]).removeprefix("Value error, ")
+        words = f"is no key of a study{did_you_mean(str(keys[-1]), known)}"
+    return ".".join(map(str, keys)) or "the study", words
 
 
 def lock_of(study: Study, plan: RunPlan) -> dict[str, Any]:
@@ -192,11 +180,7 @@ def write_lock(path: Path, lock: Mapping[str, Any]) -> Path:
 
 
 def changed_since(path: Path, lock: Mapping[str, Any]) -> list[str]:
-    """What is another than when the study was locked; nothing where it never was.
-
-    Raises:
-        ReportError: The lock cannot be read.
-    """
+    """What is another than when the study was locked; nothing where it never was."""
     place = lock_path(path)
     if not place.exists():
         return []
@@ -205,19 +189,12 @@ def changed_since(path: Path, lock: Mapping[str, Any]) -> list[str]:
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise ReportError(f"{place} cannot be read ({error}); lock the study anew") from None
     now = json.loads(json.dumps(lock, default=str))
-    return [
-        f"{name}: {old} is now {new}"
-        for name, old, new in _differences("", before, now)
-        if name != "toolkit"
-    ]
+    return list(_differences("", before | {"toolkit": None}, now | {"toolkit": None}))
 
 
-def _differences(place: str, old: Any, new: Any) -> list[tuple[str, str, str]]:
+def _differences(place: str, old: Any, new: Any) -> Iterator[str]:
     if isinstance(old, dict) and isinstance(new, dict):
-        names = dict.fromkeys((*old, *new))
-        return [
-            found
-            for name in names
-            for found in _differences(f"{place}.{name}".lstrip("."), old.get(name), new.get(name))
-        ]
-    return [] if old == new else [(place, f"{old!r:.80}", f"{new!r:.80}")]
+        for name in dict.fromkeys((*old, *new)):
+            yield from _differences(f"{place}.{name}".lstrip("."), old.get(name), new.get(name))
+    elif old != new:
+        yield f"{place}: {old!r:.80} is now {new!r:.80}"

@@ -50,10 +50,8 @@ class WeightedClips(NamedTuple):
 class HeldOut:
     """How well a method does on models that it has not seen.
 
-    Attributes:
-        error: Root mean square distance from the score on all clips.
-        rank_error: Mean number of places that a model is off.
-        kendall: Agreement of the order of the estimates with that on all clips.
+    ``error`` is the root mean square distance from the score on all clips, ``rank_error`` the mean
+    number of places that a model is off, ``kendall`` the agreement of the orders.
     """
 
     error: float
@@ -63,14 +61,9 @@ class HeldOut:
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """Clips that stand for a benchmark, and what is known of how well they do.
+    """Clips that stand for ``of`` clips of a benchmark, chosen by some models' scores.
 
-    Attributes:
-        of: How many clips they stand for.
-        ids: The samples, and ``weights`` what each counts for.
-        dataset: Fingerprint of the data that they are of.
-        models: The models that they were chosen by.
-        held_out: By method, of models left out one at a time.
+    ``held_out`` says by method how well they do on models left out one at a time.
     """
 
     benchmark: str
@@ -99,10 +92,8 @@ class Subset:
 class SubsetEstimate(NamedTuple):
     """What a subset says of a model.
 
-    Attributes:
-        interval: For what all clips would say.
-        whole: What they do say, where the run has them all.
-        missing: Clips of the subset without a score.
+    The interval is for what all clips would say; ``whole`` is what they do say, where the run has
+    them all, and ``missing`` counts clips of the subset without a score.
     """
 
     label: str
@@ -115,11 +106,7 @@ class SubsetEstimate(NamedTuple):
 def choose_subset(
     tables: Sequence[RunTable], scorer: Scorer, size: int, *, seed: int = 0
 ) -> Subset:
-    """The clips by which models that were not looked at are best told.
-
-    Raises:
-        ReportError: The runs are too few, are of different data, or have too few common scores.
-    """
+    """The clips by which models that were not looked at are best told."""
     if len({one.run.dataset for one in tables}) > 1:
         raise ReportError("the runs are of different data; choose by those of one benchmark")
     if len(tables) < FEWEST_MODELS:
@@ -139,9 +126,7 @@ def choose_subset(
         )
     scores = np.array([[own[one.id] for one in samples] for own in values])
     if not all(np.ptp(scores, axis=axis).any() for axis in (0, 1)):
-        raise ReportError(
-            "models, or clips, have all the same score: there is nothing to choose by"
-        )
+        raise ReportError("models, or clips, all have the same score: nothing to choose by")
     categories = [one.category for one in samples]
     held_out = measure(scores, categories, size, seed)
     method: Method = min(held_out, key=lambda name: held_out[name].error)
@@ -168,16 +153,13 @@ def measure(
                 others = np.delete(scores, left, axis=0)
                 estimate = choose(others, categories, size, seed + draw).estimate(scores)
                 guesses[draw, left] = estimate[left]
-                ranks[draw, left] = abs(_place(estimate, left) - _place(whole, left))
+                places = [int((one > one[left]).sum()) for one in (estimate, whole)]
+                ranks[draw, left] = abs(places[0] - places[1])
         error = float(np.sqrt(((guesses - whole) ** 2).mean()))
         agreed = [one for row in guesses if (one := kendall(row, whole)) is not None]
         order = float(np.mean(agreed)) if agreed else None
         found[method] = HeldOut(error, float(ranks.mean()), order)
     return found
-
-
-def _place(scores: FloatArray, one: int) -> int:
-    return int((scores > scores[one]).sum())
 
 
 def draw(scores: FloatArray, categories: Sequence[str], size: int, seed: int) -> WeightedClips:
@@ -208,9 +190,7 @@ def anchors(scores: FloatArray, categories: Sequence[str], size: int, seed: int)
         clusters = [np.flatnonzero(member == one) for one in np.unique(member)]
         taken = np.ones(len(clusters), dtype=np.int64)
         for _ in range(count - len(clusters)):
-            taken[
-                np.argmax([len(one) / many for one, many in zip(clusters, taken, strict=True)])
-            ] += 1
+            taken[np.argmax([len(own) for own in clusters] / taken)] += 1
         for inside, many in zip(clusters, taken.tolist(), strict=True):
             distance = ((points[inside] - centres[member[inside[0]]]) ** 2).sum(axis=1)
             places.append(own[inside[np.argsort(distance, kind="stable")[:many]]])
@@ -261,11 +241,7 @@ def write_subset(path: Path, subset: Subset) -> None:
 
 
 def read_subset(path: Path) -> Subset:
-    """Read what ``write_subset`` wrote.
-
-    Raises:
-        ReportError: It is no such file.
-    """
+    """Read what ``write_subset`` wrote."""
     from pydantic import TypeAdapter
 
     try:
@@ -283,11 +259,7 @@ def read_subset(path: Path) -> Subset:
 
 
 def estimate_by(subset: Subset, tables: Sequence[RunTable]) -> list[SubsetEstimate]:
-    """What a subset says of runs: their score on all clips, within the honest interval.
-
-    Raises:
-        ReportError: A run is of other data, or was not scored in the same way.
-    """
+    """What a subset says of runs: their score on all clips, within the honest interval."""
     found = []
     for label, table in zip(labels([one.run for one in tables]), tables, strict=True):
         scorer = next((one for one in table.scores if one.label == subset.scorer), None)
@@ -303,10 +275,8 @@ def estimate_by(subset: Subset, tables: Sequence[RunTable]) -> list[SubsetEstima
         if not missing:
             pairs = zip(subset.ids, subset.weights, strict=True)
             value = sum(values[key] * weight for key, weight in pairs)
-            reach = subset.half_width
-            interval = Interval(
-                max(scorer.min_value, value - reach), min(scorer.max_value, value + reach)
-            )
+            low, high = value - subset.half_width, value + subset.half_width
+            interval = Interval(max(scorer.min_value, low), min(scorer.max_value, high))
         whole = sum(values.values()) / len(values) if len(values) >= subset.of else None
         found.append(SubsetEstimate(label, value, interval, whole, missing))
     return found
