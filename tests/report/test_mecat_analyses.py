@@ -17,9 +17,9 @@ from audiocapbench.benchmarks.mecat.groups import (
 )
 from audiocapbench.data import Sample
 from audiocapbench.errors import AudioCapBenchError, ReportError, StoreError
-from audiocapbench.report.mecat.drop import drop_report
 from audiocapbench.report.mecat.rankings import (
     PUBLISHED,
+    drop_report,
     places,
     split_report,
     standings_report,

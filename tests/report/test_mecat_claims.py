@@ -2,7 +2,7 @@
 
 import pytest
 
-from audiocapbench.report.mecat.claims import claims, readable
+from audiocapbench.report.mecat.silence import claims, readable
 
 NO_CLAIM = """
 None

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.report.mecat.claims import claims
 from audiocapbench.report.mecat.scored import answers_of_files
+from audiocapbench.report.mecat.silence import claims
 from audiocapbench.report.mecat.stability import stability_report
 
 

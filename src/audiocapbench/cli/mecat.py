@@ -118,7 +118,7 @@ def split(runs: ScoredRuns = None, *, group: str = "pure_speech", how: ScoreOpti
 @options.command(mecat_app.command)
 def drop(runs: ScoredRuns = None, *, how: ScoreOptions) -> None:
     """See what DATE loses from pure to mixed clips: speech, music and sound."""
-    from audiocapbench.report.mecat.drop import drop_report
+    from audiocapbench.report.mecat.rankings import drop_report
 
     _of_scores(partial(drop_report, published=how.published), runs, how)
 

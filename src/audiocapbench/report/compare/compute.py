@@ -4,7 +4,7 @@ Differences are those of the second run to the first: above 0 the second is bett
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 
@@ -16,6 +16,7 @@ from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics.names import parse_name
+from audiocapbench.metrics.result import FloatArray
 from audiocapbench.scores import compute
 from audiocapbench.scores.groups import ALL as EVERYTHING
 from audiocapbench.scores.groups import Group, SampleScores, group_samples
@@ -94,9 +95,6 @@ class Comparison:
     notes: tuple[str, ...]
 
 
-FloatArray = NDArray[np.float64]
-
-
 def compare_runs(
     store: Store,
     first: int,
@@ -113,7 +111,6 @@ def compare_runs(
 
     Raises:
         ReportError: The runs cannot be compared, and why.
-        StoreError: There is no such run.
     """
     if first == second:
         raise ReportError(f"run {first} is compared with itself; name two runs")
@@ -136,8 +133,13 @@ def compare_runs(
         )
     scored = [(one.sample_scores(scorer), other.sample_scores(scorer)) for scorer in scorers]
     differences = _differences(scorers, scored, samples, one.aggregation, correction)
-    shown = list(dict.fromkeys(found.scorer for found in differences))
-    headline = scorers.index(shown[0])
+    shown = list(dict.fromkeys(difference.scorer for difference in differences))
+    moved = _moved(one, other, scored[scorers.index(shown[0])], samples)
+    signatures = {
+        scorer.label: one.signature(scorer)
+        for scorer in shown
+        if scorer.dimension in (None, OVERALL)
+    }
     return Comparison(
         one.run,
         other.run,
@@ -145,22 +147,21 @@ def compare_runs(
         left_out,
         shown[0],
         tuple(differences),
-        tuple(_moved(one, other, scored[headline], samples, clips)),
-        {
-            scorer.label: one.signature(scorer)
-            for scorer in scorers
-            if scorer.dimension in (None, OVERALL) and scorer in shown
-        },
+        tuple(moved[:clips]),
+        signatures,
         correction,
         tuple(notes),
     )
 
 
 def _common(one: RunTable, other: RunTable) -> tuple[list[Sample], dict[str, int]]:
+    def meaning(sample: Sample) -> tuple[object, ...]:
+        return (sample.clip.sha256, sample.references, sample.category)
+
     left = {sample.id: sample for sample in one.samples}
     right = {sample.id: sample for sample in other.samples}
     both = [sample for key, sample in left.items() if key in right]
-    same = [sample for sample in both if _meaning(sample) == _meaning(right[sample.id])]
+    same = [sample for sample in both if meaning(sample) == meaning(right[sample.id])]
     asked = sum(sample.instruction != right[sample.id].instruction for sample in same)
     if asked:
         raise ReportError(
@@ -171,10 +172,6 @@ def _common(one: RunTable, other: RunTable) -> tuple[list[Sample], dict[str, int
     return same, only | {"changed": len(both) - len(same)}
 
 
-def _meaning(sample: Sample) -> tuple[object, ...]:
-    return (sample.clip.sha256, sample.references, sample.category)
-
-
 def _scorers(
     one: RunTable, other: RunTable, metrics: Sequence[str], judges: Sequence[str], notes: list[str]
 ) -> list[Scorer]:
@@ -183,9 +180,8 @@ def _scorers(
         if (why := unknown_judge([one, other], name)) is not None:
             raise ReportError(f"neither run has a score of {name}{why}")
     wanted = [*(Scorer(name, OVERALL) for name in judges), *(Scorer(name) for name in metrics)]
-    unknown = sorted({*one.unknown_metrics, *other.unknown_metrics})
-    notes += [without_plugin(name) for name in unknown]
-    headline, found = one.traits.headline, []
+    notes += map(without_plugin, sorted({*one.unknown_metrics, *other.unknown_metrics}))
+    headline, scorers = one.traits.headline, []
 
     def place(scorer: Scorer) -> int:
         """Judges, then the metric that the benchmark ranks by, then the others."""
@@ -196,10 +192,9 @@ def _scorers(
     for scorer in wanted or sorted(dict.fromkeys([*one.scorers, *other.scorers]), key=place):
         left, right = one.signature(scorer), other.signature(scorer)
         if left and left == right:
-            found.append(scorer)
+            scorers.append(scorer)
             own = one.dimensions(scorer.name) if scorer.dimension else []
-            there = other.dimensions(scorer.name) if scorer.dimension else []
-            found += [dimension for dimension in own if dimension in there]
+            scorers += [dimension for dimension in own if dimension in other.scores]
         elif left and right:
             notes.append(
                 f"{scorer.name} was made in two ways and is left out: {left} and {right}. "
@@ -207,15 +202,14 @@ def _scorers(
             )
         else:
             notes.append(why_unscored(other if left else one, scorer))
-    return found
+    return scorers
 
 
 @dataclass(frozen=True, slots=True)
 class _ScorePair:
     """One scorer's statistics of both runs on the same samples, shape (n, k) each.
 
-    ``aggregate`` is for all samples at once; ``drawn`` is for both runs side by side, on draws that
-    may hold no sample of a small corpus.
+    ``drawn`` aggregates draws of both runs, which may hold no sample of a small corpus.
     """
 
     scorer: Scorer
@@ -239,23 +233,19 @@ def _differences(
 ) -> list[Difference]:
     """Scorers without a number on all samples are left out, unless none has one."""
     groups = group_samples(samples, aggregation)
-    pairs = [
+    both = list(zip(scorers, scored, strict=True))
+    whole = [
         _pair(scorer, ALL, own, groups[EVERYTHING].asked_by(scorer, aggregation))
-        for scorer, own in zip(scorers, scored, strict=True)
+        for scorer, own in both
     ]
-    kept = [place for place, pair in enumerate(pairs) if pair.present.any()]
-    kept = kept or list(range(len(pairs)))
-    overall = _tested([pairs[place] for place in kept])
-    clips = {ALL: len(set(pairs[kept[0]].group.clips))}
-    names = dict.fromkeys(sample.category for sample in samples)
-    categories = {name: groups[in_category(name)] for name in names}
-    if len(categories) < 2:
-        return _corrected(overall, clips, correction)
-    found: list[Difference] = []
-    for name, group in categories.items():
-        found += _tested([_pair(scorers[place], name, scored[place], group) for place in kept])
-        clips[name] = len(set(group.clips))
-    return [*_corrected(overall, clips, correction), *_corrected(found, clips, correction)]
+    kept = [place for place, pair in enumerate(whole) if pair.present.any()] or range(len(whole))
+    categories = dict.fromkeys(sample.category for sample in samples)
+    parts = [
+        _pair(both[place][0], name, both[place][1], groups[in_category(name)])
+        for name in (categories if len(categories) > 1 else ())
+        for place in kept
+    ]
+    return [*_tested([whole[place] for place in kept], correction), *_tested(parts, correction)]
 
 
 def _pair(
@@ -276,11 +266,16 @@ def _pair(
     return _ScorePair(scorer, category, group, *both, lost, gained)
 
 
-def _tested(pairs: Sequence[_ScorePair]) -> list[Difference]:
-    """Differences; scorers that add up alike are tested in one pass over the same swaps."""
-    alike: dict[tuple[Callable[..., object], int], list[int]] = {}
+def _tested(pairs: Sequence[_ScorePair], correction: Correction) -> list[Difference]:
+    """Differences; scorers that add up alike are tested in one pass over the same swaps.
+
+    What could not be significant on so few clips is no part of the correction.
+    """
+    alike: dict[tuple[object, ...], list[int]] = {}
+    clips: dict[str, int] = {}
     for place, pair in enumerate(pairs):
-        alike.setdefault((pair.aggregate, pair.first.shape[1]), []).append(place)
+        alike.setdefault((pair.category, pair.aggregate, pair.first.shape[1]), []).append(place)
+        clips.setdefault(pair.category, len(set(pair.group.clips)))
     values = [1.0] * len(pairs)
     for places in alike.values():
         group = [pairs[place] for place in places]
@@ -293,7 +288,18 @@ def _tested(pairs: Sequence[_ScorePair]) -> list[Difference]:
         )
         for place, value in zip(places, found.tolist(), strict=True):
             values[place] = value
-    return [_difference(pair, value) for pair, value in zip(pairs, values, strict=True)]
+    rows = [_difference(pair, value) for pair, value in zip(pairs, values, strict=True)]
+    tests = Counter(one.category for one in rows)
+    tested = [
+        place
+        for place, one in enumerate(rows)
+        if one.p_value is not None
+        and clips[one.category] >= power.fewest_to_test(tests=tests[one.category])
+    ]
+    adjusted = corrected(np.array([rows[place].p_value for place in tested], float), correction)
+    for place, value in zip(tested, adjusted.tolist(), strict=True):
+        rows[place] = replace(rows[place], adjusted=value)
+    return rows
 
 
 def _difference(pair: _ScorePair, p_value: float) -> Difference:
@@ -301,45 +307,23 @@ def _difference(pair: _ScorePair, p_value: float) -> Difference:
     if not here.any():
         return Difference(scorer, pair.category, 0, None, None, None)
     first, second = (compute.score(scorer, group, side, here) for side in (pair.first, pair.second))
-    one, other = pair.first[here], pair.second[here]
-    found = Difference(scorer, pair.category, len(one), first, second, second - first)
+    one, other, change = pair.first[here], pair.second[here], second - first
+    found = Difference(scorer, pair.category, len(one), first, second, change)
     found = replace(found, lost=pair.lost, gained=pair.gained)
     if not compute.enough(group, here):
         return found
     clusters = list(compress(group.clips, here.tolist()))
-    units = len(set(clusters))
+    units, bounds = len(set(clusters)), (0.0, scorer.max_value)
     spread = paired_spread(other, one, pair.drawn, clusters) or 0.0
     return replace(
         found,
-        interval=difference_interval(
-            other, one, pair.drawn, clusters=clusters, bounds=(0.0, pair.scorer.max_value)
-        ),
+        interval=difference_interval(other, one, pair.drawn, clusters=clusters, bounds=bounds),
         p_value=p_value,
-        effect=(second - first) / spread if spread > 0 else None,
+        effect=change / spread if spread > 0 else None,
         detectable=power.minimum_detectable_difference(spread, units),
-        needed=power.samples_needed(second - first, spread)
-        if spread > 0 and second != first
-        else None,
+        needed=power.samples_needed(change, spread) if spread > 0 and change else None,
         by_clip=units < len(one),
     )
-
-
-def _corrected(
-    found: Sequence[Difference], clips: Mapping[str, int], correction: Correction
-) -> list[Difference]:
-    """Adjusted p-values; what could not be significant on so few clips is not part of them."""
-    alike = Counter(one.category for one in found)
-    tested = [
-        place
-        for place, one in enumerate(found)
-        if one.p_value is not None
-        and clips[one.category] >= power.fewest_to_test(tests=alike[one.category])
-    ]
-    values = np.array([found[place].p_value for place in tested], dtype=np.float64)
-    rows = list(found)
-    for place, value in zip(tested, corrected(values, correction).tolist(), strict=True):
-        rows[place] = replace(found[place], adjusted=value)
-    return rows
 
 
 def _moved(
@@ -347,22 +331,22 @@ def _moved(
     other: RunTable,
     scored: tuple[SampleScores, SampleScores],
     samples: Sequence[Sample],
-    clips: int,
 ) -> list[Row]:
-    found = []
-    for sample in samples:
+    """Samples whose scores differ, with both answers, furthest first."""
+    rows: list[Row] = []
+    for sample in sorted(samples, key=lambda one: one.position):
         scores = [side.values.get(sample.id) for side in scored]
-        if None in scores or scores[0] == scores[1]:
+        if scores[0] is None or scores[1] is None or scores[0] == scores[1]:
             continue
         row: Row = {
             "id": sample.id,
             "category": sample.category,
             "file_name": sample.clip.file_name,
             "references": list(sample.references),
-            "difference": scored[1].values[sample.id] - scored[0].values[sample.id],
+            "difference": scores[1] - scores[0],
         }
         for side, run, score in zip("ab", (one, other), scores, strict=True):
             reply = run.outcomes[sample.id].reply
             row[side] = {"score": score, "status": str(reply.status), "text": reply.text}
-        found.append((-abs(row["difference"]), sample.position, row))
-    return [row for *_, row in sorted(found, key=lambda one: one[:2])[:clips]]
+        rows.append(row)
+    return sorted(rows, key=lambda row: -abs(row["difference"]))

@@ -4,11 +4,7 @@ from typing import Any
 
 from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.judges.aggregation import OVERALL
-from audiocapbench.report.compare.compute import (
-    ALL,
-    Comparison,
-    Difference,
-)
+from audiocapbench.report.compare.compute import ALL, Comparison, Difference
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
 from audiocapbench.stats.power import ALPHA, POWER
@@ -75,19 +71,14 @@ def _verdict(comparison: Comparison) -> str:
 def records(comparison: Comparison) -> list[Row]:
     """A row for each scorer on all samples and on each category; unrounded."""
     one, other = comparison.first, comparison.second
-    runs = {
-        "benchmark": one.benchmark,
-        "run_a": one.id,
-        "run_b": other.id,
-        "model_a": one.model,
-        "model_b": other.model,
-        "correction": str(comparison.correction),
-    }
+    runs: Row = {"benchmark": one.benchmark, "run_a": one.id, "run_b": other.id}
+    runs |= {"model_a": one.model, "model_b": other.model}
+    runs["correction"] = str(comparison.correction)
     rows: list[Row] = []
-    for found in map(_document, comparison.differences):
-        low, high = found.pop("ci") or (None, None)
-        scores = {"score_a": found.pop("a"), "score_b": found.pop("b")}
-        whole = {**runs, **found, **scores, "low": low, "high": high}
+    for row in map(_document, comparison.differences):
+        low, high = row["ci"] or (None, None)
+        ends = {"score_a": row["a"], "score_b": row["b"], "low": low, "high": high}
+        whole = {**runs, **row, **ends}
         rows.append({name: whole[name] for name in _COLUMNS})
     return rows
 
@@ -209,10 +200,7 @@ def worse(comparison: Comparison, name: str) -> tuple[bool, str]:
     """Whether the second run is worse by a metric, or a judge's overall score; and the words.
 
     Scores are compared where both runs have one; that one fails more often is a test of its own.
-
-    Raises:
-        ReportError: Nothing was compared by that name, or on so few samples that nothing could be
-            seen: a gate that cannot close is no gate.
+    Too few samples to see anything are an error: a gate that cannot close is no gate.
     """
     from scipy.special import bdtr
 

@@ -1,4 +1,6 @@
-"""Models ranked by DATE: by group and in total, under three weightings, and by its two sides."""
+"""Models ranked by DATE: by group and in total, under three weightings, by its two sides, and by
+what mixture costs: clips with one kind of sound against clips with several.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import combinations
@@ -7,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.benchmarks.mecat.groups import (
+    CONTENTS,
     GROUPS,
     QA_CATEGORIES,
     WEIGHTINGS,
@@ -32,175 +35,29 @@ from audiocapbench.benchmarks.mecat.published import (
 )
 from audiocapbench.benchmarks.mecat.traits import CAPTION, QA
 from audiocapbench.errors import ReportError, did_you_mean
-from audiocapbench.report.mecat.scored import METRIC, SIMILARITY, ScoredAnswers
+from audiocapbench.metrics.date.metric import aggregate_date
+from audiocapbench.metrics.result import FloatArray
+from audiocapbench.report.mecat.scored import METRIC, SIMILARITY, GroupScore, ScoredAnswers
+from audiocapbench.scores.compute import corpus_means
 from audiocapbench.scores.scorer import FEWEST_SHARE, SLACK
-from audiocapbench.signature import Signature
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
 from audiocapbench.stats.correlation import kendall
 from audiocapbench.table import Column, Findings, Row, Table, shown
 
-PUBLISHED = "published, not run here"
-WHO = (Column("model"), Column("origin", "from", importance=3))
-NOBODY = "there is no model to show: name a run, or allow the published ones"
-_ENCODER = "tinybert"
-
 Figures = Mapping[str, float | None]
 
-
+PUBLISHED = "published, not run here"
+_WHO = (Column("model"), Column("origin", "from", importance=3))
+_NOBODY = "there is no model to show: name a run, or allow the published ones"
 _ABOUT = ("model", "origin", "n", "asked", "coverage")
-
-
-def merge_published(
-    scored: Sequence[ScoredAnswers],
-    own: Callable[[ScoredAnswers], tuple[Figures, str]],
-    printed: Mapping[str, Figures],
-    table: str,
-    by: str,
-    groups: Collection[str],
-) -> list[Row]:
-    """Give everybody a place by each figure, and sort by one of them; those without come last.
-
-    ``own`` gives a user's model its figures and its note; ``table`` is where the published figures
-    are printed, for its notes, and blank for none; ``groups`` are what the figures are made of.
-
-    Rows have ``figures`` in percent over what was answered, the same ``as_zero``, and the
-    ``standing`` that decides the ``ranks``, of which equals share the better.
-    """
-    every = published_count(groups, {})
-    models: list[Row] = [
-        {"model": name, "origin": PUBLISHED, "n": every, "asked": every, "figures": dict(row)}
-        | {"as_zero": dict(row), "standing": dict(row), "note": _published_note(table, name)}
-        for name, row in printed.items()
-    ]
-    for one in scored:
-        asked = {group: one.asked.get(group, 0) for group in groups}
-        sizes, whole = published_sizes(groups, asked), published_count(groups, asked)
-        if not printed:
-            sizes = {group: max(other.asked.get(group, 0) for other in scored) for group in groups}
-            whole = sum(sizes.values())
-        n = sum(one.groups[group].n for group in groups if group in one.groups)
-        figures, note = own(one)
-        zero, standing = own(one.as_zero(sizes))[0], own(one.as_zero(sizes, SLACK))[0]
-        if n < whole:
-            have, few = f"{n:,} of {whole:,} samples have a score", n < FEWEST_SHARE * whole
-            rank = f"Not ranked: {have}, and a rank takes {FEWEST_SHARE:.0%}."
-            left = rank if few else f"{have}; the others rank as zero."
-            note = " ".join(filter(None, [note, left]))
-            standing = dict.fromkeys(standing) if few else standing
-        models.append(
-            {"model": one.name, "origin": one.origin, "n": n, "asked": whole, "figures": figures}
-            | {"as_zero": zero, "standing": standing, "note": note}
-        )
-    if not models:
-        raise ReportError(NOBODY)
-    for row in models:
-        row |= {"coverage": row["n"] / max(1, row["asked"]), "ranks": {}}
-    for column in dict.fromkeys(name for row in models for name in row["figures"]):
-        ranks = places([row["standing"].get(column) for row in models])
-        for row, place in zip(models, ranks, strict=True):
-            row["ranks"][column] = place
-
-    def best_first(row: Row) -> tuple[bool, bool, float]:
-        place, figure = row["standing"].get(by), row["figures"].get(by)
-        return (place is None, figure is None, -(figure or 0) if place is None else -place)
-
-    return sorted(models, key=best_first)
-
-
-def _about(row: Row) -> Row:
-    """Who it is and what its figures are about."""
-    return {name: row[name] for name in _ABOUT}
-
-
-def places(figures: Sequence[float | None]) -> list[int | None]:
-    """The place of each figure, the highest first; equals share the better place."""
-    known = [one for one in figures if one is not None]
-    return [None if one is None else 1 + sum(other > one for other in known) for one in figures]
-
-
-def _ranks_table(
-    title: str,
-    models: Sequence[Row],
-    columns: Mapping[str, str],
-    digits: int,
-    notes: Sequence[str],
-) -> Table:
-    """A table of figures with the rank beside each; ``columns`` has what stands above them."""
-    looks = [*WHO, Column("scored", form="{n:,}/{asked:,}")]
-    for name, heading in columns.items():
-        looks += [Column(name, heading, f".{digits}f"), Column(f"rank by {name}", "rank")]
-    ranks = ({f"rank by {name}": place for name, place in one["ranks"].items()} for one in models)
-    rows = [_about(one) | one["figures"] | own for one, own in zip(models, ranks, strict=True)]
-    return Table(title, rows, looks, notes)
-
-
-def _dates_of(one: ScoredAnswers) -> dict[str, float]:
-    return {group: 100 * score.date for group, score in one.groups.items()}
-
-
-def one_benchmark(scored: Iterable[ScoredAnswers]) -> str | None:
-    """The one benchmark that all of these are scored on, or an error; None where there are none."""
-    names = sorted({one.benchmark for one in scored})
-    if len(names) > 1:
-        raise ReportError(f"{' and '.join(names)} cannot be shown in one table; name runs of one")
-    return names[0] if names else None
-
-
-def _lacking(total: Total) -> str:
-    return f"No total: no scores of {', '.join(total.missing)}." if total.missing else ""
-
-
-def _notes_of(models: Iterable[Row]) -> list[str]:
-    return [f"{one['model']} ({one['origin']}): {one['note']}" for one in models if one["note"]]
-
-
-def comparison_notes(scored: Sequence[ScoredAnswers]) -> list[str]:
-    """How far the user's numbers can be held against the published ones."""
-    origin = source()
-    notes = [
-        f"{PUBLISHED}: figures of the paper ({origin['url']}), encoder {origin['encoder']}, "
-        "with a fluency checker."
-    ]
-    apart = ((one, "; ".join(_differences(one.signature))) for one in scored)
-    return notes + [
-        f"{one.name} ({one.origin}) is not strictly comparable: {why}." for one, why in apart if why
-    ]
-
-
-def _published_note(table: str, model: str) -> str:
-    if not table:
-        return ""
-    notes = notes_on(table, model)
-    if any(one.built_with for one in published_models() if one.name == model):
-        notes.append("An earlier version of it took part in making the dataset.")
-    return " ".join(notes)
-
-
-def _differences(signature: Signature) -> list[str]:
-    if not signature:
-        return ["a file of scores does not say how they were made"]
-    encoder = signature.get("encoder").partition("@")[0]
-    found = []
-    if _ENCODER not in encoder.lower():
-        found.append(f"its encoder is {encoder or 'not known'}")
-    if signature.name == "date" and signature.get("variant") != "published":
-        found.append(
-            f"its variant of DATE is {signature.get('variant', 'not known')}, not published"
-        )
-    if signature.get("fluency") == "no":
-        found.append("no fluency checker")
-    return found
-
-
+_RANKS = ("as_zero", "ranks", "note")
+_SIDES = {name: name for name in ("similarity", "discriminability")} | {"date": "DATE"}
+_TABLES = {METRIC: (CAPTION_DATE, QA_DATE), SIMILARITY: (CAPTION_SIMILARITY, QA_SIMILARITY)}
+_PRINTED_GROUP = "pure_speech"
 _OF_THE_PAPER = (
     "The paper prints tau 0.92 for its 15 audio-language models: tau-b on rounded scores, in "
     "which two models are equal."
 )
-_SIDES = {name: name for name in ("similarity", "discriminability")} | {"date": "DATE"}
-_TABLES = {
-    METRIC: (CAPTION_DATE, QA_DATE),
-    SIMILARITY: (CAPTION_SIMILARITY, QA_SIMILARITY),
-}
-_PRINTED_GROUP = "pure_speech"
 _PLAIN = (
     "The paper's similarities are those of table K.1, which weigh all words alike; those of runs "
     "weigh rare words more, as DATE does."
@@ -208,6 +65,18 @@ _PLAIN = (
 _DERIVED = (
     "Published discriminabilities of this group are not printed: each is the one that makes the "
     "printed DATE (table 2) of the printed similarity (table K.1)."
+)
+_MIXED = (
+    "A mixed group also has clips without this kind of sound, whose references say None; "
+    "'mixed without null' leaves them out, with ranks of its own."
+)
+_DROPS = (
+    *_WHO,
+    *(Column("pure", form=".1f"), Column("mixed", form=".1f"), Column("drop", form="+.1f")),
+    Column("interval", "95 %", "{low:+.1f} to {high:+.1f}", folds=True),
+    Column("of pure", form="{relative:.0f} %", importance=5),
+    Column("mixed_without_null", form="{mixed_without_null:.1f}", importance=4),
+    Column("scored", form="{n:,}/{asked:,}", importance=2),
 )
 
 
@@ -220,50 +89,44 @@ def standings_report(
 ) -> Findings:
     """Place models among each other, and say how far their numbers can be compared.
 
-    They are ranked by DATE, or by plain similarity, which ``scored`` must be of then.
-
-    The total of a published model is the printed one; where that is a misprint, its note says so.
-    Where no model is given, ``benchmark`` says whose published models are shown.
+    They are ranked by DATE, or by plain similarity, which ``scored`` must be of then. The total of
+    a published model is the printed one; where that is a misprint, its note says so. Where no
+    model is given, ``benchmark`` says whose published models are shown.
     """
-    asked, benchmark = benchmark, one_benchmark(scored) or benchmark or CAPTION
+    asked, benchmark = benchmark, _one_benchmark(scored) or benchmark or CAPTION
     if benchmark != (asked or benchmark):
         raise ReportError(f"{scored[0].name} is scored on {benchmark}, not on {asked}")
     add_up = score_cap if benchmark == CAPTION else score_qa
-    table_number = _TABLES[by][0 if benchmark == CAPTION else 1]
-    printed_table = published_table(table_number)
+    number = _TABLES[by][0 if benchmark == CAPTION else 1]
+    table = published_table(number)
+    parts = [group for group in table.columns if group != TOTAL]
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:
         dates = _dates_of(one)
         total = add_up(dates)
-        groups = {group: dates.get(group) for group in printed_table.columns if group != TOTAL}
-        return {**groups, TOTAL: total.score}, _lacking(total)
+        return {**{group: dates.get(group) for group in parts}, TOTAL: total.score}, _lacking(total)
 
-    parts = [group for group in printed_table.columns if group != TOTAL]
-    printed = printed_table.rows if published else {}
-    models = merge_published(scored, figures, printed, table_number, TOTAL, parts)
-    notes = comparison_notes(scored) if published else []
+    models = _ranked(scored, figures, table.rows if published else {}, number, TOTAL, parts)
+    notes = _comparison_notes(scored) if published else []
     rows: list[Row] = []
     standings = []
     for one in models:
-        record = _about(one) | {
-            "rank": one["ranks"].get(TOTAL),
-            "as_zero": one["as_zero"].get(TOTAL),
-        }
+        ranks = {"rank": one["ranks"].get(TOTAL), "as_zero": one["as_zero"].get(TOTAL)}
+        record = _of(one, _ABOUT) | ranks
         standings.append(record | {"figures": one["figures"], "note": one["note"]})
         rows.append(record | one["figures"] | {"note": one["note"]})
     columns = [
         Column("rank", "#"),
-        *WHO,
+        *_WHO,
         *(Column(name, form=".1f", importance=5) for name in models[0]["figures"] if name != TOTAL),
         Column(TOTAL, form=".1f"),
         *([Column("as_zero", form=".1f")] if any(one["coverage"] < 1 for one in models) else []),
         Column("scored", form="{n:,}/{asked:,}", importance=4),
     ]
     named = (f"{one['model']}: {one['note']}" for one in models if one["note"])
-    title = f"{benchmark}: {_SIDES[by]} in percent"
-    table = Table(title, rows, columns, [*notes, *named])
+    shown_table = Table(f"{benchmark}: {_SIDES[by]} in percent", rows, columns, [*notes, *named])
     facts = {"benchmark": benchmark, "by": by, "standings": standings, "notes": notes}
-    return Findings([table], facts, rows)
+    return Findings([shown_table], facts, rows)
 
 
 def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> Findings:
@@ -272,7 +135,7 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
     Totals of published models are recomputed from their groups, because the paper prints only
     the original one with one digit.
     """
-    if one_benchmark(scored) not in (None, CAPTION):
+    if _one_benchmark(scored) not in (None, CAPTION):
         raise ReportError(f"only {CAPTION} has weightings; Score_QA counts its categories alike")
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:
@@ -286,11 +149,11 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
         if published
     }
     by = next(iter(WEIGHTINGS))
-    models = merge_published(scored, figures, printed, CAPTION_DATE, by, GROUPS)
-    paper = [*comparison_notes(scored), _OF_THE_PAPER] if published else []
+    models = _ranked(scored, figures, printed, CAPTION_DATE, by, GROUPS)
+    paper = [*_comparison_notes(scored), _OF_THE_PAPER] if published else []
     notes = [*paper, *_notes_of(models)]
     taus = _taus(models, published=published)
-    said = [
+    agreement = [
         f"Kendall's tau, {one['first']} and {one['second']}, {one['of']}, {one['models']} models: "
         f"{shown(one['tau'], '.4f')}"
         for one in taus
@@ -300,25 +163,27 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
         for name, shares in WEIGHTINGS.items()
     }
     title = "Score_Cap (DATE %) with speech : music : sound weighted in three ways"
-    rows = [_about(one) | {"scores": one["figures"]} | _ranks(one) for one in models]
-    document = {"weightings": {name: list(shares) for name, shares in WEIGHTINGS.items()}}
-    return Findings(
-        [_ranks_table(title, models, columns, 2, (*said, *notes))],
-        document | {"models": rows, "kendall_tau": taus, "notes": notes},
-        [
-            _about(one)
-            | {"weighting": own, "score": one["figures"][own], "rank": one["ranks"][own]}
-            for one in models
-            for own in WEIGHTINGS
-        ],
-    )
+    about = [(one, _of(one, _ABOUT)) for one in models]
+    document = {
+        "weightings": {name: list(shares) for name, shares in WEIGHTINGS.items()},
+        "models": [own | {"scores": one["figures"]} | _of(one, _RANKS) for one, own in about],
+        "kendall_tau": taus,
+        "notes": notes,
+    }
+    records = [
+        own | {"weighting": name, "score": one["figures"][name], "rank": one["ranks"][name]}
+        for one, own in about
+        for name in WEIGHTINGS
+    ]
+    table = _ranks_table(title, models, columns, 2, (*agreement, *notes))
+    return Findings([table], document, records)
 
 
 def split_report(
     scored: Sequence[ScoredAnswers], group: str = _PRINTED_GROUP, *, published: bool = True
 ) -> Findings:
     """The two sides of DATE on one group, as table J.1 of the paper splits them."""
-    benchmark = one_benchmark(scored)
+    benchmark = _one_benchmark(scored)
     known = QA_CATEGORIES if benchmark == QA else GROUPS
     if group not in known:
         raise ReportError(f"there is no group {group!r}{did_you_mean(group, known, 'there are')}")
@@ -335,24 +200,156 @@ def split_report(
     if published and benchmark != QA:
         printed = published_split(group)
         own = [_PLAIN] if group == _PRINTED_GROUP else [_PLAIN, _DERIVED]
-        notes = comparison_notes(scored) + own
-    table = SPEECH_SPLIT if group == _PRINTED_GROUP else ""
-    models = merge_published(scored, figures, printed, table, "date", [group])
+        notes = _comparison_notes(scored) + own
+    number = SPEECH_SPLIT if group == _PRINTED_GROUP else ""
+    models = _ranked(scored, figures, printed, number, "date", [group])
     notes += _notes_of(models)
     title = f"Similarity, discriminability and DATE (%) on {group}"
-    rows = [_about(one) | one["figures"] | _ranks(one) for one in models]
+    rows = [_of(one, _ABOUT) | one["figures"] for one in models]
+    full = [row | _of(one, _RANKS) for row, one in zip(rows, models, strict=True)]
     return Findings(
         [_ranks_table(title, models, _SIDES, 1, notes)],
-        {"group": group, "models": rows, "notes": notes},
-        [{"group": group, **_about(one), **one["figures"]} for one in models],
+        {"group": group, "models": full, "notes": notes},
+        [{"group": group, **row} for row in rows],
     )
 
 
-def _ranks(row: Row) -> Row:
-    return {name: row[name] for name in ("as_zero", "ranks", "note")}
+def _ranked(
+    scored: Sequence[ScoredAnswers],
+    figures_of: Callable[[ScoredAnswers], tuple[Figures, str]],
+    printed: Mapping[str, Figures],
+    table: str,
+    by: str,
+    groups: Collection[str],
+) -> list[Row]:
+    """Give everybody a place by each figure, and sort by one of them; those without come last.
+
+    ``figures_of`` gives a user's model its figures and its note; ``table`` is where the published
+    figures are printed, blank for none; ``groups`` are what the figures are made of.
+
+    Rows have ``figures`` in percent over what was answered, the same ``as_zero``, and the
+    ``standing`` that decides the ``ranks``, of which equals share the better.
+    """
+    every = published_count(groups, {})
+    models: list[Row] = []
+    for name, row in printed.items():
+        notes = notes_on(table, name) if table else []
+        if table and any(one.built_with for one in published_models() if one.name == name):
+            notes.append("An earlier version of it took part in making the dataset.")
+        models.append(
+            {"model": name, "origin": PUBLISHED, "n": every, "asked": every, "figures": dict(row)}
+            | {"as_zero": dict(row), "standing": dict(row), "note": " ".join(notes)}
+        )
+    for one in scored:
+        asked = {group: one.asked.get(group, 0) for group in groups}
+        sizes, whole = published_sizes(groups, asked), published_count(groups, asked)
+        if not printed:
+            sizes = {group: max(other.asked.get(group, 0) for other in scored) for group in groups}
+            whole = sum(sizes.values())
+        n = sum(one.groups[group].n for group in groups if group in one.groups)
+        figures, note = figures_of(one)
+        zero, standing = (figures_of(one.as_zero(sizes, slack))[0] for slack in (0.0, SLACK))
+        if n < whole:
+            have, few = f"{n:,} of {whole:,} samples have a score", n < FEWEST_SHARE * whole
+            rank = f"Not ranked: {have}, and a rank takes {FEWEST_SHARE:.0%}."
+            left = rank if few else f"{have}; the others rank as zero."
+            note = " ".join(filter(None, [note, left]))
+            standing = dict.fromkeys(standing) if few else standing
+        models.append(
+            {"model": one.name, "origin": one.origin, "n": n, "asked": whole, "figures": figures}
+            | {"as_zero": zero, "standing": standing, "note": note}
+        )
+    if not models:
+        raise ReportError(_NOBODY)
+    for row in models:
+        row |= {"coverage": row["n"] / max(1, row["asked"]), "ranks": {}}
+    for column in dict.fromkeys(name for row in models for name in row["figures"]):
+        ranks = places([row["standing"].get(column) for row in models])
+        for row, place in zip(models, ranks, strict=True):
+            row["ranks"][column] = place
+
+    def best_first(row: Row) -> tuple[bool, bool, float]:
+        standing, figure = row["standing"].get(by), row["figures"].get(by)
+        value = figure if standing is None else standing
+        return (standing is None, figure is None, -(value or 0))
+
+    return sorted(models, key=best_first)
 
 
-def _taus(models: Sequence[Row], *, published: bool) -> list[dict[str, Any]]:
+def _of(row: Row, names: Iterable[str]) -> Row:
+    return {name: row[name] for name in names}
+
+
+def places(figures: Sequence[float | None]) -> list[int | None]:
+    """The place of each figure, the highest first; equals share the better place."""
+    known = [one for one in figures if one is not None]
+    return [None if one is None else 1 + sum(other > one for other in known) for one in figures]
+
+
+def _ranks_table(
+    title: str,
+    models: Sequence[Row],
+    columns: Mapping[str, str],
+    digits: int,
+    notes: Sequence[str],
+) -> Table:
+    """A table of figures with the rank beside each; ``columns`` has what stands above them."""
+    looks = [*_WHO, Column("scored", form="{n:,}/{asked:,}")]
+    for name, heading in columns.items():
+        looks += [Column(name, heading, f".{digits}f"), Column(f"rank by {name}", "rank")]
+    rows = []
+    for one in models:
+        ranks = {f"rank by {name}": place for name, place in one["ranks"].items()}
+        rows.append(_of(one, _ABOUT) | one["figures"] | ranks)
+    return Table(title, rows, looks, notes)
+
+
+def _dates_of(one: ScoredAnswers) -> dict[str, float]:
+    return {group: 100 * score.date for group, score in one.groups.items()}
+
+
+def _one_benchmark(scored: Iterable[ScoredAnswers]) -> str | None:
+    """The one benchmark that all of these are scored on, or an error; None where there are none."""
+    names = sorted({one.benchmark for one in scored})
+    if len(names) > 1:
+        raise ReportError(f"{' and '.join(names)} cannot be shown in one table; name runs of one")
+    return names[0] if names else None
+
+
+def _lacking(total: Total) -> str:
+    return f"No total: no scores of {', '.join(total.missing)}." if total.missing else ""
+
+
+def _notes_of(models: Iterable[Row]) -> list[str]:
+    return [f"{one['model']} ({one['origin']}): {one['note']}" for one in models if one["note"]]
+
+
+def _comparison_notes(scored: Sequence[ScoredAnswers]) -> list[str]:
+    """How far the user's numbers can be held against the published ones."""
+    origin = source()
+    notes = [
+        f"{PUBLISHED}: figures of the paper ({origin['url']}), encoder {origin['encoder']}, "
+        "with a fluency checker."
+    ]
+    for one in scored:
+        made, why = one.signature, []
+        encoder = made.get("encoder").partition("@")[0]
+        if not made:
+            why.append("a file of scores does not say how they were made")
+        elif "tinybert" not in encoder.lower():
+            why.append(f"its encoder is {encoder or 'not known'}")
+        if made.name == "date" and made.get("variant") != "published":
+            variant = made.get("variant", "not known")
+            why.append(f"its variant of DATE is {variant}, not published")
+        if made.get("fluency") == "no":
+            why.append("no fluency checker")
+        if why:
+            is_not = "is not strictly comparable"
+            notes.append(f"{one.name} ({one.origin}) {is_not}: {'; '.join(why)}.")
+    return notes
+
+
+def _taus(models: Sequence[Row], *, published: bool) -> list[Row]:
     """How far each two weightings rank alike; None where there is nothing to rank.
 
     Of everybody; without the published caption-only models, as the paper has it; and of its totals
@@ -368,14 +365,77 @@ def _taus(models: Sequence[Row], *, published: bool) -> list[dict[str, Any]]:
             if not (one["origin"] == PUBLISHED and one["model"] in other)
         ]
         sets["as table F.4 prints them"] = list(published_table(WEIGHTED).rows.values())
-    return [
-        {
-            "of": words,
-            "first": one,
-            "second": two,
-            "models": len(own),
-            "tau": kendall(*(np.array([row[name] for row in own], float) for name in (one, two))),
-        }
-        for words, own in sets.items()
-        for one, two in combinations(WEIGHTINGS, 2)
-    ]
+    taus = []
+    for words, own in sets.items():
+        for one, two in combinations(WEIGHTINGS, 2):
+            tau = kendall(*(np.array([row[name] for row in own], float) for name in (one, two)))
+            pair = {"of": words, "first": one, "second": two}
+            taus.append(pair | {"models": len(own), "tau": tau})
+    return taus
+
+
+def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> Findings:
+    """Drops from pure to mixed clips in percent, largest mixed score first."""
+    if _one_benchmark(scored) not in (None, CAPTION):
+        raise ReportError(f"only {CAPTION} has pure and mixed groups")
+    drops: list[Row] = []
+    tables: list[Table] = []
+    notes = [_MIXED, *(_comparison_notes(scored) if published else ())]
+    printed = published_table(CAPTION_DATE).rows if published else {}
+    for content in CONTENTS:
+        names = f"pure_{content}", f"mixed_{content}"
+        size = published_count(names, {})
+        scores: list[tuple[Any, ...]] = [
+            (model, PUBLISHED, row[names[0]], row[names[1]], None, None, size, size)
+            for model, row in printed.items()
+        ]
+        for one in scored:
+            pure, mixed = map(one.groups.get, names)
+            if pure is None or mixed is None:
+                notes.append(f"{one.name} ({one.origin}) has no pure or no mixed {content}.")
+                continue
+            interval, rest = _drop_interval(pure, mixed), one.without_null.get(names[1])
+            dates = (100 * pure.date, 100 * mixed.date, interval, rest and 100 * rest.date)
+            counts = pure.n + mixed.n, pure.asked + mixed.asked
+            scores.append((one.name, one.origin, *dates, *counts))
+        rows: list[Row] = []
+        for model, origin, pure, mixed, interval, without_null, n, asked in scores:
+            low, high = interval or (None, None)
+            who = {"model": model, "origin": origin, "content": content}
+            row: Row = {**who, "pure": pure, "mixed": mixed, "drop": pure - mixed}
+            row |= {"interval": interval and list(interval), "low": low, "high": high}
+            row |= {"relative": 100 * (pure - mixed) / pure if pure else None}
+            row |= {"without_null": without_null, "mixed_without_null": without_null}
+            rows.append(row | {"n": n, "asked": asked})
+        rows.sort(key=lambda one: -one["mixed"] * one["n"] / one["asked"])
+        drops += rows
+        title = f"DATE (%) on pure and on mixed clips: {content}"
+        tables.append(Table(title, rows, _DROPS, notes if content == CONTENTS[-1] else ()))
+    if not drops:
+        raise ReportError(_NOBODY)
+
+    def without(*names: str) -> list[Row]:
+        return [{name: row[name] for name in row if name not in names} for row in drops]
+
+    facts = {"drops": without("low", "high", "mixed_without_null"), "notes": notes}
+    return Findings(tables, facts, without("interval", "without_null"))
+
+
+def _drop_interval(pure: GroupScore, mixed: GroupScore) -> Interval | None:
+    """The two groups have no clip in common: each sample counts in one, and is drawn with all."""
+    if min(pure.n, mixed.n) < FEWEST_FOR_INTERVAL:
+        return None
+    width = pure.statistics.shape[1] + 1
+    table = np.zeros((pure.n + mixed.n, 2, width))
+    table[: pure.n, 0] = np.column_stack([pure.statistics, np.ones(pure.n)])
+    table[pure.n :, 1] = np.column_stack([mixed.statistics, np.ones(mixed.n)])
+    flat = table.reshape(len(table), -1)
+    whole = corpus_means(flat.mean(axis=0), 2)
+
+    def difference(means: FloatArray) -> FloatArray:
+        dates = aggregate_date(corpus_means(means, 2, whole))
+        found: FloatArray = dates[..., 0] - dates[..., 1]
+        return found
+
+    found = mean_interval(flat, difference, bounds=(-1.0, 1.0))
+    return found and Interval(100 * found.low, 100 * found.high)

@@ -30,10 +30,9 @@ from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.store import Run, Store
 
 METRIC, SIMILARITY = "date", "similarity"
-_PARTS = ("date_similarity", "date_discriminability")
+QA_SUBTASK = "qa"
 _SHOWN = 5
-# The cosine of a text with itself may be rounded up.
-_MOST = 1 + 1e-6
+_MOST = 1 + 1e-6  # the cosine of a text with itself may be rounded up
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +53,10 @@ class GroupScore:
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswers:
-    """One model's scores on MECAT.
+    """One model's scores on MECAT; its origin is ``run 3``, or ``file``.
 
-    Attributes:
-        origin: ``run 3``, or ``file``.
-        signature: How the scores were made; blank for a file, which does not say.
-        without_null: The same without null references, for groups in which most are null.
+    The signature of a file is blank. ``without_null`` has the same scores without null references,
+    for groups in which most are null.
     """
 
     name: str
@@ -76,14 +73,14 @@ class ScoredAnswers:
 
     def as_zero(self, sizes: Mapping[str, int], slack: float = 0.0) -> "ScoredAnswers":
         """The same with every sample of a group that has no score as zero, or below it."""
-
-        def lowered(group: str, one: GroupScore) -> GroupScore:
+        groups = {}
+        for group, one in self.groups.items():
             share = one.n / max(one.asked, sizes.get(group, 0))
             parts = (one.similarity, one.discriminability, one.date)
-            lower = [None if part is None else share * part - slack * (1 - share) for part in parts]
-            return GroupScore(one.n, one.asked, lower[0], lower[1], lower[2] or 0.0, one.statistics)
-
-        groups = {group: lowered(group, one) for group, one in self.groups.items()}
+            low = [None if part is None else share * part - slack * (1 - share) for part in parts]
+            groups[group] = replace(
+                one, similarity=low[0], discriminability=low[1], date=low[2] or 0.0
+            )
         return replace(self, groups=groups)
 
 
@@ -101,10 +98,25 @@ def read_scored(
         raise ReportError(f"{metric} is not {named}; name it as 'audiocapbench score' was told it")
     if isinstance(what, Path) or store is None:
         return _of_file(Path(str(what)), name)
-    return _of_run(what, store, name)
+    run, benchmark = _mecat_run(what, store)
+    if "split=" in run.benchmark:
+        raise ReportError(f"run {what} is of {run.benchmark}; the paper's models are of test")
+    table = TableReader(store).read(run)
+    groups = _group_scores(table, name)
+    if not groups:
+        metrics = [one.name for one in table.scores if one.dimension is None]
+        known = [one for one in metrics if parse_name(one).name == name.name]
+        had = f"it has {', '.join(known)}" if known else "it has none"
+        raise ReportError(
+            f"run {what} has no {name}; {had}. Make it with: "
+            f"audiocapbench score {what} --metrics '{name}'{store.option}"
+        )
+    signature = next(iter(table.sample_scores(Scorer(str(name))).signatures.values()))
+    rest = _group_scores(table, parse_name(without_null(str(name))))
+    return ScoredAnswers(run.model, f"run {what}", benchmark, signature, groups, rest)
 
 
-def mecat_run(number: int, store: Store) -> tuple[Run, str]:
+def _mecat_run(number: int, store: Store) -> tuple[Run, str]:
     """A run, and which of MECAT's two benchmarks it is of."""
     run = store.run(number)
     benchmark = base_name(run.benchmark)
@@ -115,46 +127,28 @@ def mecat_run(number: int, store: Store) -> tuple[Run, str]:
     return run, benchmark
 
 
-def names_of(name: ScorerName) -> tuple[str, str, str]:
+def _scorers(name: ScorerName) -> tuple[Scorer, Scorer, Scorer]:
     """DATE and its two parts, as they are stored."""
-    return (str(name), *(str(ScorerName(part, name.options)) for part in _PARTS))  # type: ignore[return-value]
-
-
-def _of_run(number: int, store: Store, name: ScorerName) -> ScoredAnswers:
-    run, benchmark = mecat_run(number, store)
-    if "split=" in run.benchmark:
-        raise ReportError(f"run {number} is of {run.benchmark}; the paper's models are of test")
-    table = TableReader(store).read(run)
-    groups = _group_scores(table, name)
-    if not groups:
-        metrics = [one.name for one in table.scores if one.dimension is None]
-        known = [one for one in metrics if parse_name(one).name == name.name]
-        had = f"it has {', '.join(known)}" if known else "it has none"
-        raise ReportError(
-            f"run {number} has no {name}; {had}. Make it with: "
-            f"audiocapbench score {number} --metrics '{name}'{store.option}"
-        )
-    signature = next(iter(table.sample_scores(Scorer(str(name))).signatures.values()))
-    rest = _group_scores(table, parse_name(without_null(str(name))))
-    return ScoredAnswers(run.model, f"run {number}", benchmark, signature, groups, rest)
+    parts = (ScorerName(f"date_{part}", name.options) for part in (SIMILARITY, "discriminability"))
+    similarity, discriminability = (Scorer(str(part)) for part in parts)
+    return Scorer(str(name)), similarity, discriminability
 
 
 def _of_file(path: Path, name: ScorerName) -> ScoredAnswers:
     other = parse_name(without_null(str(name)))
-    columns = (*names_of(name), *names_of(other))
-    scores = {Scorer(column): SampleScores() for column in columns}
+    scores = {one: SampleScores() for one in (*_scorers(name), *_scorers(other))}
     samples: dict[str, Sample] = {}
     problems: list[Problem] = []
     try:
-        for where, row in read_records(path, problems, ("id", "group", columns[0])):
+        for where, row in read_records(path, problems, ("id", "group", str(name))):
             key = row["id"]
             if key in samples:
                 problems.append(Problem(where, key[:80], "stands above already"))
             samples[key] = Sample(key, Clip.absent(key), "", (), row["group"], 0)
-            for column in columns:
-                if text := row.get(column):
-                    value = _number(text, f"{where}: {column}")
-                    scores[Scorer(column)].add(key, value, (value,), UNSIGNED)
+            for scorer, own in scores.items():
+                if text := row.get(scorer.name):
+                    value = _number(text, f"{where}: {scorer.name}")
+                    own.add(key, value, (value,), UNSIGNED)
     except DatasetError as error:
         raise ReportError(
             f"{error}; give a run, or a file that "
@@ -163,14 +157,19 @@ def _of_file(path: Path, name: ScorerName) -> ScoredAnswers:
     if problems:
         raise InvalidDataError(path, problems, _SHOWN)
     for one in (name, other):
-        if one.options.get("variant") == "published":
-            _make_of_parts(scores, one)
+        # A corpus score of the published variant is made of the means of both parts.
+        whole, *parts = (scores[scorer] for scorer in _scorers(one))
+        for key in whole.values if one.options.get("variant") == "published" else ():
+            if not all(key in part.values for part in parts):
+                raise ReportError(
+                    f"{one} is made of two parts, and they were not kept: score again"
+                )
+            whole.statistics[key] = [max(part.values[key], 0.0) for part in parts]
     table = ScoreTable(list(samples.values()), None, scores, {})
-    groups = _group_scores(table, name)
+    groups, rest = _group_scores(table, name), _group_scores(table, other)
     if not groups.keys() & {*GROUPS, *QA_CATEGORIES}:
         raise ReportError(f"{path}: has no scores of MECAT's groups")
     benchmark = QA if groups.keys() & set(QA_CATEGORIES) else CAPTION
-    rest = _group_scores(table, other)
     return ScoredAnswers(path.stem, "file", benchmark, UNSIGNED, groups, rest)
 
 
@@ -184,20 +183,11 @@ def _number(text: str, where: str) -> float:
     return value
 
 
-def _make_of_parts(scores: Mapping[Scorer, SampleScores], name: ScorerName) -> None:
-    """Of a file, what a corpus score of the published variant is made of: the means of both."""
-    whole, *parts = (scores[Scorer(one)] for one in names_of(name))
-    for key in whole.values:
-        if not all(key in part.values for part in parts):
-            raise ReportError(f"{name} is made of two parts, and they were not kept: score again")
-        whole.statistics[key] = [max(part.values[key], 0.0) for part in parts]
-
-
 def _group_scores(table: ScoreTable, name: ScorerName) -> dict[str, GroupScore]:
     """The groups that have a score, in the order of the paper's tables."""
-    whole, *parts = map(Scorer, names_of(name))
+    whole, *parts = _scorers(name)
     order = [one for one in (*GROUPS, *QA_CATEGORIES) if one in table.categories]
-    found = {}
+    groups = {}
     for group in dict.fromkeys([*order, *table.categories]):
         key = category(group)
         estimate = table.point(whole, key)
@@ -205,18 +195,9 @@ def _group_scores(table: ScoreTable, name: ScorerName) -> dict[str, GroupScore]:
             continue
         similarity, discriminability = (table.point(one, key).value for one in parts)
         statistics, present = table.group(whole, key).arrays([table.sample_scores(whole)])
-        found[group] = GroupScore(
-            estimate.n,
-            estimate.coverage.total,
-            similarity,
-            discriminability,
-            estimate.value,
-            statistics[present],
-        )
-    return found
-
-
-QA_SUBTASK = "qa"
+        dates = (similarity, discriminability, estimate.value, statistics[present])
+        groups[group] = GroupScore(estimate.n, estimate.coverage.total, *dates)
+    return groups
 
 
 class GivenAnswer(NamedTuple):
@@ -244,7 +225,7 @@ class AnswerSet:
 
 def answers_of_run(number: int, store: Store) -> AnswerSet:
     """The answers of a run that can be scored."""
-    run, benchmark = mecat_run(number, store)
+    run, benchmark = _mecat_run(number, store)
     given = tuple(
         _given(one.sample, one.references, one.outcome.reply.text) for one in answered(store, run)
     )
@@ -261,46 +242,33 @@ def answers_of_files(
     A file is a model of its own. Those that are given as ``SUBTASK=FILE``, or whose names say
     their sub-task, are one model together.
     """
-    models = models_of([source_of(benchmark, text) for text in dict.fromkeys(files)])
-    items = read_items(benchmark, references)
-    names = [", ".join(source.path.name for source in sources) for sources in models]
-    if len(set(names)) < len(names):
-        names = [", ".join(str(source.path) for source in sources) for sources in models]
-    return [
-        _answers(name, sources, items, base_name(benchmark))
-        for name, sources in zip(names, models, strict=True)
-    ]
-
-
-def models_of(sources: Sequence[PredictionFile]) -> list[list[PredictionFile]]:
-    """Files model by model: those of a sub-task together, and each of the others alone."""
     together: dict[str, PredictionFile] = {}
     models: list[list[PredictionFile]] = []
-    for source in sources:
+    for source in (source_of(benchmark, text) for text in dict.fromkeys(files)):
         if source.part is None:
             models.append([source])
-            continue
-        other = together.setdefault(source.part, source)
-        if other is not source:
+        elif (other := together.setdefault(source.part, source)) is not source:
             raise ReportError(
                 f"{other.path} and {source.path} both answer {source.part}; files of sub-tasks "
                 "are taken as one model's, so give those of one model at a time"
             )
-    return [list(together.values()), *models] if together else models
-
-
-def _answers(
-    name: str, sources: Sequence[PredictionFile], items: Sequence[Sample], benchmark: str
-) -> AnswerSet:
-    found = read_answers(benchmark, sources, items)
-    given = tuple(
-        _given(one, one.references, found.texts[one.id]) for one in items if one.id in found.texts
-    )
-    if not given:
-        raise ReportError(f"{sources[0].path}: no prediction belongs to any of the references")
-    bad = tuple(map(str, found.bad))
+    if together:
+        models.insert(0, list(together.values()))
+    items = read_items(benchmark, references)
     asked = Counter(one.category for one in items)
-    return AnswerSet(name, "file", benchmark, given, asked, bad)
+    names = [", ".join(source.path.name for source in sources) for sources in models]
+    if len(set(names)) < len(names):
+        names = [", ".join(str(source.path) for source in sources) for sources in models]
+    answers = []
+    for name, sources in zip(names, models, strict=True):
+        found = read_answers(base_name(benchmark), sources, items)
+        own = [one for one in items if one.id in found.texts]
+        given = tuple(_given(one, one.references, found.texts[one.id]) for one in own)
+        if not given:
+            raise ReportError(f"{sources[0].path}: no prediction belongs to any of the references")
+        bad = tuple(map(str, found.bad))
+        answers.append(AnswerSet(name, "file", base_name(benchmark), given, asked, bad))
+    return answers
 
 
 def _given(sample: Sample, references: Sequence[str], text: str) -> GivenAnswer:

@@ -31,6 +31,10 @@ _COLUMNS = (
     Column("in the paper", form="{published_cv:.2f} %"),
 )
 _CALM = 3.0
+_PRINTED = (
+    "all {size:,} clips, table F.5): mean {mean:.2f} ({low:.1f}–{high:.1f}), CV {cv:.2f} %, "
+    "largest deviation ±{largest_deviation:.1f}."
+)
 _WEIGHTS = (
     "Samples are drawn with replacement and ranked anew in each round. The weights of words are "
     "those of the whole set; counting them anew changes a score by a few thousandths, more in "
@@ -49,8 +53,7 @@ def stability_report(
 ) -> Findings:
     """Draw samples of each group, or of some, and compute DATE of them.
 
-    So many samples of each size are drawn, sizes being in percent of the group; ``on_group`` is
-    called with the name of each group before it is encoded.
+    Sizes are in percent of the group; ``on_group`` is called before each is encoded.
     """
     name = parse_name(metric)
     unknown = set(name.options) - {"encoder", "variant"}
@@ -81,7 +84,9 @@ def stability_report(
         date, printed = 100 * whole_date(corpus), published_stability().whole.get(group)
         facts[group] = {"n": len(own), "date": date, "sizes": rows, "published": printed}
         title = f"{given.name}: DATE (%) of {group}, {date:.2f} on all {len(own):,}"
-        tables.append(Table(title, rows, _COLUMNS, _printed(group)))
+        paper = f"The paper ({published_stability().model}, "
+        below = [paper + _PRINTED.format_map(printed)] if printed else []
+        tables.append(Table(title, rows, _COLUMNS, below))
     if not tables:
         raise MetricError("no group has two answers; DATE ranks answers among each other")
     spreads = [row for table in tables for row in table.rows]
@@ -97,18 +102,17 @@ def stability_report(
 
 def _by_group(given: AnswerSet, wanted: Sequence[str]) -> dict[str, list[GivenAnswer]]:
     known = QA_CATEGORIES if given.benchmark == QA else GROUPS
-    for group in wanted:
-        if group not in known:
-            raise ReportError(
-                f"there is no group {group!r}{did_you_mean(group, known, 'there are')}"
-            )
-    found: dict[str, list[GivenAnswer]] = {}
-    for one in given.answers:
-        if one.group in known and (not wanted or one.group in wanted):
-            found.setdefault(one.group, []).append(one)
-    if not found:
+    for name in wanted:
+        if name not in known:
+            raise ReportError(f"there is no group {name!r}{did_you_mean(name, known, 'there are')}")
+    groups = {
+        name: [one for one in given.answers if one.group == name]
+        for name in known
+        if not wanted or name in wanted
+    }
+    if not any(groups.values()):
         raise ReportError(f"{given.name} has no answers of {', '.join(wanted or known)}")
-    return {group: found[group] for group in known if group in found}
+    return {name: own for name, own in groups.items() if own}
 
 
 def _spread(group: str, percent: float, size: int, scores: FloatArray) -> Row:
@@ -134,28 +138,14 @@ def _spread(group: str, percent: float, size: int, scores: FloatArray) -> Row:
     }
 
 
-def _printed(group: str) -> list[str]:
-    """The paper's figures of all of the test set, in a line."""
-    paper = published_stability()
-    one = paper.whole.get(group)
-    if one is None:
-        return []
-    return [
-        f"The paper ({paper.model}, all {one['size']:,} clips, table F.5): mean {one['mean']:.2f} "
-        f"({one['low']:.1f}–{one['high']:.1f}), CV {one['cv']:.2f} %, largest deviation "
-        f"±{one['largest_deviation']:.1f}."
-    ]
-
-
 def _finding(spreads: Sequence[Row]) -> str:
     """The paper's finding, and the same count here."""
-    printed = published_stability()
-    theirs = [row[5.0] for row in printed.cv.values()]
-    line = (
-        f"The paper ({printed.model}, {printed.rounds} rounds, table {printed.table}) finds a CV "
-        f"below {_CALM:g} % at 5 % of the set in {sum(cv < _CALM for cv in theirs)} of "
-        f"{len(theirs)} groups of the full set (its text says seven)."
-    )
+    paper = published_stability()
+    theirs = [row[5.0] for row in paper.cv.values()]
     ours = [row["cv"] for row in spreads if row["percent"] == 5 and row["cv"] is not None]
-    here = f" Here: in {sum(cv < _CALM for cv in ours)} of {len(ours)}."
-    return line + here * bool(ours)
+    here = f" Here: in {sum(cv < _CALM for cv in ours)} of {len(ours)}." if ours else ""
+    return (
+        f"The paper ({paper.model}, {paper.rounds} rounds, table {paper.table}) finds a CV "
+        f"below {_CALM:g} % at 5 % of the set in {sum(cv < _CALM for cv in theirs)} of "
+        f"{len(theirs)} groups of the full set (its text says seven).{here}"
+    )
