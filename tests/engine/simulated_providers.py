@@ -16,7 +16,7 @@ from audiocapbench.engine.retrying_client import RetryingClient, RetryPolicy
 from audiocapbench.engine.worker_pool import WorkerPool
 from audiocapbench.errors import TransientError
 from audiocapbench.models import AudioContract, Question
-from audiocapbench.models.announced_limit import AnnouncedLimit
+from audiocapbench.models.remote import AnnouncedLimit
 from audiocapbench.store import Store
 
 

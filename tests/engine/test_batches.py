@@ -91,13 +91,13 @@ def test_batches_are_full_and_begin_with_the_longest_clips(folder: Path, store: 
 def test_a_batch_is_filled_for_as_long_as_questions_keep_coming(
     each_s: float, took_s: float, wanted: tuple[int, float]
 ) -> None:
-    queue, came = _Queue(Recorder.patience_s), list[tuple[int, float]]()
+    queue, came = _Queue(1, Recorder.patience_s), list[tuple[int, float]]()
     queue.took_s = took_s
 
     async def come() -> None:
         for number in range(7):
             queue.waiting.append(_Place(Question(str(number), "What?", None)))
-            queue.changed()
+            queue.arrived.set()
             await anyio.sleep(each_s)
 
     async def fill() -> None:

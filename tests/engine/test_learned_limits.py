@@ -7,7 +7,7 @@ import pytest
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine import RetryPolicy
-from audiocapbench.models.announced_limit import AnnouncedLimit
+from audiocapbench.models.remote import AnnouncedLimit
 from engine.simulated_providers import (
     AnnouncedBucket,
     FixedWindow,

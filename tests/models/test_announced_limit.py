@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.models.announced_limit import AnnouncedLimit, announced_limit
 from audiocapbench.models.endpoint import PROVIDER, create
 from audiocapbench.models.model import ModelSettings
+from audiocapbench.models.remote import AnnouncedLimit, announced_limit
 from fakes.http_server import HttpServer, json_response
 from fakes.openai_server import completion
 from fakes.questions import ask, question

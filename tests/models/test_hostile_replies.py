@@ -24,7 +24,7 @@ needs("websockets")
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, RefusedQuestionError, TransientError
 from audiocapbench.models import ModelSettings, create_model
-from audiocapbench.models.http_errors import LARGEST_REPLY
+from audiocapbench.models.remote import LARGEST_REPLY
 from fakes import faults, gemini_server, realtime_asking
 from fakes.dashscope_server import DashScopeServer, generation
 from fakes.faults import Fault, Plan

@@ -3,8 +3,7 @@
 import pytest
 
 from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError
-from audiocapbench.models.access import RemoteModel
-from audiocapbench.models.http_errors import status_error
+from audiocapbench.models.remote import RemoteModel, status_error
 
 REMOTE = RemoteModel(
     "endpoint/x@http://h/v1", "x", "http://h/v1", "h", "ENDPOINT_API_KEY", "the address"

@@ -10,8 +10,8 @@ import anyio
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from audiocapbench.models.access import SentBody
 from audiocapbench.models.model import SentAudio
+from audiocapbench.models.remote import SentBody
 
 STEP = 3 * 32_768
 

@@ -24,9 +24,9 @@ from audiocapbench.engine.retrying_client import RetryPolicy
 from audiocapbench.engine.store_access import Note, StoreAccess, StoreReader
 from audiocapbench.engine.worker_pool import Stop, WorkerPool
 from audiocapbench.errors import AwaitedError, FatalError, ModelError, TransientError
-from audiocapbench.models.access import Exchange, SentBody
 from audiocapbench.models.openai_batches import ProviderBatches
 from audiocapbench.models.price import Price
+from audiocapbench.models.remote import Exchange, SentBody
 from audiocapbench.store import Run, Store
 from audiocapbench.store.batches import OWN
 

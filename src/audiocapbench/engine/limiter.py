@@ -15,7 +15,7 @@ from math import inf
 import anyio
 
 from audiocapbench.errors import FatalError, TransientError
-from audiocapbench.models.announced_limit import AnnouncedLimit
+from audiocapbench.models.remote import AnnouncedLimit
 
 FIRST_RATE = 25.0  # starts a second before anything is known
 DOUBLING_S = 0.22  # seconds of holding questions back after which that rate doubles

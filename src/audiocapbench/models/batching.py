@@ -1,7 +1,6 @@
 """Models that answer several questions at once: who asks one waits until a batch is together.
 
-The queue stands in the model, behind ``answer``: the engine, judges and trials ask as they ask any
-model, and while a batch is answered in a thread, audio is decoded and outcomes are committed.
+While a batch is answered in a thread, audio is decoded and outcomes are committed.
 """
 
 import itertools
@@ -59,13 +58,18 @@ class BatchModel(SimpleModel):
 
     async def answer(self, question: Question) -> Reply:
         """Answer together with what others ask meanwhile."""
-        queue, place = self._queue(), _Place(question)
+        if "_queues" not in vars(self):
+            self._queues: RunVar[_Queue] = RunVar(f"queue {next(_numbers)}")
+        queue = self._queues.get(None)
+        if queue is None:
+            self._queues.set(queue := _Queue(self.lanes, self.patience_s))
+        place = _Place(question)
         queue.waiting.append(place)
-        queue.changed()
-        queue.call(self.lanes)
+        queue.arrived.set()
+        queue.call()
         try:
             await place.called.wait()
-            if not place.is_settled:
+            if place.reply is None and place.error is None:
                 await self._lead(queue, place)
         finally:
             with suppress(ValueError):
@@ -83,17 +87,20 @@ class BatchModel(SimpleModel):
         try:
             try:
                 await queue.fill(self.batch)
-                batch += queue.take(self.batch - 1)
+                more = min(self.batch - 1, len(queue.waiting))
+                batch += [queue.waiting.popleft() for _ in range(more)]
             finally:
                 queue.filling = False
-                queue.call(self.lanes)
-            await to_thread.run_sync(self._settle, batch, abandon_on_cancel=True, limiter=queue.all)
+                queue.call()
+            await to_thread.run_sync(
+                self._settle, batch, abandon_on_cancel=True, limiter=queue.threads
+            )
             queue.took_s = time.monotonic() - first.began
         finally:
             queue.working -= 1
             for place in batch:
                 place.called.set()
-            queue.call(self.lanes)
+            queue.call()
 
     def _settle(self, batch: Sequence["_Place"]) -> None:
         began = time.monotonic()
@@ -104,26 +111,15 @@ class BatchModel(SimpleModel):
             if len(replies) != len(batch):
                 got = f"{len(replies)} replies to {len(batch)} questions"
                 raise ModelError(f"{self.name}: answer_many returned {got}; it returns one each")
-        except Exception as error:
-            if len(batch) > 1 and not isinstance(error, FatalError | TransientError):
-                for place in batch:
-                    self._settle([place])
-                return
-            for place in batch:
-                place.error = error
-        else:
             for place, reply in zip(batch, replies, strict=True):
                 place.reply = reply
-
-    def _queue(self) -> "_Queue":
-        """The queue of this event loop."""
-        if "_opened" not in vars(self):
-            self._opened: RunVar[_Queue] = RunVar(f"queue {next(_numbers)}")
-        queue = self._opened.get(None)
-        if queue is None:
-            queue = _Queue(self.patience_s)
-            self._opened.set(queue)
-        return queue
+        except Exception as error:
+            alone = len(batch) == 1 or isinstance(error, FatalError | TransientError)
+            for place in batch:
+                if alone:
+                    place.error = error
+                else:
+                    self._settle([place])
 
 
 class _Place:
@@ -135,24 +131,21 @@ class _Place:
         self.reply: Reply | None = None
         self.error: Exception | None = None
 
-    @property
-    def is_settled(self) -> bool:
-        return self.reply is not None or self.error is not None
-
 
 class _Queue:
     """Who waits, in the order of coming, in one event loop."""
 
-    def __init__(self, patience_s: float) -> None:
+    def __init__(self, lanes: int, patience_s: float) -> None:
         self.waiting: deque[_Place] = deque()
         self.working, self.filling = 0, False
         self.took_s = patience_s / _WORTH
-        self.all = CapacityLimiter(math.inf)
-        self._changed: anyio.Event | None = None
+        self.threads = CapacityLimiter(math.inf)
+        self.arrived = anyio.Event()
+        self._lanes = lanes
 
-    def call(self, lanes: int) -> None:
+    def call(self) -> None:
         """Have the first who waits lead a batch, where a lane is free and no other is filling."""
-        if self.waiting and not self.filling and self.working < lanes:
+        if self.waiting and not self.filling and self.working < self._lanes:
             self.working += 1
             self.filling = True
             self.waiting.popleft().called.set()
@@ -167,14 +160,5 @@ class _Queue:
         with anyio.CancelScope() as scope:
             while len(self.waiting) + 1 < size:
                 scope.deadline = min(latest, anyio.current_time() + patience)
-                self._changed = anyio.Event()
-                await self._changed.wait()
-
-    def take(self, most: int) -> list[_Place]:
-        """Those who waited longest."""
-        return [self.waiting.popleft() for _ in range(min(most, len(self.waiting)))]
-
-    def changed(self) -> None:
-        """Somebody came."""
-        if self._changed is not None:
-            self._changed.set()
+                self.arrived = anyio.Event()
+                await self.arrived.wait()

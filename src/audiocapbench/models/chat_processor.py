@@ -1,18 +1,16 @@
 """A checkpoint's processor: how an audio-language model of transformers is asked.
 
-One way for all of them: the processor's own chat template, its feature extractor's rate. Where
-architectures really differ, ``_Differences`` says how.
+One way for all of them, by the processor's own chat template; ``_Differences`` has the exceptions.
 """
 
 import base64
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.util import find_spec
 from inspect import signature
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,22 +26,15 @@ _SEEING = {"image_processor", "video_processor"}
 Message = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Differences:
-    """What one architecture does otherwise than all others.
+class _Differences(NamedTuple):
+    """What one architecture does otherwise than all others."""
 
-    Attributes:
-        longest_s: Where its processor cuts clips without saying so anywhere.
-        encoded: Whether its processor takes audio as an encoded file only.
-        hears_padding: Whether the end of a clip sounds otherwise where a longer one is beside it:
-            then only clips of one length make a batch.
-        adapter: Folder of the weights that it hears with, beside its own.
-    """
-
-    longest_s: float | None = None
-    encoded: bool = False
+    longest_s: float | None = None  # where its processor cuts clips without saying so anywhere
+    encoded: bool = False  # its processor takes audio as an encoded file only
+    # The end of a clip sounds otherwise where a longer one is beside it: then only clips of one
+    # length make a batch.
     hears_padding: bool = False
-    adapter: str = ""
+    adapter: str = ""  # folder of the weights that it hears with, beside its own
 
 
 _DIFFERENCES = {
@@ -73,16 +64,15 @@ class ChatProcessor:
             self.tokenizer.pad_token = self.tokenizer.eos_token
         if self.processor.chat_template is None:
             self.processor.chat_template = self.tokenizer.chat_template
-        hearing = ("audio_processor", "feature_extractor")
-        found = [getattr(self.processor, one, None) for one in hearing]
-        self._extractor: Any = next((one for one in found if one is not None), None)
-        rate = getattr(self._extractor, "sampling_rate", None)
-        if self._extractor is not None and not rate:
+        self._extractor: Any = getattr(self.processor, "audio_processor", None)
+        if self._extractor is None:
+            self._extractor = getattr(self.processor, "feature_extractor", None)
+        self.rate: int | None = getattr(self._extractor, "sampling_rate", None)
+        if self._extractor is not None and not self.rate:
             raise ModelError(f"{name}: its feature extractor does not say its sampling rate")
-        self.rate: int | None = rate
         self._in_parts = self._takes_parts()
         with loading(name, checkpoint):
-            self.longest_s = None if rate is None else self._longest_s(rate)
+            self.longest_s = self._longest_s(self.rate) if self.rate else None
 
     @property
     def audio_token_id(self) -> int | None:
@@ -92,22 +82,23 @@ class ChatProcessor:
 
     def conversation(self, instruction: str, audio: NDArray[np.float32] | None) -> list[Message]:
         """What the model is told: the clip first, then the instruction."""
+        system: Any
+        content: Any
         if not self._in_parts:
             place = getattr(self.processor, "audio_token", "") if audio is not None else ""
-            system = [{"role": "system", "content": self._system}] if self._system else []
-            return [*system, {"role": "user", "content": f"{place}{instruction}"}]
-        content: list[Message] = [{"type": "text", "text": instruction}]
-        if audio is not None:
-            heard: Message = {"type": "audio", "audio": audio}
-            if self.own.encoded:
-                clip = wav(Waveform(audio[:, None], self.rate or 0))
-                heard = {"type": "audio", "base64": base64.b64encode(clip).decode("ascii")}
-            content.insert(0, heard)
-        asked: list[Message] = [{"role": "user", "content": content}]
-        if self._system:
-            told = [{"type": "text", "text": self._system}]
-            asked.insert(0, {"role": "system", "content": told})
-        return asked
+            system, content = self._system, f"{place}{instruction}"
+        else:
+            system, content = [_part("text", self._system)], [_part("text", instruction)]
+            if audio is not None and self.own.encoded:
+                content.insert(0, {"type": "audio", "base64": self.encoded(audio)})
+            elif audio is not None:
+                content.insert(0, _part("audio", audio))
+        told = [{"role": "system", "content": system}] if self._system else []
+        return [*told, {"role": "user", "content": content}]
+
+    def encoded(self, audio: NDArray[np.float32]) -> str:
+        """A clip as a WAV file in base64."""
+        return base64.b64encode(wav(Waveform(audio[:, None], self.rate or 0))).decode("ascii")
 
     def prompt(self, conversation: list[Message]) -> str:
         """A conversation as the template writes it."""
@@ -176,9 +167,12 @@ class ChatProcessor:
         return samples / rate if shapes[0] == shapes[1] else None
 
 
+def _part(kind: str, value: Any) -> Message:
+    return {"type": kind, kind: value}
+
+
 def _load_processor(checkpoint: Checkpoint, kind: str) -> Any:
-    """The processor of a checkpoint; of one that also sees, where torchvision is not installed,
-    only what hears and reads."""
+    """A checkpoint's processor; where torchvision is missing, only what hears and reads of it."""
     import transformers
     from transformers.models.auto.processing_auto import PROCESSOR_MAPPING_NAMES
 
@@ -190,25 +184,20 @@ def _load_processor(checkpoint: Checkpoint, kind: str) -> Any:
     unchecked = {"check_argument_for_proper_class": lambda *_: None, "__repr__": object.__repr__}
     hearing: Any = type(named.__name__, (named,), unchecked)
     said, _ = hearing.get_processor_dict(checkpoint.folder, **given)
-    made = []
+    loaded: list[Any] = []
     for part in parts:
         if part in _SEEING:
-            made.append(SimpleNamespace(merge_size=1, model_input_names=[]))
+            loaded.append(SimpleNamespace(merge_size=1, model_input_names=[]))
             continue
         reads = "tokenizer" in part
         auto = transformers.AutoTokenizer if reads else transformers.AutoFeatureExtractor
-        made.append(auto.from_pretrained(checkpoint.folder, **given))
-    return hearing.from_args_and_dict(made, said)
+        loaded.append(auto.from_pretrained(checkpoint.folder, **given))
+    return hearing.from_args_and_dict(loaded, said)
 
 
 @contextmanager
 def loading(name: str, checkpoint: Checkpoint) -> Iterator[None]:
-    """Load quietly, and say what fails in one sentence: a damaged folder can fail in any way.
-
-    Raises:
-        FatalError: It cannot be loaded, or weights are missing, which would be made up: no clip
-            can be answered.
-    """
+    """Load quietly; what fails, or weights that are missing and would be made up, is fatal."""
     from transformers.utils import logging as theirs
 
     said, logger = list[str](), logging.getLogger("transformers")

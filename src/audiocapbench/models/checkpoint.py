@@ -3,9 +3,9 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from audiocapbench.errors import ModelError, did_you_mean
 
@@ -16,8 +16,7 @@ _UNUSED = ["*.gguf", "*.onnx", "*.h5", "*.msgpack", "*.pth", "original/*"]
 _BLOCKS, _BLOCK = 256, 4096
 
 
-@dataclass(frozen=True, slots=True)
-class LocalName:
+class LocalName(NamedTuple):
     """``provider/ORG/NAME[option=value,…]`` or ``provider/FOLDER[…]`` in its parts."""
 
     name: str
@@ -31,7 +30,7 @@ class LocalName:
             raise ModelError(f"{self.name}: {option} is {value!r}; it is {' or '.join(choices)}")
         return value
 
-    def count(self, option: str, default: int) -> int:
+    def number(self, option: str, default: int) -> int:
         """The value of an option that is a number above 0."""
         value = self.options.get(option, str(default))
         if not re.fullmatch(r"[1-9]\d{0,8}", value):
@@ -39,26 +38,16 @@ class LocalName:
         return int(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """A folder of weights.
-
-    Attributes:
-        revision: The hub's commit, or a hash of what the folder holds.
-        trusted: Whether code that comes with the weights may run.
-    """
+class Checkpoint(NamedTuple):
+    """A folder of weights; code that comes with them may run where they are trusted."""
 
     folder: Path
-    revision: str
+    revision: str  # the hub's commit, or a hash of what the folder holds
     trusted: bool
 
 
 def parse_name(name: str, known: tuple[str, ...]) -> LocalName:
-    """Read the name of a model on this machine.
-
-    Raises:
-        ModelError: It is written otherwise, or has an option that is not known.
-    """
+    """Read the name of a model on this machine, with options of those that are known."""
     provider, _, rest = name.partition("/")
     found = _NAME.fullmatch(rest)
     if found is None:
@@ -77,11 +66,7 @@ def parse_name(name: str, known: tuple[str, ...]) -> LocalName:
 
 
 def find_checkpoint(name: LocalName) -> Checkpoint:
-    """Where the weights are; nothing is downloaded unless the name says so.
-
-    Raises:
-        ModelError: They are not on this machine, or not whole; the message says what else can be.
-    """
+    """Where the weights are, all of them; nothing is downloaded unless the name says so."""
     trusted = name.choice("code", "refuse", "trust") == "trust"
     try:
         folder = Path(name.target).expanduser()
@@ -117,20 +102,18 @@ def _snapshot(name: LocalName) -> Path:
         if not download:
             at = f" at {revision}" if revision else ""
             provider = name.name.partition("/")[0]
-            more = f"{provider}/{name.target}[download=yes]"
-            server = f"endpoint/{name.target}@http://HOST:8000/v1"
             raise ModelError(
                 f"{name.target}{at} is not on this machine (looked in {constants.HF_HUB_CACHE}), "
-                f"and nothing is downloaded unasked: allow it with {more}, name a folder that "
-                f"holds it with {provider}/FOLDER, or ask a server with {server}"
+                f"and nothing is downloaded unasked: allow it with {provider}/{name.target}"
+                f"[download=yes], name a folder that holds it with {provider}/FOLDER, or ask a "
+                f"server with endpoint/{name.target}@http://HOST:8000/v1"
             ) from None
     try:
-        fetched = snapshot_download(name.target, revision=revision, ignore_patterns=_UNUSED)
+        return Path(snapshot_download(name.target, revision=revision, ignore_patterns=_UNUSED))
     except (HfHubHTTPError, LocalEntryNotFoundError, HFValidationError, OSError) as error:
         said = str(error).strip().partition("\n")[0]
         to_do = "check its name, the network, HF_ENDPOINT, and HF_TOKEN where it is gated"
         raise ModelError(f"{name.target} cannot be downloaded ({said}): {to_do}") from error
-    return Path(fetched)
 
 
 def _check_whole(name: LocalName, folder: Path) -> None:
@@ -158,18 +141,13 @@ def folder_digest(folder: Path) -> str:
     """
     whole = hashlib.sha256()
     for path in sorted(one for one in folder.rglob("*") if one.is_file()):
-        whole.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
-        for block in _blocks(path):
-            whole.update(block)
+        size = path.stat().st_size
+        whole.update(f"{path.relative_to(folder).as_posix()}\0{size}\0".encode())
+        if size <= _BLOCKS * _BLOCK:
+            whole.update(path.read_bytes())
+            continue
+        with path.open("rb") as file:
+            for number in range(_BLOCKS):
+                file.seek(number * (size - _BLOCK) // (_BLOCKS - 1))
+                whole.update(file.read(_BLOCK))
     return whole.hexdigest()
-
-
-def _blocks(path: Path) -> Iterator[bytes]:
-    size = path.stat().st_size
-    if size <= _BLOCKS * _BLOCK:
-        yield path.read_bytes()
-        return
-    with path.open("rb") as file:
-        for number in range(_BLOCKS):
-            file.seek(number * (size - _BLOCK) // (_BLOCKS - 1))
-            yield file.read(_BLOCK)

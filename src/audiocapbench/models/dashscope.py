@@ -7,12 +7,17 @@ from typing import Any
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
-from audiocapbench.models.access import RemoteModel, SentBody, remote_model
 from audiocapbench.models.http_client import HttpModel
-from audiocapbench.models.http_errors import no_answer, time_to_answer
 from audiocapbench.models.model import AudioContract, Model, ModelSettings, Question
 from audiocapbench.models.openai_chat import CHAT_SETTINGS, ChatDialect, ChatModel, request_options
 from audiocapbench.models.provider import TOOL, KnownModel, Provider
+from audiocapbench.models.remote import (
+    RemoteModel,
+    SentBody,
+    no_answer,
+    remote_model,
+    time_to_answer,
+)
 from audiocapbench.models.replies import (
     choice_ending,
     cleaned,

@@ -4,10 +4,10 @@ import re
 
 from audiocapbench.credentials import without_query
 from audiocapbench.errors import ModelError
-from audiocapbench.models.access import RemoteModel, checked_url, key_of
 from audiocapbench.models.model import AudioContract, ModelSettings
 from audiocapbench.models.openai_chat import CHAT_SETTINGS, ChatDialect, ChatModel, request_options
 from audiocapbench.models.provider import Provider
+from audiocapbench.models.remote import RemoteModel, checked_url, key_of
 
 _NAME = re.compile(r"endpoint/(?P<model>.+?)@(?P<url>[a-z]+://.*)", re.IGNORECASE | re.DOTALL)
 _EXAMPLE = "endpoint/Qwen/Qwen2-Audio-7B-Instruct@http://127.0.0.1:8000/v1"

@@ -18,20 +18,21 @@ from anyio import to_thread
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError
-from audiocapbench.models.access import (
-    BATCH_TRANSPORT,
-    RemoteModel,
-    SentBody,
-    checked_url,
-    key_of,
-)
 from audiocapbench.models.http_client import HttpModel
-from audiocapbench.models.http_errors import no_answer, time_to_answer
 from audiocapbench.models.model import AudioContract, ModelSettings, Parameters, Question, SentAudio
 from audiocapbench.models.openai_batches import UPLOAD_S, BatchState, ProviderBatches
 from audiocapbench.models.openai_chat import request_options
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, KnownModel, Provider, require_packages
+from audiocapbench.models.remote import (
+    BATCH_TRANSPORT,
+    RemoteModel,
+    SentBody,
+    checked_url,
+    key_of,
+    no_answer,
+    time_to_answer,
+)
 from audiocapbench.models.replies import (
     Ending,
     HttpReply,

@@ -16,8 +16,16 @@ from urllib.request import getproxies
 
 from anyio.lowlevel import RunVar
 
-from audiocapbench.models.access import BATCH_TRANSPORT, RemoteModel, RemoteModelBase, SentBody
-from audiocapbench.models.http_errors import CONNECT_S, LARGEST_REPLY, no_answer, too_large
+from audiocapbench.models.remote import (
+    BATCH_TRANSPORT,
+    CONNECT_S,
+    LARGEST_REPLY,
+    RemoteModel,
+    RemoteModelBase,
+    SentBody,
+    no_answer,
+    too_large,
+)
 from audiocapbench.models.replies import HttpReply
 from audiocapbench.version import VERSION
 

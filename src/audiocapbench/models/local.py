@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,12 +42,7 @@ class _Ready(NamedTuple):
 
 
 class CheckpointModel(BatchModel):
-    """A model made of a checkpoint on this machine, whatever computes its answers.
-
-    Attributes:
-        options: What may stand in brackets after its name.
-        is_adapted: Whether it hears with an adapter beside its own weights.
-    """
+    """A model made of a checkpoint on this machine, whatever computes its answers."""
 
     cacheable = True
     patience_s = 1.0  # its weights take longer to load
@@ -59,7 +55,7 @@ class CheckpointModel(BatchModel):
         self.checkpoint = find_checkpoint(name)
         self.config = load_config(name.name, self.checkpoint)
         self.dtype = _DTYPES[name.choice("dtype", *_DTYPES)] or dtype
-        self.batch = name.count("batch", batch)
+        self.batch = name.number("batch", batch)
         kind = str(self.config.model_type)
         self.processor = ChatProcessor(name.name, self.checkpoint, kind, settings.system)
         self.max_tokens = settings.max_tokens or _MAX_TOKENS
@@ -72,13 +68,13 @@ class CheckpointModel(BatchModel):
             "temperature": self.temperature,
             **({"system": settings.system} if settings.system else {}),
         }
-        rate, longest = self.processor.rate, self.processor.longest_s
-        cut: dict[str, Any] = {"longest_s": longest, "past_limit": "truncate"}
-        hears = rate is not None
-        self.contract = AudioContract("float32", rate, **cut) if hears else AudioContract("none")
-        beside = self.processor.own.adapter
-        self.is_adapted = bool(beside) and (self.checkpoint.folder / beside).is_dir()
-        self.is_adapted |= bool(getattr(self.config, "has_lora_adapter", False))
+        self.contract = AudioContract("none")
+        if self.processor.rate is not None:
+            longest, rate = self.processor.longest_s, self.processor.rate
+            self.contract = AudioContract("float32", rate, True, longest, past_limit="truncate")
+        folder = self.processor.own.adapter and self.checkpoint.folder / self.processor.own.adapter
+        self.adapter = folder if folder and folder.is_dir() else None
+        self.is_adapted = bool(self.adapter or getattr(self.config, "has_lora_adapter", False))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel by name: another machine has the weights on its own disk."""
@@ -122,7 +118,12 @@ class LocalModel(CheckpointModel):
         stop = threading.Event()
         self._stops.add(stop)
         replies: dict[int, Reply] = {}
-        left = sorted(range(len(questions)), key=lambda number: _length(questions[number]))
+
+        def length(number: int) -> tuple[float, int]:
+            audio, instruction = questions[number].audio, questions[number].instruction
+            return audio.duration_s if audio else 0.0, len(instruction)
+
+        left = sorted(range(len(questions)), key=length)
         while left:
             kind = self._kind(questions[left[0]])
             part = [one for one in left if self._kind(questions[one]) == kind][: self._most]
@@ -147,10 +148,8 @@ class LocalModel(CheckpointModel):
         """Give the memory of the weights back, unless they are in use; whether it did."""
         if self._network is None or not self._one.acquire(blocking=False):
             return False
-        try:
-            self._network = None
-        finally:
-            self._one.release()
+        self._network = None
+        self._one.release()
         return True
 
     def _answer(self, questions: Sequence[Question], stop: threading.Event) -> list[Reply] | None:
@@ -184,8 +183,8 @@ class LocalModel(CheckpointModel):
         import torch
         from transformers import BatchFeature
 
-        made = self.processor.inputs([(one.instruction, samples_of(one)) for one in questions])
-        inputs = BatchFeature(dict(made)).to(getattr(torch, self.dtype))
+        asked = [(one.instruction, samples_of(one)) for one in questions]
+        inputs = BatchFeature(dict(self.processor.inputs(asked))).to(getattr(torch, self.dtype))
         if self._is_on_card:
             # From pinned memory a card copies by itself.
             inputs.data = {
@@ -200,18 +199,16 @@ class LocalModel(CheckpointModel):
             raise ModelError(f"{self.name}: {words}")
         most = min(self.max_tokens, room - length) if room else self.max_tokens
         read: list[int] = inputs["attention_mask"].sum(1).tolist()
-        sound = self.processor.audio_token_id
-        if sound is None:
-            return _Ready(inputs, most, read, [None] * len(read))
-        return _Ready(inputs, most, read, (inputs["input_ids"] == sound).sum(1).tolist())
+        heard: list[int | None] = [None] * len(read)
+        if (sound := self.processor.audio_token_id) is not None:
+            heard = (inputs["input_ids"] == sound).sum(1).tolist()
+        return _Ready(inputs, most, read, heard)
 
     def _generate(self, ready: _Ready, stop: threading.Event) -> list[list[int]]:
         import torch
         from transformers import BatchFeature, StoppingCriteriaList
 
-        chosen: dict[str, Any] = {"do_sample": False}
-        if self.temperature > 0:
-            chosen = {"do_sample": True, "temperature": self.temperature}
+        chosen = {"do_sample": True, "temperature": self.temperature}
         with self._one:
             network = self._loaded()
             copied = {"device": network.device, "non_blocking": self._is_on_card}
@@ -219,7 +216,7 @@ class LocalModel(CheckpointModel):
             with torch.inference_mode():
                 made = network.generate(
                     **inputs,
-                    **chosen,
+                    **(chosen if self.temperature > 0 else {"do_sample": False}),
                     max_new_tokens=ready.most_tokens,
                     eos_token_id=sorted(self._ends(network)),
                     pad_token_id=self.processor.tokenizer.pad_token_id,
@@ -233,13 +230,13 @@ class LocalModel(CheckpointModel):
 
     def _reply(self, ready: _Ready, number: int, row: list[int]) -> Reply:
         ends = self._ends(self._loaded())
-        end = next((place for place, token in enumerate(row) if token in ends), None)
-        tokenizer, said = self.processor.tokenizer, row if end is None else row[:end]
-        text = tokenizer.decode(said, skip_special_tokens=True).strip()
+        said = list(takewhile(lambda token: token not in ends, row))
+        has_ended = len(said) < len(row)
+        text = self.processor.tokenizer.decode(said, skip_special_tokens=True).strip()
         return Reply(
-            *ending_as("length" if end is None else "stop", text, self.name),
+            *ending_as("stop" if has_ended else "length", text, self.name),
             input_tokens=ready.read[number],
-            output_tokens=len(said) + (end is not None),
+            output_tokens=len(said) + has_ended,
             audio_tokens=ready.heard[number],
         )
 
@@ -281,10 +278,9 @@ class LocalModel(CheckpointModel):
                 trust_remote_code=self.checkpoint.trusted,
                 local_files_only=True,
             )
-            adapter = self.processor.own.adapter
-            if adapter and (self.checkpoint.folder / adapter).is_dir():
-                network.load_adapter(self.checkpoint.folder / adapter, adapter_name=adapter)
-                network.set_adapter(adapter)
+            if self.adapter:
+                network.load_adapter(self.adapter, adapter_name=self.adapter.name)
+                network.set_adapter(self.adapter.name)
         # Omni models speak, too: only what thinks writes text.
         network = getattr(network, "thinker", network).eval()
         settings = network.generation_config
@@ -336,10 +332,6 @@ def _device(name: LocalName) -> str:
 def samples_of(question: Question) -> NDArray[np.float32] | None:
     """A question's clip, as an array that may be written to; None where it has none."""
     return np.frombuffer(question.audio.content, "<f4").copy() if question.audio else None
-
-
-def _length(question: Question) -> tuple[float, int]:
-    return (question.audio.duration_s if question.audio else 0.0, len(question.instruction))
 
 
 PROVIDER = Provider(

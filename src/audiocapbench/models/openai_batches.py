@@ -9,10 +9,9 @@ from contextlib import AbstractAsyncContextManager, aclosing
 from typing import IO, Any, NamedTuple
 
 from audiocapbench.errors import ModelError
-from audiocapbench.models.access import RemoteModel
 from audiocapbench.models.http_client import HttpModel
-from audiocapbench.models.http_errors import no_answer, retry_after_s, time_to_answer
 from audiocapbench.models.model import REMOTE_EXECUTION, Model
+from audiocapbench.models.remote import RemoteModel, no_answer, retry_after_s, time_to_answer
 from audiocapbench.models.replies import (
     HttpReply,
     Json,

@@ -12,14 +12,19 @@ from functools import partial
 from typing import Any
 
 from audiocapbench.data.outcome import Reply
-from audiocapbench.models.access import RemoteModel, SentBody, remote_model
-from audiocapbench.models.announced_limit import AnnouncedLimit, announced_limit
 from audiocapbench.models.http_client import HttpModel
-from audiocapbench.models.http_errors import time_to_answer
 from audiocapbench.models.model import AudioContract, ModelSettings, Parameters, Question
 from audiocapbench.models.openai_batches import OpenAIBatches
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, KnownModel, Provider
+from audiocapbench.models.remote import (
+    AnnouncedLimit,
+    RemoteModel,
+    SentBody,
+    announced_limit,
+    remote_model,
+    time_to_answer,
+)
 from audiocapbench.models.replies import (
     cleaned,
     completion_reply,

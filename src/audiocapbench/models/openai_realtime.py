@@ -15,22 +15,24 @@ import anyio
 from audiocapbench.credentials import short
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError, TransientError
-from audiocapbench.models.access import RemoteModel, RemoteModelBase, remote_model
-from audiocapbench.models.http_errors import (
+from audiocapbench.models.model import AudioContract, ModelSettings, Question, SentAudio
+from audiocapbench.models.openai_chat import DOCS, PRICING, account_headers
+from audiocapbench.models.price import Price
+from audiocapbench.models.provider import PAPER, KnownModel, Provider
+from audiocapbench.models.remote import (
     FATAL_CODES,
     LARGEST_REPLY,
+    RemoteModel,
+    RemoteModelBase,
     broken_connection,
     error_of,
     no_answer,
+    remote_model,
     span_s,
     status_error,
     time_to_answer,
     too_large,
 )
-from audiocapbench.models.model import AudioContract, ModelSettings, Question, SentAudio
-from audiocapbench.models.openai_chat import DOCS, PRICING, account_headers
-from audiocapbench.models.price import Price
-from audiocapbench.models.provider import PAPER, KnownModel, Provider
 from audiocapbench.models.replies import (
     Ending,
     Json,

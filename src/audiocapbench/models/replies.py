@@ -1,8 +1,4 @@
-"""What providers' replies say: text, cleaned as published, how it ended, and its tokens.
-
-Cleaning takes away the markdown that models add to a caption: links and images go whole, with
-their text; so do bare addresses.
-"""
+"""What providers' replies say: text, cleaned as published, how it ended, and its tokens."""
 
 import json
 import re
@@ -14,8 +10,7 @@ from typing import Any, NamedTuple
 from audiocapbench.credentials import raw_json, short
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import ModelError, TransientError
-from audiocapbench.models.access import RemoteModel
-from audiocapbench.models.http_errors import no_answer, span_s, status_error
+from audiocapbench.models.remote import RemoteModel, no_answer, span_s, status_error
 
 Json = Mapping[str, Any]
 
@@ -28,14 +23,14 @@ _USED = (
 )
 _DETAILS = ("prompt_tokens_details", "input_token_details")
 
-_FILTER_CODES = frozenset(
-    {"content_filter", "content_policy_violation", "data_inspection_failed", "datainspectionfailed"}
+_FILTER_CODES = (
+    "content_filter content_policy_violation data_inspection_failed datainspectionfailed".split()
 )
 
 # How answers end, in every provider's words. What is in none of these was no answer.
-_ENDED_WELL = frozenset({"stop", "eos", "eos_token", "stop_sequence", "end_turn", "completed"})
-_CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens"})
-_STOPPED = frozenset(
+_ENDED_WELL = "stop eos eos_token stop_sequence end_turn completed".split()
+_CUT_OFF = "length max_tokens max_output_tokens".split()
+_STOPPED = (
     "content_filter sensitive safety recitation language blocklist prohibited_content spii "
     "model_armor image_safety image_prohibited_content image_recitation".split()
 )
@@ -45,7 +40,6 @@ _LINK_OR_IMAGE = re.compile(r"!?\[[^\]]{0,400}\]\([^)]{1,1000}\)")
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _NEWLINES = re.compile(r"\n{3,}")
 _STARRED = (re.compile(r"\*\*([^*]+)\*\*"), re.compile(r"\*([^*]+)\*"))
-
 
 # Characters without ink; fillers are letters and symbols by their category alone.
 _UNSEEN = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Cn", "Mn", "Me"})
@@ -88,10 +82,7 @@ class Ending(NamedTuple):
 
 
 def clean(text: str, *, emphasis: bool) -> str:
-    """Take links, images and addresses out of an answer and fold its empty lines.
-
-    With ``emphasis``, ``**`` and ``*`` around words are removed too, as for Gemini.
-    """
+    """Take links, images and addresses out whole, and fold empty lines; or stars around words."""
     for starred in _STARRED if emphasis else ():
         text = starred.sub(r"\1", text)
     text = _ADDRESS.sub("", _LINK_OR_IMAGE.sub("", text))
@@ -142,20 +133,11 @@ def paid_for(error: ModelError, body: Any, text: str = "") -> ModelError:
     return error
 
 
-def filtered_reply(code: str, body: Any, said: str, remote: RemoteModel) -> Reply | None:
-    """The reply that a content filter's error is; None where its code says something else."""
-    if code.lower() not in _FILTER_CODES:
-        return None
-    error = f"stopped by the provider's content filter ({short(said, remote.secrets)})"
-    return Reply("", Status.FILTERED, error, raw=raw_json(body, remote.secrets))
-
-
 def completion_reply(body: Any, remote: RemoteModel) -> Reply:
     """Read a chat completion; text is as it came."""
     if not isinstance(body, dict) or not isinstance(body.get("choices"), list):
-        told = json_object(json_object(body).get("error"))
-        if told:
-            failure = told_error(told, remote)
+        if told := json_object(json_object(body).get("error")):
+            failure = _told_error(told, remote)
             # An error that has no status came with 200, as answers do; who throttles bills nothing.
             if isinstance(failure, TransientError) and told.get("code") is None:
                 failure.billed = not failure.throttled
@@ -166,7 +148,7 @@ def completion_reply(body: Any, remote: RemoteModel) -> Reply:
     return metered(body, remote, choice_ending(body, body["choices"], remote))
 
 
-def told_error(told: Json, remote: RemoteModel) -> ModelError:
+def _told_error(told: Json, remote: RemoteModel) -> ModelError:
     """The error that a server reports in place of an answer, as if it had said so by its status."""
     code = str(told.get("code") or "")
     status = int(code) if re.fullmatch(r"[45]\d\d", code) else 500
@@ -184,10 +166,9 @@ def failed_reply(reply: HttpReply, remote: RemoteModel) -> Reply:
         body = reply.text
     told = body.get("error", body) if isinstance(body, dict) else body
     said, code, _ = _told_words(told)
-    filtered = filtered_reply(code, told, said, remote)
-    if filtered is not None:
+    if code.lower() in _FILTER_CODES:
         # An error in place of an answer: nothing was written.
-        return replace(filtered, output_tokens=0)
+        return replace(_filtered(told, said, remote), output_tokens=0)
     if told is body and code:
         said = f"{code}: {said}"
     failure = status_error(remote, reply.status, reply.headers, said or reply.text, code)
@@ -197,6 +178,12 @@ def failed_reply(reply: HttpReply, remote: RemoteModel) -> Reply:
         spans = (span_s(str(note.get("retryDelay") or "")) for note in notes)
         failure.retry_after_s = next((span for span in spans if span is not None), None)
     raise paid_for(failure, body)
+
+
+def _filtered(told: Any, said: str, remote: RemoteModel) -> Reply:
+    """The reply that a content filter's error is."""
+    error = f"stopped by the provider's content filter ({short(said, remote.secrets)})"
+    return Reply("", Status.FILTERED, error, raw=raw_json(told, remote.secrets))
 
 
 def _told_words(told: Any) -> tuple[str, str, str]:
@@ -215,23 +202,17 @@ def streamed_reply(content: bytes, remote: RemoteModel) -> Reply:
     """Read a chat completion that came as a stream of events."""
     chunks = []
     for chunk in _events(content):
-        if isinstance(chunk, dict) and chunk.get("error"):
-            return _broken_stream(chunk["error"], remote)
+        if told := json_object(chunk).get("error"):
+            words, code, kind = _told_words(told)
+            said = words or str(told)
+            if code.lower() in _FILTER_CODES:
+                return _filtered(told, said, remote)
+            failure = _told_error({"code": code, "type": kind, "message": said}, remote)
+            if isinstance(failure, TransientError) and not failure.throttled:
+                failure = no_answer(remote, f"broke off ({said})")
+            raise failure
         chunks.append(chunk)
-    return completion_reply(joined_chunks(chunks, remote), remote)
-
-
-def _broken_stream(told: Any, remote: RemoteModel) -> Reply:
-    """What an error within a stream is, as ``failed_reply``."""
-    words, code, kind = _told_words(told)
-    said = words or str(told)
-    filtered = filtered_reply(code, told, said, remote)
-    if filtered is not None:
-        return filtered
-    failure = told_error({"code": code, "type": kind, "message": said}, remote)
-    if isinstance(failure, TransientError) and not failure.throttled:
-        failure = no_answer(remote, f"broke off ({said})")
-    raise failure
+    return completion_reply(_joined(chunks, remote), remote)
 
 
 def _events(content: bytes) -> Iterator[Any]:
@@ -248,7 +229,7 @@ def _events(content: bytes) -> Iterator[Any]:
             data.clear()
 
 
-def joined_chunks(chunks: Sequence[Any], remote: RemoteModel) -> Json:
+def _joined(chunks: Sequence[Any], remote: RemoteModel) -> Json:
     """The completion that the chunks of a stream are, as a server without streams would send it."""
     if not all(isinstance(chunk, dict) for chunk in chunks):
         raise no_answer(remote, "sent a piece that is not part of a completion")
@@ -262,39 +243,39 @@ def joined_chunks(chunks: Sequence[Any], remote: RemoteModel) -> Json:
         heard = Reply(text) if text else used_by(top)
         raise no_answer(remote, "broke off in the middle of its answer", reply=heard)
     message: dict[str, Any] = {"content": text, "refusal": refusal or None}
-    calls = [call for one in deltas if (call := one.get("tool_calls"))]
-    errors = [error for one in choices if (error := one.get("error"))]
-    message |= {"tool_calls": calls} if calls else {}
+    if calls := [call for one in deltas if (call := one.get("tool_calls"))]:
+        message["tool_calls"] = calls
     choice = {"index": 0, "finish_reason": ", ".join(reasons) or None, "message": message}
-    return {**top, "choices": [choice | ({"error": errors[0]} if errors else {})]}
+    if errors := [error for one in choices if (error := one.get("error"))]:
+        choice["error"] = errors[0]
+    return {**top, "choices": [choice]}
 
 
 def choice_ending(body: Json, choices: Any, remote: RemoteModel) -> Ending:
     """How the answer of a completion ended: its choice of number 0."""
+
+    def failed(words: str) -> Ending:
+        return Ending("", Status.FAILED, f"{remote.name}: {words}")
+
     choice = first_choice(choices)
     if choice is None or not isinstance(choice.get("message"), dict):
-        return Ending("", Status.FAILED, f"{remote.name}: the reply holds no answer")
-    message, wrong = choice["message"], choice.get("error") or body.get("error")
-    if wrong:
-        said = json_object(wrong).get("message") or wrong
-        return Ending("", Status.FAILED, f"{remote.name}: {short(str(said), remote.secrets)}")
-    parts = json_objects(message.get("content"))
-    refusal = _text([message.get("refusal"), *(part.get("refusal") for part in parts)])
-    if refusal.strip():
+        return failed("the reply holds no answer")
+    message, content = choice["message"], choice["message"].get("content")
+    if wrong := choice.get("error") or body.get("error"):
+        return failed(short(str(json_object(wrong).get("message") or wrong), remote.secrets))
+    refusals = (part.get("refusal") for part in json_objects(content))
+    if (refusal := _text([message.get("refusal"), *refusals])).strip():
         return Ending("", Status.REFUSED, short(refusal, remote.secrets))
-    if not isinstance(message.get("content"), str | list | None):
-        return Ending("", Status.FAILED, f"{remote.name}: the content of the reply is no text")
-    text = _text(message.get("content"))
+    if not isinstance(content, str | list | None):
+        return failed("the content of the reply is no text")
+    text = _text(content)
     if message.get("tool_calls") and not text.strip():
-        return Ending("", Status.FAILED, f"{remote.name}: called a tool in place of an answer")
+        return failed("called a tool in place of an answer")
     return ending_as(choice.get("finish_reason"), text, f"{remote.name}: {remote.host}")
 
 
 def first_choice(choices: Any) -> Json | None:
-    """The choice of number 0, or the only one where none has a number; None where it is not there.
-
-    More than one was never asked for.
-    """
+    """The choice of number 0, or the only one where none has a number: no more were asked for."""
     if not isinstance(choices, list) or not all(isinstance(one, dict) for one in choices):
         return None
     found = [one for one in choices if one.get("index") in (None, 0)]
@@ -349,10 +330,8 @@ def parsed_object(text: str) -> Json:
 
 def _text(content: Any) -> str:
     """Text of a message, which some servers send in parts; thoughts are no part of it."""
-    parts = [content] if isinstance(content, str) else content
-    if not isinstance(parts, list):
-        return ""
-    kinds = [one.get("type", "text") if isinstance(one, dict) else "text" for one in parts]
-    spoken = [one for one, kind in zip(parts, kinds, strict=True) if kind in _TEXTS]
-    texts = (one.get("text") if isinstance(one, dict) else one for one in spoken)
-    return "".join(part for part in texts if isinstance(part, str))
+    texts = []
+    for part in content if isinstance(content, list) else [content]:
+        is_spoken = isinstance(part, dict) and part.get("type", "text") in _TEXTS
+        texts.append(part.get("text") if is_spoken else part)
+    return "".join(text for text in texts if isinstance(text, str))

@@ -3,12 +3,10 @@
 Prompts are those of ``local/…``; batches, memory and their scheduling are vLLM's own.
 """
 
-import base64
 import threading
 from collections.abc import Sequence
 from typing import Any
 
-from audiocapbench.audio import Waveform, wav
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models.checkpoint import parse_name
@@ -23,8 +21,8 @@ from audiocapbench.plugins import failure_words
 class VllmModel(CheckpointModel):
     """A model that vLLM serves within this process; it is loaded when it is first asked.
 
-    Its options beside the usual: ``gpus`` (tensor parallel), ``memory`` (share of each card's, in
-    percent) and ``context`` (longest prompt and answer together, in tokens).
+    ``gpus`` are tensor parallel, ``memory`` is percent of each card's, ``context`` the longest
+    prompt and answer together in tokens.
     """
 
     options = (*CheckpointModel.options, "gpus", "memory", "context")
@@ -34,13 +32,13 @@ class VllmModel(CheckpointModel):
         super().__init__(written, settings, "vllm", "bfloat16", 128)
         if self.is_adapted:
             raise ModelError(f"{name}: hears with an adapter, which only local/… loads")
-        self.num_gpus = written.count("gpus", 1)
+        self.num_gpus = written.number("gpus", 1)
         self._loading: dict[str, Any] = {
             "tensor_parallel_size": self.num_gpus,
-            "gpu_memory_utilization": min(100, written.count("memory", 90)) / 100,
+            "gpu_memory_utilization": min(100, written.number("memory", 90)) / 100,
         }
         if "context" in written.options:
-            self._loading["max_model_len"] = written.count("context", 1)
+            self._loading["max_model_len"] = written.number("context", 1)
         self._llm: Any = None
         self._one = threading.Lock()  # its engine is made for one caller
 
@@ -78,8 +76,7 @@ class VllmModel(CheckpointModel):
         content: list[dict[str, Any]] = [{"type": "text", "text": question.instruction}]
         clip = samples_of(question)
         if clip is not None:
-            file = base64.b64encode(wav(Waveform(clip[:, None], self.processor.rate or 0)))
-            sent = {"data": file.decode("ascii"), "format": "wav"}
+            sent = {"data": self.processor.encoded(clip), "format": "wav"}
             content.insert(0, {"type": "input_audio", "input_audio": sent})
         system = self.parameters.get("system")
         told = [{"role": "system", "content": system}] if system else []
