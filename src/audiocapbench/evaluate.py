@@ -221,8 +221,8 @@ def _write_result(
     from audiocapbench.data.outcome import SCORED
     from audiocapbench.engine import score_run
     from audiocapbench.report.published_result import published_result
-    from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
+    from audiocapbench.scores.table import keep_estimates
 
     metrics, left_out = list(plan.metrics), {}
     for name in extra:

@@ -14,8 +14,8 @@ from audiocapbench.benchmarks.mecat.items import read_items
 from audiocapbench.benchmarks.mecat.predictions import read_answers, source_of
 from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION, CAPTION_CONTROLS
 from audiocapbench.metrics.date.metric import date_parts
+from audiocapbench.scores.compute import category
 from audiocapbench.scores.file_scores import score_groups
-from audiocapbench.scores.groups import category
 from command import run_command
 from folders import write_lines, write_tone
 from mecat_data import clips, questions, write_references

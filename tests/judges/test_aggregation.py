@@ -12,11 +12,10 @@ from audiocapbench.engine import run_benchmark
 from audiocapbench.judges import JudgeError
 from audiocapbench.judges.aggregation import by_judge, panel
 from audiocapbench.models import create_model
-from audiocapbench.scores.compute import point_estimate
-from audiocapbench.scores.groups import Group
-from audiocapbench.scores.run_table import RunTable, TableReader
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.compute import Group, point_estimate
+from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.summary import summarise_judge, summarise_panel
+from audiocapbench.scores.table import RunTable, TableReader
 from audiocapbench.signature import sign
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement

@@ -8,9 +8,8 @@ import pytest
 
 from audiocapbench.library.scoring import samples_of
 from audiocapbench.metrics import compute
-from audiocapbench.scores.compute import point_estimate
-from audiocapbench.scores.groups import Group, SampleScores
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.compute import Group, SampleScores, point_estimate
+from audiocapbench.scores.estimate import Scorer
 from mecat_runs import sentence
 
 N = 24

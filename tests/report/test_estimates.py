@@ -9,10 +9,8 @@ from audiocapbench.benchmarks.mecat.groups import GROUPS, score_cap
 from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION
 from audiocapbench.data import Clip, Sample
 from audiocapbench.library.scoring import samples_of
-from audiocapbench.scores.compute import joined
-from audiocapbench.scores.estimate import Coverage, Estimate
-from audiocapbench.scores.groups import SampleScores, category
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.compute import SampleScores, category, joined
+from audiocapbench.scores.estimate import Coverage, Estimate, Scorer
 from audiocapbench.scores.table import ScoreTable
 from audiocapbench.signature import sign
 from audiocapbench.stats import FEWEST_FOR_INTERVAL

@@ -36,7 +36,7 @@ from audiocapbench.report.page.report_data import (
     provider_of,
     stored_summaries,
 )
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.estimate import Scorer
 from audiocapbench.store import Run
 from folders import write_folder
 from report_pages import gathered_runs, scored_runs

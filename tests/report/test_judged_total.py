@@ -10,7 +10,7 @@ from audiocapbench.data.outcome import Status
 from audiocapbench.judges import create_judges, judge_run
 from audiocapbench.report.leaderboard.board import LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.summary import summarise
 from audiocapbench.signature import Signature
 from audiocapbench.store import Store

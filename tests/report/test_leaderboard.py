@@ -15,7 +15,7 @@ from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.leaderboard.board import Board, LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.leaderboard.tables import PUBLISHED, board_tables, document, records
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.summary import summarise
 from audiocapbench.store import Store
 from cells import cells, headings

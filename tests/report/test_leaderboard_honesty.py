@@ -15,9 +15,9 @@ from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.leaderboard.tables import board_tables, document, pair_records
-from audiocapbench.scores.run_table import TableReader
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.summary import summarise
+from audiocapbench.scores.table import TableReader
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import RunKind, Store
 from audiocapbench.store.upgrades import traits_of_0_1

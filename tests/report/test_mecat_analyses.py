@@ -36,7 +36,7 @@ from audiocapbench.report.mecat.scored import (
 from audiocapbench.report.mecat.silence import silence_report
 from audiocapbench.report.mecat.stability import stability_report
 from audiocapbench.report.samples import write_samples
-from audiocapbench.scores.run_table import TableReader
+from audiocapbench.scores.table import TableReader
 from audiocapbench.stats.shares import clopper_pearson
 from audiocapbench.store import Store
 from cells import cells

@@ -26,10 +26,9 @@ from audiocapbench.report.page.plots import overall_bars
 from audiocapbench.report.page.report_data import gather, stored_summaries
 from audiocapbench.report.published_result import published_result
 from audiocapbench.scores import compute as computing
-from audiocapbench.scores.estimate import Estimate, Missing
+from audiocapbench.scores.compute import ALL, category
+from audiocapbench.scores.estimate import Estimate, Missing, Scorer
 from audiocapbench.scores.file_scores import score_files
-from audiocapbench.scores.groups import ALL, category
-from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import RunSummary, summarise
 from audiocapbench.scores.table import ScoreTable
 from audiocapbench.store import Run, Store

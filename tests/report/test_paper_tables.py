@@ -15,7 +15,7 @@ from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.html import write_report
 from audiocapbench.report.page.plots import overall_bars, tradeoff_points
 from audiocapbench.report.page.report_data import gather, stored_summaries
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.estimate import Scorer
 from audiocapbench.store import Store
 from audiocapbench.table.forms import latex_text, markdown_text
 from audiocapbench.table.terminal import fitted

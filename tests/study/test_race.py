@@ -12,7 +12,7 @@ from audiocapbench.engine import Asking
 from audiocapbench.errors import FatalError
 from audiocapbench.models import AudioContract
 from audiocapbench.plan import RunPlan, execute
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.estimate import Scorer
 from audiocapbench.stats.racing import deal_rounds
 from audiocapbench.store import Store
 from audiocapbench.study.race import RacePlan, RaceResult

@@ -19,7 +19,7 @@ from audiocapbench.data.outcome import Outcome, Reply
 from audiocapbench.engine import score_run
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.report_data import ReportData
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.estimate import Scorer
 from audiocapbench.store import Store
 from audiocapbench.store.unsaved import AnswerRecord
 from audiocapbench.web import board as web_board

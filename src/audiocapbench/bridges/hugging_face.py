@@ -13,8 +13,7 @@ from audiocapbench.data.problems import os_errors
 from audiocapbench.errors import AudioError, ReportError
 from audiocapbench.files import encodable, write_file
 from audiocapbench.report.samples import sample_rows
-from audiocapbench.scores.run_table import RunTable
-from audiocapbench.scores.table import estimate_records
+from audiocapbench.scores.table import RunTable, estimate_records
 from audiocapbench.table import Column, Table
 from audiocapbench.table.forms import markdown, markdown_rows, parquet_content
 from audiocapbench.version import VERSION

@@ -40,7 +40,7 @@ from audiocapbench.metrics.names import ScorerName, parse_name, split_names
 from audiocapbench.metrics.registry import METRICS
 from audiocapbench.metrics.result import first_column
 from audiocapbench.models import AudioContract
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.estimate import Scorer
 from audiocapbench.stats import mean_interval
 
 Grade = Callable[[JudgeInput], Awaitable[tuple[float, str] | str]]

@@ -24,8 +24,7 @@ from audiocapbench.data import Sample
 from audiocapbench.errors import AudioCapBenchError, did_you_mean
 from audiocapbench.files import write_file
 from audiocapbench.report.samples import sample_rows
-from audiocapbench.scores.run_table import RunTable
-from audiocapbench.scores.table import ScoreTable
+from audiocapbench.scores.table import RunTable, ScoreTable
 
 MOST_ANSWERS, MOST_CLIPS, MOST_BYTES = 1_000, 40, 40_000_000
 _PROJECT = "audiocapbench"

@@ -207,8 +207,8 @@ def subset(
         use (FILE): Estimate runs by this subset instead of choosing one.
     """
     from audiocapbench.judges.aggregation import OVERALL
-    from audiocapbench.scores.run_table import TableReader
-    from audiocapbench.scores.scorer import Scorer
+    from audiocapbench.scores.estimate import Scorer
+    from audiocapbench.scores.table import TableReader
     from audiocapbench.study.subset import choose_subset, estimate_by, read_subset, write_subset
 
     refuse_overwriting(out, [options.store_file(store)])

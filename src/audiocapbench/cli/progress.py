@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 _NEEDED_LATER = (
     "scipy.special audiocapbench.report.tables audiocapbench.report.samples "
-    "audiocapbench.scores.run_table"
+    "audiocapbench.scores.table"
 ).split()
 
 

@@ -108,7 +108,7 @@ def figures(
     """
     from audiocapbench.report.page import plots, report_data
     from audiocapbench.report.page.board import board_document
-    from audiocapbench.scores.run_table import keep_estimates
+    from audiocapbench.scores.table import keep_estimates
 
     wanted = plots.formats(kinds)
     kept = options.open_store(store)
@@ -375,7 +375,7 @@ def export(
     from audiocapbench.data.build.hub import Hub
     from audiocapbench.metrics.names import split_names
     from audiocapbench.report.published_result import export_result
-    from audiocapbench.scores.run_table import TableReader
+    from audiocapbench.scores.table import TableReader
 
     refuse_overwriting(out, [options.store_file(store)])
     if to == "hf" and not (judge is None and metrics is None):

@@ -92,8 +92,8 @@ def run(
     )
     end = carry_out(plan, yes=session.yes)
     # Loaded by now, while answers were awaited; nothing before the first question needs them.
-    from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
+    from audiocapbench.scores.table import keep_estimates
 
     store, traits, spending = plan.store, opened.traits, how.budget.spending
     summaries = [
@@ -152,7 +152,7 @@ def race(
     from audiocapbench.cli.progress import carry_out, explain_spending, say_where
     from audiocapbench.judges.aggregation import OVERALL
     from audiocapbench.models import create_models
-    from audiocapbench.scores.scorer import Scorer
+    from audiocapbench.scores.estimate import Scorer
     from audiocapbench.study.race import RacePlan
 
     if metric is not None and judge is not None:

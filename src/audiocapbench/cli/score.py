@@ -79,8 +79,8 @@ def score(
     )
     from audiocapbench.metrics.names import split_names
     from audiocapbench.plan import RunPlan
-    from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
+    from audiocapbench.scores.table import keep_estimates
 
     if files.model is not None and not files.predictions:
         raise AudioCapBenchError("--model says whose --predictions these are; add them")
@@ -160,9 +160,8 @@ def _score_files(
     from audiocapbench.data.predictions import read_predictions
     from audiocapbench.data.row import read_references
     from audiocapbench.report.tables import estimate_table
-    from audiocapbench.scores.estimate import counted
+    from audiocapbench.scores.estimate import Scorer, counted
     from audiocapbench.scores.file_scores import score_files
-    from audiocapbench.scores.scorer import Scorer
 
     check_metrics(None, names, audio=False)
     refuse_overwriting(out.per_sample, [predictions, references])
@@ -253,7 +252,7 @@ def _score_mecat(
 
 
 def _signatures(scores: "FileScores") -> list[str]:
-    from audiocapbench.scores.scorer import Scorer
+    from audiocapbench.scores.estimate import Scorer
 
     return signature_notes(scores.table.point(Scorer(name)).signature for name in scores.metrics)
 

@@ -11,7 +11,7 @@ from anyio import to_thread
 
 from audiocapbench.errors import AudioCapBenchError, did_you_mean
 from audiocapbench.metrics.names import split_names
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.estimate import Scorer
 from audiocapbench.stats.multiple import Correction
 
 _WORDS: dict[Any, str] = {

@@ -39,11 +39,9 @@ from audiocapbench.plan import (
     now,
 )
 from audiocapbench.report.tables import estimate_table
-from audiocapbench.scores.estimate import Estimate
-from audiocapbench.scores.run_table import keep_estimates
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.estimate import Estimate, Scorer
 from audiocapbench.scores.summary import RunSummary, summarise
-from audiocapbench.scores.table import estimate_records
+from audiocapbench.scores.table import estimate_records, keep_estimates
 from audiocapbench.store import DEFAULT_STORE, Run, Store
 from audiocapbench.table import Result, Row, Table
 

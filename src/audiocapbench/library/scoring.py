@@ -14,9 +14,8 @@ from audiocapbench.data.row import read_references
 from audiocapbench.errors import DatasetError, did_you_mean
 from audiocapbench.library.arguments import find_scorer, in_thread, metric_names
 from audiocapbench.report.tables import estimate_table
-from audiocapbench.scores.estimate import Estimate, counted
+from audiocapbench.scores.estimate import Estimate, Scorer, counted
 from audiocapbench.scores.file_scores import FileScores, score_files
-from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.table import estimate_records
 from audiocapbench.table import Result, Row, Table, signature_notes
 

@@ -8,10 +8,10 @@ from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Reply, Status
 from audiocapbench.errors import ReportError
 from audiocapbench.models.registry import PUBLISHED_NAMES
-from audiocapbench.scores.groups import ALL, GroupKey, category
-from audiocapbench.scores.run_table import TableReader
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.compute import ALL, GroupKey, category
+from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.summary import RunSummary
+from audiocapbench.scores.table import TableReader
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
 

@@ -10,8 +10,7 @@ from audiocapbench.data.records import DELIMITERS, JSON_LINES
 from audiocapbench.errors import MetricError
 from audiocapbench.files import csv_text, write_file
 from audiocapbench.metrics import find_metric
-from audiocapbench.scores.run_table import RunTable
-from audiocapbench.scores.table import ScoreTable
+from audiocapbench.scores.table import RunTable, ScoreTable
 from audiocapbench.table import Row
 
 _DETAILS = ("clip", "subtask", "domain", "difficulty")

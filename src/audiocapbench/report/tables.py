@@ -5,9 +5,8 @@ from dataclasses import replace
 
 from audiocapbench.benchmarks.corpora import without_null
 from audiocapbench.judges.aggregation import OVERALL
-from audiocapbench.scores.estimate import Estimate, interval_words, missing_words
-from audiocapbench.scores.groups import ALL, GroupKey, category
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.compute import ALL, GroupKey, category
+from audiocapbench.scores.estimate import Estimate, Scorer, interval_words, missing_words
 from audiocapbench.scores.summary import RunSummary
 from audiocapbench.scores.table import ScoreTable
 from audiocapbench.table import Column, Row, Table, shown, signature_notes

@@ -9,9 +9,8 @@ from audiocapbench.benchmarks.corpora import UnscoredCorpus, compute_by_corpus, 
 from audiocapbench.data import Sample
 from audiocapbench.data.predictions import Predictions, match_ids
 from audiocapbench.metrics import MetricResult, compute
-from audiocapbench.scores.estimate import Missing
-from audiocapbench.scores.groups import SampleScores
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.compute import SampleScores
+from audiocapbench.scores.estimate import Missing, Scorer
 from audiocapbench.scores.table import ScoreTable
 
 

@@ -22,11 +22,17 @@ from audiocapbench.judges.aggregation import (
     panel,
 )
 from audiocapbench.judges.registry import is_judge_name, is_listed
-from audiocapbench.scores.compute import point_estimate, with_interval
-from audiocapbench.scores.groups import ALL, Group, GroupKey, SampleScores, category
-from audiocapbench.scores.run_table import RunTable, TableReader
-from audiocapbench.scores.scorer import Scorer
-from audiocapbench.scores.table import Estimates, documents
+from audiocapbench.scores.compute import (
+    ALL,
+    Group,
+    GroupKey,
+    SampleScores,
+    category,
+    point_estimate,
+    with_interval,
+)
+from audiocapbench.scores.estimate import Scorer
+from audiocapbench.scores.table import Estimates, RunTable, TableReader, documents
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats.agreement import category_counts, fleiss_kappa, krippendorff_alpha
 from audiocapbench.store import Run, Store

@@ -3,17 +3,22 @@
 Whatever shows a score reads it here, so that a number is the same wherever it stands.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
+from shlex import quote
 from typing import Any, NamedTuple
 
+from audiocapbench.benchmarks import Traits, stored_traits
 from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.benchmarks.corpora import UnscoredCorpus, leaves_null_out, without_null
 from audiocapbench.data import Sample
-from audiocapbench.scores.compute import missing_in, point_estimate, with_interval
-from audiocapbench.scores.estimate import Estimate, Replies
-from audiocapbench.scores.groups import (
+from audiocapbench.data.outcome import Status, median_latency, total_cost
+from audiocapbench.errors import JudgeError, StoreError
+from audiocapbench.judges.aggregation import OVERALL, Scores, by_judge
+from audiocapbench.scores.compute import (
     ALL,
     CATEGORY,
     Group,
@@ -22,8 +27,27 @@ from audiocapbench.scores.groups import (
     category,
     facet_groups,
     group_samples,
+    missing_in,
+    point_estimate,
+    with_interval,
 )
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.estimate import (
+    HAVE_TEXT,
+    Coverage,
+    Estimate,
+    Missing,
+    Replies,
+    Scorer,
+    is_known,
+    judge_order,
+    metrics_in_order,
+    missing_after,
+    unjudged_after,
+)
+from audiocapbench.signature import Signature
+from audiocapbench.stats import Interval
+from audiocapbench.store import Dataset, Run, RunLine, Store, StoredEstimate
+from audiocapbench.store.judgements import Judgement, overall_of
 from audiocapbench.table import Row
 
 Estimates = dict[str, Estimate]
@@ -199,3 +223,198 @@ def estimate_records(table: ScoreTable, scorers: Iterable[Scorer]) -> list[Row]:
         for group, key in keys
         for one in [table.estimate(scorer, key)]
     ]
+
+
+class RunTable(ScoreTable):
+    """Scores of one run.
+
+    Attributes:
+        traits: The benchmark's, as they were when the run began.
+        missing_clips: Clips that belong to its data but were not there.
+        outcomes: Answers by sample id.
+        state: What the store called the run's state when it was read.
+        store_option: What a command that is suggested says to mean the run's store.
+    """
+
+    samples: tuple[Sample, ...]
+
+    def __init__(
+        self, store: Store, run: Run, dataset: Dataset, traits: Traits, only: str | None
+    ) -> None:
+        # Before anything else: what changes while a run is read must not pass for known.
+        self.state = store.state(run.id)
+        kept = {(one.scorer, one.group): kept_estimate(one) for one in store.estimates(run.id)}
+        self.run, self.traits, self.store_option = run, traits, store.option
+        self.missing_clips = len(dataset.missing)
+        self.outcomes = store.outcomes(run.id)
+        self.judgements: dict[str, list[Judgement]] = {}
+        for one in store.judgements(run.id, only):
+            self.judgements.setdefault(one.judge, []).append(one)
+        self._verdicts: dict[str, dict[str, Scores]] = {}
+        self._judge_signatures: dict[str, Signature] = {}
+        replies = {key: missing_after(one.reply.status) for key, one in self.outcomes.items()}
+        chosen = set(run.sample_ids)
+        samples = tuple(one for one in dataset.samples if one.id in chosen)
+        columns: dict[Scorer, SampleScores] = {}
+        for metric, given in store.scores(run.id, only).items():
+            own = columns[Scorer(metric)] = SampleScores()
+            for score in given:
+                if replies.get(score.sample_id, Missing.NOT_ASKED) in HAVE_TEXT:
+                    own.add(score.sample_id, score.value, score.statistics, score.signature)
+        super().__init__(samples, traits.aggregation, columns, replies, kept)
+        for judge in self.judgements:
+            verdicts, made = self.verdicts(judge), self.judge_signature(judge)
+            statuses: dict[str, list[Status]] = {}
+            for one in self.current_judgements(judge):
+                if one.sample_id not in verdicts:
+                    statuses.setdefault(one.sample_id, []).append(one.status)
+            missing = {key: unjudged_after(each) for key, each in statuses.items()}
+            for name in next(iter(verdicts.values()), {}):
+                values = {key: one[name] for key, one in verdicts.items() if name in one}
+                columns[Scorer(judge, name)] = SampleScores.of_values(values, made, missing)
+            whole = {key: overall_of(one, made) for key, one in verdicts.items()}
+            columns[Scorer(judge, OVERALL)] = SampleScores.of_values(whole, made, missing)
+
+    def judge_signature(self, judge: str) -> Signature:
+        """The way in which most of its judgements were made; others are left out."""
+        if judge not in self._judge_signatures:
+            counts = Counter(one.signature for one in self.judgements[judge])
+            self._judge_signatures[judge] = counts.most_common(1)[0][0]
+        return self._judge_signatures[judge]
+
+    def current_judgements(self, judge: str) -> list[Judgement]:
+        """What a judge said of the samples, without what was made in another way."""
+        if judge not in self.judgements:
+            does = f"audiocapbench score {self.run.id} --judge {quote(judge)}{self.store_option}"
+            raise JudgeError(f"{judge} has not judged run {self.run.id}; this asks it: {does}")
+        made, chosen = self.judge_signature(judge), set(self.run.sample_ids)
+        own = self.judgements[judge]
+        return [one for one in own if one.signature == made and one.sample_id in chosen]
+
+    def verdicts(self, judge: str) -> dict[str, Scores]:
+        """Scores by dimension of each sample, a judge's rounds put together."""
+        if judge not in self._verdicts:
+            self._verdicts[judge] = by_judge(self.current_judgements(judge)).get(judge, {})
+        return self._verdicts[judge]
+
+    @property
+    def scorers(self) -> list[Scorer]:
+        """Judges' overall scores, our offline judge last; then metrics that are installed here."""
+        judges = sorted(self.judgements, key=judge_order)
+        metrics = metrics_in_order(one.name for one in self.scores if one.dimension is None)
+        return [*(Scorer(name, OVERALL) for name in judges), *map(Scorer, metrics)]
+
+    @property
+    def unknown_metrics(self) -> list[str]:
+        """Metrics with scores that nothing here can add up: their plug-in is gone, or broken."""
+        metrics = [one.name for one in self.scores if one.dimension is None]
+        return sorted(name for name in metrics if not is_known(name))
+
+    def dimensions(self, judge: str) -> list[Scorer]:
+        """A judge's dimensions, without ``overall``."""
+        return [one for one in self.scores if one.judge == judge and not one.is_overall]
+
+    def signature(self, scorer: Scorer) -> Signature:
+        """How a scorer's scores of the run were made; unsigned where there are none."""
+        return self.point(scorer).signature
+
+    @property
+    def has_no_answers(self) -> bool:
+        """Whether no sample has an answer, so that nothing can ever be scored."""
+        return not any(one in HAVE_TEXT for one in self.replies.values())
+
+    @property
+    def statuses(self) -> Counter[str]:
+        """How many samples ended in which way; those that were never asked are not among them."""
+        return Counter(str(one.reply.status) for one in self.outcomes.values())
+
+    @property
+    def coverage(self) -> Coverage:
+        """Coverage of the run as a whole."""
+        statuses = self.statuses
+        return Coverage(len(self.run.sample_ids), statuses[Status.OK], statuses[Status.EMPTY])
+
+    @property
+    def unanswered(self) -> dict[Missing, int]:
+        """How many samples have no text to score, for each reason."""
+        got = Counter(self.replies.get(key, Missing.NOT_ASKED) for key in self.run.sample_ids)
+        return {one: got[one] for one in Missing if got[one] and one not in HAVE_TEXT}
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Dollars that the answers cost, where known."""
+        return total_cost(one.reply.cost_usd for one in self.outcomes.values())
+
+    @property
+    def cost_estimated(self) -> int:
+        """How many answers came without usage, so that their cost is estimated."""
+        return sum(one.reply.cost_is_estimated for one in self.outcomes.values())
+
+    @property
+    def latency_s(self) -> float | None:
+        """Median time of an answer that was asked for and not found in the cache."""
+        return median_latency(self.outcomes.values())
+
+    def judging_cost(self, judge: str) -> float | None:
+        """Dollars that all judgements cost, where known."""
+        return total_cost(one.cost_usd for one in self.judgements.get(judge, ()))
+
+
+def keep_estimates(store: Store, tables: Iterable[RunTable]) -> None:
+    """Keep what was computed of runs, for whoever shows them next."""
+    for table in tables:
+        new = []
+        for (scorer, key), one in table.computed.items():
+            numbers: Any = one.flat()
+            counts = {"n": one.n, **one.coverage._asdict()}
+            counts |= {f"{_WHY}{reason}": count for reason, count in one.missing.items()}
+            numbers |= {"counts": counts, "lacks": one.lacks, "signature": one.signature}
+            numbers["value"] = numbers.pop("score")
+            new.append(StoredEstimate(scorer.label, str(key), **numbers))
+        # A store that can only be read is shown all the same.
+        with suppress(StoreError):
+            if new:
+                store.put_estimates(table.run.id, table.state, new)
+
+
+def labels(runs: Sequence[Run | RunLine]) -> list[str]:
+    """The model of each, with the run's number where two share it."""
+    names = Counter(one.model for one in runs)
+    return [f"{one.model} (run {one.id})" if names[one.model] > 1 else one.model for one in runs]
+
+
+class TableReader:
+    """Reads runs from a store, and each dataset once."""
+
+    def __init__(self, store: Store, only: str | None = None) -> None:
+        """Read everything, or of all metrics and judges only one."""
+        self._store, self._only = store, only
+        self._datasets: dict[tuple[str, str], tuple[Dataset, Traits]] = {}
+
+    def read(self, run: Run) -> RunTable:
+        """A run with all its outcomes, scores and judgements."""
+        key = (run.dataset, run.benchmark)
+        if key not in self._datasets:
+            found = self._store.dataset(*key)
+            self._datasets[key] = (found, stored_traits(found))
+        return RunTable(self._store, run, *self._datasets[key], self._only)
+
+
+_WHY = "missing: "
+"""Stands before a reason among an estimate's counts, which know an empty answer already."""
+
+
+def kept_estimate(one: StoredEstimate) -> Estimate:
+    """An estimate as the store has it."""
+    counts = one.counts
+    return Estimate(
+        one.value,
+        counts["n"],
+        Coverage(counts["total"], counts["answered"], counts["empty"]),
+        one.as_zero,
+        None if one.worst is None or one.best is None else Interval(one.worst, one.best),
+        None if one.low is None or one.high is None else Interval(one.low, one.high),
+        one.signature,
+        one.lacks,
+        {reason: counts[key] for reason in Missing if (key := f"{_WHY}{reason}") in counts},
+    )

@@ -12,9 +12,9 @@ from audiocapbench.data.opinions import Opinions
 from audiocapbench.data.problems import Problem
 from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
-from audiocapbench.scores.groups import ALL, CATEGORY, GroupKey
-from audiocapbench.scores.run_table import RunTable, TableReader, labels
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.compute import ALL, CATEGORY, GroupKey
+from audiocapbench.scores.estimate import Scorer
+from audiocapbench.scores.table import RunTable, TableReader, labels
 from audiocapbench.signature import Signature, sign
 from audiocapbench.stats import Interval
 from audiocapbench.stats.multiple import Correction, corrected

@@ -16,9 +16,8 @@ from audiocapbench.engine import Preview, Progress, Stop
 from audiocapbench.errors import ReportError
 from audiocapbench.models import Model
 from audiocapbench.plan import Call, Host, Plan, RunPlan, execute
-from audiocapbench.scores.estimate import HAVE_TEXT, Missing
-from audiocapbench.scores.run_table import TableReader
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.estimate import HAVE_TEXT, Missing, Scorer
+from audiocapbench.scores.table import TableReader
 from audiocapbench.stats.racing import ALPHA, Race, Round, deal_rounds
 from audiocapbench.store import Run
 

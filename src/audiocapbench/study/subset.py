@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from audiocapbench.errors import ReportError
 from audiocapbench.files import write_file
-from audiocapbench.scores.groups import ALL
-from audiocapbench.scores.run_table import RunTable, labels
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.compute import ALL
+from audiocapbench.scores.estimate import Scorer
+from audiocapbench.scores.table import RunTable, labels
 from audiocapbench.stats import Interval
 from audiocapbench.stats.correlation import kendall
 from audiocapbench.stats.predicted import student

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Validati
 from audiocapbench.errors import AudioError, StoreError
 from audiocapbench.report.page.html import SERVED_SCRIPTS, STYLES, joined
 from audiocapbench.report.page_file import render
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.estimate import Scorer
 from audiocapbench.web.board import Boards
 from audiocapbench.web.board_list import SORTS, ListQuery, QueryError
 from audiocapbench.web.live import LiveFeed, events

@@ -23,7 +23,7 @@ from audiocapbench.report.page.board import (
 from audiocapbench.report.page.document import BoardDocument, ServedBoard, TrialRun
 from audiocapbench.report.page.explorer import NOT_ASKED
 from audiocapbench.report.page.report_data import KeptData, gather, kept_data, stored_summaries
-from audiocapbench.scores.run_table import TableReader, keep_estimates
+from audiocapbench.scores.table import TableReader, keep_estimates
 from audiocapbench.store import RunLine, Store
 from audiocapbench.web.board_list import BoardList, QueryError
 

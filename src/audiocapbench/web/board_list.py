@@ -22,7 +22,7 @@ from audiocapbench.report.page.explorer import (
     note_of,
     words_of,
 )
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.estimate import Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.store import Store
 from audiocapbench.store.browsing import RoundScores, SampleHead

@@ -18,12 +18,12 @@ from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.scores import compute
-from audiocapbench.scores.groups import ALL as EVERYTHING
-from audiocapbench.scores.groups import Group, SampleScores, group_samples
-from audiocapbench.scores.groups import category as in_category
-from audiocapbench.scores.run_table import RunTable, TableReader
-from audiocapbench.scores.scorer import Scorer, without_plugin
+from audiocapbench.scores.compute import ALL as EVERYTHING
+from audiocapbench.scores.compute import Group, SampleScores, group_samples
+from audiocapbench.scores.compute import category as in_category
+from audiocapbench.scores.estimate import Scorer, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
+from audiocapbench.scores.table import RunTable, TableReader
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval, power
 from audiocapbench.stats.multiple import Correction, corrected

@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 
 from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.report.leaderboard.ranking import MOST_PAIRS, Placement, Ranking, UntestedReason
-from audiocapbench.scores.estimate import counted, missing_words
-from audiocapbench.scores.groups import ALL, GroupKey
-from audiocapbench.scores.run_table import RunTable
-from audiocapbench.scores.scorer import FEWEST_SHARE, Scorer
+from audiocapbench.scores.compute import ALL, GroupKey
+from audiocapbench.scores.estimate import FEWEST_SHARE, Scorer, counted, missing_words
+from audiocapbench.scores.table import RunTable
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval
 from audiocapbench.stats.multiple import Correction

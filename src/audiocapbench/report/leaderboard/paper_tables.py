@@ -18,8 +18,8 @@ from audiocapbench.report.leaderboard.board import (
     RunEntry,
 )
 from audiocapbench.report.leaderboard.tables import in_order, shown_name
-from audiocapbench.scores.groups import category
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.compute import category
+from audiocapbench.scores.estimate import Scorer
 from audiocapbench.table import Column, Row, Table, signature_notes
 
 _METRICS = ("meteor", "bleu_4", "rouge_l")

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.scores import compute
-from audiocapbench.scores.estimate import Estimate
-from audiocapbench.scores.groups import Group, GroupKey
-from audiocapbench.scores.run_table import RunTable
-from audiocapbench.scores.scorer import FEWEST_SHARE, Scorer
+from audiocapbench.scores.compute import Group, GroupKey
+from audiocapbench.scores.estimate import FEWEST_SHARE, Estimate, Scorer
+from audiocapbench.scores.table import RunTable
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.paired import SWAPS, permutation_tests
 from audiocapbench.stats.power import ALPHA, fewest_to_test

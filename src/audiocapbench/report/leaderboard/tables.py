@@ -7,9 +7,9 @@ from typing import Any
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, PublishedEntry, RunEntry
 from audiocapbench.report.leaderboard.ranking import PairTest, Placement, Ranking, UntestedReason
+from audiocapbench.scores.compute import ALL
+from audiocapbench.scores.compute import category as in_category
 from audiocapbench.scores.estimate import counted
-from audiocapbench.scores.groups import ALL
-from audiocapbench.scores.groups import category as in_category
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, ROUNDS, SEED
 from audiocapbench.stats.power import ALPHA
 from audiocapbench.table import Column, Row, Table, dollars, signature_notes

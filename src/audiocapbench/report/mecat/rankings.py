@@ -39,7 +39,7 @@ from audiocapbench.metrics.date.metric import aggregate_date
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.mecat.scored import METRIC, SIMILARITY, GroupScore, ScoredAnswers
 from audiocapbench.scores.compute import corpus_means
-from audiocapbench.scores.scorer import FEWEST_SHARE, SLACK
+from audiocapbench.scores.estimate import FEWEST_SHARE, SLACK
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
 from audiocapbench.stats.correlation import kendall
 from audiocapbench.table import Column, Findings, Row, Table, shown

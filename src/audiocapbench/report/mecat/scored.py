@@ -22,10 +22,9 @@ from audiocapbench.engine.scoring import answered
 from audiocapbench.errors import DatasetError, ReportError
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.scores.groups import SampleScores, category
-from audiocapbench.scores.run_table import TableReader
-from audiocapbench.scores.scorer import Scorer
-from audiocapbench.scores.table import ScoreTable
+from audiocapbench.scores.compute import SampleScores, category
+from audiocapbench.scores.estimate import Scorer
+from audiocapbench.scores.table import ScoreTable, TableReader
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.store import Run, Store
 

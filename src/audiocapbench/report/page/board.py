@@ -36,8 +36,7 @@ from audiocapbench.report.page.report_data import (
     clip_of,
     provider_of,
 )
-from audiocapbench.scores.estimate import Estimate
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.estimate import Estimate, Scorer
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, ROUNDS, SEED
 from audiocapbench.stats.correlation import kendall, rank_correlation
 from audiocapbench.store import Store

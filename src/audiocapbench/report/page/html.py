@@ -11,7 +11,7 @@ from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.explorer import AudioChoice, explorer_data, sound_size, sounds_of
 from audiocapbench.report.page.report_data import ReportData
 from audiocapbench.report.page_file import render, source_hash, template_text, write_page
-from audiocapbench.scores.run_table import keep_estimates
+from audiocapbench.scores.table import keep_estimates
 from audiocapbench.store import Store
 
 VIEWS = """

@@ -18,11 +18,16 @@ from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.leaderboard.board import PublishedEntry
 from audiocapbench.report.leaderboard.build import default_scorer, published_beside
 from audiocapbench.report.page.document import BoardModel
-from audiocapbench.scores.estimate import Estimate
-from audiocapbench.scores.groups import ALL, GroupKey, category
-from audiocapbench.scores.run_table import RunTable, TableReader, kept_estimate, labels
-from audiocapbench.scores.scorer import Scorer, judge_order, metrics_in_order, without_plugin
+from audiocapbench.scores.compute import ALL, GroupKey, category
+from audiocapbench.scores.estimate import (
+    Estimate,
+    Scorer,
+    judge_order,
+    metrics_in_order,
+    without_plugin,
+)
 from audiocapbench.scores.summary import RunSummary, why_unscored
+from audiocapbench.scores.table import RunTable, TableReader, kept_estimate, labels
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, RunLine, Store
 from audiocapbench.store.browsing import SampleHead

@@ -26,7 +26,7 @@ from audiocapbench.report.page.html import STYLES, joined, page_policy, write_re
 from audiocapbench.report.page.report_data import ReportData, gather, stored_summaries
 from audiocapbench.report.page_file import render, write_page
 from audiocapbench.report.site.submission import CheckedSubmission, skeleton
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.estimate import Scorer
 from audiocapbench.store import Store
 
 _SCRIPTS = "base.js state.js charts.js leaderboard.js about.js embedded.js site.js".split()
