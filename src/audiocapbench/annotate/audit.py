@@ -1,8 +1,7 @@
 """The last stage: sheets on which people say how good annotations are; and a clip's history.
 
-An A/B sheet (accuracy first, then detail) sets an annotation against a safe, a wrong and, where
-there is one, a person's caption; which is which is kept in the store alone. A REL sheet has all
-views of a clip on a scale from 1 to 5, as appendix F of the MECAT paper has it.
+An A/B sheet sets an annotation against a safe, a wrong and, where there is one, a person's caption;
+a REL sheet has all views of a clip on a scale from 1 to 5 (appendix F of the MECAT paper).
 """
 
 import hashlib
@@ -43,10 +42,7 @@ _COLUMNS = {
 
 
 class Audit(NamedTuple):
-    """What people said: votes as pairs, the annotation first; ratings by domain and item, in order.
-
-    ``unrated`` counts items of the sheets of which nobody said anything.
-    """
+    """What people said: votes as pairs, the annotation first, and ratings by domain and item."""
 
     pairs: tuple[CaptionPair, ...]
     ratings: Mapping[tuple[str, str], Sequence[float]]
@@ -63,11 +59,7 @@ def write_sheets(
     people: Sequence[str] = (),
     seed: int = 0,
 ) -> StageResult:
-    """Draw items, write the sheets and keep which is which.
-
-    Args:
-        people: Who rates; with names, a project for 'view --rate' is written for each sheet.
-    """
+    """Draw items, write the sheets, with projects for 'view --rate' of people, and keep the key."""
     merged, heard, good = context.merged(), context.passed("hear"), list(context.passed("check"))
     if not good:
         raise AnnotationError(f"{folder.root}: no annotation has passed 'annotate check'")

@@ -1,8 +1,4 @@
-"""The third stage: every annotation is held to the rules; each rejection has its reasons.
-
-Rules look at a clip alone; near-duplicates and the similarity of clip and caption are looked for
-among those that remain. A check that cannot be made is not run, and that is said.
-"""
+"""The third stage: every annotation is held to the rules; each rejection has its reasons."""
 
 import hashlib
 import random
@@ -173,10 +169,7 @@ def clap_margins(
 
 
 def survival(context: StageContext) -> list[dict[str, Any]]:
-    """Each step from the folder on, how many clips are left after it, and how many went.
-
-    A clip goes at the first step that it does not pass.
-    """
+    """How many clips are left after each step; a clip goes at the first that it fails."""
     heard, merged, checked = (
         context.kept.records(context.project, stage).values() for stage in STAGES[:3]
     )

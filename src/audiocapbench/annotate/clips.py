@@ -54,15 +54,7 @@ def open_clips(
     follow_links: bool = False,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> ClipFolder:
-    """Read a folder of audio; metadata.jsonl or .csv in it may say more of its clips.
-
-    Args:
-        sample: Only so many, drawn by lot; a smaller draw is part of a larger one.
-
-    Raises:
-        AnnotationError: There is no such folder, or no audio in it.
-        InvalidDataError: Its metadata cannot be read.
-    """
+    """Read a folder, or a sample by lot, of which a smaller draw is part; metadata may say more."""
     if not root.is_dir():
         raise AnnotationError(f"{root}: no such folder")
     names = [

@@ -1,7 +1,6 @@
 """The contract of the merge: appendix D's fields as JSON, read strictly; nothing is guessed.
 
-Only what cannot change a meaning is forgiven: text around the object, the case of field names,
-and underscores or a lost plural in them.
+Only text around the object and how field names are written is forgiven.
 """
 
 import json
@@ -48,10 +47,7 @@ class QuestionAnswer(BaseModel):
 
 
 class Annotation(BaseModel):
-    """What the language model made of what experts said: six views in three wordings each.
-
-    The first caption of speech, music and sound is ``NONE`` where there is none.
-    """
+    """What the language model made of what experts said: six views in three wordings each."""
 
     confidence: str
     conflicts: list[str]

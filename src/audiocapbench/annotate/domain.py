@@ -19,13 +19,10 @@ Said = Mapping[str, Finding]
 
 
 class DomainRules(NamedTuple):
-    """Thresholds, each at or above which something counts as heard.
+    """Thresholds at or above which something counts as heard.
 
-    Attributes:
-        speech_share: Share of the clip that is in segments of speech.
-        speech_label, music_label, sound_label: Highest probability of a label of speech, of music,
-            or of anything else that is a sound.
-        silence_dbfs: RMS below which a clip is silent, whatever else is said of it.
+    The share of speech in the clip, the likeliest label of speech, of music and of any other sound;
+    below ``silence_dbfs``, an RMS level, a clip is silent whatever else is said of it.
     """
 
     speech_share: float = 0.1

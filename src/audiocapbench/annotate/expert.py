@@ -39,12 +39,8 @@ class ClipAudio:
 class Expert(Protocol):
     """Analyses a clip and says how sure it is.
 
-    Attributes:
-        name: What it is called in options and tables.
-        needs: What has to be installed or given, in words.
-        version: Everything beside the clip that changes what it says.
-        domains: Letters of the domains that it runs on, such as ``S`` or ``SM``: a clip that has
-            one of them. Empty for every clip, which is then also heard before its domain is known.
+    ``version`` is everything beside the clip that changes what it says. ``domains`` are the letters
+    of those that it runs on, such as ``SM``; without any it hears every clip, and before others.
     """
 
     @property

@@ -48,11 +48,7 @@ def hear(
     rules: DomainRules,
     describe: Model | None = None,
 ) -> StageResult:
-    """Have all experts hear all clips, as far as they have not, and decide each clip's domain.
-
-    Raises:
-        AudioCapBenchError: As ``AskContext.ask`` does; what was found is kept.
-    """
+    """Have all experts hear all clips, as far as they have not, and decide each clip's domain."""
     described, cost = _describe(context, folder, describe) if describe else ({}, None)
     hearing = _Hearing(context, folder, panel, rules)
     hearing.run()

@@ -1,7 +1,4 @@
-"""What an annotation must not say, in code: appendix D's own rules, and what experts contradict.
-
-Each rule looks at one clip and yields the reasons to reject it; none of them mends anything.
-"""
+"""What an annotation must not say: each rule yields the reasons to reject a clip."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping

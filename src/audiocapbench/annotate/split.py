@@ -70,8 +70,7 @@ def read_shares(text: str) -> dict[str, float]:
 def assign(clips: Mapping[str, tuple[str, str]], shares: Shares, seed: int = 0) -> dict[str, str]:
     """The split of each clip, given its source and domain.
 
-    Sources are dealt in an order drawn by lot, the largest first, each whole to the split that
-    lacks most of its domains: within what whole sources allow, each split has its share of each.
+    Sources are dealt in an order drawn by lot, the largest first, each to the split that lacks most.
     """
     sources: dict[str, list[str]] = defaultdict(list)
     for clip, (source, _) in clips.items():
@@ -113,12 +112,7 @@ def split(
     licence: str | None = None,
     seed: int = 0,
 ) -> StageResult:
-    """Write the datasets; what is there already is kept, and the same command goes on.
-
-    Args:
-        name: What the benchmark is called; the folder's name by default.
-        licence: Of the whole folder, for the datasheet.
-    """
+    """Write the datasets; what is there already is kept, and the same command goes on."""
     root = context.root
     if out.resolve().is_relative_to(root.resolve()):
         raise AnnotationError(f"{out}: lies in the folder that is annotated; choose another")
@@ -228,10 +222,7 @@ def _write_lines(place: Path, clips: Sequence[KeptClip]) -> None:
 
 
 def provenance(annotation: Annotation, said: Mapping[str, Finding]) -> dict[str, Any]:
-    """Who said what of a clip, and for the first caption of each view, whose words it has.
-
-    A word that no expert said is listed as the language model's own.
-    """
+    """Which expert said each word of a view's first caption, or that none did."""
     stems = {
         name: {stem(word) for text in _texts(one.document) for word in plain_words(text).split()}
         for name, one in said.items()

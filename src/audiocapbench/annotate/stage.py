@@ -1,7 +1,4 @@
-"""What all stages share: what each reads of those before it, keeps of every clip, and shows.
-
-A stage is also a run of the store: others see how far it got, and may share it.
-"""
+"""What all stages share: what each reads of those before it, and keeps of every clip as a run."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -51,10 +51,7 @@ def category(name: str) -> GroupKey:
 
 @dataclass(frozen=True, slots=True)
 class SampleScores:
-    """One scorer's scores by sample id, how each was made, and what resampling needs of it.
-
-    ``missing`` says why answers have none, where that is known of the scorer.
-    """
+    """One scorer's scores by sample: values, what resampling needs, and why others have none."""
 
     values: dict[str, float] = field(default_factory=dict)
     statistics: dict[str, Sequence[float]] = field(default_factory=dict)
@@ -82,12 +79,7 @@ class SampleScores:
 
 @dataclass(frozen=True)
 class Group:
-    """Samples that are scored together.
-
-    Attributes:
-        clips: The clip of each, which is drawn whole.
-        aggregation: Of a total alone: which corpora it is the weighted sum of.
-    """
+    """Samples that are scored together; of a total, ``aggregation`` has its corpora."""
 
     samples: tuple[Sample, ...]
     clips: tuple[str, ...]
@@ -143,8 +135,7 @@ def group_samples(
 ) -> dict[GroupKey, Group]:
     """Everything, and each category.
 
-    Of a benchmark with corpora, everything is those that count, and its score is their total;
-    the corpora that count come first among the categories.
+    With corpora, everything is those that count, which are also the first categories.
     """
     members: dict[GroupKey, list[Sample]] = {ALL: []}
     for name in aggregation.weights if aggregation is not None else ():
@@ -228,10 +219,7 @@ def missing_in(group: Group, scores: SampleScores, replies: Replies) -> dict[Mis
 def with_interval(
     estimate: Estimate, scorer: Scorer, group: Group, scores: SampleScores
 ) -> Estimate:
-    """An estimate with its 95 % interval; without one where any corpus has too few samples.
-
-    All answers about a clip are drawn together.
-    """
+    """An estimate with its 95 % interval over clips, where every corpus has enough samples."""
     statistics, present = _column(group, scores)
     if estimate.value is None or not enough(group, present):
         return estimate
@@ -321,10 +309,7 @@ def corpus_means(
 
 
 def spread_as_zeros(group: Group, statistics: FloatArray, present: Mask) -> FloatArray:
-    """Statistics of shape (n, ..., k) such that samples without a score count as zero.
-
-    Each corpus has a place, with a count of its samples with a score, and one of all.
-    """
+    """As ``spread``, with zeros where there is no score, and a count of those that have one."""
     here = present[..., np.newaxis].astype(np.float64)
     return _by_corpus(group, np.concatenate([statistics * here, here], axis=-1))
 
@@ -358,10 +343,7 @@ def _column(group: Group, scores: SampleScores) -> tuple[FloatArray, Mask]:
 def _with_failures(
     scorer: Scorer, group: Group, statistics: FloatArray, present: Mask
 ) -> tuple[float | None, Interval | None]:
-    """Failures counted as zero, and their bounds; none where a corpus has no samples at all.
-
-    Failures count against a score by their share of the samples, whatever it adds up.
-    """
+    """Failures as zero, and their bounds; none where a corpus has no samples at all."""
     places, zero, most = group.places, 0.0, 0.0
     for place, weight in enumerate(group.weights.tolist()):
         rows = places == place

@@ -77,12 +77,10 @@ class Estimate:
     """One scorer on one group of samples, with all that is needed to trust the number.
 
     Attributes:
-        value: Over the samples that have a score, as published; None where there are none.
-        n: How many have one.
+        value: Over the ``n`` samples that have a score, as published; None where there are none.
         as_zero: The same with every failure counted as 0.
         bounds: The worst and the best that the failures could make of it.
         interval: 95 %, by ``stats.METHODS``; None for too few samples or clips.
-        signature: How it was made; unsigned where there is no score.
         lacks: Of a total: the corpora without a score that it cannot be formed for; None of others.
         missing: How many samples have no score, for each reason.
     """
@@ -252,10 +250,7 @@ def without_plugin(metric: str) -> str:
 
 
 def metrics_in_order(metrics: Iterable[str]) -> list[str]:
-    """Metrics in the order of ``audiocapbench metrics``, plug-ins last; unknown ones are not there.
-
-    A store may have scores of a metric whose plug-in is gone.
-    """
+    """Metrics that work here, in the order of ``audiocapbench metrics``, plug-ins last."""
     order = {name: place for place, name in enumerate(METRICS)}
     names = [name for name in metrics if is_known(name)]
     return sorted(names, key=lambda name: (order.get(parse_name(name).name, len(order)), name))

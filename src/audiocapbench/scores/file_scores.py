@@ -18,11 +18,8 @@ from audiocapbench.scores.table import ScoreTable
 class FileScores:
     """Scores of a set of predictions, and what did not take part.
 
-    Attributes:
-        ids: Samples that were scored, in the order of the references.
-        missing: Ids with references but no prediction; ``surplus`` are the reverse.
-        unscored: Corpora that were too small for a metric.
-        note: What had to be done for ids to meet, in a sentence.
+    ``missing`` are ids with references but no prediction, ``surplus`` the reverse; ``note`` says what
+    had to be done for ids to match.
     """
 
     table: ScoreTable

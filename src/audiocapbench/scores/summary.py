@@ -42,12 +42,8 @@ from audiocapbench.store import Run, Store
 class JudgeSummary:
     """One judge on one run.
 
-    Attributes:
-        answered: Samples that the model answered, so that there was something to judge.
-        judged: Those of them with a verdict.
-        stale: Judgements that were made in another way and are left out.
-        overall: Estimates by dimension, and ``overall``.
-        reasons: Why judgements have no scores and how many it kept from them, most of them first.
+    ``answered`` are samples with something to judge, ``judged`` those with a verdict; ``stale`` are
+    judgements that were made in another way, ``reasons`` why others have no scores.
     """
 
     judge: str
@@ -159,10 +155,7 @@ def summarise(
 
 
 def unknown_judge(tables: Sequence[RunTable], judge: str) -> str | None:
-    """How a sentence goes on about a judge that no run has and that is likely mistyped.
-
-    None for any other, of which it may be said that they can be asked, for money.
-    """
+    """How a sentence goes on about a judge that is likely mistyped; None for any other."""
     have = list(dict.fromkeys(name for one in tables for name in one.judgements))
     if judge in have or is_listed(judge):
         return None
@@ -214,9 +207,8 @@ def summarise_judge(table: RunTable, judge: str) -> JudgeSummary:
 def summarise_panel(table: RunTable, judges: Sequence[str]) -> dict[str, Any]:
     """Several judges' judgements together, as a JSON object; each has some.
 
-    ``figures`` are means over all samples, also of a total; ``spread`` is the mean standard
-    deviation between judges of one answer, ``alpha`` Krippendorff's, ``kappa`` Fleiss' over answers
-    that all have judged; ``without`` has the panel without each of its judges.
+    ``spread`` is the mean standard deviation between judges of an answer, ``alpha`` Krippendorff's,
+    ``kappa`` Fleiss' over answers that all have judged; ``without`` leaves out one judge each.
     """
     opinions: ByJudge = {judge: table.verdicts(judge) for judge in judges}
     together = panel(opinions)
@@ -255,10 +247,7 @@ def summarise_panel(table: RunTable, judges: Sequence[str]) -> dict[str, Any]:
 
 
 def _without(opinions: ByJudge, whole: float) -> Iterator[tuple[str, dict[str, float]]]:
-    """The panel's overall score without each judge that has judged an answer which others have.
-
-    ``distance`` is the mean distance between its overall scores and those of the rest.
-    """
+    """The panel without each judge: its score, and how far that judge is from it on average."""
     for judge, own in opinions.items():
         rest = panel({name: given for name, given in opinions.items() if name != judge})
         if both := rest.keys() & own.keys():

@@ -58,10 +58,7 @@ KeptEstimates = Mapping[tuple[str, str], Estimate]
 
 
 class NullReferences(NamedTuple):
-    """A category in which some references say that there is nothing to describe.
-
-    ``without`` are metrics on the other samples, where most are null; ranks and weights their own.
-    """
+    """A category with null references, and metrics ``without`` these samples."""
 
     total: int
     null: int
@@ -71,12 +68,8 @@ class NullReferences(NamedTuple):
 class ScoreTable:
     """Scores of one set of answers.
 
-    Attributes:
-        samples: Everything that was asked.
-        aggregation: How the samples make corpora; None where they are one.
-        replies: What each sample that was asked lacks, if anything.
-        computed: Estimates that were not known before.
-        texts: The answers by sample, where they are of files.
+    ``replies`` says what each sample that was asked lacks, ``computed`` has estimates that were not
+    known before, ``texts`` the answers where they are of files.
     """
 
     def __init__(
@@ -228,12 +221,8 @@ def estimate_records(table: ScoreTable, scorers: Iterable[Scorer]) -> list[Row]:
 class RunTable(ScoreTable):
     """Scores of one run.
 
-    Attributes:
-        traits: The benchmark's, as they were when the run began.
-        missing_clips: Clips that belong to its data but were not there.
-        outcomes: Answers by sample id.
-        state: What the store called the run's state when it was read.
-        store_option: What a command that is suggested says to mean the run's store.
+    ``state`` is what the store called the run's state when it was read; ``store_option`` is how a
+    suggested command names the store.
     """
 
     samples: tuple[Sample, ...]

@@ -50,10 +50,8 @@ class Bias(NamedTuple):
 class CalibratedRun:
     """One model: as people rated it, as the judge did, and as people would have.
 
-    Attributes:
-        rated: Samples that people rated and the judge has scored; ``total`` are all it scored.
-        correlation: Of the two on the rated samples; None where one of them does not vary.
-        needed: Ratings in all for the wanted width; None where rating all would not do.
+    ``rated`` samples have both; so many ratings are ``needed`` for the wanted width, None if all
+    would not do.
     """
 
     label: str
@@ -69,11 +67,7 @@ class CalibratedRun:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A judge's scores, put right by people.
-
-    ``runs`` are best first, ``better`` pairs of places in them, the first surely better. ``biases``
-    are by category and family of models; none of a metric, which has another scale.
-    """
+    """A judge's scores, put right by people: runs best first, and pairs of them surely better."""
 
     scorer: Scorer
     runs: tuple[CalibratedRun, ...]
@@ -150,10 +144,7 @@ def calibrate_runs(
 
 
 class _Ratings(NamedTuple):
-    """People's ratings by run (as they name it) and sample, each the mean over people.
-
-    ``partial`` counts where a person rated only some dimensions of what the mean is over.
-    """
+    """People's mean ratings by run (as they name it) and sample; ``partial`` ones are left out."""
 
     values: Mapping[str, Mapping[str, float]]
     dimension: str

@@ -1,7 +1,6 @@
 """A race: models are asked in rounds until it is clear which of them the benchmark would put first.
 
-What is decided is the order of the means over all clips of the benchmark, and the promise holds
-whenever the race stops. Answers and scores are those of ordinary runs, which ``run`` can finish.
+What is decided is the order of the means over all clips, and the promise holds whenever it stops.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,13 +26,9 @@ _ROUNDING = 1e-9
 
 
 class Racer(NamedTuple):
-    """One model of a race.
+    """One model of a race: its mean over clips with a score, 0 for what it failed.
 
-    Attributes:
-        mean: Over the clips with a score, 0 for what it failed; None for none.
-        cost_usd: What its answers and their verdicts cost, where that is known.
-        out_after: After how many clips it was surely not among the best; None if it never was.
-        refusal: Why its provider, or its judge's, refuses all questions.
+    It was surely not among the best after ``out_after`` clips, or refused by its provider or judge.
     """
 
     model: str
@@ -47,10 +42,7 @@ class Racer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RaceResult:
-    """How a race over a benchmark of so many clips ended.
-
-    ``decided`` is whether ``best``, the models that are left, are no more than were looked for.
-    """
+    """How a race over so many clips ended; decided if no more models are left than were wanted."""
 
     scorer: Scorer
     clips: int
@@ -135,10 +127,7 @@ class RacePlan(Plan[RaceResult]):
         return self.runs.previews()
 
     async def carry_out(self, host: Host, call: Call) -> RaceResult:
-        """Ask round by round until the best are known, or the budget or the clips are spent.
-
-        Once a model is refused, the others race anew by the answers that they gave.
-        """
+        """Ask round by round; once a model is refused, the others race anew by their answers."""
         while True:
             refused = len(self.refusals)
             found: RaceResult = await call(self._race, None, host)

@@ -59,13 +59,7 @@ class Output(_Strict):
 
 
 class Study(_Strict):
-    """A study as its file has it; paths are relative to the file.
-
-    Attributes:
-        benchmark: A benchmark's name or a dataset folder; ``data`` is where a named one lies.
-        metrics: The benchmark's own where none are named.
-        asking: The options of asking, which stand in the file beside the other keys.
-    """
+    """A study as its file has it; options of asking stand there beside the other keys."""
 
     name: str
     benchmark: str

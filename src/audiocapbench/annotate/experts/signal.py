@@ -16,10 +16,7 @@ _GAINS, _SURROUND = (1.0, 1.0, 1.0, 1.41, 1.41), (1.0, 1.0, 1.0, 0.0, 1.41, 1.41
 
 
 def integrated_loudness(samples: Samples, rate: int) -> float | None:
-    """Loudness in LUFS of samples of shape (frames, channels).
-
-    None for what is shorter than a block, or so quiet that no block passes the gates.
-    """
+    """Loudness in LUFS of (frames, channels); None where no block passes the gates."""
     block = _BLOCK_S * rate
     if len(samples) < block:
         return None

@@ -1,7 +1,6 @@
-"""Who is asked what: hands items out, takes answers in, and tells nobody where they are from.
+"""Who is asked what: hands items out and takes answers in.
 
-Orders, sides and tokens follow from the project's seed, its secret and the person's name, so that
-a server that was killed goes on as if nothing had been.
+Orders, sides and tokens follow from seed, secret and name: a killed server goes on as before.
 """
 
 import hmac

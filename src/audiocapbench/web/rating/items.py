@@ -32,13 +32,9 @@ _LONGEST_S, _HIGHEST_RATE = 600.0, 48_000
 
 @dataclass(frozen=True, slots=True)
 class RatingItem:
-    """One question.
+    """One question; ``systems`` are who wrote each caption.
 
-    Attributes:
-        sample: What the clip or the row is called where it comes from.
-        systems: Who wrote each caption, where it is known: a model, or what the table says.
-        right: The right answer, where it is known, of captions to pick from.
-        gold: The right answer where people are tried by it.
+    ``right`` is the right answer where it is known, ``gold`` where people are tried by it.
     """
 
     id: str

@@ -1,7 +1,6 @@
 """The requests that the rating pages make, and the pages themselves.
 
-A request says who it is from by a token in its ``Authorization`` header, never by a cookie: two
-people may rate in two tabs of one browser, and no other site can speak for them.
+Who asks is said by a token in a header, never by a cookie: no other site can speak for them.
 """
 
 from collections import Counter, defaultdict
