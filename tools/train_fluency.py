@@ -19,15 +19,14 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_array, diags_array, hstack
 
-from audiocapbench.metrics.fluency.detector import load_detector
-from audiocapbench.metrics.fluency.features import (
+from audiocapbench.metrics.fluency.detector import (
     BUCKET_BITS,
     REPETITION,
     Features,
     features_of,
-    hash_words,
+    load_detector,
 )
-from audiocapbench.metrics.fluency.text import sentences_of
+from audiocapbench.metrics.fluency.text import hash_words, sentences_of
 from fluency_corruptions import Corrupter, Example
 from fluency_study import read_pairs, read_rows, study_labels, study_pairs, study_whole
 

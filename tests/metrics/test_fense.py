@@ -108,7 +108,7 @@ class TestCheckpoint:
         return tmp_path
 
     def test_it_gives_the_last_class_of_a_text_padded_or_not(self, folder: Path) -> None:
-        from audiocapbench.metrics.fluency.fense_checkpoint import load_checkpoint
+        from audiocapbench.metrics.fluency.fense import load_checkpoint
 
         detector = load_checkpoint(folder / "small.ckpt")
         texts = ["a dog barks", "A dog BARKS", "rain and rain " * 100, "", "\ud800\0"]

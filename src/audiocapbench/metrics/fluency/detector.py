@@ -1,32 +1,51 @@
 """Fluency by our own detector of broken captions, and sentence similarity less what is broken.
 
-The detector is a linear classifier that reads English; tools/train_fluency.py makes its weights.
+The detector is a linear classifier of hashed word patterns and repetition that reads English;
+tools/train_fluency.py makes its weights.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import Encoder, load
-from audiocapbench.metrics.fluency.features import BUCKET_BITS, REPETITION, Hashes, features_of
 from audiocapbench.metrics.fluency.text import (
     GRAMMAR,
+    LINKS,
+    MIX,
     PAUSE,
+    SPREAD,
+    START,
+    STILL_MORE,
+    STOP,
+    Hashes,
     excess_length,
+    hash_words,
     sentences_of,
+    shape_of,
     stem_of,
 )
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_texts
-from audiocapbench.metrics.shipped import shipped_weights
+from audiocapbench.metrics.shipped import read_lists, shipped_weights
 from audiocapbench.metrics.similarity import mean_cosines
 from audiocapbench.signature import sign
 
 ERROR_WEIGHT = 0.23
 EXCESS_WEIGHT = 0.12
+BUCKET_BITS = 18
+REPETITION: tuple[str, ...] = tuple(
+    read_lists("audiocapbench.metrics.fluency", "words.toml")["repetition"]
+)
+"""What each column of repetition says."""
+
+_WORD_ORDERS, _SHAPE_ORDERS = 3, 4
+_USUAL_LENGTH = 12
 _CAPTIONS_AT_ONCE = 8192
 # Sentences of one caption that later ones are held to.
 _MOST_COMPARED = 100
@@ -34,13 +53,17 @@ _MOST_COMPARED = 100
 _SHORTEST_LIST = 5
 _MARKS = GRAMMAR | {PAUSE}
 
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float32]
+
 
 @dataclass(frozen=True, slots=True)
 class FluencyDetector:
     """A linear classifier of sentences, by the log odds that they are broken.
 
-    Each hashed pattern has a weight in ``buckets``, in steps of ``step``; each column of
-    ``REPETITION`` has one too. ``known`` are sorted hashes of the words that count as themselves.
+    A hashed pattern's weight is in ``buckets``, in steps of ``step``, one of each column of
+    ``REPETITION`` beside. ``known`` are sorted hashes of the words that count as themselves.
     """
 
     name: str
@@ -58,33 +81,28 @@ class FluencyDetector:
         """
         check_texts(captions, "The fluency detector")
         distinct = list(dict.fromkeys(captions))
-        found = np.empty(len(distinct), dtype=np.float64)
+        found: dict[str, float] = {}
         for start in range(0, len(distinct), _CAPTIONS_AT_ONCE):
             block = distinct[start : start + _CAPTIONS_AT_ONCE]
-            found[start : start + len(block)] = self._block_probabilities(block)
-        place = {text: number for number, text in enumerate(distinct)}
-        return found[[place[text] for text in captions]]
-
-    def _block_probabilities(self, captions: list[str]) -> FloatArray:
-        read = [sentences_of(caption) for caption in captions]
-        features = features_of(read, self.known)
-        weights = self.buckets[features.bucket] * features.value
-        hashed = np.bincount(features.row, weights=weights, minlength=len(features.owner))
-        odds = hashed * self.step + features.repetition @ self.repetition + self.bias
-        broken = 1 / (1 + np.exp(-np.clip(odds, -60, 60)))
-        broken[[one for caption in read for one in _surely_broken(caption)]] = 1.0
-        sentences = np.bincount(features.owner, minlength=len(captions))
-        totals = np.bincount(features.owner, weights=broken, minlength=len(captions))
-        return np.where(sentences > 0, totals / np.maximum(sentences, 1), 1.0)
+            read = [sentences_of(caption) for caption in block]
+            features = features_of(read, self.known)
+            weights = self.buckets[features.bucket] * features.value
+            hashed = np.bincount(features.row, weights=weights, minlength=len(features.owner))
+            odds = hashed * self.step + features.repetition @ self.repetition + self.bias
+            broken = 1 / (1 + np.exp(-np.clip(odds, -60, 60)))
+            broken[[one for caption in read for one in _surely_broken(caption)]] = 1.0
+            sentences = np.bincount(features.owner, minlength=len(block))
+            totals = np.bincount(features.owner, weights=broken, minlength=len(block))
+            means = np.where(sentences > 0, totals / np.maximum(sentences, 1), 1.0)
+            found.update(zip(block, means.tolist(), strict=True))
+        return np.array([found[text] for text in captions], dtype=np.float64)
 
 
 def _surely_broken(sentences: Sequence[Sequence[str]]) -> list[bool]:
     """Of each sentence, whether it lists single words, or one before it has all of its content."""
-    listed = [_lists(sentence) for sentence in sentences]
-    if len(listed) < 2:
-        return listed
+    listed = [len(s) >= _SHORTEST_LIST and set(s[1::2]) == {PAUSE} for s in sentences]
     contents: list[set[str]] = []
-    for place, sentence in enumerate(sentences):
+    for place, sentence in enumerate(sentences) if len(listed) > 1 else ():
         own = {stem_of(word) for word in sentence if word not in _MARKS}
         again = bool(own) and any(own <= earlier for earlier in contents[:_MOST_COMPARED])
         listed[place] |= again
@@ -92,18 +110,11 @@ def _surely_broken(sentences: Sequence[Sequence[str]]) -> list[bool]:
     return listed
 
 
-def _lists(sentence: Sequence[str]) -> bool:
-    within = sentence[1::2] if len(sentence) >= _SHORTEST_LIST else ()
-    return bool(within) and within[0] == PAUSE and set(within) == {PAUSE}
-
-
 @cache
 def load_detector() -> FluencyDetector:
     """Load the detector that comes with the package."""
-    with shipped_weights("fluency", "weights.npz", "The fluency detector's weights") as (
-        name,
-        held,
-    ):
+    what = "The fluency detector's weights"
+    with shipped_weights("fluency", "weights.npz", what) as (name, held):
         detector = FluencyDetector(
             name=f"hashed@{name}",
             buckets=held["buckets"],
@@ -113,9 +124,7 @@ def load_detector() -> FluencyDetector:
             known=held["known"],
         )
     if detector.buckets.shape != (1 << BUCKET_BITS,) or len(detector.repetition) != len(REPETITION):
-        raise MetricError(
-            "The fluency detector's weights are of another version: reinstall audiocapbench."
-        )
+        raise MetricError(f"{what} are of another version: reinstall audiocapbench.")
     return detector
 
 
@@ -137,10 +146,9 @@ def fluent_similarity(
 ) -> MetricResult:
     """Score predictions by similarity, less what is broken and what is longer than any reference.
 
-    The probability of an error costs ``error_weight``, each doubling of ``excess_length`` 0.12: two
-    captions joined are nearer to the references' middle than either, and no better. A blank
-    prediction scores 0: it says nothing, and nothing of it is broken. The encoder is as for
-    ``similarity``; recipe.json has the study of the weight.
+    The probability of an error costs ``error_weight`` (recipe.json has its study), each doubling of
+    ``excess_length`` 0.12: two captions joined are nearer to the references' middle than either,
+    and no better. A blank prediction scores 0. The encoder is as for ``similarity``.
     """
     model = load(encoder) if isinstance(encoder, str) else encoder
     detector = load_detector()
@@ -153,3 +161,160 @@ def fluent_similarity(
     weights = {"weight": error_weight, "excess": EXCESS_WEIGHT}
     signature = sign("fluent_similarity", protocol=3, **fields, **weights)
     return MetricResult.of_means("fluent_similarity", signature, cosines - lost)
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Patterns of sentences, and which caption owns each sentence.
+
+    A hashed pattern is in the sentence ``row``, falls into a bucket and counts as its value.
+    """
+
+    owner: Ints
+    row: Ints
+    bucket: Ints
+    value: Floats
+    repetition: Floats
+
+
+class _Stream(NamedTuple):
+    """All sentences end to end, a word a place, with the marks of start and stop."""
+
+    row: Ints
+    lengths: Ints
+    exact: Hashes
+    word: Hashes
+    shape: Hashes
+    stem: Hashes
+    is_link: Bools
+    is_content: Bools
+    is_more: Bools
+
+
+def features_of(captions: Sequence[Sequence[Sequence[str]]], known: Hashes) -> Features:
+    """Extract the patterns of captions, which are sentences as ``sentences_of`` splits them.
+
+    Words whose hash is ``known`` (in order) count as themselves; of others, only the shape does.
+    """
+    owner = np.repeat(np.arange(len(captions), dtype=np.int64), list(map(len, captions)))
+    if not len(owner):
+        blank = np.zeros((0, len(REPETITION)), dtype=np.float32)
+        return Features(owner, owner, owner, blank[:, 0], blank)
+    stream = _stream([sentence for caption in captions for sentence in caption], known)
+    return Features(owner, *_patterns(stream), _repetition(stream))
+
+
+def _stream(sentences: list[Sequence[str]], known: Hashes) -> _Stream:
+    numbers: dict[str, int] = {}
+    framed = chain.from_iterable((START, *sentence, STOP) for sentence in sentences)
+    places = np.array([numbers.setdefault(word, len(numbers)) for word in framed], dtype=np.int64)
+    lengths = np.array([len(sentence) + 2 for sentence in sentences], dtype=np.int64)
+    distinct = list(numbers)
+    exact, shape = hash_words(distinct), hash_words([shape_of(word) for word in distinct])
+    stems = [stem_of(word) for word in distinct]
+    marks = GRAMMAR | {PAUSE, START, STOP}
+    return _Stream(
+        np.repeat(np.arange(len(sentences), dtype=np.int64), lengths),
+        lengths,
+        exact[places],
+        np.where(np.isin(exact, known), exact, shape)[places],
+        shape[places],
+        hash_words(stems)[places],
+        np.array([word in LINKS or word == PAUSE for word in distinct], dtype=np.bool_)[places],
+        np.array([word not in marks for word in distinct], dtype=np.bool_)[places],
+        np.array([stem in STILL_MORE for stem in stems], dtype=np.bool_)[places],
+    )
+
+
+def _patterns(stream: _Stream) -> tuple[Ints, Ints, Floats]:
+    """Hash runs of 1-3 words and of 1-4 shapes: their sentences, buckets and values.
+
+    Inside a long sentence a run counts less, or chance would condemn it; at the end of a sentence,
+    where most captions break, it counts in full.
+    """
+    row = stream.row
+    at_end = np.zeros(len(row), dtype=np.bool_)
+    at_end[np.cumsum(stream.lengths) - 1] = True
+    inside = np.sqrt(_USUAL_LENGTH / np.maximum(stream.lengths, _USUAL_LENGTH))[row]
+    rows, buckets, values = [], [], []
+    families = (stream.word, _WORD_ORDERS), (stream.shape, _SHAPE_ORDERS)
+    for family, (hashes, orders) in enumerate(families):
+        joint = np.zeros(len(row), dtype=np.uint64)
+        for order in range(1, min(orders, len(row)) + 1):
+            first = slice(0, len(row) - order + 1)
+            last = slice(order - 1, None)
+            joint = joint[first] * SPREAD + hashes[last]
+            mixed = ((joint ^ (joint >> np.uint64(29))) + np.uint64(8 * family + order)) * MIX
+            whole = row[first] == row[last]
+            rows.append(row[first][whole])
+            buckets.append((mixed >> np.uint64(64 - BUCKET_BITS)).astype(np.int64)[whole])
+            values.append(np.where(at_end[last], 1, inside[first]).astype(np.float32)[whole])
+    return np.concatenate(rows), np.concatenate(buckets), np.concatenate(values)
+
+
+def _repetition(stream: _Stream) -> Floats:
+    """A row for each sentence; its events are what stands between links."""
+    rows, count = stream.row, len(stream.lengths)
+    row, stem = rows[stream.is_content], stream.stem[stream.is_content]
+    stems = np.bincount(row, minlength=count)
+    repeated = _repeats(row, stem, count)
+    neighbours = row[1:] == row[:-1]
+    pairs = _repeats(row[1:][neighbours], (stem[1:] + stem[:-1])[neighbours], count)
+    # "word word", and "two words two words".
+    twice = (stream.exact[1:] == stream.exact[:-1]) & (rows[1:] == rows[:-1])
+    two = (stream.exact[2:] == stream.exact[:-2]) & (rows[2:] == rows[:-2])
+    opens = stream.is_link.copy()
+    opens[1:] &= ~stream.is_link[:-1]
+    opens[0] = True
+    opens[1:] |= rows[1:] != rows[:-1]
+    sentence = rows[opens]
+    event, own = _distinct((np.cumsum(opens) - 1)[stream.is_content], stem)
+    bags = np.zeros(len(sentence), dtype=np.uint64)
+    np.add.at(bags, event, own)
+    filled = np.flatnonzero(bags)
+    shared, shared_later = (_largest_share(event, own, sentence, gap, count) for gap in (1, 2))
+    more = np.bincount(rows[stream.is_more], minlength=count) > 0
+    columns = (
+        np.bincount(rows[1:][twice], minlength=count) > 0,
+        np.bincount(rows[3:][two[1:] & two[:-1]], minlength=count) > 0,
+        *(repeated >= least for least in (1, 2, 3)),
+        repeated / np.maximum(stems, 1),
+        *(pairs >= least for least in (1, 2)),
+        _repeats(sentence[filled], bags[filled], count) > 0,
+        shared,
+        shared_later,
+        more * np.maximum(shared, shared_later),
+        np.minimum(np.bincount(sentence, minlength=count), 6) / 6,
+        stream.lengths == 3,
+        stream.lengths == 4,
+    )
+    return np.stack([np.asarray(column, dtype=np.float32) for column in columns], axis=1)
+
+
+def _largest_share(event: Ints, stem: Hashes, sentence: Ints, gap: int, count: int) -> FloatArray:
+    """The largest share of an event's stems that come back ``gap`` events later."""
+    number = event.astype(np.uint64)
+    returns = np.isin((number + np.uint64(gap)) * SPREAD + stem, number * SPREAD + stem)
+    later = np.minimum(np.arange(len(sentence)) + gap, len(sentence) - 1)
+    together = sentence[later] == sentence
+    hits = np.bincount(event[returns], minlength=len(sentence)) * together
+    sizes = np.bincount(event, minlength=len(sentence))
+    shares = hits / np.maximum(np.minimum(sizes, sizes[later]), 1)
+    largest = np.zeros(count)
+    np.maximum.at(largest, sentence, shares)
+    return largest
+
+
+def _repeats(owner: Ints, hashes: Hashes, count: int) -> Ints:
+    """How many of each owner's hashes it has had before."""
+    fresh, _ = _distinct(owner, hashes)
+    repeats: Ints = np.bincount(owner, minlength=count) - np.bincount(fresh, minlength=count)
+    return repeats
+
+
+def _distinct(owner: Ints, hashes: Hashes) -> tuple[Ints, Hashes]:
+    order = np.lexsort((hashes, owner))
+    owner, hashes = owner[order], hashes[order]
+    fresh = np.ones(len(owner), dtype=np.bool_)
+    fresh[1:] = (owner[1:] != owner[:-1]) | (hashes[1:] != hashes[:-1])
+    return owner[fresh], hashes[fresh]

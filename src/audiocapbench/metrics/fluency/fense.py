@@ -1,14 +1,22 @@
-"""FENSE: sentence similarity, cut where a detector finds a caption broken; not the detector."""
+"""FENSE: sentence similarity, cut where a detector finds a caption broken.
 
+Its published detectors are read from a checkpoint on disk, and nothing is downloaded: a dictionary
+of ``model_type`` (a BERT on the Hugging Face hub), ``num_classes`` and ``state_dict``
+(``encoder.*``, ``clf.*``). The last class says whether there is any error.
+"""
+
+import hashlib
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import Encoder, load
+from audiocapbench.metrics.encoders.hub import label_of, require
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.metrics.similarity import mean_cosines
 from audiocapbench.signature import sign
@@ -30,6 +38,13 @@ class ErrorDetector(Protocol):
 
 THRESHOLD = 0.9
 PENALTY = 0.9
+_LONGEST = 64
+_BATCH = 64
+_HEAD_WIDTH = 64
+_PUBLISHED = {
+    "1a719f090af70614bbdb9f9437530b7e133c48cfa4a58d964de0d47fc974a2fa": "base",
+    "90ed0ac5033ec497ec66d4f68588053813e085671136dae312097c96c504f673": "tiny",
+}
 
 Detector = str | Path | ErrorDetector | Callable[[Sequence[str]], ArrayLike]
 
@@ -63,11 +78,7 @@ def penalise(
     threshold: float = THRESHOLD,
     penalty: float = PENALTY,
 ) -> FloatArray:
-    """Take the share ``penalty`` off the score of each caption that probably has an error.
-
-    Raises:
-        MetricError: There is not one finite probability for each score.
-    """
+    """Take the share ``penalty`` off the score of each caption that probably has an error."""
     values = np.asarray(scores, dtype=np.float64)
     probabilities = np.asarray(error_probabilities, dtype=np.float64)
     if values.shape != probabilities.shape:
@@ -82,37 +93,34 @@ def penalise(
 
 
 def detect(captions: Sequence[str], detector: Detector | None) -> tuple[str, FloatArray]:
-    """Ask a detector about captions: its name, and the probability that each is broken.
-
-    Raises:
-        MetricError: If there is no detector, or what it gives are not probabilities.
-    """
+    """Ask a detector about captions: its name, and the probability that each is broken."""
     detector = open_detector(detector, "fense")
     if isinstance(detector, ErrorDetector):
-        return detector.name, _checked(detector.error_probabilities(captions), captions)
-    name = getattr(detector, "__qualname__", type(detector).__name__)
-    return name.replace("|", "_"), _checked(detector(captions), captions)
+        name, values = detector.name, np.asarray(detector.error_probabilities(captions))
+    else:
+        name = getattr(detector, "__qualname__", type(detector).__name__).replace("|", "_")
+        values = np.asarray(detector(captions), dtype=np.float64)
+    if values.shape != (len(captions),):
+        raise MetricError(
+            f"The error detector gave an array of shape {values.shape} for {len(captions)} "
+            "captions: it must give one probability a caption."
+        )
+    if not ((values >= 0) & (values <= 1)).all():
+        raise MetricError("The error detector gave values that are not between 0 and 1.")
+    return name, values
 
 
 def open_detector(
     detector: Detector | None, metric: str
 ) -> ErrorDetector | Callable[[Sequence[str]], ArrayLike]:
-    """The detector that a path or an object stands for.
-
-    Raises:
-        MetricError: There is none, or it cannot be loaded.
-    """
+    """The detector that a path or an object stands for; MetricError where there is none."""
     if detector is None or detector == "":
         raise MetricError(
             f"This metric needs an error detector: write {metric}[detector=PATH] with the path of "
             "echecker_clotho_audiocaps_base.ckpt (in Python, detector=PATH), or use "
             "fluent_similarity, which has its own."
         )
-    if not isinstance(detector, str | Path):
-        return detector
-    from audiocapbench.metrics.fluency.fense_checkpoint import load_checkpoint
-
-    return load_checkpoint(Path(detector))
+    return load_checkpoint(Path(detector)) if isinstance(detector, str | Path) else detector
 
 
 def prepare_fense(encoder: str = "tinybert", detector: str = "") -> None:
@@ -121,13 +129,97 @@ def prepare_fense(encoder: str = "tinybert", detector: str = "") -> None:
     load(encoder)
 
 
-def _checked(probabilities: ArrayLike, captions: Sequence[str]) -> FloatArray:
-    values = np.asarray(probabilities, dtype=np.float64)
-    if values.shape != (len(captions),):
+class CheckpointDetector:
+    """A BERT whose first vector goes through a linear layer with a sigmoid for each error."""
+
+    def __init__(self, name: str, model: Any, classifier: Any, tokenizer: Any) -> None:
+        self.name = name
+        self._model, self._classifier, self._tokenizer = model, classifier, tokenizer
+
+    def error_probabilities(self, captions: Sequence[str]) -> FloatArray:
+        """The probability that each caption is broken; each distinct caption is read once."""
+        import torch
+
+        distinct = sorted(set(captions), key=lambda text: (len(text), text))
+        found: dict[str, float] = {}
+        for start in range(0, len(distinct), _BATCH):
+            batch = distinct[start : start + _BATCH]
+            texts = [caption.encode("utf-8", "replace").decode("utf-8") for caption in batch]
+            inputs = self._tokenizer(
+                texts, truncation=True, padding=True, max_length=_LONGEST, return_tensors="pt"
+            )
+            with torch.inference_mode():
+                first = self._model(**inputs).last_hidden_state[:, 0]
+                errors = torch.sigmoid(self._classifier(first))[:, -1].tolist()
+            found.update(zip(batch, errors, strict=True))
+        return np.array([found[caption] for caption in captions], dtype=np.float64)
+
+
+@lru_cache(maxsize=2)
+def load_checkpoint(path: Path) -> CheckpointDetector:
+    """Load a checkpoint; its vocabulary lies beside it, or in the local Hugging Face cache."""
+    if not path.is_file():
         raise MetricError(
-            f"The error detector gave an array of shape {values.shape} for {len(captions)} "
-            "captions: it must give one probability a caption."
+            f"There is no checkpoint at {path}: fetch echecker_clotho_audiocaps_base.ckpt from the "
+            "releases of FENSE, or use fluent_similarity, which has its own detector."
         )
-    if not ((values >= 0) & (values <= 1)).all():
-        raise MetricError("The error detector gave values that are not between 0 and 1.")
-    return values
+    require("A FENSE checkpoint", "sbert", "torch", "transformers")
+    import torch
+    from transformers import AutoTokenizer, BertTokenizerFast
+
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # a file that is something else can fail in any way
+        raise MetricError(
+            f"{path} is not a checkpoint that holds weights alone: fetch it again from the "
+            "releases of FENSE."
+        ) from error
+    if not isinstance(content, dict) or not {"model_type", "state_dict"} <= content.keys():
+        raise MetricError(
+            f"{path} is not a FENSE checkpoint: it lacks 'model_type' or 'state_dict'."
+        )
+    model, classifier = _build(content["state_dict"], path)
+    model_type = str(content["model_type"])
+    try:
+        if (path.parent / "vocab.txt").is_file():
+            tokenizer = BertTokenizerFast.from_pretrained(path.parent, local_files_only=True)
+        else:
+            tokenizer = AutoTokenizer.from_pretrained(model_type, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise MetricError(
+            f"The vocabulary of {model_type!r} is not on this disk: put its vocab.txt beside "
+            f"{path}."
+        ) from error
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    label = label_of(path.with_suffix(""))
+    if digest in _PUBLISHED:
+        label = f"echecker_clotho_audiocaps_{_PUBLISHED[digest]}"
+    return CheckpointDetector(f"{label}@{digest[:8]}", model, classifier, tokenizer)
+
+
+def _build(state: dict[str, Any], path: Path) -> tuple[Any, Any]:
+    """Make the network that the weights fit, without asking the hub for its configuration."""
+    import torch
+    from transformers import BertConfig, BertModel
+
+    own = {key.removeprefix("encoder."): value for key, value in state.items() if key[:4] != "clf."}
+    own.pop("embeddings.position_ids", None)
+    try:
+        vocabulary, hidden = own["embeddings.word_embeddings.weight"].shape
+        config = BertConfig(
+            vocab_size=vocabulary,
+            hidden_size=hidden,
+            num_hidden_layers=len({key.split(".")[2] for key in own if "encoder.layer." in key}),
+            num_attention_heads=hidden // _HEAD_WIDTH,
+            intermediate_size=len(own["encoder.layer.0.intermediate.dense.weight"]),
+            max_position_embeddings=len(own["embeddings.position_embeddings.weight"]),
+            type_vocab_size=len(own["embeddings.token_type_embeddings.weight"]),
+        )
+        model = BertModel(config, add_pooling_layer="pooler.dense.weight" in own)
+        model.load_state_dict(own)
+        classifier = torch.nn.Linear(hidden, len(state["clf.bias"]))
+        classifier.load_state_dict({"weight": state["clf.weight"], "bias": state["clf.bias"]})
+    except (KeyError, RuntimeError, ValueError, AttributeError, TypeError) as error:
+        raise MetricError(f"{path} does not hold the weights of a BERT classifier.") from error
+    return model.float().eval(), classifier.float().eval()

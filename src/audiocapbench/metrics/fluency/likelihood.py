@@ -10,18 +10,22 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.metrics.fluency.features import hash_words
-from audiocapbench.metrics.fluency.text import PAUSE, sentences_of
+from audiocapbench.metrics.fluency.text import (
+    MIX,
+    PAUSE,
+    SPREAD,
+    START,
+    STOP,
+    hash_words,
+    sentences_of,
+)
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.metrics.shipped import shipped_weights
 
 ORDERS = 3
-_START, _STOP = "<", ">"
 # What is left of a probability each time that the word before the last is forgotten.
 _BACKED_OFF = 0.4
 _UNSEEN = 0.5
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
-_MIX = np.uint64(0xBF58476D1CE4E5B9)
 _KEPT_BITS = np.uint64(32)
 
 
@@ -41,30 +45,21 @@ class NgramModel:
         """
         framed = [framed_words(caption) for caption in captions]
         words = [word for own in framed for word in own]
-        seen = [self._seen(order, own) for order, own in enumerate(run_hashes(words))]
         owners = np.repeat(np.arange(len(captions)), [len(own) for own in framed])
-        counted = np.array([word != _START for word in words], dtype=np.bool_)
-        logs = back_off(seen, self.total)[counted]
-        nothing = np.log(_BACKED_OFF ** (ORDERS - 1) * _UNSEEN / self.total)
-        return mean_by_owner(logs, owners[counted], len(captions), nothing)
-
-    def _seen(self, order: int, runs: NDArray[np.uint32]) -> FloatArray:
-        known = self.hashes[order]
-        places = np.minimum(np.searchsorted(known, runs), len(known) - 1)
-        return np.where(known[places] == runs, self.counts[order][places], 0).astype(np.float64)
-
-
-def back_off(seen: Sequence[FloatArray], total: int) -> FloatArray:
-    """The log of every word's probability, from how often the runs that end there are met."""
-    chances = np.full(len(seen[0]), _BACKED_OFF ** (ORDERS - 1) * _UNSEEN / total)
-    for order, own in enumerate(seen):
-        before = np.full(len(own), float(total))
-        if order:
-            before[1:] = seen[order - 1][:-1]
-        left = _BACKED_OFF ** (ORDERS - 1 - order)
-        shares = left * own / np.maximum(before, np.maximum(own, 1))
-        chances = np.where(own > 0, shares, chances)
-    return np.asarray(np.log(chances), dtype=np.float64)
+        unseen = _BACKED_OFF ** (ORDERS - 1) * _UNSEEN / self.total
+        chances = np.full(len(words), unseen)
+        before = np.full(len(words), float(self.total))
+        for order, runs in enumerate(run_hashes(words)):
+            known = self.hashes[order]
+            places = np.minimum(np.searchsorted(known, runs), len(known) - 1)
+            seen = np.where(known[places] == runs, self.counts[order][places], 0.0)
+            left = _BACKED_OFF ** (ORDERS - 1 - order)
+            shares = left * seen / np.maximum(before, np.maximum(seen, 1))
+            chances = np.where(seen > 0, shares, chances)
+            before[1:], before[:1] = seen[:-1], self.total
+        counted = np.array([word != START for word in words], dtype=np.bool_)
+        logs = np.log(chances)[counted]
+        return mean_by_owner(logs, owners[counted], len(captions), np.log(unseen))
 
 
 def mean_by_owner(
@@ -79,7 +74,7 @@ def mean_by_owner(
 def framed_words(caption: str) -> list[str]:
     """The words of a caption's sentences, each sentence with two marks before and one behind."""
     sentences = [[word for word in own if word != PAUSE] for own in sentences_of(caption)]
-    return [word for own in sentences if own for word in (_START, _START, *own, _STOP)]
+    return [word for own in sentences if own for word in (START, START, *own, STOP)]
 
 
 def run_hashes(words: Sequence[str]) -> list[NDArray[np.uint32]]:
@@ -91,8 +86,8 @@ def run_hashes(words: Sequence[str]) -> list[NDArray[np.uint32]]:
     for order in range(ORDERS):
         earlier = np.zeros_like(own)
         earlier[order:] = own[: max(len(own) - order, 0)]
-        joint = joint * _SPREAD + earlier
-        mixed = ((joint ^ (joint >> np.uint64(29))) + np.uint64(order)) * _MIX
+        joint = joint * SPREAD + earlier
+        mixed = ((joint ^ (joint >> np.uint64(29))) + np.uint64(order)) * MIX
         found.append((mixed >> _KEPT_BITS).astype(np.uint32))
     return found
 

@@ -4,11 +4,22 @@ import math
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
 
 from audiocapbench.metrics.shipped import word_set
 
 PAUSE = ","
 SPEECH = '"'
+START, STOP = "<", ">"
+"""Marks of where a sentence begins and ends."""
+SPREAD, MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
+"""What hashes of several words are made of."""
+
+Hashes = NDArray[np.uint64]
+
 _LISTS = ("audiocapbench.metrics.fluency", "words.toml")
 LINKS, STILL_MORE = word_set(*_LISTS, "links"), word_set(*_LISTS, "still_more")
 GRAMMAR = LINKS | word_set(*_LISTS, "grammar")
@@ -66,10 +77,14 @@ def shape_of(word: str) -> str:
 
 def ending_of(word: str) -> str:
     """The inflection that a word seems to carry, perhaps none."""
-    for ending in _ENDINGS:
-        if len(word) > len(ending) + 1 and word.endswith(ending):
-            return ending
-    return ""
+    fits = (one for one in _ENDINGS if len(word) > len(one) + 1 and word.endswith(one))
+    return next(fits, "")
+
+
+def hash_words(words: Sequence[str]) -> Hashes:
+    """Hash words to 64 bits, the same on every machine."""
+    digests = (blake2b(word.encode(errors="replace"), digest_size=8).digest() for word in words)
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -90,8 +105,8 @@ def stem_of(word: str) -> str:
 def excess_length(caption: str, references: Sequence[str]) -> float:
     """How often a caption's length was doubled beyond what its references could explain.
 
-    Counts words beyond 1.3 times those of the longest reference, and sentences beyond those of the
-    one with the most: two captions joined are longer than any, however well each of them fits.
+    That is 1.3 times the words of the longest reference, and the sentences of the one with the
+    most: two captions joined are longer than any, however well each of them fits.
     """
     return excess_beyond(longest(references), caption)
 
