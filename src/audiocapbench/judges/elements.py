@@ -3,8 +3,12 @@
 from collections.abc import Sequence
 
 from audiocapbench.judges.contract import JudgeInput, Verdict
-from audiocapbench.metrics.elements import RULES, ElementCase, ElementComparer
-from audiocapbench.metrics.elements.scoring import DIMENSIONS
+from audiocapbench.metrics.elements.comparison import (
+    DIMENSIONS,
+    RULES,
+    ElementCase,
+    ElementComparer,
+)
 from audiocapbench.metrics.encoders import Encoder
 from audiocapbench.signature import Signature, sign
 

@@ -38,8 +38,7 @@ from audiocapbench.meta.corrupt.words import (
     written,
 )
 from audiocapbench.metrics.elements.splitting import split
-from audiocapbench.metrics.elements.thesaurus import meanings
-from audiocapbench.metrics.elements.words import ATTRIBUTES, COUNTS, ElementKind, kind_of
+from audiocapbench.metrics.elements.words import ATTRIBUTES, COUNTS, ElementKind, kind_of, meanings
 
 FINITE, GERUND, OTHER = "finite", "gerund", "other"
 _ORDERED = frozenset({("followed", "by"), ("then",), ("and", "then"), ("before",)})

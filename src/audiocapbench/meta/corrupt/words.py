@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.metrics.elements import thesaurus
+from audiocapbench.metrics.elements import words as element_words
 from audiocapbench.metrics.elements.words import ElementKind
 from audiocapbench.metrics.shipped import read_lists, word_set
 
@@ -30,7 +30,7 @@ _AN_DESPITE_SPELLING = ("hour", "honest", "heir")
 _A_DESPITE_SPELLING = ("uni", "use", "usu", "one", "once", "eu", "ukulele", "user")
 _FILE = ("audiocapbench.meta.corrupt", "words.toml")
 
-meaning_of = lru_cache(maxsize=100_000)(thesaurus.meaning_of)
+meaning_of = lru_cache(maxsize=100_000)(element_words.meaning_of)
 """What a word means, as the elements judge's thesaurus has it."""
 
 

@@ -37,8 +37,3 @@ reference quotes them. In music and speech, attributes and moods weigh more.
 An empty prediction, and one without any element, scores 0 on all three. Text in scripts that the
 word vectors do not know is compared word by word, Han and kana sign by sign.
 """
-
-from audiocapbench.metrics.elements.comparison import ElementCase, ElementComparer, ElementScores
-from audiocapbench.metrics.elements.scoring import RULES
-
-__all__ = ["RULES", "ElementCase", "ElementComparer", "ElementScores"]

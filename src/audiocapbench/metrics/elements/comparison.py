@@ -1,30 +1,57 @@
-"""Compares captions with their references, many at a time."""
+"""Compares captions with their references, many at a time: the three scores, and why.
 
-import gc
+The definitions stand in the package.
+"""
+
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from audiocapbench.metrics.elements.demands import ReferenceElements, gather
-from audiocapbench.metrics.elements.matching import MatchCase, Matches, match
-from audiocapbench.metrics.elements.scoring import DIMENSIONS, Wording, explain, score
-from audiocapbench.metrics.elements.splitting import ParsedCaption, split, words_of
+import numpy as np
+
+from audiocapbench.metrics.elements.matching import (
+    MatchCase,
+    Matches,
+    ReferenceElements,
+    gather,
+    match,
+)
+from audiocapbench.metrics.elements.splitting import Element, split, words_of
 from audiocapbench.metrics.elements.vocabulary import ElementVocabulary
+from audiocapbench.metrics.elements.words import ElementKind
 from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.fluency.detector import load_detector
 from audiocapbench.metrics.fluency.text import excess_beyond, longest
 from audiocapbench.metrics.porter import stem
+
+RULES = 3
+"""Goes up whenever a score can change."""
+
+DIMENSIONS = ("accuracy", "completeness", "hallucination")
 
 _WORDS_KEPT = 50_000
 _REFERENCES_KEPT = 20_000
 _AT_ONCE = 4_096
 # Below this probability a caption is not taken for broken.
 _SURELY_WHOLE = 0.2
-_EMPTY = "The prediction is empty."
-_NO_CONTENT = "The prediction names nothing that could be heard."
-_ONLY_EQUAL = "The references name nothing that could be compared, so that only equal text scores."
+_ORDER_WEIGHT = 1.0
+_UNFINISHED_WEIGHT = 2.5
+# Likeness from which a claim is supported at all.
+_UNSUPPORTED = 0.3
+# What a caption that is certainly no sentence loses of its accuracy, and what it costs it, and
+# completeness, to be twice as long.
+_BROKEN_SHARE = 0.7
+_EXCESS_WEIGHT = 0.4
+# How strongly completeness falls with the amount that is said; below this share accuracy does too.
+_BREVITY = 0.65
+_TOO_LITTLE = 0.4
+# A caption that names nothing neither invents nor reports.
+_NOTHING_NAMED = 0.5
+_MOST_NAMED = 5
+_LONGEST_WORD = 30
+_TOLD_FROM = 0.5
+_QUALITIES = (ElementKind.ATTRIBUTE, ElementKind.MOOD, ElementKind.COUNT)
 
 
 class ElementCase(NamedTuple):
@@ -39,15 +66,18 @@ class ElementCase(NamedTuple):
 class ElementScores(NamedTuple):
     """Scores from 0 to 10 by dimension, and what they are made of, where there was a match.
 
-    ``error`` is the probability that the caption is broken.
+    ``error`` is the probability that the caption is broken, ``broken`` says from 0 to 1 how much
+    less it is a sentence than any reference, ``excess`` how often its length was doubled beyond
+    them. A remark says why nothing was matched.
     """
 
     scores: dict[str, float]
     unfinished: bool
     error: float
-    matches: Matches | None
+    broken: float
+    excess: float
     references: ReferenceElements
-    wording: Wording
+    matches: Matches | None = None
     remark: str = ""
 
     @property
@@ -55,7 +85,28 @@ class ElementScores(NamedTuple):
         """What matched, what is missing, what is unsupported."""
         if self.matches is None:
             return self.remark
-        return explain(self.matches, self.references, self.wording)
+        claims, covers, order = self.matches
+        kept = [
+            one.element
+            for one in claims
+            if one.support >= _UNSUPPORTED and one.element.kind is not ElementKind.VAGUE
+        ]
+        unsupported = [one.element for one in claims if one.support < _UNSUPPORTED]
+        # From what most references agree on to what one mentions.
+        references = self.references
+        demands = references.affirmed + references.quoted + references.denied
+        heaviest = (-references.weights).argsort(kind="stable").tolist()
+        missing = [demands[place] for place in heaviest if not covers[place]]
+        remarks = {
+            " The order of events is the other way round.": order.turned > order.agreed,
+            " The caption breaks off.": self.unfinished,
+            " It does not read as a sentence.": self.broken > _TOLD_FROM,
+            " It is longer than any reference.": self.excess > _TOLD_FROM,
+        }
+        return (
+            f"Matched: {_listed(kept)}; missing: {_listed(missing)}; "
+            f"unsupported: {_listed(unsupported)}."
+        ) + "".join(remark for remark, holds in remarks.items() if holds)
 
 
 class ElementComparer:
@@ -72,12 +123,15 @@ class ElementComparer:
 
     def _forget(self) -> None:
         self._vocabulary = ElementVocabulary(self.encoder)
-        self._references: dict[tuple[str, ...], _References] = {}
+        # What references say, how broken they read at most, and how long they are.
+        self._references: dict[
+            tuple[str, ...], tuple[ReferenceElements, float, tuple[float, int]]
+        ] = {}
 
     def compare(self, items: Sequence[ElementCase]) -> Iterable[ElementScores]:
         """Score captions; each score depends on its own item alone, to the last bit."""
         for start in range(0, len(items), _AT_ONCE):
-            with self._lock, _without_collection():
+            with self._lock:
                 scores = self._compare_block(items[start : start + _AT_ONCE])
             yield from scores
 
@@ -93,71 +147,85 @@ class ElementComparer:
         errors = dict(zip(read, probabilities, strict=True))
         for key, elements in zip(new, gather(new, read, self._vocabulary), strict=True):
             usual = max([_SURELY_WHOLE, *map(errors.__getitem__, key[1:])])
-            self._references[key] = _References(elements, usual, longest(key[1:]))
-        found = [
-            self._unmatched(item, read[item.prediction], self._references[key], errors)
-            for item, key in zip(items, keys, strict=True)
-        ]
-        cases = [
-            MatchCase(
-                read[item.prediction],
-                one.references,
-                _stems(item.transcript) if item.transcript else frozenset(),
+            self._references[key] = elements, usual, longest(key[1:])
+        results, cases = [], []
+        for item, key in zip(items, keys, strict=True):
+            caption, error = read[item.prediction], errors[item.prediction]
+            references, usual, most = self._references[key]
+            # Broken is what reads worse than every reference: they may be of a style of their own.
+            broken = (error - usual) / (1 - usual) if error > usual else 0.0
+            value, remark = 0.0, ""
+            if not item.prediction.strip():
+                remark = "The prediction is empty."
+            elif not (references.affirmed or references.quoted or references.denied):
+                equal = item.prediction.split() in [text.split() for text in item.references]
+                value = 10.0 if equal else 0.0
+                remark = (
+                    "The references name nothing that could be compared, so that only equal text "
+                    "scores."
+                )
+            elif not caption.elements:
+                remark = "The prediction names nothing that could be heard."
+            else:
+                stems = frozenset(map(stem, words_of(item.transcript or "")))
+                cases.append(MatchCase(caption, references, stems))
+            excess, scores = excess_beyond(most, item.prediction), dict.fromkeys(DIMENSIONS, value)
+            results.append(
+                ElementScores(
+                    scores, caption.unfinished, error, broken, excess, references, remark=remark
+                )
             )
-            for item, one in zip(items, found, strict=True)
-            if not one.remark
-        ]
         matched = match(cases, self._vocabulary)
-        return [one if one.remark else _matched(one, next(matched)) for one in found]
-
-    def _unmatched(
-        self,
-        item: ElementCase,
-        caption: ParsedCaption,
-        references: "_References",
-        errors: dict[str, float],
-    ) -> ElementScores:
-        """What holds before anything is matched; where nothing can be, with a remark on why."""
-        error, (elements, usual, most) = errors[item.prediction], references
-        # Broken is what reads worse than every reference: they may be of a style of their own.
-        broken = (error - usual) / (1 - usual) if error > usual else 0.0
-        value, remark = 0.0, ""
-        if not item.prediction.strip():
-            remark = _EMPTY
-        elif not (elements.affirmed or elements.quoted or elements.denied):
-            equal = item.prediction.split() in [text.split() for text in item.references]
-            value, remark = 10.0 if equal else 0.0, _ONLY_EQUAL
-        elif not caption.elements:
-            remark = _NO_CONTENT
-        wording = Wording(broken, excess_beyond(most, item.prediction))
-        scores = dict.fromkeys(DIMENSIONS, value)
-        return ElementScores(scores, caption.unfinished, error, None, elements, wording, remark)
+        return [one if one.remark else _scored(one, next(matched)) for one in results]
 
 
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Thousands of tuples and no cycle: to look for garbage would take a tenth of the time."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
+def _scored(result: ElementScores, matches: Matches) -> ElementScores:
+    claims, covers, (agreed, turned, unstated) = matches
+    references = result.references
+    total, met = sum([c.weight for c in claims]), sum([c.weight * c.support for c in claims])
+    demanded, covered = references.total, float(np.add.reduce(references.weights * covers))
+    if stated := agreed + turned:
+        total, met = total + _ORDER_WEIGHT, met + _ORDER_WEIGHT * agreed / stated
+    if pairs := agreed + turned + unstated:
+        demanded, covered = (
+            demanded + _ORDER_WEIGHT,
+            covered + _ORDER_WEIGHT * (agreed + unstated / 2) / pairs,
+        )
+    named = [c for c in claims if c.element.denied or c.element.kind not in _QUALITIES]
+    named_total = sum([c.weight for c in named])
+    invented = sum([c.weight for c in named if c.support < _UNSUPPORTED])
+    if result.unfinished:
+        total, named_total = total + _UNFINISHED_WEIGHT, named_total + _UNFINISHED_WEIGHT
+        invented += _UNFINISHED_WEIGHT
+    faithful = 1 - invented / named_total if named_total else 1.0
+    kinds = {c.element.kind for c in claims}
+    if ElementKind.VAGUE in kinds and not kinds - {ElementKind.VAGUE, ElementKind.ATTRIBUTE}:
+        faithful = min(faithful, _NOTHING_NAMED)
+    # How much is said, whether right or not, of what a reference says; a word counts once.
+    amounts = {
+        (c.element.word, c.element.kind): c.weight
+        for c in claims
+        if c.support or not c.element.denied
+    }
+    amount = references.amount
+    said = min(1.0, sum(amounts.values()) / amount) if amount else 1.0
+    length = 1 / (1 + _EXCESS_WEIGHT * result.excess)
+    whole = (1 - _BROKEN_SHARE * result.broken) * min(1.0, said / _TOO_LITTLE)
+    accuracy = met / total if total else 0.0
+    completeness = min(1.0, covered / demanded) if demanded else 0.0
+    scores = (
+        10 * accuracy * whole * length,
+        10 * completeness * said**_BREVITY * length,
+        10 * faithful,
+    )
+    return result._replace(scores=dict(zip(DIMENSIONS, scores, strict=True)), matches=matches)
 
 
-class _References(NamedTuple):
-    """What references say, how broken they read at most, and how long they are."""
-
-    elements: ReferenceElements
-    usual: float
-    most: tuple[float, int]
-
-
-def _stems(transcript: str) -> frozenset[str]:
-    return frozenset(map(stem, words_of(transcript)))
-
-
-def _matched(one: ElementScores, matches: Matches) -> ElementScores:
-    scores = score(matches, one.references, one.wording)
-    return ElementScores(scores, one.unfinished, one.error, matches, one.references, one.wording)
+def _listed(elements: Iterable[Element]) -> str:
+    distinct = list(dict.fromkeys([(element.word, element.denied) for element in elements]))
+    shown = [
+        ("no " if denied else "") + word[:_LONGEST_WORD] for word, denied in distinct[:_MOST_NAMED]
+    ]
+    if len(distinct) > _MOST_NAMED:
+        shown.append(f"{len(distinct) - _MOST_NAMED} more")
+    return ", ".join(shown) or "nothing"

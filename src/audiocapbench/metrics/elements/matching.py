@@ -1,24 +1,48 @@
 """Finds which elements of a prediction the references support, and which of theirs it names.
 
-Knows nothing of scores: it says how well each element is matched, and how much it weighs.
+What references say is put together first and weighed by how many agree. Nothing here knows of
+scores: it says how well each element is matched, and how much it weighs.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.metrics.elements.demands import MOST_ELEMENTS, ReferenceElements, quote_weight
-from audiocapbench.metrics.elements.nearness import Nearness, compare_words
+from audiocapbench.metrics.batches import starts_of
 from audiocapbench.metrics.elements.splitting import Element, ParsedCaption
-from audiocapbench.metrics.elements.vocabulary import AGAINST, ElementVocabulary, Likeness
+from audiocapbench.metrics.elements.vocabulary import (
+    AGAINST,
+    ElementVocabulary,
+    Likeness,
+    ReferenceWords,
+    compare_words,
+)
 from audiocapbench.metrics.elements.words import ElementKind
 from audiocapbench.metrics.porter import stem
 
-Covers = NDArray[np.float32]
+Weights = NDArray[np.float32]
 
+# How much elements count, tuned on half of the clips of AudioCaps-Eval, as are all numbers here.
+_SOUND_WEIGHTS = {
+    ElementKind.SOURCE: 1.0,
+    ElementKind.EVENT: 1.0,
+    ElementKind.ATTRIBUTE: 0.4,
+    ElementKind.MOOD: 0.5,
+    ElementKind.COUNT: 0.3,
+    ElementKind.VAGUE: 0.2,
+    ElementKind.QUOTED: 0.3,
+}
+# In music and speech, tempo, style and mood are much of what there is to say.
+_EXPRESSIVE_WEIGHTS = {**_SOUND_WEIGHTS, ElementKind.ATTRIBUTE: 0.7, ElementKind.MOOD: 0.8}
+_EXPRESSIVE = ("music", "speech")
+_DENIED_WEIGHT = 0.3
+_QUOTE_AT_MOST = 1.5
+# Elements of one reference that are read; captions have a dozen.
+_MOST_ELEMENTS = 256
 # Support of a claim: the best reference, and the mean over references.
 _MEAN_SHARE = 0.2
 # A word that is said more often than in any reference keeps this much of its support.
@@ -28,27 +52,166 @@ _OPPOSED = 0.3
 _VAGUE_SUPPORT = 0.5
 # Likeness from which two words are one element, or match at all.
 _SAME = 0.8
-MATCHED = 0.45
+_MATCHED = 0.45
 # Distinct words of a prediction that are looked for in its references; others have no support.
 _MOST_WORDS = 1_024
 
 
-class Claims(NamedTuple):
-    """Elements of the prediction, their support from 0 to 1, and their weights."""
+@dataclass(frozen=True, slots=True)
+class ReferenceElements:
+    """What a clip's references say, and what they ask of a prediction.
 
-    elements: list[Element]
-    supports: list[float]
-    weights: list[float]
+    Attributes:
+        affirmed: Elements that are there, reference after reference; in each, a word once.
+        held_to: Their words by number and where each reference that affirms anything begins.
+        staged: Which of these state an order.
+        quoted: Distinct words that references quote; ``said`` has their stems.
+        denied: What is said absent, and ``denied_numbers`` in the vocabulary.
+        kind_weights: What each kind of element weighs in clips of this category.
+        amount: What all that a reference affirms weighs, on average.
+        weights: Of affirmed, quoted and denied elements, one after the other; ``total`` sums them.
+        counts: How often a word stands in the reference that repeats it most; those above 1.
+    """
 
-    def rows(self) -> Iterator[tuple[Element, float, float]]:
-        """One after the other."""
-        return zip(self.elements, self.supports, self.weights, strict=True)
+    affirmed: tuple[Element, ...]
+    held_to: ReferenceWords
+    staged: tuple[int, ...]
+    quoted: tuple[Element, ...]
+    denied: tuple[Element, ...]
+    denied_numbers: tuple[int, ...]
+    kind_weights: dict[ElementKind, float]
+    amount: float
+    weights: Weights
+    total: float
+    said: frozenset[str]
+    counts: dict[str, int]
+    audible: bool
 
-    def add(self, elements: Sequence[Element], supports: list[float], weight: float) -> None:
-        """Claim more, each of the same weight."""
-        self.elements.extend(elements)
-        self.supports.extend(supports)
-        self.weights.extend([weight] * len(supports))
+
+class _Demand(NamedTuple):
+    """What one reference says: each word that it affirms and each that it quotes once."""
+
+    affirmed: list[Element]
+    numbers: tuple[int, ...]
+    quoted: list[Element]
+    denied: list[Element]
+    counts: dict[str, int]
+    ordered: bool
+
+
+def gather(
+    keys: Sequence[tuple[str, ...]],
+    read: Mapping[str, ParsedCaption],
+    vocabulary: ElementVocabulary,
+) -> list[ReferenceElements]:
+    """Put the elements of each clip's references together; their words must have been learnt.
+
+    A key is the category of a clip, and its references, which were ``read``.
+    """
+    texts = dict.fromkeys(chain.from_iterable(key[1:] for key in keys))
+    said = {text: _demand(read[text], vocabulary) for text in texts}
+    clips = [[said[text] for text in key[1:]] for key in keys]
+    schemes = [_EXPRESSIVE_WEIGHTS if k[0] in _EXPRESSIVE else _SOUND_WEIGHTS for k in keys]
+    every = []
+    for clip in clips:
+        sizes = [len(one.numbers) for one in clip if one.numbers]
+        numbers = tuple(number for one in clip for number in one.numbers)
+        stages = tuple(element.stage for one in clip for element in one.affirmed)
+        starts = tuple(accumulate(sizes[:-1], initial=0)) if sizes else ()
+        every.append(ReferenceWords(numbers, stages, starts))
+    distinct = [dict.fromkeys(one.numbers) for one in every]
+    near = compare_words([tuple(own) for own in distinct], every, vocabulary)
+    both = zip(schemes, clips, strict=True)
+    kinds = np.array(
+        [scheme[e.kind] for scheme, own in both for one in own for e in one.affirmed],
+        dtype=np.float32,
+    )
+    # Weight by kind, times the share of references that mention the like.
+    mentions = np.zeros(near.rows[-1], dtype=np.float32)
+    for rows, cells in near.by_references():
+        mentions[rows] = np.maximum(near.best[cells], 0).sum(axis=1)
+    places: list[int] = []
+    for start, own, one in zip(near.rows.tolist(), distinct, every, strict=False):
+        row = dict(zip(own, range(start, start + len(own)), strict=True))
+        places += map(row.__getitem__, one.numbers)
+    counts = np.array([len(own) for own in clips], dtype=np.float32)
+    lengths = [len(one.numbers) for one in every]
+    weights = kinds.copy()
+    weights *= mentions[np.array(places, dtype=np.int64)] / np.repeat(counts, lengths)
+    runs = [slice(*two) for two in pairwise(starts_of(lengths).tolist())]
+    return [
+        _weighed(own, held_to, scheme, kinds[run], weights[run], vocabulary)
+        for own, held_to, scheme, run in zip(clips, every, schemes, runs, strict=True)
+    ]
+
+
+def _demand(caption: ParsedCaption, vocabulary: ElementVocabulary) -> _Demand:
+    seen: dict[str, int] = {}
+    affirmed, denied = [], []
+    quotes: dict[str, Element] = {}
+    for element in caption.elements[:_MOST_ELEMENTS]:
+        word, kind = element.word, element.kind
+        if element.denied:
+            denied.append(element)
+        elif kind is ElementKind.QUOTED:
+            quotes[stem(word)] = element
+        elif word in seen:
+            seen[word] += 1
+        elif kind is not ElementKind.VAGUE:
+            seen[word] = 1
+            affirmed.append(element)
+    numbers = vocabulary.numbers([element.word for element in affirmed])
+    repeated = {word: count for word, count in seen.items() if count > 1}
+    return _Demand(affirmed, numbers, list(quotes.values()), denied, repeated, caption.ordered)
+
+
+def _weighed(
+    clip: Sequence[_Demand],
+    held_to: ReferenceWords,
+    scheme: dict[ElementKind, float],
+    kinds: Weights,
+    weights: Weights,
+    vocabulary: ElementVocabulary,
+) -> ReferenceElements:
+    """Put one clip's references together, whose affirmed elements weigh so much."""
+    affirmed = tuple(element for one in clip for element in one.affirmed)
+    quoted = tuple(element for one in clip for element in one.quoted)
+    denied = tuple(element for one in clip for element in one.denied)
+    quotes = [_quote_weight(scheme, len(one.quoted)) for one in clip for _ in one.quoted]
+    if others := quotes + [_DENIED_WEIGHT] * len(denied):
+        weights = np.concatenate([weights, np.array(others, dtype=np.float32) / len(clip)])
+    counts: dict[str, int] = {}
+    for word, count in chain.from_iterable(one.counts.items() for one in clip):
+        counts[word] = max(count, counts.get(word, 1))
+    speaking = [one.ordered for one in clip if one.affirmed]
+    return ReferenceElements(
+        affirmed,
+        held_to,
+        tuple(column for column, ordered in enumerate(speaking) if ordered),
+        quoted,
+        denied,
+        vocabulary.numbers([element.word for element in denied]),
+        scheme,
+        amount=(float(np.add.reduce(kinds)) + sum(quotes)) / max(1, len(clip)),
+        weights=weights,
+        total=float(np.add.reduce(weights)),
+        said=frozenset([stem(element.word) for element in quoted]),
+        counts=counts,
+        audible=any(element.word not in ("silence", "silent") for element in affirmed),
+    )
+
+
+def _quote_weight(kind_weights: dict[ElementKind, float], count: int) -> float:
+    """What each of so many quoted words weighs: a long quotation weighs no more than a short."""
+    return min(kind_weights[ElementKind.QUOTED], _QUOTE_AT_MOST / count)
+
+
+class Claim(NamedTuple):
+    """An element of the prediction, its support from 0 to 1, and its weight."""
+
+    element: Element
+    support: float
+    weight: float
 
 
 class Order(NamedTuple):
@@ -62,21 +225,16 @@ class Order(NamedTuple):
     unstated: int
 
 
-_NO_ORDER = Order(0, 0, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(NamedTuple):
     """All that scores and reasoning are made of.
 
     ``covers`` says of each demand of the references how well it is met, from 0 to 1, and 0 where
     it is not matched at all.
     """
 
-    claims: Claims
-    covers: Covers
+    claims: list[Claim]
+    covers: Likeness
     order: Order
-    unfinished: bool
 
 
 class MatchCase(NamedTuple):
@@ -92,125 +250,90 @@ def match(cases: Sequence[MatchCase], vocabulary: ElementVocabulary) -> Iterator
     words = [vocabulary.numbers([e.word for e in one.prediction.affirmed]) for one in cases]
     distinct = [tuple(dict.fromkeys(own))[:_MOST_WORDS] for own in words]
     near = compare_words(distinct, [one.references.held_to for one in cases], vocabulary)
-    every, covers = _supports(near), np.where(near.covers < MATCHED, 0, near.covers)
+    # Support of each affirmed element: by the best reference and by the mean of them.
+    every = np.zeros(near.rows[-1], dtype=np.float32)
+    for row, own_cells in near.by_references():
+        best, worst = near.best[own_cells], near.worst[own_cells]
+        named = np.maximum(best, 0)
+        mean = named.sum(axis=1) / np.float32(named.shape[1])
+        own = named.max(axis=1) * np.float32(1 - _MEAN_SHARE) + mean * np.float32(_MEAN_SHARE)
+        opposing = ((worst < 0) & (best < _MATCHED)).sum(axis=1)
+        own[opposing > (best >= _MATCHED).sum(axis=1)] *= np.float32(_OPPOSED)
+        every[row] = own
+    covers = np.where(near.covers < _MATCHED, 0, near.covers)
     rows, cells, columns = (starts.tolist() for starts in (near.rows, near.cells, near.columns))
-    for place, one in enumerate(cases):
-        order = _NO_ORDER
-        if one.references.staged:
+    for place, case in enumerate(cases):
+        order = Order(0, 0, 0)
+        if case.references.staged:
             cell = slice(cells[place], cells[place + 1])
-            order = _order(one, near.best[cell].tolist(), near.stages[cell].tolist())
-        supports = every[rows[place] : rows[place + 1]]
+            order = _order(case, near.best[cell].tolist(), near.stages[cell].tolist())
+        supports = every[rows[place] : rows[place + 1]].tolist()
         if len(supports) < len(words[place]):
-            found = dict(zip(distinct[place], supports, strict=True))
-            supports = [found.get(number, 0.0) for number in words[place]]
-        own = covers[columns[place] : columns[place + 1]]
-        yield _match(one, words[place], supports, own, order, vocabulary)
+            known = dict(zip(distinct[place], supports, strict=True))
+            supports = [known.get(number, 0.0) for number in words[place]]
+        covered = covers[columns[place] : columns[place + 1]]
+        claims, covered = _match(case, words[place], supports, covered, vocabulary)
+        yield Matches(claims, covered, order)
 
 
 def _match(
     case: MatchCase,
     words: Sequence[int],
     supports: list[float],
-    covers: Covers,
-    order: Order,
+    covers: Likeness,
     vocabulary: ElementVocabulary,
-) -> Matches:
-    (prediction, references, transcript), quoted = case, []
-    said = references.said | transcript if transcript else references.said
+) -> tuple[list[Claim], Likeness]:
+    prediction, references, transcript = case
+    weights, said = references.kind_weights, references.said | transcript
     if references.denied and words:
         absent = _any_same(vocabulary.likeness(words, references.denied_numbers))
         # What references say is absent has no support, unless one names that very thing.
         both = zip(supports, absent, strict=True)
         supports = [0.0 if no and support < _SAME else support for support, no in both]
-    claims = _affirmed_claims(prediction.affirmed, supports, references, said)
-    denied: list[Element] = []
+    claims: list[Claim] = []
+    seen: dict[str, int] = {}
+    for element, named in zip(prediction.affirmed, supports, strict=True):
+        support, before = named, seen.get(element.word, 0)
+        seen[element.word] = before + 1
+        if before and before >= references.counts.get(element.word, 1):
+            support *= _REPEATED
+        elif said and support < 1 and stem(element.word) in said:
+            support = 1.0
+        claims.append(Claim(element, support, weights[element.kind]))
+    quoted, denied = [], []
     if len(prediction.elements) > len(prediction.affirmed):
         denied = [one for one in prediction.elements if one.denied]
         present = [one for one in prediction.elements if not one.denied]
         quoted = [one for one in present if one.kind is ElementKind.QUOTED]
-        vague = [one for one in present if one.kind is ElementKind.VAGUE]
         support = _VAGUE_SUPPORT if references.audible else 0.0
-        claims.add(vague, [support] * len(vague), references.kind_weights[ElementKind.VAGUE])
+        vague = (one for one in present if one.kind is ElementKind.VAGUE)
+        claims += [Claim(one, support, weights[ElementKind.VAGUE]) for one in vague]
+    quotes = {stem(element.word) for element in quoted}
     if quoted:
         known = said | {stem(element.word) for element in references.affirmed}
-        weight = quote_weight(references.kind_weights, len(quoted))
-        claims.add(quoted, [float(stem(element.word) in known) for element in quoted], weight)
+        weight = _quote_weight(weights, len(quoted))
+        claims += [Claim(one, float(stem(one.word) in known), weight) for one in quoted]
     if quoted or references.quoted:
-        covers = _quotes_covered(prediction.affirmed, quoted, covers, references)
+        heard = [stem(element.word) in quotes for element in references.affirmed]
+        met_by = quotes | {stem(element.word) for element in prediction.affirmed}
+        met = [stem(element.word) in met_by for element in references.quoted]
+        covers = np.concatenate([np.where(heard, 1, covers), np.array(met)]).astype(np.float32)
     if denied or references.denied:
+        # A denial counts where references deny the same, or affirm what is denied.
         denials = vocabulary.numbers([element.word for element in denied])
-        _claim_denied(claims, denied, denials, references, vocabulary)
+        contradicted = _any_same(vocabulary.likeness(denials, references.held_to.numbers))
+        confirmed = _any_same(vocabulary.likeness(denials, references.denied_numbers))
+        for element, yes, no in zip(denied, confirmed, contradicted, strict=True):
+            if yes or no:
+                claims.append(Claim(element, float(yes and not no), weights[element.kind]))
         met = _any_same(vocabulary.likeness(references.denied_numbers, denials))
         covers = np.concatenate([covers, np.array(met, dtype=np.float32)])
-    return Matches(claims, covers, order, prediction.unfinished)
-
-
-def _supports(near: Nearness) -> list[float]:
-    """Support of each affirmed element: by the best reference and by the mean of them."""
-    supports = np.zeros(near.rows[-1], dtype=np.float32)
-    for rows, cells in near.by_references():
-        best, worst = near.best[cells], near.worst[cells]
-        named = np.maximum(best, 0)
-        mean = named.sum(axis=1) / np.float32(named.shape[1])
-        own = named.max(axis=1) * np.float32(1 - _MEAN_SHARE) + mean * np.float32(_MEAN_SHARE)
-        opposing = ((worst < 0) & (best < MATCHED)).sum(axis=1)
-        own[opposing > (best >= MATCHED).sum(axis=1)] *= np.float32(_OPPOSED)
-        supports[rows] = own
-    found: list[float] = supports.tolist()
-    return found
-
-
-def _affirmed_claims(
-    own: Sequence[Element],
-    supports: list[float],
-    references: ReferenceElements,
-    said: frozenset[str],
-) -> Claims:
-    given, seen = list(supports), dict[str, int]()
-    for place, element in enumerate(own):
-        word = element.word
-        before = seen.get(word, 0)
-        seen[word] = before + 1
-        if before and before >= references.counts.get(word, 1):
-            given[place] *= _REPEATED
-        elif said and given[place] < 1 and stem(word) in said:
-            given[place] = 1.0
-    weights = references.kind_weights
-    return Claims(list(own), given, [weights[element.kind] for element in own])
-
-
-def _claim_denied(
-    claims: Claims,
-    denied: Sequence[Element],
-    numbers: Sequence[int],
-    references: ReferenceElements,
-    vocabulary: ElementVocabulary,
-) -> None:
-    """A denial counts where references deny the same, or affirm what is denied."""
-    contradicted = _any_same(vocabulary.likeness(numbers, references.held_to.numbers))
-    confirmed = _any_same(vocabulary.likeness(numbers, references.denied_numbers))
-    for element, yes, no in zip(denied, confirmed, contradicted, strict=True):
-        if yes or no:
-            claims.add([element], [float(yes and not no)], references.kind_weights[element.kind])
+    return claims, covers
 
 
 def _any_same(likeness: Likeness) -> list[bool]:
-    found: list[bool] = (likeness.max(axis=1, initial=AGAINST) >= _SAME).tolist()
-    return found
-
-
-def _quotes_covered(
-    affirmed: Sequence[Element],
-    quoted: Sequence[Element],
-    covers: Covers,
-    references: ReferenceElements,
-) -> Covers:
-    """How well affirmed and quoted elements of the references are met where any are quoted."""
-    said = {stem(element.word) for element in quoted}
-    named = [stem(element.word) in said for element in references.affirmed]
-    known = said | {stem(element.word) for element in affirmed}
-    met = [stem(element.word) in known for element in references.quoted]
-    return np.concatenate([np.where(named, 1, covers), np.array(met)]).astype(np.float32)
+    same: list[bool] = (likeness.max(axis=1, initial=AGAINST) >= _SAME).tolist()
+    return same
 
 
 def _order(case: MatchCase, best: list[float], stages: list[int]) -> Order:
@@ -220,12 +343,12 @@ def _order(case: MatchCase, best: list[float], stages: list[int]) -> Order:
         first.setdefault(element.word, element)
     known = enumerate(list(first.values())[:_MOST_WORDS])
     things = [(row, own.stage) for row, own in known if own.kind <= ElementKind.EVENT]
-    del things[MOST_ELEMENTS:]
+    del things[_MOST_ELEMENTS:]
     agreed = turned = unstated = 0
     step = len(case.references.held_to.starts)
     for column in case.references.staged:
         cells = [(row * step + column, stage) for row, stage in things]
-        found = [(stage, stages[cell]) for cell, stage in cells if best[cell] >= MATCHED]
+        found = [(stage, stages[cell]) for cell, stage in cells if best[cell] >= _MATCHED]
         for row, (stage, other_stage) in enumerate(found):
             for later, other_later in found[row + 1 :]:
                 if other_later != other_stage:

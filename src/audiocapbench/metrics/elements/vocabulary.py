@@ -1,17 +1,18 @@
-"""How much alike two words are: by hand-made lists, WordNet and word vectors.
+"""How much alike words are, by hand-made lists, WordNet and word vectors, and how near they come
+to each reference that they are held to.
 
 The vectors are kept as whole numbers, so that their products come out the same to the last bit
 on every machine and in every batch.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.metrics.batches import IntArray, ranges
-from audiocapbench.metrics.elements.thesaurus import meaning_of, meanings
-from audiocapbench.metrics.elements.words import ElementKind, kind_of
+from audiocapbench.metrics.batches import IntArray, ranges, starts_of
+from audiocapbench.metrics.elements.words import ElementKind, kind_of, meaning_of, meanings
 from audiocapbench.metrics.encoders import Encoder
 from audiocapbench.metrics.wordnet import synonyms
 
@@ -23,10 +24,13 @@ AGAINST = -1.0
 # Cosines of wordllama's vectors below the first are chance, above the second as good as equal.
 COSINE_FLOOR = 0.05
 COSINE_CEILING = 0.70
+# Words are compared by their vectors only within things, qualities, counts.
+_CLASSES = {ElementKind.ATTRIBUTE: 1, ElementKind.MOOD: 1, ElementKind.COUNT: 2}
 _SCALE = 127
 _SIDES = 10
 _LARGEST_TABLE = 4_096
 _COMPARED_AT_ONCE = 4_096
+_PAIRS_AT_ONCE = 1 << 18
 
 
 class ElementVocabulary:
@@ -43,6 +47,7 @@ class ElementVocabulary:
         self._akin, self._lines, self._sides = _marks([])
         self._of_meaning = np.zeros(0, dtype=np.int64)
         self._class = np.zeros(0, dtype=np.int64)
+        # The likeness of the first few thousand words: most captions need no others.
         self._table = np.zeros((0, 0), dtype=np.float32)
         self._tabled = 0
 
@@ -58,37 +63,19 @@ class ElementVocabulary:
         own = [meaning_of(word) for word in new]
         for meaning in own:
             self._meanings.setdefault(meaning, len(self._meanings))
+        kinds = [kind_of(word) for word in new]
+        classes = [0 if kind is None else _CLASSES.get(kind, 0) for kind in kinds]
         self._of_meaning = np.append(self._of_meaning, [self._meanings[one] for one in own])
-        self._class = np.append(self._class, [_class_of(word) for word in new])
+        self._class = np.append(self._class, classes)
         vectors = np.rint(self._encoder.encode(new) * _SCALE).astype(np.float32)
         # Numbers look alike to vectors, silence looks like speech, other scripts are mere bytes.
-        counts = [kind_of(word) is ElementKind.COUNT for word in new]
+        vectors[[kind is ElementKind.COUNT for kind in kinds]] = 0
         vectors[[not word.isascii() or word.startswith("silen") for word in new]] = 0
-        vectors[counts] = 0
         self._vectors = np.concatenate([self._vectors, vectors])
         known = (self._akin, self._lines, self._sides)
         both = zip(known, _marks(own), strict=True)
         self._akin, self._lines, self._sides = (np.concatenate(two) for two in both)
-        self._relate(new)
-        self._tabulate()
-
-    def _tabulate(self) -> None:
-        """Keep the likeness of the first few thousand words: most captions need no others."""
-        end = min(len(self._numbers), _LARGEST_TABLE)
-        if end == self._tabled:
-            return
-        if end > len(self._table):
-            table = np.zeros((min(2 * end, _LARGEST_TABLE),) * 2, dtype=np.float32)
-            table[: self._tabled, : self._tabled] = self._table[: self._tabled, : self._tabled]
-            self._table = table
-        new = np.arange(self._tabled, end)
-        likeness = self._compare(new, np.arange(end))
-        self._table[self._tabled : end, :end] = likeness
-        self._table[:end, self._tabled : end] = likeness.T
-        self._tabled = end
-
-    def _relate(self, new: Sequence[str]) -> None:
-        """Note synonyms on both sides; WordNet has some on one side only."""
+        # Synonyms are noted on both sides; WordNet has some on one side only.
         for place, name in synonyms(new):
             number = self._numbers[new[place]]
             self._named[name] = (*self._named.get(name, ()), number)
@@ -97,6 +84,16 @@ class ElementVocabulary:
         for word in new:
             for other in self._named.get(word, ()):
                 self._note(self._numbers[word], other)
+        first, end = self._tabled, min(len(self._numbers), _LARGEST_TABLE)
+        if end > len(self._table):
+            table = np.zeros((min(2 * end, _LARGEST_TABLE),) * 2, dtype=np.float32)
+            table[:first, :first] = self._table[:first, :first]
+            self._table = table
+        if end > first:
+            likeness = self._compare(np.arange(first, end), np.arange(end))
+            self._table[first:end, :end] = likeness
+            self._table[:end, first:end] = likeness.T
+            self._tabled = end
 
     def _note(self, word: int, other: int) -> None:
         if word != other:
@@ -137,14 +134,24 @@ class ElementVocabulary:
         likeness /= np.float32(COSINE_CEILING - COSINE_FLOOR)
         np.clip(likeness, 0, 1, out=likeness)
         likeness *= self._class[words][:, None] == self._class[others]
-        rows, columns, akin = _marked(self._akin, words, others)
-        part = likeness[rows[:, None], columns]
-        likeness[rows[:, None], columns] = np.where(akin > 0, np.maximum(part, AKIN), part)
-        self._mark_synonyms(likeness, words, others)
-        rows, columns, lines = _marked(self._lines, words, others)
-        sides = self._sides[words[rows]] @ self._sides[others[columns]].T
-        part = likeness[rows[:, None], columns]
-        likeness[rows[:, None], columns] = np.where(lines > sides, np.float32(AGAINST), part)
+        cells, akin = _marked(self._akin, words, others)
+        part = likeness[cells]
+        likeness[cells] = np.where(akin > 0, np.maximum(part, AKIN), part)
+        columns: dict[int, list[int]] = {}
+        for column, other in enumerate(others.tolist()):
+            columns.setdefault(other, []).append(column)
+        pairs = [
+            (row, column)
+            for row, word in enumerate(words.tolist())
+            for other in self._synonyms.get(word, frozenset()) & columns.keys()
+            for column in columns[other]
+        ]
+        if pairs:
+            place = tuple(np.array(pairs).T)
+            likeness[place] = np.maximum(likeness[place], SYNONYM)
+        cells, lines = _marked(self._lines, words, others)
+        sides = self._sides[words[cells[0][:, 0]]] @ self._sides[others[cells[1]]].T
+        likeness[cells] = np.where(lines > sides, np.float32(AGAINST), likeness[cells])
         in_order = np.argsort(self._of_meaning[others], kind="stable")
         meanings_there = self._of_meaning[others[in_order]]
         first = np.searchsorted(meanings_there, self._of_meaning[words], "left")
@@ -153,36 +160,14 @@ class ElementVocabulary:
         likeness[rows, in_order[same]] = 1
         return likeness
 
-    def _mark_synonyms(self, likeness: Likeness, words: IntArray, others: IntArray) -> None:
-        columns: dict[int, list[int]] = {}
-        for column, other in enumerate(others.tolist()):
-            columns.setdefault(other, []).append(column)
-        found = [
-            (row, column)
-            for row, word in enumerate(words.tolist())
-            for other in self._synonyms.get(word, frozenset()) & columns.keys()
-            for column in columns[other]
-        ]
-        if found:
-            place = tuple(np.array(found).T)
-            likeness[place] = np.maximum(likeness[place], SYNONYM)
-
 
 def _marked(
     marks: Likeness, words: IntArray, others: IntArray
-) -> tuple[IntArray, IntArray, Likeness]:
-    """Rows and columns of words that have a mark at all, and how many each two have in common."""
+) -> tuple[tuple[IntArray, IntArray], Likeness]:
+    """The block of words that have a mark at all, and how many each two have in common."""
     rows, columns = (np.flatnonzero(marks[own].any(axis=1)) for own in (words, others))
     common: Likeness = marks[words[rows]] @ marks[others[columns]].T
-    return rows, columns, common
-
-
-def _class_of(word: str) -> int:
-    """Words are compared by their vectors only within things, qualities, counts."""
-    kind = kind_of(word)
-    if kind in (ElementKind.ATTRIBUTE, ElementKind.MOOD):
-        return 1
-    return 2 if kind is ElementKind.COUNT else 0
+    return (rows[:, None], columns), common
 
 
 def _marks(own: Sequence[str]) -> tuple[Likeness, Likeness, Likeness]:
@@ -200,3 +185,80 @@ def _marks(own: Sequence[str]) -> tuple[Likeness, Likeness, Likeness]:
             lines[row, line] = 1
             sides[row, line * _SIDES + side] = 1
     return akin, lines, sides
+
+
+class ReferenceWords(NamedTuple):
+    """Words of a clip's references by number and stage, and where each reference begins.
+
+    No reference is without words.
+    """
+
+    numbers: Sequence[int]
+    stages: Sequence[int]
+    starts: Sequence[int]
+
+
+class Nearness(NamedTuple):
+    """Words and references of clips, one clip after the other.
+
+    A cell is a word of a clip with one of its references: ``best`` and ``worst`` are the greatest
+    and the least likeness of the word to one of the reference, ``stages`` the stage of the word
+    most like it. ``covers`` is, of each word of the references, the greatest likeness to a word, at
+    least 0. ``cells``, ``rows`` and ``columns`` say where the cells, the words and the references'
+    words of each clip begin.
+    """
+
+    best: Likeness
+    worst: Likeness
+    stages: IntArray
+    covers: Likeness
+    cells: IntArray
+    rows: IntArray
+    columns: IntArray
+
+    def by_references(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """Words whose clips have equally many references, and their cells, a row a word."""
+        counts = np.diff(self.rows)
+        each = np.repeat(np.diff(self.cells) // np.maximum(counts, 1), counts)
+        first = starts_of(each)
+        for count in np.unique(each[each > 0]).tolist():
+            rows = np.flatnonzero(each == count)
+            yield rows, first[rows][:, None] + np.arange(count)
+
+
+def compare_words(
+    words: Sequence[Sequence[int]],
+    held_to: Sequence[ReferenceWords],
+    vocabulary: ElementVocabulary,
+) -> Nearness:
+    """Compare the words of each clip, by number, with its references."""
+    lists = (words, *(tuple(one[field] for one in held_to) for field in range(3)))
+    rows, columns, _, references = (starts_of(list(map(len, own))) for own in lists)
+    numbers, others, stages, starts = (
+        np.array([number for own in one for number in own], dtype=np.int64) for one in lists
+    )
+    owners = np.repeat(np.arange(len(words)), np.diff(rows))
+    pairs = starts_of(np.diff(columns)[owners])
+    cells = starts_of(np.diff(rows) * np.diff(references))
+    best, worst = (np.empty(cells[-1], dtype=np.float32) for _ in range(2))
+    nearest, covers = np.empty(cells[-1], dtype=np.int64), np.zeros(len(others), dtype=np.float32)
+    done = end = 0
+    while (begin := end) < len(owners):
+        # As many words as have about as many pairs as are compared at once, where there are any.
+        most = pairs[begin] + _PAIRS_AT_ONCE
+        end = max(begin + 1, int(np.searchsorted(pairs, most, "right")) - 1)
+        if pairs[end] == pairs[begin]:
+            continue
+        own = owners[begin:end]
+        row, column = ranges(columns[own], columns[own + 1] - columns[own])
+        likeness = vocabulary.likeness_of(numbers[begin:end][row], others[column])
+        of_row, reference = ranges(references[own], references[own + 1] - references[own])
+        cuts = (pairs[begin:end] - pairs[begin])[of_row] + starts[reference]
+        cell = slice(done, done := done + len(cuts))
+        best[cell] = np.maximum.reduceat(likeness, cuts)
+        worst[cell] = np.minimum.reduceat(likeness, cuts)
+        reached = likeness == np.repeat(best[cell], np.diff(cuts, append=len(likeness)))
+        places = np.where(reached, np.arange(len(likeness)), len(likeness))
+        nearest[cell] = stages[column[np.minimum.reduceat(places, cuts)]]
+        np.maximum.at(covers, column, likeness)
+    return Nearness(best, worst, nearest, covers, cells, rows, columns)

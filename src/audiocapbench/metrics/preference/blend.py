@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audiocapbench.metrics.elements import RULES, ElementCase, ElementComparer
+from audiocapbench.metrics.elements.comparison import RULES, ElementCase, ElementComparer
 from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.fluency.detector import load_detector
 from audiocapbench.metrics.preference.coverage import covered_shares, load_weights
@@ -74,7 +74,7 @@ def features(
     distinct = {case: place for place, case in enumerate(dict.fromkeys(cases))}
     texts, held_to = [one.prediction for one in distinct], [one.references for one in distinct]
     rows = [
-        (*one.scores.values(), one.error, not one.unfinished, one.wording.excess)
+        (*one.scores.values(), one.error, not one.unfinished, one.excess)
         for one in _comparer().compare(list(distinct))
     ]
     accuracy, completeness, faithfulness, error, whole, excess = np.array(rows).reshape(-1, 6).T
