@@ -15,10 +15,9 @@ LONGEST_REMEMBERED = 2_000
 
 
 class Element(NamedTuple):
-    """A lower-case word that carries content.
+    """A lower-case word that carries content; denied is what the caption says is absent.
 
-    Earlier elements have lower stages, equal ones are in no stated order; what the caption says is
-    absent is denied.
+    Earlier elements have lower stages, equal ones are in no stated order.
     """
 
     word: str
@@ -30,8 +29,8 @@ class Element(NamedTuple):
 class ParsedCaption(NamedTuple):
     """A caption as it was read: elements in reading order, quoted words last.
 
-    It is ordered where it may hold more than one stage, unfinished where it breaks off.
-    What is said to be there and is neither vague nor quoted is affirmed.
+    It is ordered where it may hold more than one stage, unfinished where it breaks off; affirmed is
+    what is said to be there and is neither vague nor quoted.
     """
 
     elements: tuple[Element, ...]
@@ -111,16 +110,15 @@ def _split(text: str) -> ParsedCaption:
     if quoted:
         plain = _QUOTE.sub(" , ", plain)
     tokens = _TOKEN.findall(_PHRASE.sub(lambda found: _MARKS[(found.lastindex or 1) - 1], plain))
-    reader = _ElementReader(tokens)
-    reader.read()
+    read, ordered = _read(tokens)
     said = [
         _element(word, ElementKind.QUOTED, 0, False) for piece in quoted for word in words_of(piece)
     ]
     last = next((token for token in reversed(tokens) if token not in _PUNCTUATION), "")
     unfinished = last in _UNFINISHED or last == _THEN
-    elements = (*reader.elements, *said)
+    elements = (*read, *said)
     affirmed = tuple([one for one in elements if one.kind < _VAGUE and not one.denied])
-    return ParsedCaption(elements, reader.ordered, unfinished, affirmed)
+    return ParsedCaption(elements, ordered, unfinished, affirmed)
 
 
 @lru_cache(maxsize=100_000)
@@ -133,82 +131,52 @@ def _role_of(token: str) -> ElementKind | str | None:
     return kind_of(token)
 
 
-class _ElementReader:
-    """Walks over the tokens of one caption."""
-
-    def __init__(self, tokens: list[str]) -> None:
-        self.elements: list[Element] = []
-        self._tokens = tokens
-        self._stage = self._latest = 0
-        self._after_comma: int | None = None
-        self._denier: int | None = None
-        self._denied_vague = False
-        self._clause_starts = 0
-
-    def read(self) -> None:
-        """Collect the elements."""
-        roles = [_role_of(token) for token in self._tokens]
-        denies = _DENY in roles
-        deniers = find_denials(self._tokens, _NEGATION) if denies else [None] * len(roles)
-        fresh = True  # nothing but function words since the sentence began
-        for role, token, denier in zip(roles, self._tokens, deniers, strict=True):
-            if role is None:
-                continue
-            if role == _COMMA and self._after_comma is not None:
-                self._stage, self._after_comma = self._after_comma, None
-            if denier != self._denier:
-                self._end_denial()
-                self._denier = denier
-            if role == _DENY:
-                continue
-            if isinstance(role, ElementKind):
-                if denier is not None and role is _VAGUE:
-                    self._denied_vague = True
-                else:
-                    element = _element(token, role, self._stage, denier is not None)
-                    self.elements.append(element)
-                fresh = False
-            elif role == _COMMA:
-                self._clause_starts = len(self.elements)
+def _read(tokens: list[str]) -> tuple[list[Element], bool]:
+    """The elements of one caption's tokens, and whether any word stated an order."""
+    roles = [_role_of(token) for token in tokens]
+    deniers = find_denials(tokens, _NEGATION) if _DENY in roles else [None] * len(roles)
+    elements: list[Element] = []
+    stage = latest = clause_starts = 0
+    after_comma: int | None = None
+    denied_by, denied_vague = None, False
+    fresh = True  # nothing but function words since the sentence began
+    for role, token, denier in (*zip(roles, tokens, deniers, strict=True), ("", "", None)):
+        if role is None:
+            continue
+        if role == _COMMA and after_comma is not None:
+            stage, after_comma = after_comma, None
+        if denier != denied_by:
+            # A denial of nothing but "sound" says that there is silence.
+            if denied_vague and not (elements and elements[-1].denied):
+                elements.append(_element("silence", ElementKind.SOURCE, stage, False))
+            denied_by, denied_vague = denier, False
+        if isinstance(role, ElementKind):
+            fresh = False
+            if denier is not None and role is _VAGUE:
+                denied_vague = True
             else:
-                self._steer(role, fresh)
+                elements.append(_element(token, role, stage, denier is not None))
+        elif role not in (_DENY, _OR):
+            stage, latest, after_comma = _steered(role, fresh, stage, latest, after_comma)
+            if role == _LAST:
+                clause = elements[clause_starts:]
+                elements[clause_starts:] = [one._replace(stage=latest) for one in clause]
+            clause_starts = len(elements)
+            if role != _COMMA:
                 fresh = role == _END or (fresh and role != _THEN)
-        self._end_denial()
+    return elements, latest > 0 or stage != 0
 
-    def _steer(self, mark: str, fresh: bool) -> None:
-        if mark == _OR:
-            return
-        if mark == _END:
-            self._after_comma = None
-        elif mark == _THEN:
-            self._stage = self._later()
-        elif mark in (_BEFORE, _AFTER):
-            self._relate(earlier=mark == _AFTER, first=fresh)
-        elif mark == _LAST:
-            later = self._later()
-            clause = self.elements[self._clause_starts :]
-            self.elements[self._clause_starts :] = [one._replace(stage=later) for one in clause]
-        self._clause_starts = len(self.elements)
 
-    def _relate(self, *, earlier: bool, first: bool) -> None:
-        """The clause that follows is earlier or later than the one that it hangs on."""
-        if first:  # "After the bell, a dog barks": what it hangs on comes behind the comma
-            self._after_comma = self._later() if earlier else self._stage
-            self._stage = self._stage if earlier else self._later()
-        else:
-            self._stage = self._stage - 1 if earlier else self._later()
-
-    def _end_denial(self) -> None:
-        """A denial of nothing but "sound" says that there is silence."""
-        if self._denied_vague and not (self.elements and self.elements[-1].denied):
-            self.elements.append(_element("silence", ElementKind.SOURCE, self._stage, False))
-        self._denied_vague = False
-
-    @property
-    def ordered(self) -> bool:
-        """Whether any word stated an order."""
-        return self._latest > 0 or self._stage != 0
-
-    def _later(self) -> int:
-        self._latest += 1
-        return self._latest
+def _steered(
+    mark: str, fresh: bool, stage: int, latest: int, after_comma: int | None
+) -> tuple[int, int, int | None]:
+    """The stage of what follows a mark, the latest stage, and the stage behind the next comma."""
+    if mark == _END:
+        return stage, latest, None
+    if mark == _AFTER and not fresh:
+        return stage - 1, latest, after_comma
+    if mark in (_THEN, _BEFORE):
+        return latest + 1, latest + 1, stage if mark == _BEFORE and fresh else after_comma
+    if mark == _AFTER:  # "After the bell, a dog barks": what it hangs on comes behind the comma
+        return stage, latest + 1, latest + 1
+    return stage, latest + (mark == _LAST), after_comma
