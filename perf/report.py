@@ -23,7 +23,7 @@ from audiocapbench.report.page.html import write_report
 from audiocapbench.report.page.report_data import gather, stored_summaries
 from audiocapbench.signature import sign
 from audiocapbench.store import Dataset, RunSpec, Store, StoredScore
-from audiocapbench.store.judgements import Judgement
+from audiocapbench.store.records import Judgement
 from audiocapbench.store.unsaved import AnswerRecord
 
 METRICS = ("meteor", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l")

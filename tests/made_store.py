@@ -12,7 +12,7 @@ from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.signature import Signature
 from audiocapbench.store import Dataset, Run, RunKind, RunSpec, Store, StoredScore, schema
 from audiocapbench.store.connect import writing
-from audiocapbench.store.judgements import Judgement
+from audiocapbench.store.records import Judgement
 from audiocapbench.store.unsaved import AnswerRecord
 
 Statistics = Sequence[float] | float

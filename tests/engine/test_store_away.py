@@ -19,7 +19,7 @@ from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine.store_access import take_in_unsaved
 from audiocapbench.signature import sign
 from audiocapbench.store import Run, Store
-from audiocapbench.store.judgements import Judgement, JudgeReply
+from audiocapbench.store.records import Judgement, JudgeReply
 from audiocapbench.store.unsaved import AnswerRecord, JudgementRecord
 from command import run_command
 from fakes.http_server import Request

@@ -18,7 +18,7 @@ from audiocapbench.scores.summary import summarise_judge, summarise_panel
 from audiocapbench.scores.table import RunTable, TableReader
 from audiocapbench.signature import sign
 from audiocapbench.store import Run, Store
-from audiocapbench.store.judgements import Judgement
+from audiocapbench.store.records import Judgement
 from folders import write_folder
 
 CLIPS = 12

@@ -25,7 +25,7 @@ from audiocapbench.judges import JudgeEnd, ModelJudge, create_judge, judge_run
 from audiocapbench.judges.judge import held_to_schema
 from audiocapbench.models import ModelSettings, create_model
 from audiocapbench.store import Run, Store
-from audiocapbench.store.judgements import Judgement
+from audiocapbench.store.records import Judgement
 from fakes.local_llm import LONGEST_REPLY, LocalLlm, Tokens, local_llm
 from needs import needs
 from whole_run import wait_until

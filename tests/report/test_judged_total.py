@@ -14,7 +14,7 @@ from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.summary import summarise
 from audiocapbench.signature import Signature
 from audiocapbench.store import Store
-from audiocapbench.store.judgements import Judgement
+from audiocapbench.store.records import Judgement
 from mecat_runs import few_items, right, sentence, stored_run
 
 

@@ -32,7 +32,7 @@ from audiocapbench.scores.file_scores import score_files
 from audiocapbench.scores.summary import RunSummary, summarise
 from audiocapbench.scores.table import ScoreTable
 from audiocapbench.store import Run, Store
-from audiocapbench.store.judgements import Judgement
+from audiocapbench.store.records import Judgement
 from made_store import MadeRun, begin_run, made_samples, put_run
 
 JUDGE, METRIC = Scorer("gpt", "overall"), Scorer("rouge_l")

@@ -10,7 +10,7 @@ import pytest
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.signature import sign
 from audiocapbench.store import RunSpec, Store, StoredEstimate, StoredScore, rows
-from audiocapbench.store.judgements import Judgement
+from audiocapbench.store.records import Judgement
 from audiocapbench.store.unsaved import AnswerRecord
 from made_store import MadeRun, made_samples, put_run
 

@@ -13,7 +13,7 @@ from sqlalchemy import create_engine
 import old_store
 from audiocapbench.cli import leaderboard, runs  # noqa: F401  (they add commands)
 from audiocapbench.store import Store, schema
-from audiocapbench.store.judgements import StoredCheck
+from audiocapbench.store.records import StoredCheck
 from forks import run_at_once
 
 

@@ -38,7 +38,7 @@ from audiocapbench.judges import JudgeProgress
 from audiocapbench.metrics.clap.embedding import WATCHER
 from audiocapbench.plan import Host, Plan, Result, RunPlan, RunsEnd, execute
 from audiocapbench.store import Run, Store
-from audiocapbench.store.judgements import Judgement, StoredCheck
+from audiocapbench.store.records import Judgement, StoredCheck
 from audiocapbench.table.escape_controls import escape_line
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from audiocapbench.errors import DatasetError, ModelError
 from audiocapbench.models.registry import PUBLISHED_NAMES
 from audiocapbench.signature import Signature, sign
 from audiocapbench.store import Run, RunSpec, Store
-from audiocapbench.store.judgements import IMPORTED, Judgement
+from audiocapbench.store.records import IMPORTED, Judgement
 from audiocapbench.store.unsaved import AnswerRecord
 
 UNNAMED_JUDGE = "unnamed-judge"

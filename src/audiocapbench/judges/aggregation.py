@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import JudgeError
-from audiocapbench.store.judgements import Judgement
+from audiocapbench.store.records import Judgement
 
 OVERALL = "overall"
 MAX_VALUE = 10.0

@@ -40,7 +40,7 @@ from audiocapbench.stats import Interval, mean_interval
 from audiocapbench.stats.agreement import category_counts, fleiss_kappa
 from audiocapbench.stats.correlation import auc, rank_correlation
 from audiocapbench.store import Run, Store
-from audiocapbench.store.judgements import Judgement
+from audiocapbench.store.records import Judgement
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _SIDES = re.compile(r"(?P<first>[^,]+?),? (?P<joint>while|with) (?P<second>[^,]+)", re.IGNORECASE)

@@ -39,7 +39,7 @@ from audiocapbench.models.registry import price_of
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, Store, cache_key
 from audiocapbench.store.claims import TaskKey
-from audiocapbench.store.judgements import Judgement
+from audiocapbench.store.records import Judgement
 from audiocapbench.store.unsaved import JudgementRecord
 
 _AT_A_TIME = 256

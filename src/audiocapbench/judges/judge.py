@@ -27,7 +27,7 @@ from audiocapbench.models import Model, Question
 from audiocapbench.models.model import CompletionModel, ModelVariant, SchemaModel
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.signature import Signature, sign
-from audiocapbench.store.judgements import Judgement, JudgeReply
+from audiocapbench.store.records import Judgement, JudgeReply
 from audiocapbench.store.unsaved import JudgementRecord
 
 _FINAL = frozenset({Status.REFUSED, Status.FILTERED, Status.FAILED, Status.SKIPPED})

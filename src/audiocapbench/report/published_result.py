@@ -13,7 +13,7 @@ from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.summary import RunSummary
 from audiocapbench.scores.table import TableReader
 from audiocapbench.store import Run, Store
-from audiocapbench.store.judgements import Judgement
+from audiocapbench.store.records import Judgement
 
 
 def export_result(

@@ -47,7 +47,7 @@ from audiocapbench.scores.estimate import (
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
 from audiocapbench.store import Dataset, Run, RunLine, Store, StoredEstimate
-from audiocapbench.store.judgements import Judgement, overall_of
+from audiocapbench.store.records import Judgement, overall_of
 from audiocapbench.table import Row
 
 Estimates = dict[str, Estimate]

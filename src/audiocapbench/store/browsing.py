@@ -23,11 +23,11 @@ from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome, Status
 from audiocapbench.signature import Signature
 from audiocapbench.store import schema
-from audiocapbench.store.cells import DamagedCellError, read_json
+from audiocapbench.store.catalog import read_dataset
 from audiocapbench.store.connect import StoreRepository, fetch, reading
-from audiocapbench.store.datasets import read_dataset
 from audiocapbench.store.records import Dataset
 from audiocapbench.store.rows import outcome_of, signatures_by_number
+from audiocapbench.store.schema import DamagedCellError, read_json
 
 _LATEST = 500
 

@@ -1,12 +1,24 @@
-"""Runs as a list: what a name stands for, who scored them, their names and tags, and their end."""
+"""Datasets, and runs as a list: what changed, who scored them, their names and tags, their end."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, Row, delete, exists, func, literal, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Row,
+    delete,
+    exists,
+    func,
+    insert,
+    literal,
+    select,
+)
 
-from audiocapbench.data import Sample
+from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import total_cost
 from audiocapbench.errors import StoreError
 from audiocapbench.store import schema
@@ -19,8 +31,15 @@ from audiocapbench.store.connect import (
     store_option,
     writing,
 )
-from audiocapbench.store.records import ChangedSamples, ScorerLine
-from audiocapbench.store.rows import insert_new, signatures_by_number
+from audiocapbench.store.records import ChangedSamples, Dataset, ScorerLine
+from audiocapbench.store.rows import (
+    insert_all,
+    insert_new,
+    note_change,
+    record_of,
+    row_of,
+    signatures_by_number,
+)
 
 
 class RunCatalog(StoreRepository):
@@ -57,13 +76,9 @@ class RunCatalog(StoreRepository):
             (schema.scores, schema.scores.c.metric, literal(None)),
             (schema.judgements, schema.judgements.c.judge, func.sum(schema.judgements.c.cost_usd)),
         ):
-            query = select(
-                scorer.label("scorer"),
-                table.c.signature,
-                func.count().label("number"),
-                cost.label("cost"),
-                func.max(made.made_by).label("made_by"),
-            )
+            made_by, number = func.max(made.made_by).label("made_by"), func.count().label("number")
+            whose = (scorer.label("scorer"), table.c.signature)
+            query = select(*whose, number, cost.label("cost"), made_by)
             same = (made.run == table.c.run) & (made.scorer == scorer)
             query = query.join(schema.scorings, same).where(table.c.run.in_(chosen))
             query = query.group_by(scorer, table.c.signature).order_by(scorer)
@@ -107,10 +122,8 @@ class RunCatalog(StoreRepository):
     def delete(self, run_ids: Sequence[int]) -> None:
         """Delete runs with all that is known of them, and datasets that no run is about any more.
 
-        Replies in the cache stay: they are of questions, not of runs.
-
-        Raises:
-            StoreError: There is no such run, or a command is at work on it; then none is deleted.
+        Replies in the cache stay: they are of questions, not of runs. StoreError where there is no
+        such run, or a command is at work on it; then none is deleted.
         """
         self._check(run_ids)
         runs, kept = schema.runs, schema.datasets
@@ -141,3 +154,58 @@ def no_such_run(engine: Engine, run_id: int) -> StoreError:
 def _asked(sample: Any) -> list[Any]:
     """What is asked and compared with, as a benchmark's fingerprint counts it."""
     return [sample.instruction, sample.category, sample.position, list(sample.references)]
+
+
+def keep_dataset(connection: Connection, dataset: Dataset) -> None:
+    """Keep a dataset, or follow what changed in one that is kept without being asked anew.
+
+    Traits are kept by the benchmark's name; a benchmark of other traits adds up otherwise.
+    """
+    table, samples, runs = schema.datasets, schema.samples, schema.runs.c
+    same = table.c.fingerprint == dataset.fingerprint
+    known = connection.execute(select(table.c.traits).where(same)).first()
+    if known is None:
+        traits = {dataset.benchmark: dict(dataset.traits)}
+        connection.execute(insert(table), row_of(table, dataset, traits=traits))
+        key = {"dataset": dataset.fingerprint}
+        rows = [row_of(samples, one, one.clip, **key) for one in dataset.samples]
+        insert_all(connection, samples, rows)
+        return
+    moved: dict[str, Any] = {"root": dataset.root, "missing": dataset.missing}
+    traits = dict(known.traits) | {dataset.benchmark: dict(dataset.traits)}
+    if traits != known.traits:
+        moved["traits"] = traits
+        asked = (runs.dataset == dataset.fingerprint, runs.benchmark == dataset.benchmark)
+        for run_id in connection.execute(select(runs.id).where(*asked)).scalars().all():
+            note_change(connection, run_id)
+    connection.execute(table.update().where(same).values(**moved))
+    mine = samples.c.dataset == dataset.fingerprint
+    query = select(samples.c.id, samples.c.file_name, samples.c.details).where(mine)
+    before = {row.id: (row.file_name, row.details) for row in connection.execute(query)}
+    for sample in dataset.samples:
+        name, details = sample.clip.file_name, dict(sample.details)
+        if before.get(sample.id) != (name, details):
+            change = samples.update().where(mine, samples.c.id == sample.id)
+            connection.execute(change.values(file_name=name, details=details))
+
+
+def read_dataset(
+    connection: Connection,
+    fingerprint: str,
+    benchmark: str | None,
+    only: ColumnElement[bool] | None = None,
+) -> Dataset:
+    """A dataset as a benchmark has it, with all its samples or some of them, in their order."""
+    whole, table = schema.datasets, schema.samples
+    head = connection.execute(select(whole).where(whole.c.fingerprint == fingerprint)).one()
+    query = select(table).where(table.c.dataset == fingerprint).order_by(table.c.position)
+    rows = connection.execute(query if only is None else query.where(only)).all()
+    name = head.benchmark if benchmark is None else benchmark
+    traits = head.traits.get(name, {}) if isinstance(head.traits, dict) else None
+    if not isinstance(traits, dict):
+        raise StoreError(f"the stored traits of {name} are damaged: they are no JSON object")
+    root, samples = Path(head.root), []
+    for row in rows:
+        clip = record_of(Clip, row, table, path=root / row.file_name)
+        samples.append(record_of(Sample, row, table, clip=clip))
+    return record_of(Dataset, head, benchmark=name, samples=tuple(samples), traits=traits)

@@ -27,7 +27,7 @@ from sqlalchemy.exc import (
 
 from audiocapbench.credentials import without
 from audiocapbench.errors import StoreAwayError, StoreError
-from audiocapbench.store.cells import DamagedCellError, read_json
+from audiocapbench.store.schema import DamagedCellError, read_json
 
 DEFAULT_STORE = "audiocapbench.db"
 STORE_VARIABLE = "AUDIOCAPBENCH_STORE"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from audiocapbench.data import Sample
+from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.signature import Signature
 
 Parameters = Mapping[str, str | int | float | bool]
@@ -14,12 +15,22 @@ Parameters = Mapping[str, str | int | float | bool]
 RunKind = Literal["asked", "imported", "trial", "check"]
 """Answers of a model, or imported; made for a scorer on trial, or for the check of a judge."""
 
-TRIALS: tuple[RunKind, ...] = ("trial", "check")
-"""Kinds of runs that are no model's result."""
+IMPORTED = "imported"
+"""The name in the signature of judgements that came with predictions; nobody here can make them."""
+
+
+class _OfKind:
+    __slots__ = ()
+    kind: RunKind
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether it serves a trial or a check, and is no model's result."""
+        return self.kind in ("trial", "check")
 
 
 @dataclass(frozen=True, slots=True)
-class RunSpec:
+class RunSpec(_OfKind):
     """What makes two runs the same run: benchmark, data, model, settings and selection.
 
     What the run is for (``kind``), and what an imported result file says of the whole
@@ -52,23 +63,9 @@ class Run(RunSpec):
     made_by: str
     name: str | None = None
 
-    @property
-    def is_trial(self) -> bool:
-        """Whether it serves a trial or a check, and is no model's result."""
-        return self.kind in TRIALS
-
-
-class ChangedSamples(NamedTuple):
-    """The newest run of a folder, and whose clips and texts changed since, or came or went."""
-
-    run: int
-    clips: tuple[str, ...]
-    texts: tuple[str, ...]
-    others: tuple[str, ...]
-
 
 @dataclass(frozen=True, slots=True)
-class RunLine:
+class RunLine(_OfKind):
     """A run in a listing, with how far it got."""
 
     id: int
@@ -87,22 +84,23 @@ class RunLine:
     tags: tuple[str, ...]
 
     @property
-    def is_trial(self) -> bool:
-        """Whether it serves a trial or a check, and is no model's result."""
-        return self.kind in TRIALS
-
-    @property
     def asked(self) -> int:
         """How many samples have an outcome of any status."""
         return sum(self.statuses.values())
 
 
+class ChangedSamples(NamedTuple):
+    """The newest run of a folder, and whose clips and texts changed since, or came or went."""
+
+    run: int
+    clips: tuple[str, ...]
+    texts: tuple[str, ...]
+    others: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """The samples that a run was about, as they were when it began.
-
-    ``traits`` says how their answers are scored, ranked and judged.
-    """
+    """The samples that a run was about when it began; ``traits`` say how answers are scored."""
 
     fingerprint: str
     benchmark: str
@@ -121,6 +119,70 @@ class StoredScore:
     signature: Signature
     value: float
     statistics: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What one judge (as the user wrote it) said about one answer in one round, from 0.
+
+    There are scores by dimension only where the status is ok; ``error`` then says what was odd.
+    ``latency_s`` is of the last question, tokens and cost are of all that it took.
+    """
+
+    judge: str
+    sample_id: str
+    repeat: int
+    signature: Signature
+    status: Status
+    scores: Mapping[str, float] = field(default_factory=dict)
+    reasoning: str | None = None
+    error: str | None = None
+    latency_s: float = 0.0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+
+    @property
+    def overall(self) -> float | None:
+        """The mean of the dimensions, where there are any."""
+        return overall_of(self.scores, self.signature) if self.scores else None
+
+
+def overall_of(scores: Mapping[str, float], signature: Signature) -> float:
+    """The mean of an answer's dimensions: unrounded, unless the signature says otherwise."""
+    value = sum(scores.values()) / len(scores)
+    return round(value, 2) if signature.get("overall") == "rounded" else value
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeReply:
+    """A judge's reply to keep in the cache: its key, the model that gave it, and the outcome."""
+
+    key: str
+    model: str
+    outcome: Outcome
+
+
+class StoredCheck(NamedTuple):
+    """A judge's reliability study on a benchmark of runs that it judged, by the same contract.
+
+    ``document`` is None where there was none; ``elsewhere`` has those on others, the newest last.
+    """
+
+    judge: str
+    benchmark: str
+    document: Mapping[str, Any] | None
+    elsewhere: dict[str, Mapping[str, Any]]
+
+    @property
+    def warning(self) -> str | None:
+        """What to say wherever its scores are shown: of this benchmark, or else of another one."""
+        if self.document is not None:
+            return self.document.get("warning")
+        for name, document in reversed(self.elsewhere.items()):
+            if document.get("warning"):
+                return f"{document['warning']} (checked on {name})"
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Between rows and records: a field is the column of its name, or the one that ``_COLUMNS`` says.
 
-What a cell holds is made and checked by its type (``cells.py``); signatures are kept by number.
+What a cell holds is made and checked by its type (``schema.py``); signatures are kept by number.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -31,6 +31,11 @@ def _shared(kind: Any, columns: tuple[str, ...]) -> list[tuple[str, int]]:
     return [(name, columns.index(own)) for name, own in names.items() if own in columns]
 
 
+@cache
+def _columns(table: Table) -> tuple[str, ...]:
+    return tuple(table.c.keys())
+
+
 def row_of(table: Table, *records: Any, **more: Any) -> Values:
     """A row of a table: what records have for its columns, and what is said besides."""
     columns = _columns(table)
@@ -43,11 +48,7 @@ def row_of(table: Table, *records: Any, **more: Any) -> Values:
 
 
 def record_of(kind: type[Kind], row: Row[Any], table: Table | None = None, **more: Any) -> Kind:
-    """A record from the columns of a row, and what is said besides.
-
-    Args:
-        table: Where the row is from, if it is a whole one; found out faster than from the row.
-    """
+    """A record from the columns of a row, and what is said besides; faster of a whole ``table``."""
     columns = row._fields if table is None else _columns(table)
     shared = _shared(kind, columns)  # type: ignore[arg-type]
     return kind(**{name: row[place] for name, place in shared} | more)
@@ -56,11 +57,6 @@ def record_of(kind: type[Kind], row: Row[Any], table: Table | None = None, **mor
 def outcome_of(row: Row[Any]) -> Outcome:
     """A row of ``outcomes`` as a record."""
     return record_of(Outcome, row, schema.outcomes, reply=record_of(Reply, row, schema.outcomes))
-
-
-@cache
-def _columns(table: Table) -> tuple[str, ...]:
-    return tuple(table.c.keys())
 
 
 def insert_all(connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
@@ -116,6 +112,14 @@ def signature_numbers(
             number = connection.execute(query).scalar_one()
         numbers[signature] = number
     return numbers
+
+
+def signed_rows(
+    connection: Connection, table: Table, records: Sequence[Any], **more: Any
+) -> list[Values]:
+    """Rows of records that have a signature."""
+    numbers = signature_numbers(connection, {one.signature for one in records})
+    return [row_of(table, one, signature=numbers[one.signature], **more) for one in records]
 
 
 def signatures_by_number(connection: Connection) -> dict[int, Signature]:

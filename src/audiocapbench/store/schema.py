@@ -1,23 +1,67 @@
-"""The tables of the store, their version, and how an older store is brought up to date.
+"""The tables of the store, what their cells may hold, and how an older store is brought up to date.
 
-What a version added is marked with ``_since``, so that older tables can be told from today's. New
-columns stand last in their table, and are nullable or have a server's default.
+Cells are checked when they are read: SQLite keeps anything anywhere. What a version added is
+marked with ``since``, so that older tables can be told from today's. New columns stand last in
+their table, and are nullable or have a server's default.
 """
 
+import json
+import math
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
 import sqlalchemy as sa
 from sqlalchemy import Column, Connection, Dialect, ForeignKey, Table, inspect, select
 from sqlalchemy.schema import CreateColumn
 from sqlalchemy.types import TypeEngine
 
+from audiocapbench.data.outcome import Status
 from audiocapbench.errors import StoreError
-from audiocapbench.store.cells import TYPES, DamagedCellError
 
 VERSION = 6
+
+
+class DamagedCellError(ValueError):
+    """A cell holds what this program never writes there."""
+
+
+class _Checked(sa.TypeDecorator[Any]):
+    """A type whose cells are what they should be, or absent; subclasses say what.
+
+    ``write`` makes what the database keeps of a value, and ``read`` the value again. Nothing is
+    absent where the column is ``required``: JSON has a null that no database refuses.
+    """
+
+    cache_ok = True
+    impl = sa.Text
+    what: str
+    fits: Callable[[Any], bool]
+    write: Callable[[Any], Any] | None
+    read: Callable[[Any], Any] | None
+    required = False
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
+        if self.write is not None and value is not None:
+            value = self.write(value)
+        if isinstance(value, str) and not value.isascii():
+            value.encode("utf-8")  # no database keeps half of a surrogate pair
+        return value
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
+        if value is None and not self.required:
+            return None
+        if not self.fits(value):
+            raise DamagedCellError(f"{value!r:.60} stands where {self.what} should")
+        return value if self.read is None else self.read(value)
+
+
+def _type(impl: Any, what: str, fits: Any, write: Any = None, read: Any = None) -> Any:
+    parts = {"fits": fits, "write": write, "read": read}
+    static = {name: part and staticmethod(part) for name, part in parts.items()}
+    name = f"Checked{what.title().replace(' ', '')}"
+    return type(name, (_Checked,), {"impl": impl, "what": what, "cache_ok": True} | static)
 
 
 class Timestamp(sa.TypeDecorator[str]):
@@ -27,17 +71,13 @@ class Timestamp(sa.TypeDecorator[str]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        """Text where the database has no type for moments."""
-        return dialect.type_descriptor(
-            sa.Text() if dialect.name == "sqlite" else self.impl_instance
-        )
+        is_text = dialect.name == "sqlite"
+        return dialect.type_descriptor(sa.Text() if is_text else self.impl_instance)
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> Any:
-        """Into the database."""
         return value if value is None or dialect.name == "sqlite" else datetime.fromisoformat(value)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
-        """Out of the database."""
         if isinstance(value, datetime):
             return str(value.astimezone(UTC).isoformat(timespec="milliseconds"))
         try:
@@ -53,27 +93,75 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
+def _is(kind: type) -> Callable[[Any], bool]:
+    return lambda value: type(value) is kind
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def _is_list(value: Any) -> bool:
+    return type(value) is list and {*map(type, value)} <= {str, int, float, dict}
+
+
+def _is_table(value: Any) -> bool:
+    return type(value) is dict and all(map(_is_number, value.values()))
+
+
+_TYPES: dict[str, Callable[[], TypeEngine[Any]]] = {
+    "text": _type(sa.Text, "text", _is(str)),
+    "word": _type(sa.String(16), "a word", _is(str)),
+    "status": _type(sa.String(16), "a status", _is(str), str, Status),
+    "hash": _type(sa.String(64), "a hash", _is(str)),
+    "integer": _type(sa.Integer, "an integer", _is(int)),
+    "number": _type(sa.Float, "a number", _is_number),
+    "flag": sa.Boolean,
+    "json": sa.JSON,
+    "list": _type(sa.JSON, "a list", _is_list, list, tuple),
+    "object": _type(sa.JSON, "an object", _is(dict), dict),
+    "table": _type(sa.JSON, "a table of numbers", _is_table, dict),
+    "bytes": _type(sa.LargeBinary, "bytes", _is(bytes)),
+    "time": Timestamp,
+}
+
+
+def _refuse(name: str) -> NoReturn:
+    raise DamagedCellError(f"{name[:40]} is not a JSON number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    return value if math.isfinite(value) else _refuse(text)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
+
+
+def read_json(text: Any) -> Any:
+    """The value of a JSON cell; ``NaN`` and numbers that no computer holds are none."""
+    if isinstance(text, bytes):  # as PostgreSQL's library gives it
+        text = text.decode("utf-8", "replace")
+    if not isinstance(text, str):
+        raise DamagedCellError(f"{text!r:.60} stands where JSON should")
+    return _DECODER.decode(text)
+
+
 metadata = sa.MetaData()
 
-_TYPES = TYPES | {"time": Timestamp}
+
+def _table(name: str, *parts: Any, since: int = 1, **options: Any) -> Table:
+    return Table(name, metadata, *parts, info={"since": since}, **options)
 
 
-def _columns(**names: str) -> list[Column[Any]]:
+def _columns(since: int = 1, **names: str) -> list[Column[Any]]:
     """Columns by type; a star marks part of the key, a question mark what may be absent."""
     columns: list[Column[Any]] = []
     for kind, name in ((kind, name) for kind, several in names.items() for name in several.split()):
         holds: Any = _TYPES[kind]()
         holds.required = name[-1] != "?"
-        is_key = name[-1] == "*"
-        column = Column(name.rstrip("*?"), holds, primary_key=is_key, nullable=not holds.required)
-        columns.append(column)
-    return columns
-
-
-def _since(version: int, columns: list[Column[Any]]) -> list[Column[Any]]:
-    """Mark columns that an older store has not."""
-    for column in columns:
-        column.info["since"] = version
+        how: dict[str, Any] = {"primary_key": name[-1] == "*", "nullable": not holds.required}
+        columns.append(Column(name.rstrip("*?"), holds, **how, info={"since": since}))
     return columns
 
 
@@ -81,8 +169,14 @@ def _numbered() -> Column[int]:
     return Column("id", sa.Integer, primary_key=True, autoincrement=True)
 
 
+def _refers(name: str, to: str, **how: Any) -> Column[Any]:
+    """A column whose row goes when that goes which it refers to."""
+    key = ForeignKey(to, ondelete="CASCADE")
+    return Column(name, key, **({"nullable": False, "index": True} | how))
+
+
 def _of_run() -> Column[int]:
-    return Column("run", ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    return _refers("run", "runs.id", primary_key=True, index=None)
 
 
 def _of_run_sample() -> list[Column[Any] | sa.ForeignKeyConstraint]:
@@ -105,54 +199,44 @@ def _reply() -> list[Column[Any]]:
     ]
 
 
-schema_version = Table("schema_version", metadata, *_columns(integer="version*"))
+schema_version = _table("schema_version", *_columns(integer="version*"))
 
-signatures = Table(
-    "signatures", metadata, _numbered(), Column("text", sa.Text, nullable=False, unique=True)
-)
+signatures = _table("signatures", _numbered(), Column("text", sa.Text, nullable=False, unique=True))
 
-datasets = Table(
+datasets = _table(
     "datasets",
-    metadata,
     # Traits by the benchmark's name: several may ask the same about the same clips.
     *_columns(hash="fingerprint*", text="benchmark root", list="missing", json="traits"),
 )
 
-samples = Table(
+samples = _table(
     "samples",
-    metadata,
-    Column("dataset", ForeignKey("datasets.fingerprint", ondelete="CASCADE"), primary_key=True),
+    _refers("dataset", "datasets.fingerprint", primary_key=True, index=None),
     *_columns(text="id* category instruction file_name", list="references", object="details"),
     *_columns(integer="position rate channels", number="duration_s", hash="clip_sha256"),
 )
 
-runs = Table(
+runs = _table(
     "runs",
-    metadata,
     _numbered(),
     *_columns(hash="identity", integer="generation sample_count", word="kind", time="created_at"),
     *_columns(text="name? benchmark model contract made_by", object="parameters"),
     Column("dataset", ForeignKey("datasets.fingerprint"), nullable=False, index=True),
     # Counts every change of its outcomes, scores and judgements.
     Column("revision", sa.Integer, nullable=False, default=0),
-    *_since(3, _columns(object="source?")),
+    *_columns(3, object="source?"),
     sa.UniqueConstraint("identity", "generation"),
     sqlite_autoincrement=True,  # the number of a deleted run is never given again
 )
 
-run_samples = Table(
-    "run_samples",
-    metadata,
-    _of_run(),
-    *_columns(text="sample*", integer="position"),
-    sqlite_with_rowid=False,
+run_samples = _table(
+    "run_samples", _of_run(), *_columns(text="sample*", integer="position"), sqlite_with_rowid=False
 )
 
-run_tags = Table("run_tags", metadata, _of_run(), *_columns(text="tag*"))
+run_tags = _table("run_tags", _of_run(), *_columns(text="tag*"))
 
-outcomes = Table(
+outcomes = _table(
     "outcomes",
-    metadata,
     *_of_run_sample(),
     *_reply(),
     *_columns(text="error?", integer="withheld? attempts", flag="cached"),
@@ -161,169 +245,150 @@ outcomes = Table(
     sa.Index("outcomes_counted", "run", "status", "cost_usd"),
 )
 
-scores = Table(
+scores = _table(
     "scores",
-    metadata,
     *_of_run_sample(),
     *_columns(text="metric*", number="value", list="statistics"),
     _signature(),
     sqlite_with_rowid=False,
 )
 
-judgements = Table(
+judgements = _table(
     "judgements",
-    metadata,
     *_of_run_sample(),
     *_columns(text="judge* reasoning? error?", status="status", table="values", time="judged_at"),
     *_columns(integer="repeat* input_tokens? output_tokens?", number="latency_s cost_usd?"),
     _signature(),
 )
 
-scorings = Table("scorings", metadata, _of_run(), *_columns(text="scorer* made_by", time="made_at"))
+scorings = _table("scorings", _of_run(), *_columns(text="scorer* made_by", time="made_at"))
 
-estimates = Table(
+estimates = _table(
     "estimates",
-    metadata,
     _of_run(),
     *_columns(text="scorer* group* made_by", table="counts", list="lacks?"),
     *_columns(number="value? low? high? as_zero? worst? best?"),
     _signature(),
 )
 
-judge_checks = Table(
+judge_checks = _table(
     "judge_checks",
-    metadata,
     *_columns(text="judge* benchmark* contract*", object="document", time="checked_at"),
 )
 
-responses = Table(
+responses = _table(
     "responses",
-    metadata,
     *_columns(hash="key*", text="model"),
     *_reply(),
     sa.Index("responses_by_model", "model"),
 )
 
-embeddings = Table(
+embeddings = _table(
     "embeddings",
-    metadata,
     *_columns(text="model* setting*", hash="content*"),
     *_columns(integer="dimensions", bytes="vector", time="made_at"),
 )
 
-workers = Table(
+workers = _table(
     "workers",
-    metadata,
-    *_columns(hash="id*"),
     # Seconds since 1970 by the database's own clock; past it, the worker counts as gone.
-    *_columns(text="owner process", time="started_at", number="until"),
-    info={"since": 3},
+    *_columns(hash="id*", text="owner process", time="started_at", number="until"),
+    since=3,
 )
 
-claims = Table(
+claims = _table(
     "claims",
-    metadata,
     *_of_run_sample(),
     # A judge's name and its round; an empty name for what the run's model is asked.
     *_columns(text="judge*", integer="repeat*"),
-    Column("worker", ForeignKey("workers.id", ondelete="CASCADE"), nullable=False, index=True),
-    info={"since": 3},
+    _refers("worker", "workers.id"),
+    since=3,
 )
 
 
-def _of_rating(*more: str) -> list[Column[Any] | sa.ForeignKeyConstraint]:
-    """The columns that say whose project, and which person or item of it; they go with it."""
-    tables = {"person": "rating_people", "item": "rating_items"}
-    keys = [
-        sa.ForeignKeyConstraint(
-            ["project", one], [f"{tables[one]}.project", f"{tables[one]}.{one}"], ondelete="CASCADE"
-        )
-        for one in more
-    ]
-    whole = ForeignKey("rating_projects.name", ondelete="CASCADE")
-    own = Column("project", *([] if more else [whole]), type_=sa.Text(), primary_key=True)
-    return [own, *_columns(text=" ".join(f"{one}*" for one in more)), *keys]
+def _of_rating() -> list[Column[Any] | sa.ForeignKeyConstraint]:
+    """The columns that say which person and item of which project; they go with these."""
+    columns: list[Any] = _columns(text="project* person* item*")
+    for name, table in (("person", "rating_people"), ("item", "rating_items")):
+        there = [f"{table}.project", f"{table}.{name}"]
+        columns.append(sa.ForeignKeyConstraint(["project", name], there, ondelete="CASCADE"))
+    return columns
 
 
-rating_projects = Table(
+def _of_project() -> Column[Any]:
+    return _refers("project", "rating_projects.name", primary_key=True, index=None)
+
+
+rating_projects = _table(
     "rating_projects",
-    metadata,
     # What tokens of items are derived from is secret: nobody can tell an item by its token.
     *_columns(text="name* made_by", word="kind", integer="seed", hash="secret", time="made_at"),
-    info={"since": 4},
+    since=4,
 )
 
-rating_people = Table(
+rating_people = _table(
     "rating_people",
-    metadata,
-    *_of_rating(),
+    _of_project(),
     # An empty name is the administrator's. Of a token only its SHA-256 is kept.
     *_columns(text="person*", time="invited_at"),
     Column("token", sa.String(64), nullable=False, unique=True),
-    info={"since": 4},
+    since=4,
 )
 
-rating_items = Table(
+rating_items = _table(
     "rating_items",
-    metadata,
-    *_of_rating(),
+    _of_project(),
     *_columns(text="item*", integer="position", flag="asked", object="content"),
-    info={"since": 4},
+    since=4,
 )
 
-rating_claims = Table(
+rating_claims = _table(
     "rating_claims",
-    metadata,
-    *_of_rating("person", "item"),
+    *_of_rating(),
     # Seconds since 1970 by the database's own clock; past ``until`` the item is free again.
     *_columns(number="shown_at until heard_at?"),
-    info={"since": 4},
+    since=4,
 )
 
-ratings = Table(
+ratings = _table(
     "ratings",
-    metadata,
-    *_of_rating("person", "item"),
+    *_of_rating(),
     # The page makes the key, so that what is sent twice counts once.
     *_columns(text="key", object="answer", number="took_s played_s", time="rated_at"),
     *_columns(list="earlier"),
     sa.UniqueConstraint("project", "key"),
-    info={"since": 4},
+    since=4,
 )
 
-findings = Table(
+findings = _table(
     "findings",
-    metadata,
     *_columns(hash="clip*", text="expert* signature* error?", word="status"),
     *_columns(object="document", number="seconds", time="made_at"),
-    info={"since": 5},
+    since=5,
 )
 
-annotations = Table(
+annotations = _table(
     "annotations",
-    metadata,
     *_columns(text="project* clip* error?", word="stage* status"),
     *_columns(object="document", time="made_at"),
-    info={"since": 5},
+    since=5,
 )
 
-batches = Table(
+batches = _table(
     "batches",
-    metadata,
     # The mark is sent along; the provider's own name for the batch is known once it was sent.
     *_columns(hash="mark*", text="judge remote?", integer="count", object="price?"),
     *_columns(time="made_at"),
-    Column("run", ForeignKey("runs.id", ondelete="CASCADE"), nullable=False, index=True),
-    info={"since": 6},
+    _refers("run", "runs.id"),
+    since=6,
 )
 
-batch_lines = Table(
+batch_lines = _table(
     "batch_lines",
-    metadata,
     *_columns(hash="key*", text="sample judge", integer="repeat", flag="open"),
-    Column("batch", ForeignKey("batches.mark", ondelete="CASCADE"), nullable=False, index=True),
-    Column("run", ForeignKey("runs.id", ondelete="CASCADE"), nullable=False, index=True),
-    info={"since": 6},
+    _refers("batch", "batches.mark"),
+    _refers("run", "runs.id"),
+    since=6,
 )
 
 Upgrade = Callable[[Connection], None]
@@ -334,16 +399,15 @@ def as_of(version: int) -> sa.MetaData:
     """The tables as they were: those of an older version lack what later ones added."""
     older = sa.MetaData()
     for table in metadata.sorted_tables:
-        if table.info.get("since", 1) > version:
-            continue
-        for column in table.to_metadata(older).columns:
-            column.system = column.info.get("since", 1) > version  # CREATE leaves these out
+        if table.info["since"] <= version:
+            for column in table.to_metadata(older).columns:
+                column.system = column.info.get("since", 1) > version  # CREATE leaves these out
     return older
 
 
 def add_version(connection: Connection, version: int) -> None:
     """Add the tables and columns that came with a version."""
-    tables = [one for one in metadata.sorted_tables if one.info.get("since") == version]
+    tables = [table for table in metadata.sorted_tables if table.info["since"] == version]
     metadata.create_all(connection, tables)
     for table in metadata.sorted_tables:
         for column in table.columns:
@@ -364,28 +428,26 @@ def bring_up_to_date(
 ) -> None:
     """Make the tables of a new store, or upgrade an older one, within one transaction.
 
-    Raises:
-        StoreError: The store is newer than this program, or is some other database.
+    StoreError where the store is newer than this program, or is some other database.
     """
     present = set(inspect(connection).get_table_names())
     if "schema_version" not in present:
         # A database server is shared; a file is its program's own.
         if present & set(metadata.tables) or (present and connection.dialect.name == "sqlite"):
-            raise StoreError(
-                "is not a store but another program's database; choose another `store`"
-            )
+            what = "is not a store but another program's database; choose another `store`"
+            raise StoreError(what)
         metadata.create_all(connection, checkfirst=False)
         connection.execute(schema_version.insert().values(version=version))
         return
-    found = connection.execute(select(schema_version.c.version)).scalar()
-    if found is None or found < 1:
+    known = connection.execute(select(schema_version.c.version)).scalar()
+    if known is None or known < 1:
         raise StoreError("this database has the store's tables but no version: it is not a store")
-    if found > version:
+    if known > version:
         raise StoreError(
-            f"the store has schema {found}, this program knows {version}: "
+            f"the store has schema {known}, this program knows {version}: "
             "upgrade audiocapbench or choose another `store`"
         )
-    for step in range(found, version):
+    for step in range(known, version):
         upgrades[step](connection)
-    if found < version:
+    if known < version:
         connection.execute(schema_version.update().values(version=version))

@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, select
+from sqlalchemy import Connection, Engine, Row, Select, Table, delete, func, insert, select
 
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, total_cost
 from audiocapbench.errors import StoreAwayError, StoreError, did_you_mean
@@ -20,7 +20,7 @@ from audiocapbench.store.annotations import AnnotationRepository
 from audiocapbench.store.batches import BatchRepository
 from audiocapbench.store.browsing import BrowsingRepository
 from audiocapbench.store.cache import CacheRepository
-from audiocapbench.store.catalog import RunCatalog, no_such_run
+from audiocapbench.store.catalog import RunCatalog, keep_dataset, no_such_run, read_dataset
 from audiocapbench.store.claims import ClaimRepository, TaskKey, release_tasks, task_of
 from audiocapbench.store.connect import (
     DEFAULT_STORE,
@@ -34,16 +34,19 @@ from audiocapbench.store.connect import (
     store_url,
     writing,
 )
-from audiocapbench.store.datasets import keep_dataset, read_dataset
-from audiocapbench.store.judgements import (
+from audiocapbench.store.ratings import RatingRepository
+from audiocapbench.store.records import (
     IMPORTED,
+    Dataset,
     Judgement,
     JudgeReply,
+    Run,
+    RunLine,
+    RunSpec,
     StoredCheck,
-    write_judgements,
+    StoredEstimate,
+    StoredScore,
 )
-from audiocapbench.store.ratings import RatingRepository
-from audiocapbench.store.records import Dataset, Run, RunLine, RunSpec, StoredEstimate, StoredScore
 from audiocapbench.store.rows import (
     MADE_BY,
     insert_all,
@@ -53,8 +56,8 @@ from audiocapbench.store.rows import (
     record_of,
     replace_rows,
     row_of,
-    signature_numbers,
     signatures_by_number,
+    signed_rows,
 )
 from audiocapbench.store.unsaved import (
     AnswerRecord,
@@ -66,6 +69,8 @@ from audiocapbench.store.unsaved import (
     unsaved,
 )
 from audiocapbench.store.upgrades import UPGRADES
+
+Kind = TypeVar("Kind")
 
 _UPGRADE_S = 600
 
@@ -87,14 +92,10 @@ class Store:
 
     @classmethod
     def open(cls, store: str = DEFAULT_STORE, *, create: bool = True) -> "Store":
-        """Open a store, and make or upgrade its tables where needed.
+        """Open a store (a SQLite file or a database URL); make or upgrade its tables where needed.
 
-        Args:
-            store: A SQLite file or a database URL.
-            create: Whether to make a store that is not there yet.
-
-        Raises:
-            StoreError: It cannot be opened, is not there, or was made by a newer program.
+        StoreError where it cannot be opened, is not there and not to be created, or was made by a
+        newer program.
         """
         url = store_url(store)
         engine = connect(url)
@@ -164,34 +165,30 @@ class Store:
 
     def find_run(self, spec: RunSpec) -> Run | None:
         """The run that a command stands for, if it was begun before."""
-        with reading(self._engine) as connection:
-            row = connection.execute(_latest(spec)).first()
-            return None if row is None else _run(connection, row)
+        return self._find(_latest(spec))
 
     def run(self, run_id: int) -> Run:
-        """One run.
+        """One run; StoreError where there is none of this number."""
+        same = schema.runs.c.id == run_id
+        run = self._find(select(schema.runs).where(same)) if 0 < run_id < 2**31 else None
+        if run is None:
+            raise no_such_run(self._engine, run_id)
+        return run
 
-        Raises:
-            StoreError: There is no such run.
-        """
-        if 0 < run_id < 2**31:
-            with reading(self._engine) as connection:
-                query = select(schema.runs).where(schema.runs.c.id == run_id)
-                row = connection.execute(query).first()
-                if row is not None:
-                    return _run(connection, row)
-        raise no_such_run(self._engine, run_id)
+    def _find(self, query: Select[Any]) -> Run | None:
+        with reading(self._engine) as connection:
+            row = connection.execute(query).first()
+            return None if row is None else _run(connection, row)
 
     def run_called(self, text: str) -> tuple[int, list[int]]:
         """The run of a name, tag or model, of a model the newest; and all that it could be.
 
-        Raises:
-            StoreError: There is none, or it is not clear which is meant.
+        StoreError where there is none, or it is not clear which is meant.
         """
-        lines = [one for one in self.runs() if not one.is_trial]
-        named = [one for one in lines if text in (one.name, *one.tags)]
-        runs = named or [one for one in lines if text == one.model]
-        if len(named) > 1 or len({one.benchmark for one in runs}) > 1:
+        lines = [line for line in self.runs() if not line.is_trial]
+        named = [line for line in lines if text in (line.name, *line.tags)]
+        runs = named or [line for line in lines if text == line.model]
+        if len(named) > 1 or len({line.benchmark for line in runs}) > 1:
             several = ", ".join(f"{one.id} ({one.model} on {one.benchmark})" for one in runs)
             raise StoreError(f"{text!r} may be any of these runs: {several}; give a number")
         if not runs:
@@ -200,7 +197,7 @@ class Store:
                 f"{self.name} has no run of the name, tag or model {text!r}"
                 f"{did_you_mean(text, known)}; 'audiocapbench runs{self.option}' lists them"
             )
-        numbers = sorted(one.id for one in runs)
+        numbers = sorted(line.id for line in runs)
         return numbers[-1], numbers
 
     def runs(self, tags: Iterable[str] = (), only: Collection[int] | None = None) -> list[RunLine]:
@@ -233,17 +230,13 @@ class Store:
             ]
 
     def dataset(self, fingerprint: str, benchmark: str | None = None) -> Dataset:
-        """The samples that a run was about, with the traits of its benchmark.
-
-        Without one it is the benchmark that was stored first.
-        """
+        """The samples that a run was about, with its benchmark's traits (or the first's)."""
         with reading(self._engine) as connection:
             return read_dataset(connection, fingerprint, benchmark)
 
     def outcomes(self, run_id: int) -> dict[str, Outcome]:
         """Outcomes of a run by sample id."""
-        table = schema.outcomes
-        query = select(table).where(table.c.run == run_id)
+        query = select(schema.outcomes).where(schema.outcomes.c.run == run_id)
         with reading(self._engine) as connection:
             return {row.sample: outcome_of(row) for row in connection.execute(query)}
 
@@ -259,7 +252,7 @@ class Store:
                 _write_answers(connection, run_id, answers)
             if judged:
                 replies = [one.reply for one in judged if one.reply is not None]
-                write_judgements(connection, run_id, [one.judgement for one in judged], replies)
+                _write_judgements(connection, run_id, [one.judgement for one in judged], replies)
             release_tasks(connection, run_id, worker, [task_of(one) for one in records])
 
     def keep_unsaved(self, run: Run, records: Sequence[Record]) -> Path:
@@ -277,8 +270,8 @@ class Store:
             }
             # Nobody can tell which of two answers to one question is true: the first is taken.
             first: dict[TaskKey, Record] = {}
-            for one in file.records:
-                first.setdefault(task_of(one), one)
+            for record in file.records:
+                first.setdefault(task_of(record), record)
             records, rejected = list(first.values()), file.rejected + len(file.records) - len(first)
             try:
                 self.add_records(run.id, [first[task] for task in first if task not in known])
@@ -301,36 +294,36 @@ class Store:
 
     def put_scores(self, run_id: int, metric: str, scores: Iterable[StoredScore]) -> None:
         """Replace all scores of one metric on one run."""
-        table, scores = schema.scores, list(scores)
+        table = schema.scores
         with writing(self._engine) as connection:
             note_change(connection, run_id, [metric])
-            numbers = signature_numbers(connection, {one.signature for one in scores})
             connection.execute(delete(table).where(table.c.run == run_id, table.c.metric == metric))
-            rows = [
-                row_of(table, one, run=run_id, signature=numbers[one.signature]) for one in scores
-            ]
-            insert_all(connection, table, rows)
+            insert_all(connection, table, signed_rows(connection, table, list(scores), run=run_id))
 
     def scores(self, run_id: int, metric: str | None = None) -> dict[str, list[StoredScore]]:
         """Scores of a run by metric, of one or of all, each in the order of sample ids."""
-        table = schema.scores
-        query = select(table).where(table.c.run == run_id).order_by(table.c.sample)
-        if metric is not None:
-            query = query.where(table.c.metric == metric)
+        query = _where(schema.scores, run=[run_id], metric=None if metric is None else [metric])
+        rows = self._signed(StoredScore, schema.scores, query.order_by(schema.scores.c.sample))
         scores: dict[str, list[StoredScore]] = defaultdict(list)
-        with reading(self._engine) as connection:
-            signatures = signatures_by_number(connection)
-            for row in connection.execute(query):
-                score = record_of(StoredScore, row, table, signature=signatures[row.signature])
-                scores[row.metric].append(score)
+        for _, score in rows:
+            scores[score.metric].append(score)
         return dict(sorted(scores.items()))
 
-    def add_judgements(
-        self, run_id: int, judgements: Sequence[Judgement], replies: Sequence[JudgeReply] = ()
-    ) -> None:
-        """Commit judgements in the place of earlier ones, and replies to the cache."""
+    def _signed(
+        self, kind: type[Kind], table: Table, query: Select[Any]
+    ) -> list[tuple[Row[Any], Kind]]:
+        """Rows of a table whose records have a signature, and these records."""
+        with reading(self._engine) as connection:
+            signatures = signatures_by_number(connection)
+            return [
+                (row, record_of(kind, row, table, signature=signatures[row.signature]))
+                for row in connection.execute(query)
+            ]
+
+    def add_judgements(self, run_id: int, judgements: Sequence[Judgement]) -> None:
+        """Commit judgements in the place of earlier ones."""
         with writing(self._engine) as connection:
-            write_judgements(connection, run_id, judgements, replies)
+            _write_judgements(connection, run_id, judgements, ())
 
     def judgements(self, run_id: int, judge: str | None = None) -> list[Judgement]:
         """Judgements of a run, of one judge or of all, in order of judge, sample and round."""
@@ -340,19 +333,12 @@ class Store:
         self, run_ids: Iterable[int], judge: str | None = None, ids: Iterable[str] | None = None
     ) -> dict[int, list[Judgement]]:
         """Judgements by run: of single samples and a judge, or of all."""
-        table = schema.judgements
-        query = select(table).where(table.c.run.in_(set(run_ids)))
-        if judge is not None:
-            query = query.where(table.c.judge == judge)
-        if ids is not None:
-            query = query.where(table.c.sample.in_(set(ids)))
-        query = query.order_by(table.c.judge, table.c.sample, table.c.repeat)
+        table, own = schema.judgements, schema.judgements.c
+        query = _where(table, run=run_ids, judge=None if judge is None else [judge], sample=ids)
         judgements: dict[int, list[Judgement]] = defaultdict(list)
-        with reading(self._engine) as connection:
-            signatures = signatures_by_number(connection)
-            for row in connection.execute(query):
-                judgement = record_of(Judgement, row, table, signature=signatures[row.signature])
-                judgements[row.run].append(judgement)
+        query = query.order_by(own.judge, own.sample, own.repeat)
+        for row, judgement in self._signed(Judgement, table, query):
+            judgements[row.run].append(judgement)
         return judgements
 
     def put_judge_check(
@@ -393,13 +379,9 @@ class Store:
     def estimates(self, run_id: int) -> list[StoredEstimate]:
         """What is known of a run as it stands now; those made otherwise are made anew."""
         table = schema.estimates
-        query = select(table).where(table.c.run == run_id, table.c.made_by == _estimates_made_by())
-        with reading(self._engine) as connection:
-            rows = connection.execute(query.order_by(table.c.scorer, table.c.group)).all()
-            signatures = signatures_by_number(connection) if rows else {}
-            return [
-                record_of(StoredEstimate, row, signature=signatures[row.signature]) for row in rows
-            ]
+        query = _where(table, run=[run_id], made_by=[_estimates_made_by()])
+        rows = self._signed(StoredEstimate, table, query.order_by(table.c.scorer, table.c.group))
+        return [estimate for _, estimate in rows]
 
     def put_estimates(self, run_id: int, state: int, estimates: Sequence[StoredEstimate]) -> bool:
         """Keep estimates in the place of earlier ones, unless the run has changed since ``state``.
@@ -412,11 +394,7 @@ class Store:
         with writing(self._engine) as connection:
             if connection.execute(query).scalar() != state:
                 return False
-            numbers = signature_numbers(connection, {one.signature for one in estimates})
-            rows = [
-                row_of(table, one, run=run_id, made_by=made_by, signature=numbers[one.signature])
-                for one in estimates
-            ]
+            rows = signed_rows(connection, table, estimates, run=run_id, made_by=made_by)
             replace_rows(connection, table, ("run", "scorer", "group"), rows)
         return True
 
@@ -454,11 +432,32 @@ def _write_answers(connection: Connection, run_id: int, answers: Sequence[Answer
             row["cost_usd"] = (row["cost_usd"] or 0.0) + paid[row["sample"]]
     insert_new(connection, table, rows)
     replies = [
-        row_of(schema.responses, made.reply, made, key=one.cache_key, model=model, answered_at=now)
+        JudgeReply(one.cache_key, model, one.outcome)
         for one in answers
-        if one.cache_key is not None and not (made := one.outcome).cached
+        if one.cache_key is not None and not one.outcome.cached
     ]
-    insert_new(connection, schema.responses, replies)
+    _write_replies(connection, replies, now)
+
+
+def _write_judgements(
+    connection: Connection,
+    run_id: int,
+    judgements: Sequence[Judgement],
+    replies: Sequence[JudgeReply],
+) -> None:
+    """Put judgements in the place of earlier ones, and replies into the cache."""
+    if judgements:
+        note_change(connection, run_id, {one.judge for one in judgements})
+    table, now = schema.judgements, schema.now()
+    rows = signed_rows(connection, table, judgements, run=run_id, judged_at=now)
+    replace_rows(connection, table, ("run", "judge", "sample", "repeat"), rows)
+    _write_replies(connection, replies, now)
+
+
+def _write_replies(connection: Connection, replies: Sequence[JudgeReply], now: str) -> None:
+    table = schema.responses
+    rows = [row_of(table, one.outcome.reply, one.outcome, one, answered_at=now) for one in replies]
+    insert_new(connection, table, rows)
 
 
 def _estimates_made_by() -> str:
@@ -466,6 +465,12 @@ def _estimates_made_by() -> str:
     from audiocapbench.stats import METHODS
 
     return f"{MADE_BY}, intervals by {METHODS}"
+
+
+def _where(table: Table, **wanted: Iterable[Any] | None) -> Select[Any]:
+    """Rows whose columns have one of the values that are wanted; any where that is None."""
+    some = (table.c[name].in_(set(values)) for name, values in wanted.items() if values is not None)
+    return select(table).where(*some)
 
 
 def _latest(spec: RunSpec) -> Select[Any]:

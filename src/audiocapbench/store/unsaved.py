@@ -23,8 +23,7 @@ from audiocapbench.data.outcome import Outcome
 from audiocapbench.errors import ReportError, StoreError
 from audiocapbench.files import write_file
 from audiocapbench.store.connect import shown
-from audiocapbench.store.judgements import Judgement, JudgeReply
-from audiocapbench.store.records import Run
+from audiocapbench.store.records import Judgement, JudgeReply, Run
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

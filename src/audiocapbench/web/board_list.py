@@ -23,7 +23,7 @@ from audiocapbench.scores.estimate import Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.store import Store
 from audiocapbench.store.browsing import RoundScores, SampleHead
-from audiocapbench.store.judgements import Judgement, overall_of
+from audiocapbench.store.records import Judgement, overall_of
 
 Column = NDArray[np.float64]
 SORTS = ("order", "lowest", "highest", "differ", "shortest", "longest")

@@ -21,7 +21,7 @@ from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import AudioError, ReportError
 from audiocapbench.report.page.document import BoardDocument
 from audiocapbench.report.page.report_data import ReportData
-from audiocapbench.store.judgements import Judgement
+from audiocapbench.store.records import Judgement
 
 AudioChoice = Literal["none", "link", "embed"]
 

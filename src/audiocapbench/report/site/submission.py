@@ -32,7 +32,7 @@ from audiocapbench.report.page.report_data import ReportRun, gather, stored_summ
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, RunSpec, Store
-from audiocapbench.store.judgements import Judgement
+from audiocapbench.store.records import Judgement
 from audiocapbench.store.unsaved import AnswerRecord, dump_record, parse_record
 from audiocapbench.table.escape_controls import escape_controls
 
