@@ -42,9 +42,7 @@ def found_credentials() -> Path | None:
 
 def load_credentials(path: Path) -> list[str]:
     """Put the KEY=value lines of a file into the environment; what is set already stays.
-
-    It gives back warnings for the user, such as that others can read the file.
-    """
+    Returns warnings for the user, such as that others can read the file."""
     try:
         text = path.read_text(encoding="utf-8")
         mode = path.stat().st_mode
@@ -73,21 +71,15 @@ def credential(*names: str) -> str:
     """The first of these variables that is set; its value is hidden wherever text is kept."""
     _asked_for.update(names)
     for name in names:
-        value = os.environ.get(name, "").strip()
-        if value:
+        if value := os.environ.get(name, "").strip():
             return value
     wanted = " or ".join(names)
     raise ModelError(f"{wanted} is not set; export it, or, in a command, name a --credentials file")
 
 
-@lru_cache(maxsize=4096)
-def _is_like_a_key(name: str) -> bool:
-    return _SECRET.fullmatch(name) is not None
-
-
 def known_secrets() -> set[str]:
     """Values of all variables that are named like a key, or that were asked for as one."""
-    names = {name for name in os.environ if _is_like_a_key(name)} | _asked_for
+    names = {name for name in os.environ if _SECRET.fullmatch(name)} | _asked_for
     return {os.environ.get(name, "").strip() for name in names}
 
 
@@ -115,9 +107,7 @@ def without(text: str, secrets: Iterable[str]) -> str:
 @lru_cache(maxsize=64)
 def _hiding(secrets: frozenset[str]) -> list[tuple[re.Pattern[str], str]]:
     """Patterns of what is hidden, each with what is shown in its place."""
-    whole: set[str] = set()
-    alone: set[str] = set()
-    words: set[str] = set()
+    whole, alone, words = set[str](), set[str](), set[str]()
     for secret in secrets:
         forms = {secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1]}
         if len(secret) >= _LONG:

@@ -23,12 +23,8 @@ def some(names: Sequence[str]) -> str:
 def did_you_mean(name: str, known: Iterable[str], there: str = "") -> str:
     """How a sentence about a name that stands for nothing goes on: with the one that is near it.
 
-    Case, dashes and a provider that was left out make no difference.
-
-    Args:
-        name: What was written.
-        known: What might have been.
-        there: Words that all that is known follows, such as ``there are``.
+    Case, dashes and a provider that was left out make no difference. Behind the words ``there``,
+    such as ``there are``, come all that are known.
     """
     known = list(known)
     names = ", ".join(known) or "none"
@@ -54,9 +50,8 @@ def _likeness(name: str, other: str) -> float:
 class AudioCapBenchError(Exception):
     """Base of all errors that a user can act on; each argument is a line of its message.
 
-    Attributes:
-        subject: What the message begins with, such as the path of a file and a colon; whoever
-            knows the file by another name takes ``reason``, which is the message without it.
+    The message begins with the subject, such as the path of a file and a colon; whoever knows the
+    file by another name takes the ``reason``, which is the message without it.
     """
 
     subject = ""
@@ -68,7 +63,6 @@ class AudioCapBenchError(Exception):
 
     @property
     def reason(self) -> str:
-        """The message without its subject."""
         return "\n".join(map(str, self.args))
 
     def __str__(self) -> str:

@@ -24,16 +24,8 @@ def write_file(path: Path, content: str | bytes, *, private: bool = False) -> in
     """Write a file beside its place and rename it: a full disk leaves what was there.
 
     A terminal or a pipe is written to, never replaced; a link stays a link, and a file that is
-    replaced keeps its mode. Half of a surrogate pair is written out.
-
-    Args:
-        private: Whether a new file is for its owner's eyes only.
-
-    Returns:
-        How many bytes it has.
-
-    Raises:
-        ReportError: The file cannot be written.
+    replaced keeps its mode. Half of a surrogate pair is written out. A new file may be private, for
+    its owner's eyes only. Returns how many bytes were written.
     """
     data = content if isinstance(content, bytes) else encodable(content).encode()
     try:

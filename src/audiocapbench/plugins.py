@@ -70,13 +70,7 @@ def failure_place(error: BaseException) -> str:
 def plugin_failures(
     point: "EntryPoint", what: str, error: type[AudioCapBenchError]
 ) -> Iterator[None]:
-    """Say whatever a plug-in raises in one sentence that names it.
-
-    Args:
-        point: The plug-in.
-        what: What it was to bring, such as ``benchmark 'mine'``.
-        error: What to raise.
-    """
+    """Say whatever a plug-in raises in one sentence that names it, and ``what`` it was to bring."""
     try:
         yield
     except AudioCapBenchError:

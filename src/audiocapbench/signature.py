@@ -73,18 +73,14 @@ class Signature:
         distinct = sorted({one for one in signatures if one}, key=str)
         if len(distinct) < 2:
             return distinct[0] if distinct else UNSIGNED
-        names = dict.fromkeys(name for one in distinct for name, _ in one.fields)
-        values = {name: {dict(one.fields).get(name) for one in distinct} for name in names}
-        fields = [
-            (name, (found.pop() if len(found) == 1 else None)) for name, found in values.items()
-        ]
-        if len({one.protocol for one in distinct}) > 1:
-            fields.append(("protocols", None))
-        return cls(
-            "+".join(dict.fromkeys(one.name for one in distinct)),
-            tuple((name, _BY_GROUP if value is None else value) for name, value in fields),
-            max(one.protocol for one in distinct),
-        )
+        fields = dict.fromkeys((name for one in distinct for name, _ in one.fields), _BY_GROUP)
+        for name, value in distinct[0].fields:
+            if all(dict(one.fields).get(name) == value for one in distinct):
+                fields[name] = value
+        protocols = {one.protocol for one in distinct}
+        fields |= {"protocols": _BY_GROUP} if len(protocols) > 1 else {}
+        name = "+".join(dict.fromkeys(one.name for one in distinct))
+        return cls(name, tuple(fields.items()), max(protocols))
 
 
 UNSIGNED = Signature("")

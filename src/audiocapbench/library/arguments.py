@@ -46,19 +46,18 @@ class ArgumentError(AudioCapBenchError, TypeError):
 
 
 def check_options(options: Mapping[str, Any], known: type) -> None:
-    """Refuse options that a call does not have, and values that are not of their kind.
-
-    Raises:
-        ArgumentError: There is one.
-    """
+    """Refuse options that a call does not have, and values that are not of their kind."""
     hints = get_type_hints(known)
     for name, value in options.items():
         if name not in hints:
-            raise ArgumentError(
-                f"there is no option {name!r}{did_you_mean(name, hints, 'there are')}"
-            )
+            near = did_you_mean(name, hints, "there are")
+            raise ArgumentError(f"there is no option {name!r}{near}")
         if not _fits(value, hints[name]):
-            raise ArgumentError(f"{name} is {value!r:.60}; it must be {_in_words(hints[name])}")
+            hint = hints[name]
+            kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+            words = [_WORDS.get(get_origin(one) or one, f"a {one.__name__}") for one in kinds]
+            must = " or ".join(dict.fromkeys(words))
+            raise ArgumentError(f"{name} is {value!r:.60}; it must be {must}")
 
 
 def metric_names(given: str | Iterable[str], *, none: bool = False) -> list[str]:
@@ -98,10 +97,7 @@ def run_number(given: Any) -> int:
 
 def find_scorer(scorers: Iterable[Scorer], name: str) -> Scorer:
     """The scorer of a name: ``meteor``, ``elements: accuracy``, or a judge for its overall score.
-
-    Raises:
-        KeyError: There is none; the names are in its message.
-    """
+    For a name of none there is a KeyError with all names in its message."""
     by_name = {one.label: one for one in scorers}
     found = by_name.get(name) or by_name.get(f"{name}: overall")
     if found is None:
@@ -122,11 +118,3 @@ def _fits(value: Any, hint: Any) -> bool:
         return listed and all(_fits(one, get_args(hint)[0]) for one in value)
     kind = origin or hint
     return isinstance(value, kind) if isinstance(kind, type) else True
-
-
-def _in_words(hint: Any) -> str:
-    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    names = [
-        _WORDS.get(get_origin(one) or one) or f"a {getattr(one, '__name__', one)}" for one in kinds
-    ]
-    return " or ".join(dict.fromkeys(names))

@@ -93,11 +93,8 @@ class AudioCaptionMetric:
         self._parts = self._read(state) or [[]]
 
     def merge_state(self, others: Any) -> None:
-        """Add the samples of another metric, of its ``state_dict``, or of several in a list.
-
-        Where two of them have one id and each its own caption, the first counts, and the result's
-        note says so.
-        """
+        """Add the samples of another metric, of its ``state_dict``, or of several in a list; of two
+        captions under one id the first counts, and the result's note says so."""
         listed = isinstance(others, Iterable) and not isinstance(others, Mapping)
         read = [self._read(one) for one in (others if listed else [others])]
         self._parts += [part for parts in read for part in parts]

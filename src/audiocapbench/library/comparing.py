@@ -61,11 +61,8 @@ class LeaderboardResult(Result):
         return board_tables(self.leaderboard)
 
     def table(self, number: int, columns: Sequence[str] = ()) -> Result:
-        """Table 1, 2 or 3 of AudioCapBench's paper, for each board.
-
-        Args:
-            columns: Which columns, in which order; the paper's by default.
-        """
+        """Table 1, 2 or 3 of AudioCapBench's paper, for each board, with the paper's columns or
+        those that are named."""
         tables = paper_tables(self.leaderboard, number, columns)
         rows = [row for one in tables for row in one.rows]
         return Findings(tables, {"tables": rows, "notes": list(self.leaderboard.notes)}, rows)
