@@ -26,7 +26,7 @@ _HOMES = {
     "score": "import",
     "report": "view figures site submission export",
     "ratings": "meta",
-    "listings": "models metrics benchmarks",
+    "runs": "models metrics benchmarks",
 }
 COMMANDS = {name: name for name in _ORDER.split()} | {
     name: home for home, names in _HOMES.items() for name in names.split()
