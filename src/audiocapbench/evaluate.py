@@ -29,21 +29,16 @@ if TYPE_CHECKING:
 AAC_METRICS = ("cider_d", "spice", "spider", "fense")
 """What the published tool takes from aac-metrics, and --no-aac-metrics leaves out."""
 
-_OURS = {
-    "openai": "openai",
-    "gemini": "gemini",
-    "openai_realtime": "openai-realtime",
-    "qwen_audio": "dashscope",
-    "qwen": "dashscope",
+_PROVIDERS = {
+    "openai": ("openai", "gpt-4o-audio-preview"),
+    "gemini": ("gemini", "gemini-2.5-flash"),
+    "openai_realtime": ("openai-realtime", "gpt-4o-realtime-preview"),
+    "qwen_audio": ("dashscope", "qwen-audio-turbo"),
 }
-"""Providers by the published tool's names; the last is an older one."""
+"""By the published tool's names: what a provider is called here, and its default model."""
 
-_DEFAULT_MODELS = {
-    "openai": "gpt-4o-audio-preview",
-    "gemini": "gemini-2.5-flash",
-    "openai-realtime": "gpt-4o-realtime-preview",
-    "dashscope": "qwen-audio-turbo",
-}
+_DEFAULTS = dict(_PROVIDERS.values())
+_OLD_NAMES = {"qwen": "qwen_audio"}
 
 
 app = published_app()
@@ -137,10 +132,10 @@ class _Named(NamedTuple):
 
 def _named(provider: str | None, model: str | None) -> _Named:
     if not provider:
-        names = ", ".join(list(_OURS)[:-1])
-        raise AudioCapBenchError(f"give --provider {names}; or --all-models")
-    ours = _OURS.get(provider, provider)
-    model = model or _DEFAULT_MODELS.get(ours)
+        raise AudioCapBenchError(f"give --provider {', '.join(_PROVIDERS)}; or --all-models")
+    known = _PROVIDERS.get(_OLD_NAMES.get(provider, provider))
+    ours = known[0] if known else provider
+    model = model or _DEFAULTS.get(ours)
     if model is None:
         raise AudioCapBenchError(f"--provider {provider} has no default; give --model too")
     if provider == "openai" and "realtime" in model:
@@ -152,16 +147,14 @@ def _one_a_provider() -> list[_Named]:
     """The default model of every provider whose key is set; what is left out is said."""
     from audiocapbench.models.registry import built_in_providers
 
-    records = {name: built_in_providers()[_OURS[name]] for name in list(_OURS)[:-1]}
+    records = {name: built_in_providers()[ours] for name, (ours, _) in _PROVIDERS.items()}
     keys = {name: (*one.key_names, *one.other_access) for name, one in records.items()}
-    able = [
-        name for name, own in keys.items() if any(os.environ.get(key, "").strip() for key in own)
-    ]
+    able = [name for name in keys if any(os.environ.get(key, "").strip() for key in keys[name])]
     if not able:
         wanted = ", ".join(dict.fromkeys(key for own in keys.values() for key in own))
         raise AudioCapBenchError(f"--all-models needs a key, and none is set: {wanted}")
-    absent = {name: " or ".join(own) for name, own in keys.items() if name not in able}
-    say(*(f"Without {name}: {own} is not set." for name, own in absent.items()))
+    absent = [name for name in keys if name not in able]
+    say(*(f"Without {name}: {' or '.join(keys[name])} is not set." for name in absent))
     return [_named(name, None) for name in able]
 
 
@@ -213,10 +206,8 @@ def _output(path: Path | None, model: _Named, *, several: bool) -> Path:
 def _write_result(
     plan: "RunPlan", end: "RunEnd", extra: Sequence[str], model: _Named, path: Path
 ) -> bool:
-    """Score with what may not be installed, and write and show the published tool's result.
-
-    Returns whether some answers failed.
-    """
+    """Score with what may not be installed, and write and show the published tool's result; says
+    whether some answers failed."""
     from audiocapbench.cli.progress import print_tables
     from audiocapbench.data.outcome import SCORED
     from audiocapbench.engine import score_run

@@ -1,5 +1,6 @@
 """``audiocapbench judges``: which judges there are, whether to trust one, and what people say."""
 
+from contextlib import suppress
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
@@ -27,15 +28,13 @@ def judges(*, json: options.Json = False) -> None:
     from audiocapbench.judges import list_contracts, list_judges
 
     heads = {"name": "[contract=NAME]", "description": "what a model is asked", "scores": "scores"}
-    contracts = Table(
-        "",
-        [one._asdict() for one in list_contracts()],
-        [Column(name, heading) for name, heading in heads.items()],
-        name="contracts",
-        stacks=True,
-    )
-    listed = [one._asdict() for one in list_judges()]
-    show_result(Findings([Table("", listed, name="judges", stacks=True), contracts]), json=json)
+    columns = [Column(name, heading) for name, heading in heads.items()]
+    contracts, listed = ([one._asdict() for one in of()] for of in (list_contracts, list_judges))
+    tables = [
+        Table("", listed, name="judges", stacks=True),
+        Table("", contracts, columns, name="contracts", stacks=True),
+    ]
+    show_result(Findings(tables), json=json)
 
 
 @options.command(judges_app.command)
@@ -183,12 +182,10 @@ def _check_table(found: "JudgeCheck") -> Table:
 
 
 def _scale(given: str) -> str:
-    low, colon, high = given.partition(":")
-    try:
-        if colon and float(low) < float(high) and isfinite(float(high) - float(low)):
+    with suppress(ValueError):
+        low, high = map(float, given.split(":"))
+        if low < high and isfinite(high - low):
             return given
-    except ValueError:
-        pass
     raise BadParameter(f"{given!r} is no scale; write LOW:HIGH, such as 1:5.")
 
 
@@ -229,14 +226,14 @@ def calibrate(
     if (judge is None) == (metric is None):
         raise AudioCapBenchError("name what to put right: --judge or --metric")
     scorer = Scorer(judge, dimension) if judge is not None else Scorer(str(metric))
-    low, _, high = scale.partition(":")
+    low, high = map(float, scale.split(":"))
     found = calibrate_runs(
         options.open_store(store),
         list(dict.fromkeys(runs)),
         ratings,
         scorer,
         dimension=dimension,
-        scale=(float(low), float(high)),
+        scale=(low, high),
         width=width,
         category=category,
     )

@@ -11,7 +11,7 @@ from typer import Option
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import say, show_result
-from audiocapbench.cli.outputs import refuse_overwriting, write
+from audiocapbench.cli.outputs import Shown, refuse_overwriting
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.table import Findings, Table, ValueWithInterval
 from audiocapbench.table.forms import Format
@@ -34,10 +34,7 @@ def leaderboard(
     correction: options.Correction = "holm",
     calibrated: str | None = None,
     fail_under: float | None = None,
-    form: options.Form = Format.TABLE,
-    out: options.Out = None,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
+    shown: Shown,
 ) -> None:
     """Rank the models of a store, with intervals, and say which cannot be told apart.
 
@@ -63,14 +60,14 @@ def leaderboard(
 
     if calibrated is not None and judge is None:
         raise AudioCapBenchError("--calibrated puts a judge right; name it with --judge")
-    other = {out, table, fail_under} != {None} or published or by_category
-    if calibrated is not None and (other or form not in (Format.TABLE, Format.JSON)):
+    other = {shown.out, table, fail_under} != {None} or published or by_category
+    if calibrated is not None and (other or shown.format not in (Format.TABLE, Format.JSON)):
         raise AudioCapBenchError("--calibrated goes with --benchmark, --all-runs and --json alone")
     if fail_under is not None and not isfinite(fail_under):
         raise AudioCapBenchError(f"--fail-under takes a score, not {fail_under}")
     if columns is not None and table is None:
         raise AudioCapBenchError("--columns chooses those of a --table")
-    with board_store(store, published=published) as kept:
+    with board_store(shown.store, published=published) as kept:
         found = library.leaderboard(
             store=kept,
             benchmark=benchmark,
@@ -81,7 +78,6 @@ def leaderboard(
             all_runs=all_runs,
             correction=correction,
         )
-        form = Format.JSON if json else form
         if calibrated is not None:
             if len(boards := found.leaderboard.boards) > 1:
                 raise AudioCapBenchError(
@@ -90,13 +86,10 @@ def leaderboard(
                 )
             runs = [entry.run.id for entry in boards[0].entries]
             put_right = calibrate_runs(kept, runs, calibrated, boards[0].scorer, partly=True)
-            show_result(calibration_report(put_right), json=form is Format.JSON)
+            show_result(calibration_report(put_right), json=shown.format is Format.JSON)
             return
-        if table is None:
-            write(found, form, out)
-        else:
-            names = split_names(columns) if columns is not None else ()
-            write(found.table(table, names), form, out)
+        names = split_names(columns) if columns is not None else ()
+        shown.write(found if table is None else found.table(table, names))
         say(*found.leaderboard.notes)
         for board in found.leaderboard.boards:
             if board.scorer.dimension and board.entries:
@@ -107,24 +100,21 @@ def leaderboard(
 
 def _passes(boards: "Sequence[Board]", least: float) -> bool:
     """Whether no model is surely below a score, failures as zero; says how each stands to it."""
-    passed = True
-    for board in boards:
-        for entry in board.entries:
-            one = entry.overall.estimate
-            name, score = entry.run.model, board.scorer.label
-            if one.interval is None or one.value is None:
-                passed = False
-                say(f"FAIL {name}: {score} has no interval; too few samples have a score.")
-                continue
-            lost = 0.0 if one.as_zero is None else one.value - one.as_zero
-            if one.interval.high - lost < least:
-                passed = False
-                counted = f" (less {lost:.3f} for what has none)" if lost > 0 else ""
-                say(f"FAIL {name}: {score} is {one}{counted}, all of it under {least:g}.")
-            else:
-                doubt = "" if one.interval.low - lost >= least else ", though not surely above"
-                say(f"pass {name}: {score} is {one}, not under {least:g}{doubt}.")
-    return passed
+    lines = []
+    for board, entry in ((one, entry) for one in boards for entry in one.entries):
+        one, what = entry.overall.estimate, f"{entry.run.model}: {board.scorer.label}"
+        if one.interval is None or one.value is None:
+            lines.append(f"FAIL {what} has no interval; too few samples have a score.")
+            continue
+        lost = 0.0 if one.as_zero is None else one.value - one.as_zero
+        if one.interval.high - lost < least:
+            counted = f" (less {lost:.3f} for what has none)" if lost > 0 else ""
+            lines.append(f"FAIL {what} is {one}{counted}, all of it under {least:g}.")
+        else:
+            doubt = "" if one.interval.low - lost >= least else ", though not surely above"
+            lines.append(f"pass {what} is {one}, not under {least:g}{doubt}.")
+    say(*lines)
+    return not any(line.startswith("FAIL") for line in lines)
 
 
 @options.command(app.command)
@@ -137,10 +127,7 @@ def compare(
     clips: Annotated[int, Option(min=0)] = 5,
     correction: options.Correction = "holm",
     fail_if_worse: list[str] | None = None,
-    form: options.Form = Format.TABLE,
-    out: options.Out = None,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
+    shown: Shown,
 ) -> None:
     """Compare two runs on their common samples: differences, p-values, the clips that moved.
 
@@ -160,7 +147,7 @@ def compare(
     names = split_names(metrics) if metrics is not None else []
     for name in names:
         find_metric(name)
-    kept = options.open_store(store)
+    kept = options.open_store(shown.store)
     found = library.compare(
         first,
         second,
@@ -170,9 +157,8 @@ def compare(
         clips=clips,
         correction=correction,
     )
-    form = Format.JSON if json else form
-    longest = LONGEST if form is Format.TABLE else LONGEST_IN_A_FILE
-    write(replace(found, longest=longest), form, out)
+    longest = LONGEST if shown.format is Format.TABLE else LONGEST_IN_A_FILE
+    shown.write(replace(found, longest=longest))
     scorers = [one.scorer for one in found.comparison.differences]
     warn_about(kept, [one.name for one in scorers if one.dimension is not None], [first, second])
     gates = [worse(found.comparison, name) for name in fail_if_worse or ()]

@@ -12,7 +12,7 @@ from typer import Option
 from audiocapbench.cli import options
 from audiocapbench.cli.app import add_group, leave
 from audiocapbench.cli.console import say, say_bad, show_lines
-from audiocapbench.cli.outputs import reference_files, refuse_overwriting, write
+from audiocapbench.cli.outputs import Shown, reference_files, refuse_overwriting
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.table import Findings, signature_notes
 from audiocapbench.table.forms import Format
@@ -40,16 +40,6 @@ AnsweredRuns = Annotated[
     ),
 ]
 Metric = Annotated[str, Option(metavar="DATE", help="Which DATE: date[encoder=…,variant=…].")]
-
-
-@dataclass(frozen=True)
-class Shown:
-    """Where a report goes, and the store of its runs."""
-
-    form: options.Form = Format.TABLE
-    out: options.Out = None
-    store: options.Store = options.DEFAULT_STORE
-    json: options.Json = False
 
 
 @dataclass(frozen=True)
@@ -190,7 +180,7 @@ def _of_scores(
     kept = options.open_store(how.store) if len(files) < len(named) else None
     found = [read_scored(run, kept, metric, kind) for run in named]
     _write([report(found)], how)
-    if how.form is Format.TABLE and not how.json:
+    if how.format is Format.TABLE:
         show_lines(*signature_notes(one.signature for one in found))
 
 
@@ -219,15 +209,14 @@ def _of_answers(
 def _write(found: Sequence[Findings], how: Shown, bad: Sequence[Sequence[str]] = ()) -> None:
     """Write one report as it is, several as a list; ``bad`` has the bad lines of each."""
     documents = [one.to_dict() for one in found]
-    if bad:
-        lines = zip(documents, bad, strict=True)
-        documents = [one | {"bad_lines": list(own)} for one, own in lines]
+    for document, lines in zip(documents, bad, strict=False):
+        document["bad_lines"] = list(lines)
     whole = Findings(
         [table for one in found for table in one.tables()],
         documents[0] if len(documents) == 1 else {"reports": documents},
         [row for one in found for row in one.records()],
     )
-    write(whole, Format.JSON if how.json else how.form, how.out)
+    how.write(whole)
     every = [line for lines in bad for line in lines]
     say_bad(every)
     leave(failed=bool(every))

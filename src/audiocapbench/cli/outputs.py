@@ -53,13 +53,27 @@ class Outputs:
             say(*track(self.track, results))
 
 
-def write(result: Result, form: Format, file: Path | None) -> None:
-    """Write what a command found in the form that was asked for, on stdout where there is no file.
+@dataclass(frozen=True)
+class Shown:
+    """Where a report goes, and the store of its runs."""
 
-    Raises:
-        AudioCapBenchError: The form needs a file, or takes none.
-        ReportError: The file cannot be written.
-    """
+    form: options.Form = Format.TABLE
+    out: options.Out = None
+    store: options.Store = options.DEFAULT_STORE
+    json: options.Json = False
+
+    @property
+    def format(self) -> Format:
+        """The form that was asked for in either way."""
+        return Format.JSON if self.json else self.form
+
+    def write(self, result: Result) -> None:
+        """Write what a command found."""
+        write(result, self.format, self.out)
+
+
+def write(result: Result, form: Format, file: Path | None) -> None:
+    """Write a result in a form, on stdout where there is no file."""
     if form is Format.TABLE and file is not None:
         raise AudioCapBenchError("--out needs a --format: csv, json, md, latex or parquet")
     if form is Format.PARQUET and file is None:
