@@ -23,27 +23,26 @@ if TYPE_CHECKING:
     from audiocapbench.engine import Progress, RunEnd, run_benchmark, score_run
     from audiocapbench.errors import AudioCapBenchError
     from audiocapbench.judges import Contract, ReplyError, ReplyField, Verdict
-    from audiocapbench.library import (
-        AudioCaptionMetric,
+    from audiocapbench.library.caption_metric import AudioCaptionMetric
+    from audiocapbench.library.comparing import (
         ComparisonResult,
-        ImportResult,
         LeaderboardResult,
-        Result,
-        RunResult,
-        ScoreResult,
         acompare,
+        aleaderboard,
+        compare,
+        leaderboard,
+    )
+    from audiocapbench.library.running import (
+        ImportResult,
+        RunResult,
         aimport_run,
         ajudge,
-        aleaderboard,
         arun,
-        ascore,
-        compare,
         import_run,
         judge,
-        leaderboard,
         run,
-        score,
     )
+    from audiocapbench.library.scoring import ScoreResult, ascore, score
     from audiocapbench.metrics import Metric, MetricResult, compute
     from audiocapbench.models import (
         AudioContract,
@@ -58,6 +57,7 @@ if TYPE_CHECKING:
     from audiocapbench.scores.estimate import Estimate
     from audiocapbench.signature import Signature, sign
     from audiocapbench.store import Store
+    from audiocapbench.table import Result
 
 __version__ = VERSION
 
@@ -86,15 +86,18 @@ _HOMES = {
     "engine": "Progress RunEnd run_benchmark score_run",
     "errors": "AudioCapBenchError",
     "judges": "Contract ReplyError ReplyField Verdict",
-    "library": "AudioCaptionMetric ComparisonResult ImportResult LeaderboardResult Result "
-    "RunResult ScoreResult acompare aimport_run ajudge aleaderboard arun ascore compare import_run "
-    "judge leaderboard run score",
+    "library.caption_metric": "AudioCaptionMetric",
+    "library.comparing": "ComparisonResult LeaderboardResult acompare aleaderboard compare "
+    "leaderboard",
+    "library.running": "ImportResult RunResult aimport_run ajudge arun import_run judge run",
+    "library.scoring": "ScoreResult ascore score",
     "metrics": "Metric MetricResult compute",
     "models": "AudioContract Model ModelSettings Provider Question SimpleModel create_model",
     "models.price": "FREE",
     "scores.estimate": "Estimate",
     "signature": "Signature sign",
     "store": "Store",
+    "table": "Result",
 }
 
 

@@ -59,7 +59,6 @@ Call = Callable[..., Coroutine[Any, Any, Any]]
 
 
 def judge_options(asking: Asking, progress: JudgeProgress | None = None) -> JudgeOptions:
-    """How judges are asked."""
     found: JudgeOptions = {"prices": asking.prices, "progress": progress}
     found.update(asking.options)  # type: ignore[typeddict-item]
     return found
@@ -121,11 +120,9 @@ class TaskPlan(Plan[Result]):
     work: Callable[[Host], Result]
 
     def previews(self) -> Iterable[Preview]:
-        """What the function will ask."""
         return map(self.asking.priced, self.preview())
 
     async def carry_out(self, host: Host, call: Call) -> Result:
-        """Call the function."""
         result: Result = await call(self.work, None, host)
         return result
 
@@ -192,7 +189,6 @@ class RunsEnd:
 
     @property
     def runs(self) -> list[Run]:
-        """The runs."""
         return [end.run for end in self.ends]
 
     @property
@@ -272,19 +268,16 @@ class RunPlan(Plan[RunsEnd]):
 
     @property
     def subject(self) -> Benchmark:
-        """The benchmark that models are asked about."""
         if self.benchmark is None:
             raise TypeError("this plan is about old runs; nobody is asked about a benchmark")
         return self.benchmark
 
     @property
     def samples(self) -> tuple[Sample, ...]:
-        """What models are asked about."""
         return self.selection.of(self.subject)
 
     @property
     def judge_names(self) -> list[str]:
-        """Who judges."""
         return [judge.name for judge in self.judges]
 
     def notes(self) -> Iterator[str]:

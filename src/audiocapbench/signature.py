@@ -59,7 +59,6 @@ class Signature:
         )
 
     def get(self, name: str, default: str = "") -> str:
-        """The value of a field."""
         return dict(self.fields).get(name, default)
 
     def with_fields(self, **fields: str | float | bool) -> "Signature":

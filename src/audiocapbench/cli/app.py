@@ -133,7 +133,6 @@ class Commands(ExampleGroup):
         self._loaded: set[str] = set()
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that was asked for."""
         with handle_errors():
             return super().invoke(ctx)
 
@@ -182,7 +181,6 @@ class PublishedCommand(TyperCommand):
 
 
 def published_app() -> typer.Typer:
-    """A program with one command of the published tool."""
     return typer.Typer(
         add_completion=False,
         pretty_exceptions_enable=False,

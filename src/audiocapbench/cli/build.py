@@ -183,7 +183,6 @@ def build_audiocapbench(out: Path, settings: "BuildSettings", *, dry_run: bool) 
 
 
 def _with_bars(build_folder: "Builder", *, dry_run: bool) -> "BuildResult":
-    """Build something with a bar a part on stderr."""
     from audiocapbench.cli.progress import Terminal
 
     with Terminal() as terminal:

@@ -108,5 +108,4 @@ def json_text(document: Any) -> str:
 
 
 def print_json(document: Any) -> None:
-    """One JSON document and nothing else."""
     show_text(f"{json_text(document)}\n")

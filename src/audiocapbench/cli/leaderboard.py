@@ -51,9 +51,8 @@ def leaderboard(
             a rating project; see 'audiocapbench judges calibrate'. Needs --judge.
         fail_under (SCORE): Exit with 1 if a model is surely below, for CI: its whole 95 % interval.
     """
-    from audiocapbench import library
     from audiocapbench.cli.progress import warn_about
-    from audiocapbench.library.comparing import board_store
+    from audiocapbench.library import comparing
     from audiocapbench.metrics.names import split_names
     from audiocapbench.report.calibration import calibration_report
     from audiocapbench.study.calibration import calibrate_runs
@@ -67,8 +66,8 @@ def leaderboard(
         raise AudioCapBenchError(f"--fail-under takes a score, not {fail_under}")
     if columns is not None and table is None:
         raise AudioCapBenchError("--columns chooses those of a --table")
-    with board_store(shown.store, published=published) as kept:
-        found = library.leaderboard(
+    with comparing.board_store(shown.store, published=published) as kept:
+        found = comparing.leaderboard(
             store=kept,
             benchmark=benchmark,
             by_category=by_category or table == 2,
@@ -138,8 +137,8 @@ def compare(
         fail_if_worse (SCORER): Exit with 1 if RUN 2 is worse by this metric or judge, for CI: by
             the corrected test, not by the mean; may be repeated.
     """
-    from audiocapbench import library
     from audiocapbench.cli.progress import warn_about
+    from audiocapbench.library import comparing
     from audiocapbench.metrics import find_metric
     from audiocapbench.metrics.names import split_names
     from audiocapbench.report.compare.render import LONGEST, LONGEST_IN_A_FILE, worse
@@ -148,7 +147,7 @@ def compare(
     for name in names:
         find_metric(name)
     kept = options.open_store(shown.store)
-    found = library.compare(
+    found = comparing.compare(
         first,
         second,
         store=kept,

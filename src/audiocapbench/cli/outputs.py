@@ -68,7 +68,6 @@ class Shown:
         return Format.JSON if self.json else self.form
 
     def write(self, result: Result) -> None:
-        """Write what a command found."""
         write(result, self.format, self.out)
 
 
@@ -117,6 +116,5 @@ def refuse_overwriting(out: Path | None, inputs: Iterable[Path]) -> None:
 
 
 def reference_files(place: Path) -> Iterator[Path]:
-    """A file of references, or those that a folder of them holds."""
     yield place
     yield from place.rglob("*.jsonl")

@@ -75,7 +75,6 @@ class Terminal(Host):
             self.bars.stop()
 
     def say(self, *lines: str) -> None:
-        """Lines on stderr."""
         say(*lines)
 
     def agree(self, previews: Iterable[Preview], budget: Budget, caveat: str = "") -> None:
@@ -111,7 +110,6 @@ class Terminal(Host):
         self.bars.update(self._tasks[name], completed=done, total=total, note=note)
 
     def run_progress(self, model: str) -> RunProgress:
-        """A bar for a model."""
         bars, failures = self.bars, 0
         task = bars.add_task(f"{model:<14}", total=None, note="")
 

@@ -304,7 +304,7 @@ def import_predictions(
         metrics (A,B): Comma-separated metrics. [default: the benchmark's own]
     """
     from audiocapbench.cli.progress import Terminal, print_tables
-    from audiocapbench.library import import_run
+    from audiocapbench.library.running import import_run
     from audiocapbench.store import Store
 
     with Terminal() as terminal:

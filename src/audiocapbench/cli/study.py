@@ -158,7 +158,7 @@ def _run(study: "Study", plan: "RunPlan", changed: list[str], *, yes: bool, json
 
 def _write(study: "Study", store: "Store", runs: Sequence[int]) -> list[Path]:
     """Tables, figures and the page of these runs."""
-    from audiocapbench import library
+    from audiocapbench.library.comparing import leaderboard
     from audiocapbench.report.page.board import board_document
     from audiocapbench.report.page.html import write_report
     from audiocapbench.report.page.plots import formats, write_figures
@@ -169,7 +169,7 @@ def _write(study: "Study", store: "Store", runs: Sequence[int]) -> list[Path]:
     how: dict[str, Any] = {"store": store, "judge": judge, "runs": runs}
     for name in dict.fromkeys(output.tables):
         split = name in ("by-category", "table2")
-        board = library.leaderboard(by_category=split, published=study.published, **how)
+        board = leaderboard(by_category=split, published=study.published, **how)
         result = board.table(int(name[-1])) if name.startswith("table") else board
         for form in dict.fromkeys(output.formats):
             written.append(study.folder / f"{name}.{'tex' if form == 'latex' else form}")

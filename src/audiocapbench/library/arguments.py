@@ -74,7 +74,6 @@ def metric_names(given: str | Iterable[str], *, none: bool = False) -> list[str]
 
 
 def correction(given: object) -> Correction:
-    """The correction of a name."""
     try:
         return Correction(str(given))
     except ValueError:

@@ -67,7 +67,6 @@ class RunResult(Result):
 
     @property
     def run(self) -> Run:
-        """The run, as the store knows it."""
         return self.summary.run
 
     @property
