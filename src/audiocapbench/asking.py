@@ -1,4 +1,4 @@
-"""The options of everything that asks models or judges, each declared here and nowhere else.
+"""The options of asking and of leaderboards, each declared here and nowhere else.
 
 Commands have them as options, the library as keyword arguments, a study as keys of its file.
 """
@@ -88,3 +88,23 @@ class JudgePanel:
         """What a judge's contract is told: what is not its default."""
         published = {"protocol": self.protocol} if self.protocol != "ours" else {}
         return published | ({"prompt": self.judge_prompt} if self.judge_prompt else {})
+
+
+class BoardOptions(TypedDict, total=False):
+    """Which runs a leaderboard shows, and what it ranks them by.
+
+    Attributes:
+        benchmark (B): Only runs of this benchmark.
+        by_category: Show a score for each category too.
+        metric (M): Rank by this metric. [default: a judge that most runs have, else the headline]
+        judge (J): Rank by this judge's overall score.
+        published: Show the paper's results too; they need no store.
+        all_runs: Show all runs, not each model's newest that was asked and that was imported.
+    """
+
+    benchmark: str | None
+    by_category: bool
+    metric: str | None
+    judge: str | None
+    published: bool
+    all_runs: bool

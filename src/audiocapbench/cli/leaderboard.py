@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
+from audiocapbench.asking import BoardOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import say, show_result
@@ -23,12 +24,7 @@ if TYPE_CHECKING:
 @options.command(app.command)
 def leaderboard(
     *,
-    benchmark: str | None = None,
-    by_category: bool = False,
-    metric: str | None = None,
-    judge: str | None = None,
-    published: bool = False,
-    all_runs: bool = False,
+    query: BoardOptions,
     table: Annotated[int | None, Option(min=1, max=3)] = None,
     columns: str | None = None,
     correction: options.Correction = "holm",
@@ -39,12 +35,6 @@ def leaderboard(
     """Rank the models of a store, with intervals, and say which cannot be told apart.
 
     Args:
-        benchmark (B): Only runs of this benchmark.
-        by_category: Show a score for each category too.
-        metric (M): Rank by this metric.
-        judge (J): Rank by this judge's overall score.
-        published: Show the paper's results too; they need no store.
-        all_runs: Show all runs, not each model's newest that was asked and that was imported.
         table (N): A table of AudioCapBench's paper: 1 all scores, 2 by category, 3 the data.
         columns (A,B): Which columns of that table, comma-separated.
         calibrated (FILE): Rank by what people would have given, from ratings of a part: a file or
@@ -57,7 +47,8 @@ def leaderboard(
     from audiocapbench.report.calibration import calibration_report
     from audiocapbench.study.calibration import calibrate_runs
 
-    if calibrated is not None and judge is None:
+    published, by_category = query["published"], query["by_category"]
+    if calibrated is not None and query["judge"] is None:
         raise AudioCapBenchError("--calibrated puts a judge right; name it with --judge")
     other = {shown.out, table, fail_under} != {None} or published or by_category
     if calibrated is not None and (other or shown.format not in (Format.TABLE, Format.JSON)):
@@ -67,16 +58,8 @@ def leaderboard(
     if columns is not None and table is None:
         raise AudioCapBenchError("--columns chooses those of a --table")
     with comparing.board_store(shown.store, published=published) as kept:
-        found = comparing.leaderboard(
-            store=kept,
-            benchmark=benchmark,
-            by_category=by_category or table == 2,
-            metric=metric,
-            judge=judge,
-            published=published,
-            all_runs=all_runs,
-            correction=correction,
-        )
+        query["by_category"] = by_category or table == 2
+        found = comparing.leaderboard(store=kept, correction=correction, **query)
         if calibrated is not None:
             if len(boards := found.leaderboard.boards) > 1:
                 raise AudioCapBenchError(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
+from audiocapbench.asking import BoardOptions
 from audiocapbench.library.arguments import (
     check_options,
     correction,
@@ -131,28 +132,16 @@ def compare(
 acompare = in_thread(compare)
 
 
-class LeaderboardSettings(TypedDict, total=False):
-    """What a leaderboard shows.
+class LeaderboardSettings(BoardOptions, total=False):
+    """What a leaderboard shows: ``BoardOptions``, and where the runs are.
 
     Attributes:
-        store: Where the runs are: a file, a database URL or an open store.
-        benchmark: Only runs of this benchmark.
-        metric, judge: What to rank by, one of the two; by default a judge that most runs have,
-            else the benchmark's headline.
-        by_category: Whether to rank in each category too.
-        published: Whether to show published results too.
-        all_runs: Whether to show older runs of a model too.
+        store: A file, a database URL or an open store.
         runs: Only these runs, by number.
         correction: ``holm`` or ``bh``: how p-values are corrected for their number.
     """
 
     store: StoreLike
-    benchmark: str | None
-    metric: str | None
-    judge: str | None
-    by_category: bool
-    published: bool
-    all_runs: bool
     runs: Sequence[int]
     correction: str
 
