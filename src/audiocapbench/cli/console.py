@@ -59,9 +59,8 @@ def say(*lines: str) -> None:
     An argument that stands in backticks, as in the messages of errors, is printed as its option.
     """
     for line in lines:
-        named = line.replace("`hears`", "`judge_hears`")
-        text = re.sub(r"`([a-z_]+)`", lambda name: f"--{name[1].replace('_', '-')}", named)
-        typer.echo(escape_line(text), err=True)
+        text = re.sub(r"`([a-z_]+)`", lambda name: f"--{name[1].replace('_', '-')}", line)
+        typer.echo(escape_line(text.replace("--hears", "--judge-hears")), err=True)
 
 
 def print_errors(*errors: Exception) -> None:
