@@ -1,14 +1,47 @@
 """Rewrites a model's answer so that every way to speak of a caption becomes one letter.
 
 It finds who is spoken of: the first caption, the second, both, neither, or nobody because the
-answer says that it cannot decide. What is said of them is read in ``statements``.
+answer says that it cannot decide. Patterns and words are those of patterns.toml.
 """
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from audiocapbench.meta.answers.patterns import P
+from audiocapbench.metrics.porter import stem
+from audiocapbench.metrics.word_lists import read_lists, word_set
+
+_FILE = ("audiocapbench.meta.answers", "patterns.toml")
+_SOUNDS = ("audiocapbench.metrics.elements", "thesaurus.toml")
+_PIECE = re.compile(r"<([A-Z]+)>")
+_WORD = re.compile(r"[^\W_]+")
+
+
+def predicates() -> list[tuple[str, int, str, str]]:
+    """What speaks for or against a caption: pattern, sign, weight and role."""
+    rows: list[Any] = read_lists(*_FILE)["predicates"]["all"]
+    return [(_pattern(text), sign, weight, role) for text, sign, weight, role in rows]
+
+
+def _pattern(text: str) -> str:
+    pieces = read_lists(*_FILE)["pieces"]
+    return _PIECE.sub(lambda found: _pattern(pieces[found[1]]), text.replace("\n", ""))
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Stems of the words that carry meaning."""
+    found = set(_WORD.findall(text.casefold())) - word_set(*_FILE, "function_words")
+    return frozenset(stem(word) for word in found)
+
+
+P = {name: re.compile(_pattern(text)) for name, text in read_lists(*_FILE)["patterns"].items()}
+"""The patterns by their names."""
+
+SOUND_WORDS = content_words(" ".join(map(str, read_lists(*_SOUNDS).values())))
+"""The stems of words for what is heard."""
+
+VERDICT_WORDS = word_set(*_FILE, "verdict_words")
+"""The words that a verdict is made of; a clause with another word is none that is certain."""
 
 FIRST, SECOND, BOTH, NEITHER, UNDECIDED, OTHER, ASKED = map(chr, range(0xE000, 0xE007))
 """One letter a kind of mention; private to this parser, and taken out of what a model says."""
@@ -33,48 +66,54 @@ _REWRITTEN = (
     *((one, " incorrect ") for one in "❌✗✘"),
 )
 _DIGITS = {"zero": "0", "one": "1", "two": "2"}
-# What is written in the place of what.
-_NAMED = (
-    (P["cannot"], f" {UNDECIDED} "),
-    (P["echo"], f" {ASKED} "),
-    (P["left_open"], f" {UNDECIDED} "),
-    (P["first_noun"], FIRST),
-    (P["second_noun"], SECOND),
-    (P["first_alone"], FIRST),
-    (P["second_alone"], SECOND),
-    (P["both"], BOTH),
-    (P["neither"], NEITHER),
-)
+_NAMED = {
+    "cannot": f" {UNDECIDED} ",
+    "echo": f" {ASKED} ",
+    "left_open": f" {UNDECIDED} ",
+    "first_noun": FIRST,
+    "second_noun": SECOND,
+    "first_alone": FIRST,
+    "second_alone": SECOND,
+    "both": BOTH,
+    "neither": NEITHER,
+}
+"""What is written in the place of what a pattern finds, in this order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
+class Labels(NamedTuple):
     """What the prompt calls the captions, and a tie where it offers one."""
 
     first: str = "A"
     second: str = "B"
     tie: str | None = None
 
-    @property
-    def from_zero(self) -> bool:
-        """Whether the captions are counted from 0."""
-        return self.first == "0"
-
 
 def mark(answer: str, first: str, second: str, labels: Labels) -> str:
     """The answer in lower case, with a letter in the place of every mention of a caption."""
+
+    def lettered(found: re.Match[str]) -> str:
+        letter = found[str(found.lastgroup)].upper()
+        if letter in "AB":
+            return f" {FIRST if letter == 'A' else SECOND} "
+        return f" {NEITHER} " if letter == labels.tie else found[0]
+
     text = _SPACE.sub(" ", P["private"].sub(" ", _plain(answer)))
     text = _mark_quotes(text, _plain(first), _plain(second))
     if text == text.lower():
         text = P["small_letter"].sub(lambda one: one[0].upper(), text)
-    text = P["letter"].sub(lambda one: _lettered(one, labels), text)
+    text = P["letter"].sub(lettered, text)
     unread = GUESSED if P["unread_letter"].search(text) else ""
     text = text.lower()
     for written, meant in _REWRITTEN:
         text = text.replace(written, meant)
-    text = _mark_numbers(text, labels)
-    for found, letter in _NAMED:
-        text = found.sub(letter, text)
+    # Numbers count from 0 if the answer has a 0, from 1 if it has a 2, else as the prompt does.
+    text = P["counted_both"].sub(r"caption \2 \3 caption \4", text)
+    said = {_DIGITS.get(one, one) for one in P["number"].findall(text)}
+    from_zero = "0" in said or ("2" not in said and labels.first == "0")
+    letters = {"0": FIRST, "1": SECOND} if from_zero else {"1": FIRST, "2": SECOND}
+    text = P["number"].sub(lambda one: letters.get(_DIGITS.get(one[1], one[1]), OTHER), text)
+    for name, letter in _NAMED.items():
+        text = P[name].sub(letter, text)
     text = _mark_references(text)
     text = P["same_twice"].sub(_once, text)
     return P["together"].sub(_listed, text) + unread
@@ -141,22 +180,6 @@ def _mark_quotes(text: str, first: str, second: str) -> str:
         return f" {ASKED if P['verdict_said'].search(words) else OTHER} "
 
     return P["quoted"].sub(replaced, text)
-
-
-def _lettered(found: re.Match[str], labels: Labels) -> str:
-    letter = found[str(found.lastgroup)].upper()
-    if letter in "AB":
-        return f" {FIRST if letter == 'A' else SECOND} "
-    return f" {NEITHER} " if letter == labels.tie else found[0]
-
-
-def _mark_numbers(text: str, labels: Labels) -> str:
-    """Numbers count from 0 if the answer has a 0, from 1 if it has a 2, else as the prompt does."""
-    text = P["counted_both"].sub(r"caption \2 \3 caption \4", text)
-    said = {_DIGITS.get(one, one) for one in P["number"].findall(text)}
-    from_zero = "0" in said or ("2" not in said and labels.from_zero)
-    letters = {"0": FIRST, "1": SECOND} if from_zero else {"1": FIRST, "2": SECOND}
-    return P["number"].sub(lambda one: letters.get(_DIGITS.get(one[1], one[1]), OTHER), text)
 
 
 def kinds(marked: str) -> frozenset[str]:

@@ -2,13 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from audiocapbench.meta.answers.marks import BOTH, FIRST, NEITHER, SECOND
-from audiocapbench.meta.answers.patterns import P, predicates
+from audiocapbench.meta.answers.marks import BOTH, FIRST, NEITHER, SECOND, P, predicates
 from audiocapbench.meta.scorers.scorer import Choice
 
 
@@ -20,13 +18,11 @@ class Weight(IntEnum):
     VERDICT = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """A clause that speaks for a caption (1) or against it (-1), or calls both alike (0).
 
-    Attributes:
-        who: The caption's letter; empty where both are called alike.
-        plain: The sign without negation, for "… but the other does not".
+    ``who`` is the caption's letter, empty where both are called alike; ``plain`` the sign without
+    negation, for "… but the other does not".
     """
 
     who: str
@@ -46,7 +42,7 @@ _PREDICATES = [(sign, Weight[weight], role) for _, sign, weight, role in predica
 _PREDICATE = re.compile("|".join(f"(?P<p{i}>{one[0]})" for i, one in enumerate(predicates())))
 _ONE = re.compile(f"[{FIRST}{SECOND}]")
 _ANYONE = re.compile(f"[{FIRST}{SECOND}{BOTH}{NEITHER}]")
-_NEAR = 5
+_NEAR = 5  # words between a negation and the predicate that it belongs to
 
 
 class AnswerClause(NamedTuple):
@@ -60,65 +56,39 @@ class AnswerClause(NamedTuple):
     opens: bool = True
 
 
-@dataclass(slots=True)
-class _Discourse:
-    """What was said so far, what was the last of it, and of whom."""
-
-    clauses: list[AnswerClause] = field(default_factory=list)
-    before: Statement | None = None
-    topic: str = ""
-
-
 def read_clauses(marked: str) -> list[AnswerClause]:
     """What an answer says, in its order; of a question nothing."""
-    said = _Discourse()
-    start = 0
+    clauses: list[AnswerClause] = []
+    before: Statement | None = None
+    start, topic = 0, ""
     ends = [(one.start(), one.end(), one[0]) for one in P["sentence_end"].finditer(marked)]
-    for stop, after, mark in [*ends, (len(marked), len(marked), "")]:
-        if "?" not in mark:
-            _read_sentence(marked[start:stop], said)
+    for stop, after, end_mark in [*ends, (len(marked), len(marked), "")]:
+        sentence = "" if "?" in end_mark else P["inserted"].sub(" ", marked[start:stop])
         start = after
-    return said.clauses
+        cuts = [0, *(one.start() for one in P["clause_start"].finditer(sentence)), len(sentence)]
+        parts = [sentence[one:two] for one, two in pairwise(cuts)]
+        concludes = narrow = False
+        for place, clause in enumerate(one for one in parts if one.strip(" ,")):
+            # A conclusion or a turn holds to the end of the sentence.
+            turned = P["turn"].search(clause)
+            concludes = concludes or bool(P["concludes"].search(clause))
+            narrow = (narrow and not turned) or bool(P["narrow"].search(clause))
+            said = tuple(
+                one._replace(weight=Weight.VERDICT)
+                if concludes and one.weight > Weight.HINT
+                else one
+                for one in _statements(clause, before, topic)
+            )
+            named = set(_ONE.findall(P["comparand"].sub(_without_comparand, clause)))
+            if named:
+                topic = named.pop() if len(named) == 1 else ""
+            before = said[-1] if said else before
+            concedes = bool((P["concession"] if place else P["opening_concession"]).search(clause))
+            clauses.append(AnswerClause(clause, said, concludes, concedes, narrow, not place))
+    return clauses
 
 
-class _Frame(NamedTuple):
-    """What a sentence has said of itself up to one of its clauses."""
-
-    concludes: bool = False
-    narrow: bool = False
-
-    def entered(self, clause: str) -> "_Frame":
-        """The frame within a clause: a conclusion or a turn holds to the end of the sentence."""
-        turned = bool(P["turn"].search(clause))
-        return _Frame(
-            self.concludes or bool(P["concludes"].search(clause)),
-            (self.narrow and not turned) or bool(P["narrow"].search(clause)),
-        )
-
-
-def _read_sentence(sentence: str, said: _Discourse) -> None:
-    """Add what a sentence says, clause by clause."""
-    sentence = P["inserted"].sub(" ", sentence)
-    starts = [0, *(one.start() for one in P["clause_start"].finditer(sentence)), len(sentence)]
-    parts = [sentence[one:two] for one, two in pairwise(starts)]
-    frame = _Frame()
-    for place, clause in enumerate(one for one in parts if one.strip(" ,")):
-        frame = frame.entered(clause)
-        own = tuple(_of_clause(clause, said.before, said.topic))
-        if frame.concludes:
-            own = tuple(one if one.weight is Weight.HINT else replace(one, weight=Weight.VERDICT)
-                        for one in own)  # fmt: skip
-        named = set(_ONE.findall(P["comparand"].sub(_without_comparand, clause)))
-        if named:
-            said.topic = named.pop() if len(named) == 1 else ""
-        said.before = own[-1] if own else said.before
-        concedes = bool((P["concession"] if place else P["opening_concession"]).search(clause))
-        said.clauses.append(
-            AnswerClause(clause, own, frame.concludes, concedes, frame.narrow, not place)
-        )
-
-
-def _of_clause(clause: str, before: Statement | None, topic: str) -> Iterator[Statement]:
+def _statements(clause: str, before: Statement | None, topic: str) -> Iterator[Statement]:
     """What one clause says; "it" and a missing subject are who was spoken of before."""
     short = P["ellipsis"].search(clause)
     if short is not None:
@@ -159,22 +129,16 @@ def _predicated(clause: str, topic: str) -> Iterator[Statement]:
         who = who or topic
         if weight is Weight.HINT and P["not_heard"].search(clause[found.end() :]):
             sign, weight = -1, Weight.TRUTH
-        flips, near = _negations(clause[: found.start()])
-        flips += len(P["negation"].findall(between))
-        if not who or not near or (role == "claim" and weight is Weight.HINT):
+        before = clause[: found.start()]
+        ends = [one.end() for one in P["negation"].finditer(before)]
+        far = any(len(before[end:].split()) > _NEAR for end in ends)
+        if not who or far or (role == "claim" and weight is Weight.HINT):
             continue
-        plain, sign = sign, -sign if flips % 2 else sign
+        flips = len(ends) + len(P["negation"].findall(between))
         if who not in (BOTH, NEITHER):
-            yield Statement(who, sign, weight, plain)
+            yield Statement(who, -sign if flips % 2 else sign, weight, sign)
         elif weight > Weight.HINT:
             yield Statement("", 0, Weight.TRUTH)
-
-
-def _negations(before: str) -> tuple[int, bool]:
-    """How many negations stand before a predicate, and whether all are near enough to be its."""
-    found = list(P["negation"].finditer(before))
-    far = [one for one in found if len(before[one.end() :].split()) > _NEAR]
-    return len(found), not far
 
 
 def _subject(clause: str, predicate: re.Match[str], role: str) -> tuple[str, str]:
