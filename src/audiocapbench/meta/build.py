@@ -8,7 +8,7 @@ cannot tell apart is left out before people are asked; what they disagree about,
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from audiocapbench.errors import DatasetError
 from audiocapbench.meta.corrupt.captions import CaptionedClip, CaptionSet, Corruption
 from audiocapbench.meta.corrupt.make import RULES
 from audiocapbench.meta.corrupt.words import plain_form, words_of
-from audiocapbench.meta.measures import agreeing
+from audiocapbench.meta.measures import CHOSEN, agreeing
 from audiocapbench.meta.pairs.files import BRACE_MAIN, read_csv_pairs
 from audiocapbench.meta.pairs.pair import (
     AGREED,
@@ -46,15 +46,10 @@ class _Writing(NamedTuple):
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class VotedPairs:
-    """What people's votes leave of a trial.
+class VotedPairs(NamedTuple):
+    """What people's votes leave of a trial: ``kept`` are those whose votes add up, or were set.
 
-    Attributes:
-        pairs: All that were read.
-        kept: Those whose votes add up, with their answers, and those whose answer was set.
-        agreement: Fleiss' kappa over all votes, and over the pairs kept.
-        unvoted: Pairs without a vote.
+    ``agreement`` is Fleiss' kappa over all votes, and over the pairs kept.
     """
 
     pairs: tuple[CaptionPair, ...]
@@ -145,19 +140,17 @@ def filter_pairs(pairs: Sequence[CaptionPair], scorer: PairScorer) -> list[Capti
     Of a scorer that compares: those with the same choice in both orders. Of one that scores: all
     but the quarter with the smallest differences. Where an answer was set, it must be chosen.
     """
+    choices = scorer.choose(pairs)
     if isinstance(scorer, PointwiseScorer):
         first, second = scorer.score(pairs)
         gaps = np.abs(first - second)
         known = gaps[~np.isnan(gaps) & [not one.answer_set for one in pairs]]
         least = float(np.quantile(known, _CLOSEST)) if len(known) else 0.0
-        choices = list(scorer.choose(pairs))
         told = [bool(gap >= least and gap > 0) for gap in gaps]
     elif scorer.sees_both:
-        choices = list(scorer.choose(pairs))
         told = agreeing(choices, scorer.choose_swapped(pairs))
     else:
-        choices = list(scorer.choose(pairs))
-        told = [choice in (Choice.FIRST, Choice.SECOND) for choice in choices]
+        told = [choice in CHOSEN for choice in choices]
     return [
         pair
         for pair, choice, clear in zip(pairs, choices, told, strict=True)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from audiocapbench.errors import TrialError
 from audiocapbench.meta.corrupt.captions import CaptionedClip
@@ -55,8 +54,8 @@ ATTACKS = {
 class HonestCaption(NamedTuple):
     """What a cheat starts from, and what both it and the honest caption are held to.
 
-    ``second`` is another caption of the same clip where one can be spared, else of the neighbour;
-    ``neighbour`` is all that people wrote of the clip whose caption is most like this one.
+    ``second`` is another caption of the same clip where one can be spared, else of the neighbour,
+    the clip whose caption is most like this one; ``neighbour`` all that people wrote of that.
     """
 
     clip: CaptionedClip
@@ -137,15 +136,12 @@ def honest_captions(
 
     Clips are drawn by the seed. Of a clip with three references or more two are taken out, the
     second for the attack that joins two captions.
-
-    Raises:
-        TrialError: Fewer than two clips have a caption and references to hold it to.
     """
     lots = random.Random(seed)
-    least = 2 if predictions is None else 1
-    usable = [one for one in clips if len(one.references) >= least]
-    if predictions is not None:
-        usable = [one for one in usable if predictions.get(one.id, "").strip()]
+    if predictions is None:
+        usable = [one for one in clips if len(one.references) > 1]
+    else:
+        usable = [one for one in clips if one.references and predictions.get(one.id, "").strip()]
     if len(usable) < 2:
         raise TrialError(
             "there are fewer than two clips with a caption to start from and references to hold "
@@ -154,12 +150,11 @@ def honest_captions(
     chosen = lots.sample(usable, min(limit or len(usable), len(usable)))
     drawn: list[tuple[str, str | None, tuple[str, ...]]] = []
     for clip in chosen:
-        own = lots.sample(clip.references, len(clip.references))
+        own = tuple(lots.sample(clip.references, len(clip.references)))
         if predictions is not None:
-            drawn.append((predictions[clip.id], None, tuple(own)))
+            drawn.append((predictions[clip.id], None, own))
         else:
-            spared = 2 if len(own) > 2 else 1
-            drawn.append((own[0], own[1] if spared > 1 else None, tuple(own[spared:])))
+            drawn.append((own[0], own[1], own[2:]) if len(own) > 2 else (own[0], None, own[1:]))
     vectors = load("wordllama").encode([text for text, _, _ in drawn])
     likeness = vectors @ vectors.T
     np.fill_diagonal(likeness, -np.inf)
@@ -214,24 +209,28 @@ def _attacks(one: HonestCaption, sounds: Sequence[str], lots: random.Random) -> 
 
 
 def cheat(scorer: PairScorer, pairs: Sequence[CaptionPair]) -> CheatTrial:
-    """Score honest captions and attacks on them.
-
-    Raises:
-        TrialError: The scorer does not score captions one by one, or gave no score.
-        AudioCapBenchError: It cannot score these captions.
-    """
+    """Score honest captions and attacks on them."""
     first, second = pointwise(scorer).score(pairs)
     names = np.array([pair.type for pair in pairs], dtype=object)
     known = ~np.isnan(first) & ~np.isnan(second)
-    figures = tuple(
-        _figure(name, first[mask & known], second[mask & known], int(mask.sum()))
-        for name in ATTACKS
-        if (mask := names == name).any() and (mask & known).any()
-    )
+    figures = []
+    for name in ATTACKS:
+        mask = names == name
+        attacked = second[mask & known]
+        if not len(attacked):
+            continue
+        gains = attacked - first[mask & known]
+        # The same text in another order sums to another last digit; that is no gain.
+        gains[np.abs(gains) < _NOISE] = 0.0
+        mean, gain = float(attacked.mean()), float(gains.mean())
+        interval = mean_interval(gains[:, np.newaxis], first_column)
+        wins = 100 * float((gains > 0).mean())
+        counts = (len(gains), int(mask.sum()))
+        figures.append(AttackFigure(name, *counts, mean, gain, interval, wins))
     if not figures:
         raise TrialError(f"{scorer.name} gave no score to any pair of captions")
-    honest = float(np.nanmean(first[names == names[0]]))
-    return CheatTrial(scorer.name, str(scorer.signature), honest, figures, scorer.latest.notes)
+    honest, notes = float(np.nanmean(first[names == names[0]])), scorer.latest.notes
+    return CheatTrial(scorer.name, str(scorer.signature), honest, tuple(figures), notes)
 
 
 def pointwise(scorer: PairScorer) -> PointwiseScorer:
@@ -241,20 +240,3 @@ def pointwise(scorer: PairScorer) -> PointwiseScorer:
             f"{scorer.name} does not score captions one by one; cheat metric:, judge: or clap:"
         )
     return scorer
-
-
-def _figure(
-    name: str, honest: NDArray[np.float64], attacked: NDArray[np.float64], total: int
-) -> AttackFigure:
-    gains = attacked - honest
-    # The same text in another order sums to another last digit; that is no gain.
-    gains[np.abs(gains) < _NOISE] = 0.0
-    return AttackFigure(
-        name,
-        len(gains),
-        total,
-        float(attacked.mean()),
-        float(gains.mean()),
-        mean_interval(gains[:, np.newaxis], first_column),
-        100 * float((gains > 0).mean()),
-    )

@@ -1,10 +1,8 @@
 """How often a scorer picks what people picked: the published measure, and those that hold up.
 
 All rest on four counts of a group of pairs. A tie or an unknown counts as the wrong caption, as in
-BRACE: a miss where people prefer the second, a false alarm where they prefer the first.
-
-When captions change places, choices speak of them as the pair has them. Two answers agree that name
-the same caption, or that both tie. An unknown never agrees, because nothing was said.
+BRACE: a miss where people prefer the second, a false alarm where they prefer the first. When
+captions change places, choices speak of them as the pair has them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +24,6 @@ NAMES = ("accuracy", "f1", "macro_f1", "balanced_accuracy")
 """The measures, in percent; F1 takes the second caption, 1, for the positive class."""
 
 _OVER_CLASSES = 2
-COUNTS = 4
 ORDERS = ("as given", "swapped", "mean", "agreed")
 CHOSEN = (Choice.FIRST, Choice.SECOND)
 """Choices that name a caption."""
@@ -40,7 +37,7 @@ def count(pairs: Sequence[CaptionPair], choices: Sequence[Choice]) -> FloatArray
     answers = np.array([pair.answer for pair in pairs], dtype=np.int64)
     right = numbers(choices) == answers
     columns = np.where(answers == 1, np.where(right, 0, 1), np.where(right, 3, 2))
-    counts: FloatArray = np.eye(COUNTS)[columns]
+    counts: FloatArray = np.eye(4)[columns]
     return counts
 
 
@@ -138,7 +135,7 @@ class PositionBias(NamedTuple):
 
 
 def agreeing(given: Sequence[Choice], swapped: Sequence[Choice]) -> list[bool]:
-    """Of every pair, whether both orders got the same answer."""
+    """Of every pair, whether both orders got the same answer; an unknown agrees with nothing."""
     both = zip(given, swapped, strict=True)
     return [one is other and one is not Choice.UNKNOWN for one, other in both]
 
@@ -153,11 +150,7 @@ def agreed(one: Choice, other: Choice) -> Choice:
 def measure_orders(
     pairs: Sequence[CaptionPair], given: Sequence[Choice], swapped: Sequence[Choice]
 ) -> dict[str, dict[str, float | None]]:
-    """The measures of each order alone, their mean, and those of what both agree on.
-
-    The choices of both orders are about the pairs as they stand, so that a scorer which the order
-    does not move has the same figures in both.
-    """
+    """The measures of each order alone, their mean, and those of what both agree on."""
     both = [agreed(*one) for one in zip(given, swapped, strict=True)]
     values = [measure(count(pairs, one).sum(axis=0)) for one in (given, swapped, both)]
     rows = zip(ORDERS, [*values[:2], (values[0] + values[1]) / 2, values[2]], strict=True)

@@ -39,16 +39,10 @@ _NOTHING = Diagnostics()
 
 @dataclass(frozen=True)
 class ScorerTrial:
-    """What one scorer chose, held to what people prefer.
+    """What one scorer chose of the pairs that have an answer, held to what people prefer.
 
-    Attributes:
-        signature: How its choices were made, and on which text.
-        headline: The published measure of this set.
-        pairs: The pairs that count; each has an answer.
-        choices: What it chose, in their order.
-        swapped: What it chose with the captions in the other order, where asked so.
-        diagnostics: What else it says about how it was asked.
-        seconds: How long choosing took.
+    ``headline`` is the published measure of this set; ``swapped`` what it chose with the captions
+    in the other order, where asked so; ``seconds`` how long choosing took.
     """
 
     scorer: str
@@ -68,6 +62,11 @@ class ScorerTrial:
         clips = [pair.clip for pair, chosen in zip(self.pairs, among, strict=True) if chosen]
         return measure_pairs(clips, self._counts[np.array(among, dtype=bool)])
 
+    @cached_property
+    def whole(self) -> Measures:
+        """The measures of all pairs."""
+        return self._measured([True] * self.n)
+
     def _by(self, field: str) -> dict[str, Measures]:
         labels = [getattr(pair, field) for pair in self.pairs]
         return {
@@ -75,23 +74,15 @@ class ScorerTrial:
         }
 
     @cached_property
-    def whole(self) -> Measures:
-        """The measures of all pairs."""
-        return self._measured([True] * self.n)
-
-    @cached_property
     def by_type(self) -> Mapping[str, Measures]:
-        """The same of each type of pair."""
         return self._by("type")
 
     @cached_property
     def by_subtype(self) -> Mapping[str, Measures]:
-        """The same of each subtype."""
         return self._by("subtype")
 
     @cached_property
     def by_dataset(self) -> Mapping[str, Measures]:
-        """The same of each dataset."""
         return self._by("dataset")
 
     @cached_property
@@ -126,7 +117,6 @@ class ScorerTrial:
 
     @property
     def n(self) -> int:
-        """How many pairs count."""
         return len(self.pairs)
 
     @property
@@ -179,10 +169,6 @@ def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> Sco
 
     Pairs without an answer are shown only to scorers with ``needs_corpus``. With ``swap`` it is
     asked in the other order as well, where it can be.
-
-    Raises:
-        TrialError: It gives another number of choices than there are pairs.
-        AudioCapBenchError: It cannot score these pairs.
     """
     started, decided = time.perf_counter(), pairs.decided
     shown = pairs.pairs if scorer.needs_corpus else decided
@@ -222,13 +208,13 @@ def trial_document(
         "kappa": agreement._asdict() if agreement else None,
         "controls": {one.scorer: _group(one.whole) for one in controls},
     }
-    made = [_one(trial) for trial in trials]
+    made = list(map(_document, trials))
     if len(made) == 1:
         return made[0] | shared
     return {"n": trials[0].n, "scorers": made} | shared
 
 
-def _one(trial: ScorerTrial) -> dict[str, Any]:
+def _document(trial: ScorerTrial) -> dict[str, Any]:
     constant, answer = trial.constant
     groups = {
         field: {name: _group(one) for name, one in getattr(trial, field).items()}
@@ -261,11 +247,7 @@ def _group(measures: Measures) -> dict[str, Any]:
 
 
 def write_choices(path: Path, trials: Sequence[ScorerTrial]) -> None:
-    """Write what every scorer chose of every pair, a row a pair, as CSV.
-
-    Raises:
-        ReportError: The file cannot be written.
-    """
+    """Write what every scorer chose of every pair, a row a pair, as CSV."""
     head = ["id", "clip", "dataset", "type", "subtype", "votes", "answer"]
     rows: list[Sequence[object]] = [[*head, *(trial.scorer for trial in trials)]]
     columns = [[choice.value for choice in trial.choices] for trial in trials]
@@ -292,30 +274,22 @@ def control_notes(trials: Sequence[ScorerTrial], controls: Sequence[ScorerTrial]
 
     Controls that go by the caption's place are left out; each trial speaks of constant answers.
     """
-    every = [*(one for one in trials if one.scorer.startswith("control:")), *controls]
-    reading = [one for one in every if one.scorer not in _BY_PLACE]
-    notes = [
-        f"{one.scorer} takes the caption that people took in {share:.1f} % of the pairs: whoever "
-        f"takes the other one has {100 - share:.1f} %, without hearing anything"
-        for one in reading
-        if (share := _share(one)) is not None
-    ]
+    tried = [one for one in trials if one.scorer.startswith("control:")]
+    reading = [one for one in (*tried, *controls) if one.scorer not in _BY_PLACE]
+    notes = []
+    for one in reading:
+        accuracy, ties = one.whole["accuracy"], 50 * one.choices.count(Choice.TIE) / max(1, one.n)
+        # Ties are halves; turned round is worth a note where it is clearly below chance.
+        if accuracy.interval and accuracy.interval.high + ties < _CHANCE:
+            share = (accuracy.value or 0.0) + ties
+            notes.append(
+                f"{one.scorer} takes the caption that people took in {share:.1f} % of the pairs: "
+                f"whoever takes the other one has {100 - share:.1f} %, without hearing anything"
+            )
     best = max(reading, key=lambda one: one.score, default=None)
-    below = [
-        one.scorer
-        for one in trials
-        if best and not one.scorer.startswith("control:") and one.score < best.score
-    ]
+    scorers = [one for one in trials if not one.scorer.startswith("control:")]
+    below = [one.scorer for one in scorers if best and one.score < best.score]
     if best is not None and below:
         value = f"{best.score:.2f} on the published measure ({best.headline})"
         notes.append(f"{best.scorer}, which hears nothing, has {value}, above {', '.join(below)}")
     return notes
-
-
-def _share(trial: ScorerTrial) -> float | None:
-    """Its accuracy with ties as halves, where that is clearly below chance."""
-    accuracy = trial.whole["accuracy"]
-    if accuracy.value is None or accuracy.interval is None:
-        return None
-    ties = 50 * trial.choices.count(Choice.TIE) / trial.n
-    return accuracy.value + ties if accuracy.interval.high + ties < _CHANCE else None

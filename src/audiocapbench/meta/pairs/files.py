@@ -6,8 +6,7 @@ BRACE-Hallucination: as BRACE publishes it, and as ``audiocapbench corrupt`` wri
 a pair is what was made wrong, where the file says so, else ``noun``.
 Human pairs: those of FENSE, with the references that its protocol holds each caption to. HC: each
 caption against the others that people wrote. HI and HM: the references without the first caption.
-MM: all of them. Where a caption is left with fewer than four, because people wrote the same words
-twice, its references are counted from the start again up to four.
+MM: all of them.
 Tables, also as JSON lines: one pair a row; ``preferred`` is a, b or tie, or follows from the votes
 in columns whose names begin with ``vote``, each a, b or tie, or 1, -1 or 0. Further columns:
 ``id``, ``type``, ``dataset``, and references in any columns whose names begin with ``reference``;
@@ -156,6 +155,20 @@ class _HumanClip(BaseModel):
             yield CaptionPair(key, self.name, first, second, *about)
 
 
+def _without(references: Iterable[str], *captions: str) -> tuple[str, ...]:
+    return tuple(text for text in references if text not in captions)
+
+
+def _filled(references: tuple[str, ...]) -> tuple[str, ...]:
+    """At least four references, repeated from the start: as the published figures were made.
+
+    A caption is left with fewer where people wrote the same words twice.
+    """
+    if not references or len(references) >= _FEWEST_REFERENCES:
+        return references
+    return (references * _FEWEST_REFERENCES)[:_FEWEST_REFERENCES]
+
+
 def _read_clips(
     path: Path, form: type[_MainClip | _HallucinationClip | _HumanClip]
 ) -> list[CaptionPair]:
@@ -178,8 +191,6 @@ def _read_clips(
             problems += problems_of(error, where)
         except ValueError as error:
             problems.append(Problem(where, "", str(error)))
-    if not pairs and not problems:
-        raise DatasetError(f"{path}: has no pair")
     return _checked(path, pairs, problems)
 
 
@@ -189,20 +200,56 @@ def read_csv_pairs(path: Path) -> list[CaptionPair]:
     problems: list[Problem] = []
     for number, (where, fields) in enumerate(read_records(path, problems, _COLUMNS), 1):
         try:
-            pairs.append(_row_pair(_as_row(fields), f"row {number}", path.stem))
+            pairs.append(_row_pair(fields, {"id": f"row {number}", "dataset": path.stem}))
         except ValueError as error:
             problems.append(Problem(where, "", str(error)))
-    if not pairs and not problems:
-        raise DatasetError(f"{path}: holds no pairs")
     return _checked(path, pairs, problems)
 
 
-def project_pairs(store: Store, project: str) -> list[CaptionPair]:
-    """The pairs of a rating project with people's votes; a gold question has its answer alone.
+def _checked(path: Path, pairs: list[CaptionPair], problems: list[Problem]) -> list[CaptionPair]:
+    """The pairs of a file that has no problem."""
+    if not pairs and not problems:
+        raise DatasetError(f"{path}: holds no pairs")
+    for key, count in Counter(pair.id for pair in pairs).items():
+        if count > 1:
+            problems.append(Problem(path.name, "id", f"{key!r} names {count} pairs"))
+    if problems:
+        raise InvalidDataError(path, problems)
+    return pairs
 
-    Raises:
-        TrialError: There is no such project, or it is not about pairs.
-    """
+
+def _row_pair(fields: dict[str, Any], defaults: dict[str, str]) -> CaptionPair:
+    """The pair of a row, or of a JSON object, whose list of references is as many columns."""
+    row = {"type": "all", **defaults}
+    for name, value in fields.items():
+        listed = isinstance(value, list)
+        for number, text in enumerate(value if listed else [value], 1):
+            column = f"{name}_{number}" if listed else name
+            if not isinstance(text, str | int | None):
+                raise ValueError(f"{column}: is neither text nor a whole number")
+            if column == "preferred" or (text is not None and str(text).strip()):
+                row[column] = "" if text is None else str(text)
+    for name in _COLUMNS:
+        if name not in row:
+            raise ValueError(f"{name}: is missing or blank")
+    audio, first, second = (row[name] for name in _COLUMNS)
+    votes = {name: text.strip().lower() for name, text in row.items() if name.startswith("vote")}
+    for name, vote in votes.items():
+        if vote not in _VOTES:
+            raise ValueError(f"{name}: is {row[name][:40]!r}, not a, b or tie")
+    cast = tuple(_VOTES[vote] for vote in votes.values())
+    said = row.get("preferred", "").strip().lower()
+    if said not in _PREFERRED or ("preferred" not in row and not cast):
+        raise ValueError(f"preferred: is {said[:40]!r}, not a, b or tie")
+    answer = _PREFERRED[said] if said else preferred(cast)
+    texts = [text for name, text in row.items() if name.startswith("reference")]
+    held = _without(texts, first, second)
+    about = (answer, row["type"], row["type"], row["dataset"], held, held, cast, audio)
+    return CaptionPair(row["id"], audio, first, second, *about)
+
+
+def project_pairs(store: Store, project: str) -> list[CaptionPair]:
+    """The pairs of a rating project with people's votes; a gold question has its answer alone."""
     kinds = {one.name: one.kind for one in store.ratings.projects()}
     if project not in kinds:
         near = did_you_mean(project, kinds, "there are")
@@ -225,86 +272,13 @@ def project_pairs(store: Store, project: str) -> list[CaptionPair]:
     return pairs
 
 
-def kind_of(path: Path) -> str | None:
-    """The kind of pairs that a JSON file looks to hold, by the fields of its first clip."""
-    clips = read_json(path) if path.suffix.lower() == ".json" else None
-    clip = clips[0] if isinstance(clips, list) and clips else None
-    if not isinstance(clip, dict):
-        return None
-    if BRACE_MAIN.keys() & clip.keys():
-        return "brace-main"
-    if set(_HUMAN_PAIRS) & clip.keys():
-        return "human"
-    return "brace-hallucination" if "caption_1" in clip else None
-
-
-def _checked(path: Path, pairs: list[CaptionPair], problems: list[Problem]) -> list[CaptionPair]:
-    """The pairs of a file that has no problem."""
-    for key, count in Counter(pair.id for pair in pairs).items():
-        if count > 1:
-            problems.append(Problem(path.name, "id", f"{key!r} names {count} pairs"))
-    if problems:
-        raise InvalidDataError(path, problems)
-    return pairs
-
-
-def _as_row(fields: dict[str, Any]) -> dict[str, str]:
-    """The fields of a JSON object as a row has them; a list of references is as many columns."""
-    lists = {name: own for name, own in fields.items() if isinstance(own, list)}
-    columns = {f"{name}_{n}": text for name, own in lists.items() for n, text in enumerate(own, 1)}
-    row = {name: own for name, own in fields.items() if name not in lists} | columns
-    for name, value in row.items():
-        if not isinstance(value, str | int | None):
-            raise ValueError(f"{name}: is neither text nor a whole number")
-    return {name: "" if value is None else str(value) for name, value in row.items()}
-
-
-def _row_pair(row: dict[str, str], number: str, dataset: str) -> CaptionPair:
-    for name in _COLUMNS:
-        if not row.get(name, "").strip():
-            raise ValueError(f"{name}: is missing or blank")
-    audio, first, second = (row[name] for name in _COLUMNS)
-    cast: list[int] = []
-    for name, text in row.items():
-        if name.startswith("vote") and (vote := text.strip().lower()):
-            if vote not in _VOTES:
-                raise ValueError(f"{name}: is {text[:40]!r}, not a, b or tie")
-            cast.append(_VOTES[vote])
-    said = (row.get("preferred") or "").strip().lower()
-    if said not in _PREFERRED or ("preferred" not in row and not cast):
-        raise ValueError(f"preferred: is {said[:40]!r}, not a, b or tie")
-    answer = _PREFERRED[said] if said else preferred(cast)
-    texts = [text for name, text in row.items() if name.startswith("reference") and text.strip()]
-    held = _without(texts, first, second)
-    kind, key, data = (
-        row[name] if row.get(name, "").strip() else other
-        for name, other in (("type", "all"), ("id", number), ("dataset", dataset))
-    )
-    about = (answer, kind, kind, data, held, held, tuple(cast), audio)
-    return CaptionPair(key, audio, first, second, *about)
-
-
-def _without(references: Iterable[str], *given: str) -> tuple[str, ...]:
-    """References other than the captions that are compared."""
-    return tuple(text for text in references if text not in given)
-
-
-def _filled(references: tuple[str, ...]) -> tuple[str, ...]:
-    """At least four references, repeated from the start: as the published figures were made."""
-    if not references or len(references) >= _FEWEST_REFERENCES:
-        return references
-    return (references * _FEWEST_REFERENCES)[:_FEWEST_REFERENCES]
-
-
 class PairFileKind(NamedTuple):
     """A kind of pair file.
 
-    Attributes:
-        as_is: Whether captions are left as written unless the user says otherwise: where people
-            voted on them, what they saw is what is scored.
-        least: What votes must add up to, one way or the other, for a pair to have an answer.
-        undecided_leave: Whether pairs without an answer are dropped at once; FENSE keeps them in
-            the corpus that word weights come from.
+    Captions are left ``as_is`` unless the user says otherwise where people voted on them: what they
+    saw is what is scored. ``undecided_leave``: pairs without an answer are dropped at once; FENSE
+    keeps them in the corpus that word weights come from. Votes must add up to ``least``, one way or
+    the other, for a pair to have an answer.
     """
 
     read: Callable[[Path], list[CaptionPair]]
@@ -326,47 +300,47 @@ KINDS: Mapping[str, PairFileKind] = {
 def read_pairs(kind: str, paths: Sequence[Path], least: int | None = None) -> list[CaptionPair]:
     """All pairs of some files, with and without an answer.
 
-    Where votes must add up to so many (``least``) is the kind's, unless it is given.
-
-    Raises:
-        TrialError: There is no such kind, or no file.
-        DatasetError: A file cannot be read, or two files hold the same pairs.
+    What votes must add up to (``least``) is the kind's, unless it is given.
     """
     if kind not in KINDS:
-        raise TrialError(
-            f"there are no pairs of kind {kind!r}{did_you_mean(kind, KINDS, 'there are')}"
-        )
+        near = did_you_mean(kind, KINDS, "there are")
+        raise TrialError(f"there are no pairs of kind {kind!r}{near}")
     if not paths:
         raise TrialError("a trial needs pairs; give --pairs FILE")
     pairs: dict[str, CaptionPair] = {}
     for path in paths:
-        for pair in _read_as(kind, path):
+        try:
+            found = KINDS[kind].read(path)
+        except DatasetError:
+            other = _kind_of(path)
+            if other in (None, kind):
+                raise
+            what = f"holds pairs of the kind {other}, not {kind}"
+            raise DatasetError(f"{path}: {what}; write 'audiocapbench meta {other}'") from None
+        for pair in found:
             if pair.id in pairs:
                 raise DatasetError(f"{path}: the pair {pair.id!r} is in another file as well")
-            voted = pair.votes and not pair.answer_set and least is not None
-            pairs[pair.id] = (
-                replace(pair, answer=preferred(pair.votes, least or 1)) if voted else pair
-            )
+            pairs[pair.id] = pair
+            if pair.votes and not pair.answer_set and least is not None:
+                pairs[pair.id] = replace(pair, answer=preferred(pair.votes, least))
     return list(pairs.values())
 
 
-def _read_as(kind: str, path: Path) -> list[CaptionPair]:
-    try:
-        return KINDS[kind].read(path)
-    except DatasetError:
-        other = kind_of(path)
-        if other in (None, kind):
-            raise
-        what = f"holds pairs of the kind {other}, not {kind}"
-        raise DatasetError(f"{path}: {what}; write 'audiocapbench meta {other}'") from None
+def _kind_of(path: Path) -> str | None:
+    """The kind of pairs that a JSON file looks to hold, by the fields of its first clip."""
+    clips = read_json(path) if path.suffix.lower() == ".json" else None
+    clip = clips[0] if isinstance(clips, list) and clips else None
+    if not isinstance(clip, dict):
+        return None
+    if BRACE_MAIN.keys() & clip.keys():
+        return "brace-main"
+    if set(_HUMAN_PAIRS) & clip.keys():
+        return "human"
+    return "brace-hallucination" if "caption_1" in clip else None
 
 
 def pair_set(kind: str, pairs: Sequence[CaptionPair], *, as_is: bool | None = None) -> PairSet:
-    """Make the set that is judged together, with captions as written if ``as_is`` or so the kind.
-
-    Raises:
-        DatasetError: No pair has an answer.
-    """
+    """Make the set that is judged together; whether captions stay ``as_is`` is the kind's default."""
     traits = KINDS[kind]
     decided = [pair for pair in pairs if pair.answer is not None]
     if not decided:
@@ -378,5 +352,4 @@ def pair_set(kind: str, pairs: Sequence[CaptionPair], *, as_is: bool | None = No
         protocol=traits.protocol,
         headline=traits.headline,
     )
-    leave = traits.as_is if as_is is None else as_is
-    return made if leave else made.normalised()
+    return made if (traits.as_is if as_is is None else as_is) else made.normalised()

@@ -32,9 +32,8 @@ class CaptionPair:
         clip: Names the clip; intervals resample clips, because the pairs of one hang together.
         answer: 0 where people prefer the first, 1 the second, None where they are undecided.
         type: The kind of pair, such as ``HM``; ``subtype`` is the kind in full, such as ``HM_1``.
-        dataset: Where the clip is from, such as ``AudioCaps``.
-        references_first: What people wrote about the clip, to hold the first caption to.
-        references_second: The same for the second; it differs where a caption is a reference.
+        references_first: What the first caption is held to; the second's differ where a caption is
+            itself a reference.
         votes: 1 for the first, -1 for the second, 0 for neither; empty where there were none.
         audio: Name of the clip's file, where it is known.
         answer_set: Whether the answer was set when the pair was made; its votes are then none.
@@ -60,25 +59,20 @@ class CaptionPair:
             self,
             first=self.second,
             second=self.first,
-            answer=None if self.answer is None else _OTHER[self.answer],
+            answer=None if self.answer is None else (1, 0)[self.answer],
             references_first=self.references_second,
             references_second=self.references_first,
             votes=tuple(-vote for vote in self.votes),
         )
 
 
-_OTHER: dict[Preference, Preference] = {0: 1, 1: 0}
-
-
 @dataclass(frozen=True, slots=True)
 class PairSet:
     """Pairs that are judged together.
 
-    Attributes:
-        text: What was done to captions and references: ``as-is`` or ``normalised``.
-        left_out: How many pairs of the files are not among them: too few votes point one way.
-        protocol: ``plain``, or ``fense`` for its way to hold n-gram metrics to references.
-        headline: The measure that scorers are ranked by, as published: ``f1`` or ``accuracy``.
+    ``text`` says what was done to captions and references: ``as-is`` or ``normalised``; too few
+    votes of those ``left_out`` point one way; ``protocol`` is how n-gram metrics are held to
+    references, ``headline`` the measure that scorers are ranked by, as published.
     """
 
     name: str
@@ -148,7 +142,7 @@ def preferred(votes: Sequence[int], least: int = 1) -> Preference | None:
 def agreement(pairs: Iterable[CaptionPair], least: int = AGREED) -> Agreement:
     """How far people agree before and after pairs without a clear vote are left out.
 
-    Pairs whose answer was set when they were made are no evidence of agreement and do not count.
+    Pairs whose answer was set when they were made are no evidence of agreement.
     """
 
     def kappa(votes: Sequence[Sequence[int]]) -> float | None:

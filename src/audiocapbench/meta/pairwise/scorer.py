@@ -5,26 +5,26 @@ Answers are kept in the store like those of any run: what was answered is never 
 order that is published.
 """
 
-import json
-import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, MissingClip, Sample
-from audiocapbench.data.outcome import Outcome, Reply, Status
+from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.engine import Preview, find_run, missing_samples
-from audiocapbench.errors import ReplyError, TrialError
+from audiocapbench.errors import TrialError
 from audiocapbench.judges.quoting import as_data, fill
-from audiocapbench.judges.reply_json import whole_object
 from audiocapbench.meta.answers.marks import Labels
-from audiocapbench.meta.answers.parser import RULES, ends_of, read_answer
+from audiocapbench.meta.answers.parser import RULES, ends_of
+from audiocapbench.meta.measures import CHOSEN, FloatArray, agreeing
 from audiocapbench.meta.pairs.pair import CaptionPair
-from audiocapbench.meta.pairwise.diagnostics import OrderChoices, PairwiseDiagnostics, diagnose
 from audiocapbench.meta.pairwise.prompts import PairwisePrompt, document, named_prompt, prompt_from
 from audiocapbench.meta.scorers.scorer import (
     WITHOUT_CLIPS,
@@ -36,20 +36,18 @@ from audiocapbench.meta.scorers.scorer import (
     trial_clips,
 )
 from audiocapbench.models import Model, ModelSettings, create_model
-from audiocapbench.models.model import OptionsModel, without_audio
+from audiocapbench.models.model import without_audio
 from audiocapbench.models.thoughts import without_thoughts
-from audiocapbench.signature import Signature, sign
+from audiocapbench.scores.estimate import Coverage, Estimate
+from audiocapbench.signature import sign
+from audiocapbench.stats import mean_interval
 
 _OPTION = re.compile(r"(?P<model>.+?)(?:\[read=(?P<read>\w+)\])?", re.DOTALL)
+_NAME = re.compile(r"(?P<model>.+?)(?:\[audio=(?P<audio>\w+)\])?", re.DOTALL)
 _WORDS = {str(choice.value): choice for choice in Choice}
 _LONGEST_ANSWER = 6_000
-
-
-class AnswerReader(NamedTuple):
-    """A model that reads every answer, or only those that the parser cannot; it hears nothing."""
-
-    model: Model
-    reads_all: bool = False
+_NO_CLIP = "no clip"  # stands among statuses for a pair whose clip is not there
+_ANSWERED = frozenset({Status.OK, Status.EMPTY, Status.TRUNCATED})
 
 
 def reading_questions(
@@ -74,113 +72,109 @@ def reading_questions(
     return Benchmark(full, Path(), tuple(samples), kind="trial")
 
 
-def create_reader(text: str, read: str = "uncertain", timeout: float | None = None) -> AnswerReader:
-    """Make the reader of a model's name; ``MODEL[read=all]`` reads everything too."""
-    if text.strip() in ("all", "uncertain"):
-        raise TrialError(f"--reader names a model: write --reader MODEL --read {text.strip()}")
-    found = _OPTION.fullmatch(text.strip())
-    if found is None or found["read"] not in (None, "all", "unknown"):
-        raise TrialError(f"{text!r} is not a reader; write MODEL, and --read all beside it")
-    reads_all = "all" in (found["read"], read)
-    model = create_model(found["model"], ModelSettings(timeout=timeout))
-    return AnswerReader(without_audio(model), reads_all)
-
-
 def read_word(reply: str) -> Choice | None:
     """The choice of a reply of one word; None where it is anything else."""
     return _WORDS.get((without_thoughts(reply) or "").strip().strip("\"'“”*`.").strip().casefold())
 
 
-AnswerForm = Literal["text", "schema", "logprobs"]
+class OrderChoices(NamedTuple):
+    """One order of the captions: choices by position, and questions without an answer by status.
 
-_TOP = 20
-
-
-def in_form(model: Model, form: AnswerForm, labels: Labels) -> Model:
-    """The model as it is asked in a form.
-
-    Raises:
-        TrialError: It cannot be asked so.
+    The parser was ``certain`` of so many. The reader was given the ``read`` answers: it named a
+    caption or a tie for the decided, and did not keep to one word, or failed, for the unusable.
     """
-    if form == "text":
-        return model
-    if not isinstance(model, OptionsModel):
-        raise TrialError(
-            f"{model.name} cannot be asked with --answer {form}: its provider takes no such option "
-            "of a request; use --answer text"
-        )
-    if form == "logprobs":
-        return model.with_options({"logprobs": True, "top_logprobs": _TOP}, most_tokens=1)
-    choice = {"type": "string", "enum": list(_meanings(labels))}
-    schema = {
-        "type": "object",
-        "properties": {"choice": choice},
-        "required": ["choice"],
-        "additionalProperties": False,
-    }
-    wanted = {"name": "choice", "schema": schema, "strict": True}
-    return model.with_options({"response_format": {"type": "json_schema", "json_schema": wanted}})
-
-
-def instruction_in(form: AnswerForm, labels: Labels) -> str:
-    """What follows the prompt, so that the form is asked for in words too."""
-    letters = " or ".join(_meanings(labels))
-    if form == "schema":
-        return f'\n\nAnswer with JSON and nothing else: {{"choice": …}}, which is {letters}.'
-    return f"\n\nAnswer with one character and nothing else: {letters}." * (form == "logprobs")
-
-
-def read_reply(reply: Reply, pair: CaptionPair, form: AnswerForm, labels: Labels) -> Choice:
-    """The choice of a reply in the form that was asked for; unknown where it is not certain."""
-    text = without_thoughts(reply.text) or ""
-    if form == "text":
-        return read_answer(text, pair.first, pair.second, labels)
-    if form == "logprobs":
-        return _likeliest(reply.raw or "", labels)
-    try:
-        values = whole_object(text.strip().removeprefix("```json").strip("`\n "))
-    except ReplyError:
-        return Choice.UNKNOWN
-    return _meanings(labels).get(str(values.get("choice")).strip().upper(), Choice.UNKNOWN)
-
-
-def _meanings(labels: Labels) -> dict[str, Choice]:
-    known = {labels.first: Choice.FIRST, labels.second: Choice.SECOND}
-    return known if labels.tie is None else {**known, labels.tie: Choice.TIE}
-
-
-def _likeliest(raw: str, labels: Labels) -> Choice:
-    """The label whose token is the likeliest; both alike are a tie, and none is unknown."""
-    try:
-        first: Any = json.loads(raw)["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
-        likely = [(str(one["token"]), math.exp(float(one["logprob"]))) for one in first]
-    except (ValueError, LookupError, TypeError):
-        return Choice.UNKNOWN
-    known = _meanings(labels)
-    shares = dict.fromkeys(known.values(), 0.0)
-    for token, share in likely:
-        choice = known.get(token.strip(" \n.()*\"'").upper())
-        if choice is not None:
-            shares[choice] += share
-    best, *others = sorted(shares, key=lambda choice: -shares[choice])
-    if not shares[best]:
-        return Choice.UNKNOWN
-    return Choice.TIE if shares[best] == shares[others[0]] else best
-
-
-NO_CLIP = "no clip"
-"""Stands among statuses for a pair that could not be asked because its clip is not there."""
-
-_ANSWERED = frozenset({Status.OK, Status.EMPTY, Status.TRUNCATED})
-_NAME = re.compile(r"(?P<model>.+?)(?:\[audio=(?P<audio>\w+)\])?", re.DOTALL)
-
-
-class _ParserResult(NamedTuple):
-    """What the parser finds in answers, why there is none, and what is left to a reader."""
 
     choices: list[Choice]
     failures: Counter[str]
-    unread: list[tuple[CaptionPair, str]]
+    certain: int = 0
+    read: int = 0
+    read_decided: int = 0
+    read_unusable: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PairwiseDiagnostics:
+    """How a model behaved as a judge of pairs, in all orders together.
+
+    Attributes:
+        first_position: Share of the caption that stood first, among answers that chose one. In
+            both orders together a judge without position bias is at one half; in one order alone
+            it says nothing of bias, because the better caption may stand first more often.
+        consistency: Share of pairs whose two answers name the same caption or both tie, an
+            unknown never agrees; None unless both orders were asked.
+        unknown: Share of questions without a readable choice, failed ones among them.
+        positions: How often answers chose the first position, the second, a tie, or nothing.
+    """
+
+    prompt: str
+    orders: int
+    asked: int
+    first_position: Estimate
+    consistency: Estimate | None
+    unknown: Estimate
+    positions: Mapping[str, int]
+    failures: Mapping[str, int]
+    certain: int = 0
+    read: int = 0
+    read_decided: int = 0
+    read_unusable: int = 0
+
+    def lines(self) -> list[str]:
+        """The same in words, a line each."""
+        bias = "position bias: " if self.orders > 1 else ""
+        found = [f"{bias}the caption shown first is chosen {_shown(self.first_position)}"]
+        if self.consistency is not None:
+            found.append(f"the same answer in both orders: {_shown(self.consistency)}")
+        found.append(f"no readable choice: {_shown(self.unknown)}")
+        read = f"{self.read_decided:,} read by the reader, " if self.read else ""
+        unknown = self.positions["unknown"]
+        found.append(f"answers: {self.certain:,} certain, {read}{unknown:,} unknown")
+        if self.failures:
+            kinds = ", ".join(f"{count} {status}" for status, count in self.failures.items())
+            found.append(f"questions without an answer: {kinds}")
+        if self.read:
+            found.append(
+                f"answers read by the reader: {self.read}, decided {self.read_decided}, "
+                f"unusable replies {self.read_unusable}"
+            )
+        return found
+
+    def document(self) -> dict[str, Any]:
+        """The same as plain data."""
+        shares = {
+            name: getattr(self, name) for name in ("first_position", "unknown", "consistency")
+        }
+        return asdict(self) | {
+            name: one and {"value": one.value, "count": one.n, "interval": one.interval}
+            for name, one in shares.items()
+        }
+
+
+def _shown(share: Estimate) -> str:
+    """A share in percent, with its interval and its count."""
+    if share.value is None:
+        return "– (nothing to count)"
+    text = f"{100 * share.value:.1f} %"
+    if share.interval is not None:
+        text += f" ({100 * share.interval.low:.1f}–{100 * share.interval.high:.1f})"
+    return f"{text} of {share.n:,}"
+
+
+def _share(statistics: FloatArray, clips: Sequence[str]) -> Estimate:
+    """The share of hits: each row is what a pair adds to the hits, and to what they are among."""
+    hits, count = statistics.sum(axis=0)
+    if not count:
+        return Estimate(None, 0, Coverage(len(clips), 0, 0))
+    interval = mean_interval(
+        statistics,
+        lambda means: means[..., 0] / np.maximum(means[..., 1], 1e-12),
+        clusters=clips,
+        bounds=(0.0, 1.0),
+        share=True,
+        most=float(count),
+    )
+    n = int(count)
+    return Estimate(float(hits / count), n, Coverage(n, n, 0), interval=interval)
 
 
 class PairwiseScorer(PairScorer):
@@ -193,8 +187,9 @@ class PairwiseScorer(PairScorer):
         model: Model,
         prompt: PairwisePrompt,
         settings: TrialSettings,
-        reader: AnswerReader | None = None,
+        reader: Model | None = None,
         *,
+        reads_all: bool = False,
         name: str,
     ) -> None:
         self._hears = model.contract.container != "none"
@@ -207,51 +202,64 @@ class PairwiseScorer(PairScorer):
         self._model = model
         self._prompt = prompt
         self._settings = settings
-        self._reader = reader
+        self._reader, self._reads_all = reader, reads_all
         self._known: tuple[tuple[CaptionPair, ...], list[OrderChoices]] | None = None
-        self.signature = self._sign()
-
-    def _sign(self) -> Signature:
-        """Everything that decides its choices."""
-        parameters = {f"model.{key}": value for key, value in self._model.parameters.items()}
-        reader = "none"
-        if self._reader is not None:
-            reader = f"{self._reader.model.name}+{'all' if self._reader.reads_all else 'unknown'}"
-        return sign(
+        parameters = {f"model.{key}": value for key, value in model.parameters.items()}
+        reading = f"{reader.name}+{'all' if reads_all else 'unknown'}" if reader else "none"
+        self.signature = sign(
             "pairwise",
             protocol=1,
-            model=self._model.name,
+            model=model.name,
             **dict(sorted(parameters.items())),
-            prompt=f"{self._prompt.name}-{self._prompt.hash}",
-            orders=2 if self._settings.swap else 1,
-            **({} if self._settings.answer == "text" else {"answer": self._settings.answer}),
+            prompt=f"{prompt.name}-{prompt.hash}",
+            orders=2 if settings.swap else 1,
+            **({} if settings.answer == "text" else {"answer": settings.answer}),
             parser=RULES,
-            reader=reader,
+            reader=reading,
         )
 
     def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
-        """Its choices with the captions in their own order, as published.
-
-        Raises:
-            AudioCapBenchError: No clip is there, a prompt shows references that a pair has not, or
-                the model is not asked to the end; answers are kept.
-        """
+        """Its choices with the captions in their own order, as published."""
         return self._orders(pairs)[0].choices
 
     def choose_swapped(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
-        """Its choices when the captions change places, for the pairs as they stand."""
         if not self._settings.swap:
             raise TrialError(f"{self.name} was asked in one order only; ask with --swap")
         return [choice.swapped for choice in self._orders(pairs)[1].choices]
 
     def detail(self, pairs: Sequence[CaptionPair]) -> PairwiseDiagnostics:
         """Position bias, consistency and what went unread, for pairs that it has chosen of."""
-        return diagnose(pairs, self._orders(pairs), prompt=self._prompt.name)
+        orders, clips = self._orders(pairs), [pair.clip for pair in pairs]
+        choices = [order.choices for order in orders]
+
+        def share(hits: Sequence[Choice], among: Sequence[Choice]) -> Estimate:
+            """Of all answers that are among these, those that are hits."""
+            both = [
+                [[one in wanted for one in order] for order in choices] for wanted in (hits, among)
+            ]
+            return _share(np.array(both, dtype=np.float64).sum(axis=1).T, clips)
+
+        consistency = None
+        if len(orders) > 1:
+            same = agreeing(choices[0], [choice.swapped for choice in choices[1]])
+            table = np.stack([np.array(same, dtype=np.float64), np.ones(len(pairs))], axis=1)
+            consistency = _share(table, clips)
+        counted = Counter(choice for order in choices for choice in order)
+        return PairwiseDiagnostics(
+            self._prompt.name,
+            len(orders),
+            len(pairs) * len(orders),
+            share([Choice.FIRST], CHOSEN),
+            consistency,
+            share([Choice.UNKNOWN], tuple(Choice)),
+            {choice.name.lower(): counted[choice] for choice in Choice},
+            dict(sum((order.failures for order in orders), Counter())),
+            *(sum(counts) for counts in zip(*(order[2:] for order in orders), strict=True)),
+        )
 
     def diagnostics(
         self, pairs: Sequence[CaptionPair], _headline: str, _measure: Measure
     ) -> Diagnostics:
-        """The same in words and as plain data."""
         detail = self.detail(pairs)
         failed = sum(detail.failures.values())
         return Diagnostics(tuple(detail.lines()), detail.document(), failed)
@@ -266,30 +274,28 @@ class PairwiseScorer(PairScorer):
     def _asked(self, pairs: Sequence[CaptionPair]) -> list[tuple[Sequence[CaptionPair], Benchmark]]:
         """Pairs in each order that it is asked in, and what it is asked."""
         clips = trial_clips(pairs, self._settings, self.name, hears=self._hears)
-        shown = [pairs, [pair.swapped() for pair in pairs]][: 1 + self._settings.swap]
-        return [
-            (order, self._questions(order, clips, place == 1)) for place, order in enumerate(shown)
-        ]
+        orders: dict[str, Sequence[CaptionPair]] = {"as it stands": pairs}
+        if self._settings.swap:
+            orders["swapped"] = [pair.swapped() for pair in pairs]
+        return [(shown, self._questions(shown, clips, name)) for name, shown in orders.items()]
 
     def _questions(
-        self, pairs: Sequence[CaptionPair], clips: Mapping[str, Clip], swapped: bool
+        self, pairs: Sequence[CaptionPair], clips: Mapping[str, Clip], order: str
     ) -> Benchmark:
         """Pairs as a benchmark: every sample asks about a pair in the order that it stands in."""
         samples, missing = [], []
-        form = self._settings.answer
         for position, pair in enumerate(pairs):
             if pair.clip not in clips:
                 missing.append(MissingClip(id=pair.id, reason="no such clip", file_name=pair.audio))
                 continue
-            asked = self._prompt.ask(pair) + instruction_in(form, self._prompt.labels)
-            captions = (pair.first, pair.second)
-            clip, order = clips[pair.clip], {"order": "swapped" if swapped else "as it stands"}
-            samples.append(Sample(pair.id, clip, asked, captions, pair.type, position, order))
-        name = f"{TRIAL}pairwise/{self._prompt.name}{'/swapped' if swapped else ''}"
+            asked, captions = self._prompt.ask(pair), (pair.first, pair.second)
+            about = (pair.type, position, {"order": order})
+            samples.append(Sample(pair.id, clips[pair.clip], asked, captions, *about))
+        name = f"{TRIAL}pairwise/{self._prompt.name}{'/swapped' if order == 'swapped' else ''}"
+        name += "" if self._hears else WITHOUT_CLIPS
+        name += "" if self._prompt.form == "text" else f"/{self._prompt.form}"
         root = (self._hears and self._settings.data) or Path()
-        heard = "" if self._hears else WITHOUT_CLIPS
-        heard += "" if form == "text" else f"/{form}"
-        return Benchmark(f"{name}{heard}", root, tuple(samples), tuple(missing), kind="trial")
+        return Benchmark(name, root, tuple(samples), tuple(missing), kind="trial")
 
     def preview(self, pairs: Sequence[CaptionPair]) -> list[Preview]:
         """What the model will be asked, and the reader, were no answer clear."""
@@ -297,10 +303,10 @@ class PairwiseScorer(PairScorer):
         questions = [one for _, one in asked if one.samples]
         found = [settings.preview(questions, self._model, self.name, "{} questions about pairs")]
         if self._reader is not None:
-            who = f"reader {self._reader.model.name}"
+            who = f"reader {self._reader.name}"
             unread = [self._reading(*both) for both in asked]
             what = "at most {} answers to read"
-            found.append(settings.preview(unread, self._reader.model, who, what))
+            found.append(settings.preview(unread, self._reader, who, what))
         return found
 
     def _reading(self, pairs: Sequence[CaptionPair], benchmark: Benchmark) -> Benchmark:
@@ -309,7 +315,7 @@ class PairwiseScorer(PairScorer):
         run, left = find_run(*asked), {one.id for one in missing_samples(*asked)}
         outcomes = {} if run is None else self._settings.store.outcomes(run.id)
         answered = [pair for pair in pairs if pair.id not in left]
-        unread = self._parse(answered, outcomes).unread
+        _, _, unread = self._parse(answered, outcomes)
         unread += [(pair, "") for pair in pairs if pair.id in left]
         return reading_questions(unread, self._prompt.labels, benchmark.name)
 
@@ -320,17 +326,16 @@ class PairwiseScorer(PairScorer):
         choices, failures, unread = self._parse(pairs, outcomes)
         answered = len(choices) - failures.total()
         certain = sum(one is not Choice.UNKNOWN for one in choices)
-        if self._settings.answer != "text" and answered and not certain:
-            form = self._settings.answer
+        if self._prompt.form != "text" and answered and not certain:
             raise TrialError(
                 f"{self.name} answered {answered:,} questions and none of them in the form "
-                f"of --answer {form}: its server may not know it; use --answer text"
+                f"of --answer {self._prompt.form}: its server may not know it; use --answer text"
             )
         reader = self._reader
         if reader is None or not unread:
             return OrderChoices(choices, failures, certain)
         questions = reading_questions(unread, self._prompt.labels, benchmark.name)
-        replies = self._settings.ask(questions, reader.model, f"reader {reader.model.name}")
+        replies = self._settings.ask(questions, reader, f"reader {reader.name}")
         words = {
             key: read_word(one.reply.text) if one.reply.status is Status.OK else None
             for key, one in replies.items()
@@ -339,52 +344,54 @@ class PairwiseScorer(PairScorer):
         found = [words.get(pair.id) or own for pair, own in zip(pairs, choices, strict=True)]
         usable = [word for word in words.values() if word is not None]
         decided = sum(word is not Choice.UNKNOWN for word in usable)
-        if reader.reads_all:
-            certain -= len(usable)
+        certain -= len(usable) if self._reads_all else 0
         unusable = len(unread) - len(usable)
         return OrderChoices(found, failures, certain, len(unread), decided, unusable)
 
     def _parse(
         self, pairs: Sequence[CaptionPair], outcomes: Mapping[str, Outcome]
-    ) -> _ParserResult:
-        found = choices, failures, unread = _ParserResult([], Counter(), [])
-        reader = self._reader
+    ) -> tuple[list[Choice], Counter[str], list[tuple[CaptionPair, str]]]:
+        """Choices that the parser finds, why there is none, and what is left to a reader."""
+        choices: list[Choice] = []
+        failures, unread = Counter[str](), []
         for pair in pairs:
             outcome = outcomes.get(pair.id)
             if outcome is None or outcome.reply.status not in _ANSWERED:
-                failures[NO_CLIP if outcome is None else str(outcome.reply.status)] += 1
+                failures[_NO_CLIP if outcome is None else str(outcome.reply.status)] += 1
                 choices.append(Choice.UNKNOWN)
                 continue
+            choices.append(self._prompt.read(outcome.reply, pair))
             text = without_thoughts(outcome.reply.text) or ""
-            form = self._settings.answer
-            choices.append(read_reply(outcome.reply, pair, form, self._prompt.labels))
-            open_to_reader = choices[-1] is Choice.UNKNOWN
-            for_reader = reader is not None and (reader.reads_all or open_to_reader)
-            if for_reader and text.strip():
+            wanted = self._reads_all or choices[-1] is Choice.UNKNOWN
+            if self._reader is not None and wanted and text.strip():
                 unread.append((pair, text))
-        return found
+        return choices, failures, unread
 
 
 def create_pairwise(name: str, settings: TrialSettings | None = None) -> PairwiseScorer:
     """Make the scorer that asks a model, as ``audiocapbench models`` names it, to compare.
 
     ``NAME[audio=no]`` asks without the clips, which shows what the words alone give away.
-
-    Raises:
-        TrialError: The prompt, the folder of clips or an option is wrong.
-        ModelError: There is no such model, or it cannot be asked here.
     """
     settings = settings or TrialSettings()
     found = _NAME.fullmatch(name.strip())
     if found is None or found["audio"] not in (None, "yes", "no"):
         raise TrialError(f"{name!r}: audio is yes or no; write MODEL or MODEL[audio=no]")
-    file = settings.prompt_file
-    prompt = named_prompt(settings.prompt) if file is None else prompt_from(file)
-    made = create_model(found["model"], ModelSettings(timeout=settings.timeout))
-    model = in_form(made, settings.answer, prompt.labels)
+    file, form = settings.prompt_file, settings.answer
+    prompt = named_prompt(settings.prompt, form) if file is None else prompt_from(file, form)
+    model_settings = ModelSettings(timeout=settings.timeout)
+    model = prompt.held_to_form(create_model(found["model"], model_settings))
     if found["audio"] == "no":
         model = without_audio(model)
-    reader = None
+    reader, reads_all = None, settings.read == "all"
     if settings.reader is not None:
-        reader = create_reader(settings.reader, settings.read, settings.timeout)
-    return PairwiseScorer(model, prompt, settings, reader, name=f"model:{name.strip()}")
+        text = settings.reader.strip()
+        if text in ("all", "uncertain"):
+            raise TrialError(f"--reader names a model: write --reader MODEL --read {text}")
+        option = _OPTION.fullmatch(text)
+        if option is None or option["read"] not in (None, "all", "unknown"):
+            raise TrialError(f"{text!r} is not a reader; write MODEL, and --read all beside it")
+        reads_all = reads_all or option["read"] == "all"
+        reader = without_audio(create_model(option["model"], model_settings))
+    full = f"model:{name.strip()}"
+    return PairwiseScorer(model, prompt, settings, reader, reads_all=reads_all, name=full)
