@@ -9,7 +9,7 @@ import unicodedata
 from typing import Any, NamedTuple
 
 from audiocapbench.metrics.porter import stem
-from audiocapbench.metrics.word_lists import read_lists, word_set
+from audiocapbench.metrics.shipped import read_lists, word_set
 
 _FILE = ("audiocapbench.meta.answers", "patterns.toml")
 _SOUNDS = ("audiocapbench.metrics.elements", "thesaurus.toml")

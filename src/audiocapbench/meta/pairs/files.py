@@ -340,7 +340,7 @@ def _kind_of(path: Path) -> str | None:
 
 
 def pair_set(kind: str, pairs: Sequence[CaptionPair], *, as_is: bool | None = None) -> PairSet:
-    """Make the set that is judged together; whether captions stay ``as_is`` is the kind's default."""
+    """Make the set that is judged together; ``as_is`` leaves captions alone, as the kind may."""
     traits = KINDS[kind]
     decided = [pair for pair in pairs if pair.answer is not None]
     if not decided:
