@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.coco.java import LineProcess, find_jar, find_java
+from audiocapbench.metrics.coco.java import find_jar, find_java, run_jar
 from audiocapbench.metrics.coco.meteor_java import meteor_1_5
 from audiocapbench.metrics.result import MetricResult
 from coco_oracle import conette
@@ -21,8 +21,9 @@ def _need_jar() -> None:
     needs("pycocoevalcap")
 
 
-def _echo(code: str, patience: float = 20.0) -> LineProcess:
-    return LineProcess("Echo", [sys.executable, "-u", "-c", code], Path.cwd(), patience)
+def _echo(code: str, text: str = "", timeout: float = 20.0) -> str:
+    command = [sys.executable, "-u", "-c", code]
+    return run_jar("Echo", command, Path.cwd(), text=text, timeout=timeout)
 
 
 def _is_running(pid: int) -> bool:
@@ -103,28 +104,24 @@ def test_a_program_that_fills_every_pipe_does_not_stop() -> None:
         "    print('e' * 2000, file=sys.stderr)\n"
         "    print(line.strip()[:3] + 'o' * 2000)\n"
     )
-    with _echo(code) as process:
-        replies = process.ask([f"{n:03d}" + "i" * 2000 for n in range(500)], 500)
+    lines = [f"{n:03d}" + "i" * 2000 + "\n" for n in range(500)]
+    replies = _echo(code, "".join(lines)).splitlines()
     assert [int(reply[:3]) for reply in replies] == list(range(500))
 
 
-def test_a_silent_program_is_stopped_after_the_time_allowed() -> None:
-    with _echo("import time\ntime.sleep(60)", patience=0.5) as process:
-        with pytest.raises(MetricError, match=r"Echo gave no answer for 0\.5 seconds"):
-            process.ask(["hello"], 1)
-        assert not _is_running(process.pid)
+def test_a_silent_program_is_stopped_after_the_time_allowed(tmp_path: Path) -> None:
+    number = tmp_path / "pid"
+    code = f"import os, time\nopen({str(number)!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)"
+    with pytest.raises(MetricError, match=r"Echo took more than 5 seconds and was stopped"):
+        _echo(code, "hello", timeout=5)
+    assert not _is_running(int(number.read_text()))
 
 
-def test_a_program_that_dies_is_reported_with_its_last_words() -> None:
-    with (
-        _echo("import sys\nsys.exit('out of memory')") as process,
-        pytest.raises(MetricError, match="ended before it had answered; it said: out of memory"),
-    ):
-        process.ask(["hello"], 1)
+def test_a_program_that_dies_is_reported_with_what_it_said() -> None:
+    with pytest.raises(MetricError, match="Echo failed with exit code 1; it said: out of memory"):
+        _echo("import sys\nsys.exit('out of memory')", "hello")
 
 
-def test_an_exception_leaves_no_program_behind() -> None:
-    process = _echo("import time\ntime.sleep(60)")
-    with pytest.raises(KeyboardInterrupt), process:
-        raise KeyboardInterrupt
-    assert not _is_running(process.pid)
+def test_a_program_that_cannot_be_started_is_named() -> None:
+    with pytest.raises(MetricError, match="Echo could not be started"):
+        run_jar("Echo", ["/no/such/java"], Path.cwd(), timeout=1)

@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.coco.java import LOCALE, LineProcess, check_java, find_jar, find_java
+from audiocapbench.metrics.coco.java import LOCALE, check_java, find_jar, find_java, run_jar
 from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
 from audiocapbench.signature import sign
 
 _NAME = "meteor_1_5"
 _STATISTICS = 23
-_PATIENCE_S = 300.0  # for any one answer of the program
+_PATIENCE_S = 300.0  # and a second more for each sample
 # What the program uses for English: weights of precision, of fragmentation, of content words,
 # and of its matchers (exact, stem, synonym, paraphrase).
 _ALPHA, _BETA, _GAMMA, _DELTA = 0.85, 0.2, 0.6, 0.75
@@ -33,19 +33,25 @@ def meteor_1_5(predictions: Sequence[str], references: Sequence[Sequence[str]]) 
         return MetricResult(_NAME, signature, empty[:, 0], empty, corpus_meteor)
     java, jar = find_java(_NAME), _find_program()
     command = [java, "-Xmx2G", *LOCALE, "-jar", jar.name, "-", "-", "-stdio", "-l", "en", "-norm"]
-    with LineProcess("METEOR", command, jar.parent, _PATIENCE_S) as process:
-        lines = [
-            " ||| ".join(["SCORE", *(" ".join(tokens_of(text)) for text in (*own, prediction))])
-            for prediction, own in zip(predictions, references, strict=True)
-        ]
-        stats = process.ask(lines, len(lines))
-        statistics = np.array([_numbers(line) for line in stats])
-        answers = process.ask([" ||| ".join(["EVAL", *stats])], len(stats) + 1)
-    samples = np.array([_number(answer) for answer in answers[:-1]])
+    lines = [
+        " ||| ".join(["SCORE", *(" ".join(tokens_of(text)) for text in (*own, prediction))])
+        for prediction, own in zip(predictions, references, strict=True)
+    ]
+    text, timeout = "".join(f"{line}\n" for line in lines), _PATIENCE_S + len(lines)
+    answers = run_jar("METEOR", command, jar.parent, text=text, timeout=timeout).splitlines()
+    try:
+        statistics = np.array([line.split() for line in answers], dtype=np.float64)
+        statistics = statistics.reshape(len(lines), _STATISTICS)
+    except ValueError:
+        raise MetricError(
+            f"METEOR answered {len(lines)} samples with something else than statistics, at last: "
+            f"{answers[-1][:200] if answers else 'nothing'}"
+        ) from None
+    statistics[~np.isfinite(statistics)] = 0.0
     # No chunk counts for a sample in which both sides match whole: it is not fragmented.
     whole = (statistics[:, 20] == 1) & (statistics[:, 21:23] == statistics[:, 0:2]).all(axis=1)
     statistics[whole, 20] = 0.0
-    return MetricResult(_NAME, signature, samples, statistics, corpus_meteor)
+    return MetricResult(_NAME, signature, corpus_meteor(statistics), statistics, corpus_meteor)
 
 
 def prepare_meteor() -> None:
@@ -56,21 +62,6 @@ def prepare_meteor() -> None:
 
 def _find_program() -> Path:
     return find_jar(_NAME, "meteor", "meteor-1.5.jar")
-
-
-def _numbers(line: str) -> list[float]:
-    numbers = [_number(word) for word in line.split()]
-    if len(numbers) != _STATISTICS:
-        raise MetricError(f"METEOR answered with something else than statistics: {line[:200]}")
-    return numbers
-
-
-def _number(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        raise MetricError(f"METEOR answered with something else than a number: {text}") from None
-    return number if np.isfinite(number) else 0.0
 
 
 def corpus_meteor(totals: FloatArray) -> FloatArray:

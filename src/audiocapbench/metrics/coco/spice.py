@@ -5,13 +5,12 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.coco.cider import cider_d
-from audiocapbench.metrics.coco.java import LOCALE, check_java, find_jar, find_java
+from audiocapbench.metrics.coco.java import LOCALE, check_java, find_jar, find_java, run_jar
 from audiocapbench.metrics.fluency.fense import (
     PENALTY,
     THRESHOLD,
@@ -39,28 +38,28 @@ def spice(
     check_captions(predictions, references)
     signature = sign(_NAME, tok=TOKENIZER, jar="spice-1.0", models="corenlp-3.6.0")
     samples = np.zeros(len(predictions))
-    questions = _questions(predictions, references)
+    questions = []
+    for sample, (prediction, own) in enumerate(zip(predictions, references, strict=True)):
+        test = " ".join(tokens_of(prediction))
+        refs = list(filter(None, (" ".join(tokens_of(text)) for text in own)))
+        # With nothing to parse on a side the score is 0.
+        if test and refs:
+            questions.append({"image_id": sample, "test": test, "refs": refs})
     if questions:
         java, jar = find_java(_NAME), _find_program()
         with tempfile.TemporaryDirectory(prefix="audiocapbench-spice-") as folder:
-            for answer in _run(java, jar, questions, Path(folder), timeout):
+            asked, answered = Path(folder, "captions.json"), Path(folder, "scores.json")
+            asked.write_text(json.dumps(questions), encoding="utf-8")
+            command = [java, *_options(java), "-jar", jar.name, str(asked)]
+            command += ["-out", str(answered), "-subset", "-silent"]
+            said = run_jar("SPICE", command, jar.parent, timeout=timeout)
+            if not answered.is_file():
+                raise MetricError(f"SPICE wrote no scores; it said: {said[:200] or 'nothing'}")
+            for answer in json.loads(answered.read_text(encoding="utf-8")):
                 score = float(answer["scores"]["All"]["f"] or 0.0)
                 # No proposition on either side leaves 0/0.
                 samples[int(answer["image_id"])] = score if np.isfinite(score) else 0.0
     return MetricResult.of_means(_NAME, signature, samples)
-
-
-def _questions(
-    predictions: Sequence[str], references: Sequence[Sequence[str]]
-) -> list[dict[str, Any]]:
-    """List what to compare; samples with nothing to parse on a side stay at 0."""
-    questions = []
-    for sample, texts in enumerate(zip(predictions, references, strict=True)):
-        test = " ".join(tokens_of(texts[0]))
-        refs = list(filter(None, (" ".join(tokens_of(text)) for text in texts[1])))
-        if test and refs:
-            questions.append({"image_id": sample, "test": test, "refs": refs})
-    return questions
 
 
 def prepare_spice() -> None:
@@ -79,26 +78,6 @@ def _find_program() -> Path:
             f"(stanford-corenlp-full-2015-12-09.zip) in {folder}."
         )
     return jar
-
-
-def _run(
-    java: str, jar: Path, questions: list[dict[str, Any]], folder: Path, timeout: float
-) -> list[dict[str, Any]]:
-    asked, answered = folder / "captions.json", folder / "scores.json"
-    asked.write_text(json.dumps(questions), encoding="utf-8")
-    command = [java, *_options(java), "-jar", jar.name, str(asked)]
-    command += ["-out", str(answered), "-subset", "-silent"]
-    try:
-        done = subprocess.run(  # noqa: S603  # no shell, and captions go by file
-            command, cwd=jar.parent, capture_output=True, timeout=timeout, check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise MetricError(f"SPICE took more than {timeout:g} seconds and was stopped.") from None
-    if done.returncode or not answered.is_file():
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["nothing"]
-        raise MetricError(f"SPICE failed with exit code {done.returncode}; it said: {said[0]}")
-    answers: list[dict[str, Any]] = json.loads(answered.read_text(encoding="utf-8"))
-    return answers
 
 
 def _options(java: str) -> list[str]:
@@ -135,12 +114,9 @@ def spider_fl(
     error_probabilities: FloatArray | Sequence[float],
     detector: str,
 ) -> MetricResult:
-    """Punish the captions of a SPIDEr result that probably have a fluency error.
+    """Punish the captions of a SPIDEr result that probably have a fluency error, as ``fense`` does.
 
-    ``detector`` says who gave the probabilities; threshold and penalty are those of ``fense``.
-
-    Raises:
-        MetricError: The result is of another metric, or the probabilities do not fit it.
+    ``detector`` says who gave the probabilities.
     """
     if spidered.name != "spider":
         raise MetricError(f"spider_fl needs the result of spider, not of {spidered.name}.")
