@@ -85,12 +85,12 @@ def made(samples: Any, rate: int = 16_000) -> ClipAudio:
 def test_the_signal_is_described_in_figures_that_can_be_reckoned_by_hand() -> None:
     rate = 16_000
     sine = 0.5 * np.sin(2 * np.pi * 1000 * np.arange(rate) / rate)
-    said = signal_expert.create({}).analyse(made(np.concatenate([sine, np.zeros(rate)])))
+    said = signal_expert.SignalExpert({}).analyse(made(np.concatenate([sine, np.zeros(rate)])))
     assert said["peak_dbfs"] == pytest.approx(20 * np.log10(0.5), abs=0.01)
     assert said["rms_dbfs"] == pytest.approx(20 * np.log10(0.25), abs=0.01)
     assert said["silence_share"] == pytest.approx(0.5, abs=0.02)
     assert said["bandwidth_hz"] == pytest.approx(1000, rel=0.05)
-    silent = signal_expert.create({}).analyse(made(np.zeros(rate)))
+    silent = signal_expert.SignalExpert({}).analyse(made(np.zeros(rate)))
     assert (silent["rms_dbfs"], silent["bandwidth_hz"]) == (signal_expert.FLOOR_DB, 0.0)
     assert silent["loudness_lufs"] is None
 

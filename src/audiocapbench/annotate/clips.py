@@ -40,11 +40,6 @@ class ClipFolder(NamedTuple):
     clips: tuple[SourceClip, ...]
     unreadable: Mapping[str, str]
 
-    @property
-    def project(self) -> str:
-        """What the store knows the folder by."""
-        return str(self.root.resolve())
-
 
 def open_clips(
     root: Path,
@@ -66,18 +61,20 @@ def open_clips(
     if not names:
         raise AnnotationError(f"{root}: holds no audio ({', '.join(sorted(EXTENSIONS))})")
     about = _metadata(root)
-    absent = dict.fromkeys(sorted(about.keys() - set(names)), _ABSENT)
-    if sample is not None and sample < len(names):
-        lots = {name: f"{seed}\0{name}".encode("utf-8", "surrogateescape") for name in names}
-        by_lot = sorted(names, key=lambda name: hashlib.sha256(lots[name]).hexdigest())
-        chosen = set(by_lot[:sample])
+    unreadable = dict.fromkeys(sorted(about.keys() - set(names)), _ABSENT) if sample is None else {}
+    if sample is not None:
+
+        def lot(name: str) -> str:
+            drawn = f"{seed}\0{name}".encode("utf-8", "surrogateescape")
+            return hashlib.sha256(drawn).hexdigest()
+
+        chosen = set(sorted(names, key=lot)[:sample])
         names = [name for name in names if name in chosen]
 
     def read(name: str) -> Clip | str:
         try:
             check_storable(name)
-            outside = why_outside(root, name, follow_links=follow_links)
-            if outside:
+            if outside := why_outside(root, name, follow_links=follow_links):
                 return outside
             facts = facts_of(root / name)
         except AudioError as error:
@@ -87,7 +84,7 @@ def open_clips(
         shape = (facts.duration_s, facts.sample_rate, facts.channels)
         return Clip(root / name, name, facts.sha256, *shape)
 
-    clips, unreadable = [], absent if sample is None else {}
+    clips = []
     for done, (name, found) in enumerate(read_ahead(read, names), 1):
         progress(done, len(names))
         if isinstance(found, Clip):

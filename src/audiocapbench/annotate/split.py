@@ -70,7 +70,7 @@ def read_shares(text: str) -> dict[str, float]:
 def assign(clips: Mapping[str, tuple[str, str]], shares: Shares, seed: int = 0) -> dict[str, str]:
     """The split of each clip, given its source and domain.
 
-    Sources are dealt in an order drawn by lot, the largest first, each to the split that lacks most.
+    Sources are dealt in an order drawn by lot, the largest first, to the split that lacks most.
     """
     sources: dict[str, list[str]] = defaultdict(list)
     for clip, (source, _) in clips.items():

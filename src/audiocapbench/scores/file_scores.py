@@ -18,8 +18,8 @@ from audiocapbench.scores.table import ScoreTable
 class FileScores:
     """Scores of a set of predictions, and what did not take part.
 
-    ``missing`` are ids with references but no prediction, ``surplus`` the reverse; ``note`` says what
-    had to be done for ids to match.
+    ``missing`` are ids with references but no prediction, ``surplus`` the reverse; ``note`` is what
+    was done for ids to match.
     """
 
     table: ScoreTable

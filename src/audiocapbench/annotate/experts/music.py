@@ -16,14 +16,16 @@ _PROFILES = {
 }
 
 
-class _Music:
+class MusicExpert:
+    """Tempo in beats a minute, the key that fits best, and how far beats stand out."""
+
     name, needs, domains = "music", "librosa", "M"
 
-    def __init__(self) -> None:
+    def __init__(self, _: Options) -> None:
         self.version = package_version("music", "librosa")
 
     def analyse(self, clip: ClipAudio) -> dict[str, Any]:
-        """Tempo in beats a minute, the key that fits best, and how far beats stand out."""
+        """Tempo, beats and key, with confidences."""
         librosa: Any = import_module("librosa")
         wave = clip.mono(_RATE)
         # The median over bands, as beat_track itself takes it.
@@ -53,8 +55,3 @@ def best_key(chroma: Any) -> tuple[str | None, float]:
     }
     best = max(fits, key=fits.__getitem__)
     return best, max(0.0, fits[best])
-
-
-def create(_: Options) -> _Music:
-    """It has no options."""
-    return _Music()

@@ -67,12 +67,14 @@ _ENERGY = 0.99
 _DECAY_S, _DECAY_DB, _FIT = 0.1, 12.0, 0.95
 
 
-class _Signal:
+class SignalExpert:
+    """Option ``silence``: dB of full scale below which a frame of 25 ms is silent."""
+
     name, needs, domains = "signal", "nothing", ""
 
-    def __init__(self, silence_db: float) -> None:
-        self._silence_db = silence_db
-        self.version = f"1, silence below {silence_db:g} dBFS"
+    def __init__(self, options: Options) -> None:
+        self._silence_db = number(options, "silence", -60, -200, 0)
+        self.version = f"1, silence below {self._silence_db:g} dBFS"
 
     def analyse(self, clip: ClipAudio) -> dict[str, Any]:
         """Levels in dB of full scale, loudness in LUFS, times in seconds, frequencies in hertz."""
@@ -95,11 +97,6 @@ class _Signal:
                 "confidence": min(1.0, decays / 5) * 0.5,
             },
         }
-
-
-def create(options: Options) -> _Signal:
-    """Option ``silence``: dB of full scale below which a frame of 25 ms is silent."""
-    return _Signal(number(options, "silence", -60, -200, 0))
 
 
 def _decibels(amplitude: float) -> float:

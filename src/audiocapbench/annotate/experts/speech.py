@@ -24,21 +24,26 @@ class _Recorder:
         return found
 
 
-class _Speech:
+class SpeechExpert:
+    """Option ``threshold``: the probability above which a window is speech."""
+
     name, needs, domains = "speech", "silero-vad", ""
 
-    def __init__(self, threshold: float) -> None:
-        self._threshold = threshold
+    def __init__(self, options: Options) -> None:
+        self._threshold = number(options, "threshold", 0.5, 0, 1)
         self._model: _Recorder | None = None
-        self.version = f"{package_version('speech', 'silero-vad')}, threshold {threshold:g}"
+        self.version = f"{package_version('speech', 'silero-vad')}, threshold {self._threshold:g}"
 
     def analyse(self, clip: ClipAudio) -> dict[str, Any]:
         """Segments in seconds with the mean probability of their windows, and their share."""
         import torch
-        from silero_vad import get_speech_timestamps
+        from silero_vad import get_speech_timestamps, load_silero_vad
 
-        model = self._loaded()
-        wave = torch.from_numpy(clip.mono(_RATE))
+        if self._model is None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of ways to load weights that are to go
+                self._model = _Recorder(load_silero_vad())
+        model, wave = self._model, torch.from_numpy(clip.mono(_RATE))
         found = get_speech_timestamps(wave, model, threshold=self._threshold, sampling_rate=_RATE)
         segments = []
         for one in found:
@@ -48,17 +53,3 @@ class _Speech:
             segments.append(times | {"confidence": round(sure, 4)})
         spoken = sum(one["end"] - one["start"] for one in found)
         return {"segments": segments, "speech_share": min(1.0, spoken / max(1, len(wave)))}
-
-    def _loaded(self) -> _Recorder:
-        if self._model is None:
-            from silero_vad import load_silero_vad
-
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of ways to load weights that are to go
-                self._model = _Recorder(load_silero_vad())
-        return self._model
-
-
-def create(options: Options) -> _Speech:
-    """Option ``threshold``: the probability above which a window is speech."""
-    return _Speech(number(options, "threshold", 0.5, 0, 1))

@@ -18,14 +18,39 @@ _YES_NO = {"yes": True, "no": False}
 _KEPT, _LEAST = 8, 0.05
 
 
-class _Tags:
+class TagsExpert:
+    """Options: ``model`` (a folder or a name on the hub), ``download``, ``trust``, ``window``.
+
+    Nothing is downloaded without download=yes, and no code that comes with a model (CED has some)
+    is run without trust=yes.
+    """
+
     name, needs, domains = "tags", "torch, transformers and a classifier", ""
 
-    def __init__(self, folder: Path, label: str, window_s: float, trust: bool, batch: int) -> None:
-        self._folder, self._window_s, self._trust, self._batch = folder, window_s, trust, batch
-        self._loaded: tuple[Any, Any, str] | None = None
+    def __init__(self, options: Options) -> None:
+        package_version("tags", "torch", extra="local")
         packages = package_version("tags", "transformers", extra="local")
-        self.version = f"{packages}, {label}@{folder_digest(folder)[:8]}, windows of {window_s:g} s"
+        name = options.pop("model", DEFAULT)
+        flags = {one: _YES_NO.get(options.pop(one, "no")) for one in ("download", "trust")}
+        if None in flags.values():
+            raise ValueError("download and trust are yes or no")
+        self._window_s = number(options, "window", 2, 0.1, 60)
+        self._batch, self._trust = int(number(options, "batch", 32, 1, 1e6)), flags["trust"]
+        try:
+            is_folder = Path(name).is_dir()
+            folder = Path(name) if is_folder else snapshot(name, download=bool(flags["download"]))
+        except MetricError as error:
+            raise ExpertMissingError(f"tags: {error}") from None
+        if folder is None:
+            how = "tags[model=FOLDER], or tags[download=yes]"
+            raise ExpertMissingError(f"tags needs {name}, which is not on this disk: {how}")
+        if not (folder / "config.json").is_file():
+            why = f"{folder} has no config.json"
+            raise ExpertMissingError(f"tags needs a folder of a classifier: {why}")
+        self._folder, label = folder, name if name == DEFAULT else Path(name).name
+        self._loaded: tuple[Any, Any, str] | None = None
+        weights = f"{label}@{folder_digest(folder)[:8]}"
+        self.version = f"{packages}, {weights}, windows of {self._window_s:g} s"
 
     def analyse(self, clip: ClipAudio) -> dict[str, Any]:
         """The likeliest labels of each window, and the highest and mean probability over all."""
@@ -87,33 +112,3 @@ def _document(
     }
     best_first = dict(sorted(highest.items(), key=lambda one: -one[1]))
     return {"windows": shown, "highest": best_first}
-
-
-def create(options: Options) -> _Tags:
-    """Options: ``model`` (a folder or a name on the hub), ``download``, ``trust``, ``window``.
-
-    Nothing is downloaded without download=yes, and no code that comes with a model (CED has some)
-    is run without trust=yes.
-    """
-    package_version("tags", "torch", "transformers", extra="local")
-    name = options.pop("model", DEFAULT)
-    flags = {one: _YES_NO.get(options.pop(one, "no")) for one in ("download", "trust")}
-    if None in flags.values():
-        raise ValueError("download and trust are yes or no")
-    window_s = number(options, "window", 2, 0.1, 60)
-    batch = int(options.pop("batch", "32"))
-    if batch < 1:
-        raise ValueError(f"batch is {batch}, and not a number above 0")
-    try:
-        is_folder = Path(name).is_dir()
-        folder = Path(name) if is_folder else snapshot(name, download=bool(flags["download"]))
-    except MetricError as error:
-        raise ExpertMissingError(f"tags: {error}") from None
-    if folder is None:
-        how = "tags[model=FOLDER], or tags[download=yes]"
-        raise ExpertMissingError(f"tags needs {name}, which is not on this disk: {how}")
-    if not (folder / "config.json").is_file():
-        why = f"{folder} has no config.json"
-        raise ExpertMissingError(f"tags needs a folder of a classifier: {why}")
-    label = name if name == DEFAULT else Path(name).name
-    return _Tags(folder, label, window_s, bool(flags["trust"]), batch)
