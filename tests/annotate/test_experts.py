@@ -143,11 +143,11 @@ def test_known_phantoms_of_whisper_are_told_from_speech(text: str, phantom: bool
 def test_speech_is_silero_vads(shared: Path) -> None:
     found = expert("speech", "silero_vad", "torch")
     torch, silero = (importlib.import_module(name) for name in ("torch", "silero_vad"))
-    model = found._loaded()._model  # type: ignore[attr-defined]
     for name in ("ravdess/03-01-05-02-02-01-20.flac", "esc50/1-100032-A-0.flac"):
         clip = opened(shared / "audio" / name)
-        own = silero.get_speech_timestamps(torch.from_numpy(clip.mono(16_000)), model)
         said = found.analyse(clip)["segments"]
+        model = found._model._model  # type: ignore[attr-defined]
+        own = silero.get_speech_timestamps(torch.from_numpy(clip.mono(16_000)), model)
         times = [(one["start_s"] * 16_000, one["end_s"] * 16_000) for one in said]
         assert times == [(one["start"], one["end"]) for one in own]
         assert all(0.5 < one["confidence"] <= 1 for one in said)

@@ -1,20 +1,19 @@
 """The pages of ``view``: the report's own front end, fed by requests that only ever read."""
 
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from audiocapbench.errors import AudioError, StoreError
 from audiocapbench.report.page.html import SERVED_SCRIPTS, STYLES, joined
 from audiocapbench.report.page_file import render
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.web.board import Boards
-from audiocapbench.web.board_list import SORTS, ListQuery, QueryError
+from audiocapbench.web.board_list import ListQuery, Number, QueryError, ScorerLabel
 from audiocapbench.web.live import LiveFeed, events
 from audiocapbench.web.server import answered, bare_app, fixed
 
-_LONGEST_SEARCH = 500
 _MOST_ROWS = 500
 _ICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 22 22"><path stroke="#1f55d0" '
@@ -22,46 +21,17 @@ _ICON = (
 )
 
 
-def _scorer(label: str) -> Scorer:
-    """A metric by its name, or a judge's name, a tab and its dimension."""
-    name, tab, dimension = label.partition("\t")
-    return Scorer(name, dimension) if tab else Scorer(name)
-
-
-def _parts(text: str, separator: str) -> list[str]:
-    return [one for one in text.split(separator) if one]
-
-
-_Number = Annotated[int, Field(ge=0, lt=10**12)]
-_Value = Annotated[float, Field(gt=-1e12, lt=1e12)] | None
-_Column = Annotated[Scorer, BeforeValidator(_scorer)]
-
-
 class _Request(BaseModel):
-    """What a page asks with; what it leaves empty has the default."""
+    """What a page asks with beside a query; what it leaves empty has the default."""
 
     benchmark: str = ""
     id: str = ""
-    score: _Column = Scorer("")
-    scorers: Annotated[list[_Column], BeforeValidator(partial(_parts, separator="\n"))] = []
-    runs: Annotated[tuple[_Number, ...], BeforeValidator(partial(_parts, separator=","))] = ()
-    search: Annotated[str, AfterValidator(lambda text: text[:_LONGEST_SEARCH])] = ""
-    category: str = ""
-    status: str = ""
-    run: _Number | None = None
-    low: _Value = None
-    high: _Value = None
-    sort: Literal[SORTS] = "order"  # type: ignore[valid-type]
-    first: _Number = 0
-    last: _Number = 0
-    a: _Number = 0
-    b: _Number = 0
-
-    @property
-    def query(self) -> ListQuery:
-        """What is listed, and in which order."""
-        filters = (self.search, self.category, self.status, self.run, self.low, self.high)
-        return ListQuery(self.score, self.runs, *filters, self.sort)
+    score: ScorerLabel = Scorer("")
+    scorers: Annotated[list[ScorerLabel], BeforeValidator(lambda text: text.split("\n"))] = []
+    first: Number = 0
+    last: Number = 0
+    a: Number = 0
+    b: Number = 0
 
 
 def make_app(boards: Boards, feed: LiveFeed) -> Any:
@@ -100,9 +70,9 @@ def _answer(boards: Boards, name: str, request: Any, _body: bytes) -> Any:
     if name == "list":
         if not 0 <= asked.last - asked.first <= _MOST_ROWS:
             raise QueryError(f"first and last are places of at most {_MOST_ROWS} rows")
-        return samples.page(asked.query, asked.first, asked.last)
+        return samples.page(ListQuery.model_validate(given), asked.first, asked.last)
     if name == "find":
-        return {"place": samples.find(asked.query, asked.id)}
+        return {"place": samples.find(ListQuery.model_validate(given), asked.id)}
     if name == "clip":
         return samples.clip(asked.id, asked.scorers)
     if name == "duel":

@@ -2,12 +2,13 @@
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import AudioCapBenchError
@@ -26,7 +27,7 @@ from audiocapbench.store.browsing import RoundScores, SampleHead
 from audiocapbench.store.records import Judgement, overall_of
 
 Column = NDArray[np.float64]
-SORTS = ("order", "lowest", "highest", "differ", "shortest", "longest")
+_LONGEST_SEARCH = 500
 _ORDERS_KEPT, _WAYS_KEPT = 16, 256
 _LOOK_S = 0.5
 _MOST_SOUND = 200_000_000
@@ -38,18 +39,36 @@ class QueryError(AudioCapBenchError):
     """A request that cannot be answered."""
 
 
-class ListQuery(NamedTuple):
+def _scorer(label: str) -> Scorer:
+    """A metric by its name, or a judge's name, a tab and its dimension."""
+    name, tab, dimension = label.partition("\t")
+    return Scorer(name, dimension) if tab else Scorer(name)
+
+
+Number = Annotated[int, Field(ge=0, lt=10**12)]
+ScorerLabel = Annotated[Scorer, BeforeValidator(_scorer)]
+_Value = Annotated[float, Field(gt=-1e12, lt=1e12)]
+
+
+class ListQuery(BaseModel, frozen=True):
     """What is listed, and in which order; ``run`` is whose scores count, None for all shown."""
 
-    scorer: Scorer
-    runs: tuple[int, ...]
-    search: str = ""
+    score: ScorerLabel = Scorer("")
+    runs: Annotated[
+        tuple[Number, ...], BeforeValidator(lambda text: [one for one in text.split(",") if one])
+    ] = ()
+    search: Annotated[str, AfterValidator(lambda text: text[:_LONGEST_SEARCH])] = ""
     category: str = ""
     status: str = ""
-    run: int | None = None
-    low: float | None = None
-    high: float | None = None
-    sort: str = "order"
+    run: Number | None = None
+    low: _Value = -np.inf
+    high: _Value = np.inf
+    sort: Literal["order", "lowest", "highest", "differ", "shortest", "longest"] = "order"
+
+    @property
+    def scored(self) -> tuple[int, ...]:
+        """The runs whose scores count."""
+        return self.runs if self.run is None else (self.run,)
 
 
 class BoardList:
@@ -85,12 +104,11 @@ class BoardList:
         order = self._order(query)
         chosen = [self.heads[place] for place in order[first:last]]
         lines = self._store.browse.some_samples(chosen)
-        values = self._values(query, [one.id for one in chosen])
+        values = self._values({*query.runs, *query.scored}, [one.id for one in chosen], query.score)
         rows = []
         for one in chosen:
-            scores = [values.get((run, one.id)) for run in query.runs]
-            own = scores if query.run is None else [values.get((query.run, one.id))]
-            known = [value for value in own if value is not None]
+            own = {run: values.get((run, one.id, query.score)) for run in query.runs + query.scored}
+            known = [value for run in query.scored if (value := own[run]) is not None]
             references = lines[one.id].references
             rows.append(
                 {
@@ -98,7 +116,7 @@ class BoardList:
                     "category": one.category,
                     "seconds": one.seconds,
                     "line": references[0] if references else "",
-                    "scores": scores,
+                    "scores": [own[run] for run in query.runs],
                     "value": sum(known) / len(known) if known else None,
                 }
             )
@@ -126,19 +144,12 @@ class BoardList:
         whole = self._store.browse.some_samples([head])[sample]
         outcomes = self._store.browse.outcomes_of(self._runs, sample)
         judged = self._store.some_judgements(self._runs, ids=[sample])
-        values: dict[tuple[int, Scorer], float] = {
-            (run, Scorer(metric)): value
-            for run, _, metric, value in self._store.browse.score_values(self._runs, ids=[sample])
-        }
+        values = self._values(self._runs, [sample])
         answers = {}
         for run in self._runs:
             said: dict[str, list[Judgement]] = defaultdict(list)
             for one in judged.get(run, ()):
                 said[one.judge].append(one)
-            for judge, given in said.items():
-                way = self._ways(run, judge, self._state(run))
-                for _, own in _scores(_verdicts(given), way):
-                    values |= {(run, Scorer(judge, name)): value for name, value in own.items()}
             outcome = outcomes.get(run)
             reply = outcome.reply if outcome else None
             answers[run] = {
@@ -148,7 +159,7 @@ class BoardList:
                 "status": str(reply.status) if reply else NOT_ASKED,
                 "latency": outcome.latency_s if outcome and not outcome.cached else None,
                 "cost": reply.cost_usd if reply else None,
-                "scores": [values.get((run, one)) for one in scorers],
+                "scores": [values.get((run, sample, one)) for one in scorers],
                 "verdicts": [[judge, words_of(rounds)] for judge, rounds in said.items()],
             }
         clip = whole.clip
@@ -202,19 +213,30 @@ class BoardList:
     def _empty(self) -> Column:
         return np.full(len(self.heads), np.nan)
 
-    def _values(self, query: ListQuery, ids: Sequence[str]) -> dict[tuple[int, str], float]:
-        """The scores that a page shows, by run and sample."""
-        scorer = query.scorer
-        runs = {*query.runs, *(() if query.run is None else (query.run,))}
-        if scorer.judge is None:
-            found = self._store.browse.score_values(runs, [scorer.name], ids)
-            return {(run, sample): value for run, sample, _, value in found}
-        values = {}
-        for run, given in self._store.some_judgements(runs, scorer.judge, ids).items():
-            way = self._ways(run, scorer.name, self._state(run))
-            for (sample,), own in _scores(_verdicts(given), way):
-                if scorer.column in own:
-                    values[run, sample] = own[scorer.column]
+    def _values(
+        self, runs: Collection[int], ids: Sequence[str], only: Scorer | None = None
+    ) -> dict[tuple[int, str, Scorer], float]:
+        """Scores of some samples by run, sample and scorer, or of one scorer alone."""
+        values: dict[tuple[int, str, Scorer], float] = {}
+        if only is None or only.judge is None:
+            names = None if only is None else [only.name]
+            for run, sample, metric, value in self._store.browse.score_values(runs, names, ids):
+                values[run, sample, Scorer(metric)] = value
+        if only is not None and only.judge is None:
+            return values
+        said: dict[tuple[int, str], list[Judgement]] = defaultdict(list)
+        judge = None if only is None else only.judge
+        for run, given in self._store.some_judgements(runs, judge, ids).items():
+            for one in given:
+                said[run, one.judge].append(one)
+        for (run, name), given in said.items():
+            verdicts = [
+                RoundScores((one.sample_id,), one.repeat, one.signature, one.scores)
+                for one in given
+                if one.status is Status.OK
+            ]
+            for (sample,), own in _scores(verdicts, self._ways(run, name, self._state(run))):
+                values |= {(run, sample, Scorer(name, column)): own[column] for column in own}
         return values
 
     def _find_way(self, run: int, judge: str, _state: int) -> Signature | None:
@@ -228,7 +250,7 @@ class BoardList:
     def _filter(self, query: ListQuery, _states: tuple[int, ...]) -> NDArray[np.int64]:
         """The places of the samples that a query asks for, in the benchmark's order."""
         chosen = np.ones(len(self.heads), dtype=bool)
-        runs = query.runs if query.run is None else (query.run,)
+        runs = query.scored
         if query.category:
             chosen &= self._categories == query.category
         if query.status == NOT_ASKED:
@@ -236,11 +258,9 @@ class BoardList:
             chosen &= ~np.all(asked, axis=0) if asked else False
         elif query.status:
             chosen &= self._among(self._store.browse.ended(runs, query.status))
-        if query.low is not None or query.high is not None:
-            low = -np.inf if query.low is None else query.low
-            high = np.inf if query.high is None else query.high
-            table = self.columns(runs, query.scorer)
-            chosen &= ((table >= low) & (table <= high)).any(axis=0)
+        if query.low > -np.inf or query.high < np.inf:
+            table = self.columns(runs, query.score)
+            chosen &= ((table >= query.low) & (table <= query.high)).any(axis=0)
         words = set(query.search.lower().split())
         words -= {one for one in words if any(one in other for other in words - {one})}
         if words and self._texts is None:
@@ -262,14 +282,14 @@ class BoardList:
 
     def _sort(self, query: ListQuery, states: tuple[int, ...]) -> NDArray[np.int64]:
         """The same in the order that the query asks for."""
-        found = self._filtered(query._replace(sort=""), states)
+        found = self._filtered(query.model_copy(update={"sort": "order"}), states)
         if query.sort == "order" or not len(found):
             return found
         if query.sort in ("shortest", "longest"):
             keys = self._seconds[found]
         else:
-            runs = query.runs if query.run is None or query.sort == "differ" else (query.run,)
-            table = self.columns(runs, query.scorer)[:, found]
+            runs = query.runs if query.sort == "differ" else query.scored
+            table = self.columns(runs, query.score)[:, found]
             there, count = np.ma.masked_invalid(table), len(found)
             if not runs:
                 keys = np.full(count, np.nan)
@@ -280,14 +300,6 @@ class BoardList:
         sign = -1 if query.sort in ("highest", "differ", "longest") else 1
         # Samples without the score come last, whichever way; equal ones in the benchmark's order.
         return found[np.argsort(np.where(np.isnan(keys), np.inf, sign * keys), kind="stable")]
-
-
-def _verdicts(given: Iterable[Judgement]) -> list[RoundScores]:
-    return [
-        RoundScores((one.sample_id,), one.repeat, one.signature, one.scores)
-        for one in given
-        if one.status is Status.OK
-    ]
 
 
 def _scores(
