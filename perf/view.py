@@ -194,10 +194,9 @@ def main() -> None:
     """Make, serve, open, print."""
     import uvicorn
 
-    from audiocapbench.web.app import make_app
+    from audiocapbench.web.app import LiveFeed, make_app
     from audiocapbench.web.board import Boards
     from audiocapbench.web.guard import GuardedApp, hosts_of
-    from audiocapbench.web.live import LiveFeed
     from audiocapbench.web.server import address_of, listen, settings
 
     parser = argparse.ArgumentParser(description=__doc__)

@@ -49,10 +49,9 @@ def showing(store: Store, runs: Sequence[int] = (), token: str | None = None) ->
     needs("uvicorn")
     import uvicorn
 
-    from audiocapbench.web.app import make_app
+    from audiocapbench.web.app import LiveFeed, make_app
     from audiocapbench.web.board import Boards
     from audiocapbench.web.guard import GuardedApp, hosts_of
-    from audiocapbench.web.live import LiveFeed
     from audiocapbench.web.server import address_of, listen, settings
 
     with listen("127.0.0.1", 0) as taken:

@@ -12,8 +12,7 @@ from annotate.conftest import Merger
 from annotate.test_merge import annotate, heard, merged
 from annotations import good_fields, reply
 from audiocapbench.annotate.check import near_duplicates
-from audiocapbench.annotate.contract import read_annotation
-from audiocapbench.annotate.rules import RULES, ClipCase, sentences
+from audiocapbench.annotate.contract import RULES, ClipCase, read_annotation, sentences
 from audiocapbench.store.annotations import Finding
 from command import run_command
 from needs import needs

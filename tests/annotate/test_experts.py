@@ -9,13 +9,12 @@ import pytest
 from scipy.signal import fftconvolve
 
 from audiocapbench import audio
-from audiocapbench.annotate.expert import BatchExpert, ClipAudio, Expert
-from audiocapbench.annotate.experts import set_up
+from audiocapbench.annotate.contract import is_phantom
+from audiocapbench.annotate.experts import BatchExpert, ClipAudio, Expert, set_up
 from audiocapbench.annotate.experts import signal as signal_expert
 from audiocapbench.annotate.experts.music import best_key
 from audiocapbench.annotate.experts.signal import integrated_loudness
 from audiocapbench.annotate.hear import analysed
-from audiocapbench.annotate.rules import is_phantom
 from audiocapbench.data import Clip, facts_of
 from audiocapbench.errors import AnnotationError
 from needs import needs

@@ -12,7 +12,7 @@ import pytest
 import expert_plugin
 from annotations import good_fields, reply
 from audiocapbench.store import Store
-from audiocapbench.web.live import LiveFeed
+from audiocapbench.web.app import LiveFeed
 from command import run_command
 from forks import Forked
 

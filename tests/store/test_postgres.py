@@ -19,7 +19,7 @@ from audiocapbench.store import Store, StoredEstimate
 from audiocapbench.store.claims import TaskKey, Worker
 from audiocapbench.store.connect import patience, reading, writing
 from audiocapbench.store.ratings import Rating, RatingLoad
-from audiocapbench.web.live import LiveFeed
+from audiocapbench.web.app import LiveFeed
 from command import run_command
 from fakes.http_server import Request
 from fakes.openai_batches import Batch, OpenAIBatchServer

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from audiocapbench.store import Store
-from audiocapbench.web.live import LiveFeed
+from audiocapbench.web.app import LiveFeed
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from forks import Forked

@@ -147,7 +147,7 @@ def test_a_project_goes_on_with_what_is_new_and_refuses_what_was_changed(tmp_pat
         desk, invited, _ = open_desk(read_project(path), store)
         assert sorted(invited) == ["", "ana", "ben"]
         token = desk.next("ana")["item"]["token"]
-        from audiocapbench.web.rating.desk import RatingRequest
+        from audiocapbench.web.rating.routes import RatingRequest
 
         sent = {"item": token, "key": "k" * 16, "answer": {"rel": 3}, "played_s": 1.0}
         desk.save("ana", RatingRequest.model_validate(sent))

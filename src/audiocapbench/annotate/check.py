@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from audiocapbench.annotate.rules import RULES, ClipCase, plain_words
+from audiocapbench.annotate.contract import RULES, ClipCase, plain_words
 from audiocapbench.annotate.stage import StageContext, StageResult, StageRun
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES
 from audiocapbench.errors import AnnotationError, MetricError, did_you_mean

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from audiocapbench.annotate.expert import number
+from audiocapbench.annotate.experts import number
 from audiocapbench.benchmarks.mecat.groups import DOMAINS
 from audiocapbench.errors import AnnotationError, did_you_mean
 from audiocapbench.store.annotations import Finding

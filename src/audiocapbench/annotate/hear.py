@@ -16,8 +16,14 @@ from typing import Any, NamedTuple
 from audiocapbench import audio
 from audiocapbench.annotate.clips import ClipFolder, SourceClip
 from audiocapbench.annotate.domain import DomainRules, Said, decide
-from audiocapbench.annotate.expert import BatchExpert, ClipAudio, Expert, signature_of
-from audiocapbench.annotate.experts import ExpertPanel, set_up
+from audiocapbench.annotate.experts import (
+    BatchExpert,
+    ClipAudio,
+    Expert,
+    ExpertPanel,
+    set_up,
+    signature_of,
+)
 from audiocapbench.annotate.prompts import prompt
 from audiocapbench.annotate.stage import StageContext, StageResult, StageRun, left_out
 from audiocapbench.data import Clip

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 from audiocapbench import audio
 from audiocapbench.annotate.check import survival
-from audiocapbench.annotate.contract import NONE, Annotation
-from audiocapbench.annotate.rules import plain_words
+from audiocapbench.annotate.contract import NONE, Annotation, plain_words
 from audiocapbench.annotate.stage import StageContext, StageResult, StageRun
 from audiocapbench.benchmarks.mecat.build import MecatPart, row_of
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, DOMAINS, QA_CATEGORIES, SUBTASKS

@@ -151,8 +151,8 @@ def view(
         rate (PROJECT.toml): What is rated, and by whom; nothing else is then shown.
     """
     from audiocapbench.report.page.report_data import check_benchmark
-    from audiocapbench.web import board, guard, live, server
-    from audiocapbench.web.app import make_app
+    from audiocapbench.web import board, guard, server
+    from audiocapbench.web.app import LiveFeed, make_app
 
     server.need_extra()
     if rate is not None:
@@ -175,7 +175,7 @@ def view(
         if opened and sys.stdout.isatty():
             webbrowser.open(address)
         server.serve(
-            guard.GuardedApp(make_app(boards, live.LiveFeed(kept)), guard.hosts_of(host), token),
+            guard.GuardedApp(make_app(boards, LiveFeed(kept)), guard.hosts_of(host), token),
             taken,
         )
 

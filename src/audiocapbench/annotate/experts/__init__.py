@@ -1,14 +1,18 @@
-"""Experts by name: the built-in ones, a file each, and those that packages bring.
+"""What an expert is, and experts by name: the built-in ones, a file each, and those of packages.
 
 A package names a function or class in the entry point ``audiocapbench.experts``: it takes the
 options of the name, and returns an ``Expert``. An option that it leaves there is refused.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import NamedTuple
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from audiocapbench.annotate.expert import Expert
+import numpy as np
+
+from audiocapbench.audio import Samples, Waveform
+from audiocapbench.data import Clip
 from audiocapbench.errors import (
     AnnotationError,
     AudioCapBenchError,
@@ -17,6 +21,86 @@ from audiocapbench.errors import (
 )
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.plugins import failure_words, plugins
+
+Options = dict[str, str]
+"""What stands in the brackets of an expert's name; each takes out what it knows."""
+
+
+class ClipAudio:
+    """A decoded clip: all channels as they are, and mono at any rate."""
+
+    def __init__(self, clip: Clip, waveform: Waveform) -> None:
+        self.clip, self.waveform = clip, waveform
+        self._views: dict[int, Samples] = {}
+
+    @property
+    def duration_s(self) -> float:
+        """Length in seconds, as decoded."""
+        return self.waveform.duration_s
+
+    def mono(self, rate: int | None = None) -> Samples:
+        """One channel, of shape (frames,), at a rate; within -1 and 1, as many packages demand."""
+        wanted = rate or self.waveform.rate
+        if wanted not in self._views:
+            one = self.waveform.mono()
+            changed = one if wanted == one.rate else one.resampled(wanted)
+            self._views[wanted] = np.clip(changed.samples[:, 0], -1.0, 1.0)
+        return self._views[wanted]
+
+
+class Expert(Protocol):
+    """Analyses a clip and says how sure it is.
+
+    ``version`` is everything beside the clip that changes what it says. ``domains`` are the letters
+    of those that it runs on, such as ``SM``; without any it hears every clip, and before others.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def needs(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def domains(self) -> str: ...
+
+    def analyse(self, clip: ClipAudio) -> Mapping[str, Any]:
+        """What it hears, as JSON with confidences from 0 to 1; whatever it raises is a status."""
+
+
+@runtime_checkable
+class BatchExpert(Protocol):
+    """An expert that is quicker with many clips at once."""
+
+    def analyse_batch(self, clips: Sequence[ClipAudio]) -> Sequence[Mapping[str, Any]]:
+        """What ``analyse`` says of each."""
+
+
+def signature_of(expert: Expert) -> str:
+    """The expert as findings are kept under."""
+    return f"{expert.name}|{expert.version}"
+
+
+def number(options: Options, name: str, default: float, low: float, high: float) -> float:
+    """Take an option that is a number from ``low`` to ``high``; ValueError for any other."""
+    value = float(options.pop(name, default))
+    if not low <= value <= high:  # which what is no number is not, either
+        raise ValueError(f"{name} is {value:g}, and not from {low:g} to {high:g}")
+    return value
+
+
+def package_version(expert: str, *packages: str, extra: str = "experts") -> str:
+    """Names and versions of packages; ExpertMissingError where one is not installed."""
+    said = []
+    for name in packages:
+        try:
+            said.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            raise ExpertMissingError(
+                f"{expert} needs {name}: pip install 'audiocapbench[{extra}]'"
+            ) from None
+    return ", ".join(said)
+
 
 BUILT_IN = ("signal", "speech", "tags", "asr", "quality", "music")
 """In the order in which they are told to the language model."""

@@ -5,8 +5,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from audiocapbench.annotate.expert import ClipAudio, Options, package_version
-from audiocapbench.annotate.rules import is_phantom
+from audiocapbench.annotate.contract import is_phantom
+from audiocapbench.annotate.experts import ClipAudio, Options, package_version
 from audiocapbench.errors import ExpertMissingError
 from audiocapbench.models.checkpoint import folder_digest
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from audiocapbench.annotate.expert import ClipAudio, Options, package_version
+from audiocapbench.annotate.experts import ClipAudio, Options, package_version
 
 _RATE = 22_050
 _NOTES = "C C# D D# E F F# G G# A A# B".split()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from audiocapbench.annotate.expert import ClipAudio, Options, package_version
+from audiocapbench.annotate.experts import ClipAudio, Options, package_version
 
 _RATE = 16_000
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.annotate.expert import ClipAudio, Options, number
+from audiocapbench.annotate.experts import ClipAudio, Options, number
 from audiocapbench.audio import Samples
 
 _BLOCK_S, _STEP = 0.4, 0.25

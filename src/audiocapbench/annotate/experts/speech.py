@@ -3,7 +3,7 @@
 import warnings
 from typing import Any
 
-from audiocapbench.annotate.expert import ClipAudio, Options, number, package_version
+from audiocapbench.annotate.experts import ClipAudio, Options, number, package_version
 
 _RATE, _WINDOW = 16_000, 512
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from audiocapbench.annotate.expert import ClipAudio, Options, number, package_version
+from audiocapbench.annotate.experts import ClipAudio, Options, number, package_version
 from audiocapbench.errors import ExpertMissingError, MetricError
 from audiocapbench.metrics.encoders.device import choose_device
 from audiocapbench.metrics.encoders.hub import loading, snapshot
