@@ -63,19 +63,10 @@ def report(
     refuse_overwriting(out, (sample.clip.path for sample in data.samples))
     written = html.write_report(kept, data, out, title=title or data.benchmark, audio=audio)
     if json:
-        print_json(
-            {
-                "report": str(out),
-                "bytes": written.size,
-                "samples": len(data.samples),
-                "clips": data.clips,
-                "audio": written.audio,
-                "unheard": written.unheard,
-                "ranked_by": data.headline.label,
-                "notes": list(data.notes),
-                "runs": [one.summary.to_dict() for one in data.runs],
-            }
-        )
+        document = {"report": str(out), "bytes": written.size, "samples": len(data.samples)}
+        document |= {"clips": data.clips, "audio": written.audio, "unheard": written.unheard}
+        document |= {"ranked_by": data.headline.label, "notes": list(data.notes)}
+        print_json(document | {"runs": [one.summary.to_dict() for one in data.runs]})
     else:
         of = f" of {data.clips:,} clips" if data.clips != len(data.samples) else ""
         size = f"{written.size / 1e6:.1f} MB"
@@ -120,8 +111,7 @@ def figures(
         written = {"figures": [str(path) for path in paths], "ranked_by": data.headline.label}
         print_json(written | {"notes": list(data.notes)})
     else:
-        for path in paths:
-            show_lines(relative(path))
+        show_lines(*map(relative, paths))
     say(*data.notes)
     if not any(path.stem == "figure4_tradeoff" for path in paths):
         say("No judge scores accuracy and hallucination here, so there is no figure 4.")

@@ -20,7 +20,6 @@ from audiocapbench.table import signature_notes
 if TYPE_CHECKING:
     from audiocapbench.benchmarks.mecat.predictions import Answers
     from audiocapbench.engine.importing import ImportEnd
-    from audiocapbench.scores.file_scores import FileScores
 
 _OF_FILES = "preference,meteor,bleu_1,bleu_2,bleu_3,bleu_4,rouge_l"
 _MECAT = "date,similarity,bleu_4,rouge_l"
@@ -159,8 +158,7 @@ def _score_files(
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.data.predictions import read_predictions
     from audiocapbench.data.row import read_references
-    from audiocapbench.report.tables import estimate_table
-    from audiocapbench.scores.estimate import Scorer, counted
+    from audiocapbench.library.scoring import ScoreResult
     from audiocapbench.scores.file_scores import score_files
 
     check_metrics(None, names, audio=False)
@@ -168,14 +166,13 @@ def _score_files(
     answers = read_predictions(predictions, model)
     if model not in (None, answers.system):
         raise AudioCapBenchError(f"--model names what a --judge is shown; {predictions} names none")
-    scores = score_files(answers, read_references(references), names)
-    bad = [str(problem) for problem in answers.bad]
-    document = scores.to_dict() | {"bad_lines": bad}
+    scores, bad = score_files(answers, read_references(references), names), answers.bad
+    result = ScoreResult(scores, tuple(map(str, bad)))
+    document = result.to_dict()
     if out.json:
         print_json(document)
     elif scores.ids:
-        title, scorers = counted(len(scores.ids), "sample"), [*map(Scorer, scores.metrics)]
-        show(estimate_table(title, scores.table, scorers, _signatures(scores)))
+        show(*result.tables())
     else:
         show_lines(f"Nothing was scored: {predictions} holds no prediction that can be read.")
     out.write([({"model": answers.system or predictions.stem, **document}, scores.table)])
@@ -188,11 +185,7 @@ def _score_files(
 
 
 def _score_mecat(
-    benchmark: str,
-    predictions: Sequence[str],
-    references: Path,
-    metrics: Sequence[str],
-    out: Outputs,
+    benchmark: str, predictions: Sequence[str], references: Path, metrics: list[str], out: Outputs
 ) -> None:
     """Score answers to MECAT from files, group by group."""
     from audiocapbench.benchmarks import corpora, instructions, registry
@@ -219,10 +212,8 @@ def _score_mecat(
     if not answers.texts:
         _say_what_does_not_fit(answers)
         other = looks_like(benchmark, answers, items)
-        hint = f"; this looks like {other}" if other else ""
-        raise DatasetError(
-            f"no prediction belongs to any of the references; nothing was scored{hint}"
-        )
+        why = f"nothing was scored{f'; this looks like {other}' if other else ''}"
+        raise DatasetError(f"no prediction belongs to any of the references; {why}")
     scores = file_scores.score_groups(aggregation, metrics, items, answers.texts)
     document = {
         "benchmark": benchmark,
@@ -240,7 +231,8 @@ def _score_mecat(
     else:
         title = f"{benchmark}: {estimate.counted(len(scores.ids), 'answer')}"
         show(*group_tables(scores.table, metrics, metrics, title))
-        show_lines(*_signatures(scores))
+        points = (scores.table.point(estimate.Scorer(name)) for name in scores.metrics)
+        show_lines(*signature_notes(one.signature for one in points))
         say(*(f"{one.corpus}: no {one.metric}. {one.reason}" for one in scores.unscored))
     for source in sources if mecat.asks_for_captions(benchmark) else ():
         what = source.part or "all sub-tasks"
@@ -249,12 +241,6 @@ def _score_mecat(
     _say_blank(answers.texts)
     _say_what_does_not_fit(answers)
     leave(failed=bool(answers.bad or answers.missing))
-
-
-def _signatures(scores: "FileScores") -> list[str]:
-    from audiocapbench.scores.estimate import Scorer
-
-    return signature_notes(scores.table.point(Scorer(name)).signature for name in scores.metrics)
 
 
 def _say_what_does_not_fit(answers: "Answers") -> None:
