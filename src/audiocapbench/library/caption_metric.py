@@ -11,8 +11,14 @@ from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.data.predictions import Predictions
 from audiocapbench.errors import AudioCapBenchError, DatasetError, MetricError
 from audiocapbench.judges.registry import is_judge_name
-from audiocapbench.library.arguments import ArgumentError, metric_names
-from audiocapbench.library.scoring import ScoreResult, references_of, samples_of, text_of
+from audiocapbench.library.scoring import (
+    ArgumentError,
+    ScoreResult,
+    metric_names,
+    references_of,
+    samples_of,
+    text_of,
+)
 from audiocapbench.metrics.names import split_list
 from audiocapbench.scores.estimate import counted
 from audiocapbench.scores.file_scores import score_files

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from audiocapbench.asking import BoardOptions
-from audiocapbench.library.arguments import (
+from audiocapbench.errors import did_you_mean
+from audiocapbench.library.running import RunResult, StoreLike, opened_store
+from audiocapbench.library.scoring import (
+    ArgumentError,
     check_options,
-    correction,
     in_thread,
     metric_names,
     run_number,
 )
-from audiocapbench.library.running import RunResult, StoreLike, opened_store
 from audiocapbench.report.compare import render
 from audiocapbench.report.compare.compute import Comparison, compare_runs
 from audiocapbench.report.leaderboard import tables as board_records
@@ -81,6 +82,15 @@ class LeaderboardResult(Result):
         return board_records.document(self.leaderboard)
 
 
+def _correction(given: object) -> Correction:
+    try:
+        return Correction(str(given))
+    except ValueError:
+        known = [str(one.value) for one in Correction]
+        there = did_you_mean(str(given), known, "there are")
+        raise ArgumentError(f"there is no correction {given!r:.60}{there}") from None
+
+
 class CompareSettings(TypedDict, total=False):
     """How two runs are compared.
 
@@ -124,7 +134,7 @@ def compare(
                 metrics=metric_names(metrics, none=True),
                 judges=[judges] if isinstance(judges, str) else judges,
                 clips=options.get("clips", 5),
-                correction=correction(options.get("correction", Correction.HOLM)),
+                correction=_correction(options.get("correction", Correction.HOLM)),
             )
         )
 
@@ -162,7 +172,7 @@ def leaderboard(**options: Unpack[LeaderboardSettings]) -> LeaderboardResult:
         ranking_scorer(options.get("metric"), options.get("judge")),
         options.get("all_runs", False),
         options.get("published", False),
-        correction(options.get("correction", Correction.HOLM)),
+        _correction(options.get("correction", Correction.HOLM)),
         tuple(options.get("runs", ())),
     )
     with board_store(options.get("store", DEFAULT_STORE), published=query.published) as store:

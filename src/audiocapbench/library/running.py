@@ -18,7 +18,7 @@ from audiocapbench.engine.importing import import_run as keep_predictions
 from audiocapbench.engine.ray_cluster import joined
 from audiocapbench.errors import ModelError
 from audiocapbench.judges import check_prices
-from audiocapbench.library.arguments import (
+from audiocapbench.library.scoring import (
     ArgumentError,
     check_options,
     find_scorer,
