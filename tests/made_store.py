@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from audiocapbench.benchmarks import Traits
-from audiocapbench.benchmarks.mecat.traits import TRAITS, base_name
+from audiocapbench.benchmarks.mecat.groups import TRAITS
+from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.signature import Signature

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from audiocapbench.benchmarks import Traits
-from audiocapbench.benchmarks.mecat.groups import DOMAINS, QA_CATEGORIES, SUBTASKS
-from audiocapbench.benchmarks.mecat.items import caption_items, question_items
-from audiocapbench.benchmarks.mecat.traits import TRAITS, base_name
+from audiocapbench.benchmarks.mecat.dataset import caption_items, question_items
+from audiocapbench.benchmarks.mecat.groups import DOMAINS, QA_CATEGORIES, SUBTASKS, TRAITS
+from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine import score_run

@@ -14,7 +14,7 @@ from annotate.conftest import Merger
 from annotate.test_merge import annotate, heard, merged
 from annotations import SOUNDS
 from audiocapbench.annotate.split import assign, read_shares
-from audiocapbench.benchmarks.mecat.items import read_items
+from audiocapbench.benchmarks.mecat.dataset import read_items
 from audiocapbench.errors import AnnotationError
 from command import run_command
 from forks import Forked

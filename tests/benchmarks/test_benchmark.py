@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.benchmarks import Selection, open_benchmark
-from audiocapbench.benchmarks.instructions import instruction_for
+from audiocapbench.benchmarks.captioning import instruction_for
 from audiocapbench.errors import BenchmarkError
 from folders import write_folder, write_lines, write_tone
 

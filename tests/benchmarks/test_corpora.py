@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from audiocapbench.benchmarks.corpora import CorpusScores, check_metrics, compute_by_corpus
-from audiocapbench.benchmarks.mecat.items import read_items
-from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION, QA_AGGREGATION
+from audiocapbench.benchmarks.mecat.dataset import read_items
+from audiocapbench.benchmarks.mecat.groups import CAPTION_AGGREGATION, QA_AGGREGATION
 from audiocapbench.data import Sample
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics import compute

@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 
 from audiocapbench.benchmarks import Selection, list_benchmarks, open_benchmark
-from audiocapbench.benchmarks.instructions import caption_prompt
-from audiocapbench.benchmarks.mecat.groups import SUBTASKS
-from audiocapbench.benchmarks.mecat.items import read_items
-from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION
+from audiocapbench.benchmarks.mecat.dataset import caption_prompt, read_items
+from audiocapbench.benchmarks.mecat.groups import CAPTION_AGGREGATION, SUBTASKS
 from audiocapbench.data import InvalidDataError
 from audiocapbench.errors import BenchmarkError, DatasetError
 from folders import write_lines, write_tone

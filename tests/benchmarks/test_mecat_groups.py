@@ -3,19 +3,21 @@
 import pytest
 
 from audiocapbench.benchmarks.mecat.groups import (
+    CAPTION_AGGREGATION,
     DIFFICULTIES,
     DOMAINS,
     GROUPS,
+    QA_AGGREGATION,
     QA_CATEGORIES,
     SUBTASKS,
     WEIGHTINGS,
     cap_weights,
+    corpus_of,
     groups_of,
     score_cap,
     score_qa,
     subtask_of,
 )
-from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION, QA_AGGREGATION, corpus_of
 from audiocapbench.errors import BenchmarkError
 
 

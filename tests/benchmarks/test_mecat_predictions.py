@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from audiocapbench.benchmarks.mecat.dataset import Answers, read_answers, read_items, source_of
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
-from audiocapbench.benchmarks.mecat.items import read_items
-from audiocapbench.benchmarks.mecat.predictions import Answers, read_answers, source_of
 from audiocapbench.data import InvalidDataError, Sample
 from audiocapbench.data.records import LONGEST_LINE
 from audiocapbench.errors import DatasetError

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from audiocapbench.benchmarks.instructions import caption_prompt
+from audiocapbench.benchmarks.mecat.dataset import caption_prompt
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.errors import BenchmarkError
 from needs import needs_shared

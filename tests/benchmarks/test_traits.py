@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from audiocapbench.benchmarks import Aggregation, Benchmark, ControlRules, Traits, open_benchmark
-from audiocapbench.benchmarks.mecat.traits import TRAITS
+from audiocapbench.benchmarks.mecat.groups import TRAITS
 from audiocapbench.errors import BenchmarkError
 
 OWN = Traits(

@@ -9,10 +9,15 @@ from typing import Any
 
 import pytest
 
-from audiocapbench.benchmarks.mecat.groups import GROUPS, SUBTASKS, score_cap, score_qa
-from audiocapbench.benchmarks.mecat.items import read_items
-from audiocapbench.benchmarks.mecat.predictions import read_answers, source_of
-from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION, CAPTION_CONTROLS
+from audiocapbench.benchmarks.mecat.dataset import read_answers, read_items, source_of
+from audiocapbench.benchmarks.mecat.groups import (
+    CAPTION_AGGREGATION,
+    CAPTION_CONTROLS,
+    GROUPS,
+    SUBTASKS,
+    score_cap,
+    score_qa,
+)
 from audiocapbench.metrics.date.metric import date_parts
 from audiocapbench.scores.compute import category
 from audiocapbench.scores.file_scores import score_groups

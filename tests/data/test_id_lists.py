@@ -9,7 +9,6 @@ from audiocapbench.data.build.id_lists import (
     ADDRESS_VARIABLE,
     COMMIT,
     MUSIC,
-    PUBLISHED,
     SPEECH,
     aspect_list,
     read_id_lists,
@@ -70,7 +69,7 @@ def test_a_downloaded_list_is_verified_and_kept(
         assert all(one.published for one in lists)
         asked = len(server.requests)
         kept = tmp_path / "audiocapbench-ids" / COMMIT / "speech_eval.csv"
-        assert hashlib.sha256(kept.read_bytes()).hexdigest() == PUBLISHED["speech_eval.csv"]
+        assert hashlib.sha256(kept.read_bytes()).hexdigest() == SPEECH.sha256
         assert read_id_lists(cache_dir=tmp_path) == lists
         assert len(server.requests) == asked
         kept.write_text("index,transcript,caption\n0,a,b\n")

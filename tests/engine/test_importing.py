@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from audiocapbench.benchmarks.reference_files import file_benchmark
+from audiocapbench.benchmarks.registry import file_benchmark
 from audiocapbench.data.outcome import Status
 from audiocapbench.data.predictions import read_predictions
 from audiocapbench.engine.importing import import_run, read_files

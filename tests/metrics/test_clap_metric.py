@@ -12,7 +12,7 @@ import sound_plugin
 from audiocapbench import score
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.benchmarks.corpora import compute_by_corpus
-from audiocapbench.benchmarks.mecat.traits import TRAITS
+from audiocapbench.benchmarks.mecat.groups import TRAITS
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics import METRICS
 from audiocapbench.metrics.clap import clap_scores

@@ -7,8 +7,7 @@ import anyio
 import pytest
 
 from audiocapbench.benchmarks import Benchmark, open_benchmark
-from audiocapbench.benchmarks.mecat.groups import DOMAINS
-from audiocapbench.benchmarks.mecat.traits import TRAITS
+from audiocapbench.benchmarks.mecat.groups import DOMAINS, TRAITS
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine import run_benchmark, score_run

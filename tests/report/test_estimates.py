@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from audiocapbench.benchmarks.mecat.groups import GROUPS, score_cap
-from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION
+from audiocapbench.benchmarks.mecat.groups import CAPTION_AGGREGATION, GROUPS, score_cap
 from audiocapbench.data import Clip, Sample
 from audiocapbench.library.scoring import samples_of
 from audiocapbench.scores.compute import SampleScores, category, joined

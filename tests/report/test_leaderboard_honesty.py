@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mecat_runs
-from audiocapbench.benchmarks.mecat.traits import QA_AGGREGATION
+from audiocapbench.benchmarks.mecat.groups import QA_AGGREGATION
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status
 from audiocapbench.judges.aggregation import OVERALL

@@ -16,7 +16,7 @@ from audiocapbench.annotate.clips import ClipFolder
 from audiocapbench.annotate.contract import Annotation
 from audiocapbench.annotate.split import key_of, provenance
 from audiocapbench.annotate.stage import StageContext, StageResult
-from audiocapbench.benchmarks.mecat.traits import CAPTION_CONTROLS
+from audiocapbench.benchmarks.mecat.groups import CAPTION_CONTROLS
 from audiocapbench.data.problems import Problem
 from audiocapbench.errors import AnnotationError, did_you_mean
 from audiocapbench.files import csv_text, write_file

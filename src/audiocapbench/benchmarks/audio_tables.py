@@ -19,13 +19,7 @@ from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.captioning import captioning
 from audiocapbench.data import Manifest, MissingClip, open_folder, read_manifest
 from audiocapbench.data.build.hub import Hub, HubError, Repository, hub_library
-from audiocapbench.data.build.ledger import (
-    JOURNAL,
-    BadFieldsError,
-    Ledger,
-    check_audio,
-    suffix_of,
-)
+from audiocapbench.data.build.ledger import JOURNAL, BadFieldsError, Ledger, check_audio, suffix_of
 from audiocapbench.data.build.repository_layouts import (
     audio_bytes,
     one_split,

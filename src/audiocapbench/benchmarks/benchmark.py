@@ -3,11 +3,12 @@
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Unpack
 
-from audiocapbench.benchmarks.mecat import traits as mecat
+from audiocapbench.benchmarks.mecat import groups as mecat
 from audiocapbench.benchmarks.traits import TraitFields, Traits
 from audiocapbench.data import MissingClip, Sample
 from audiocapbench.errors import BenchmarkError, did_you_mean
@@ -20,14 +21,12 @@ TRIAL = "trial/"
 """Begins the names of what serves a trial, to keep it apart from benchmarks."""
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Benchmark:
     """What is asked, about which clips, and how the answers are scored.
 
     Attributes:
-        name: ``demo``, or ``folder/NAME`` for a folder of one's own.
         missing: Clips that belong to it but are not in the folder.
-        kind: What its runs are for.
         notes: What was guessed or pinned when it was opened, to be said before anything is asked.
         parts: What is asked about each clip, where ids are ``CLIP/PART``; a file of predictions may
             then have a column for each.
@@ -41,7 +40,6 @@ class Benchmark:
     kind: RunKind
     notes: tuple[str, ...]
     parts: tuple[str, ...]
-    _fingerprint: str = field(init=False, compare=False)
 
     def __init__(
         self,
@@ -57,16 +55,11 @@ class Benchmark:
     ) -> None:
         """Put a benchmark together; its traits are AudioCapBench's by default.
 
-        Args:
-            **own: Single traits, such as ``headline="rouge_l"``, in place of those given.
-
-        Raises:
-            BenchmarkError: The traits contradict each other.
+        ``own`` are single traits, such as ``headline="rouge_l"``, in place of those given.
         """
         traits = replace(traits, **own) if traits else Traits(**own)
-        given = (name, Path(root), tuple(samples), tuple(missing), traits, kind)
-        values = (*given, tuple(notes), tuple(parts), "")
-        for one, value in zip(fields(self), values, strict=True):
+        values = (name, Path(root), tuple(samples), tuple(missing), traits, kind)
+        for one, value in zip(fields(self), (*values, tuple(notes), tuple(parts)), strict=True):
             object.__setattr__(self, one.name, value)
 
     def __repr__(self) -> str:
@@ -78,11 +71,9 @@ class Benchmark:
         present = len({sample.clip.sha256 for sample in self.samples})
         return f"{present:,} of {present + len(self.missing):,} clips present"
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 over everything that decides what is asked and scored; reckoned once."""
-        if self._fingerprint:
-            return self._fingerprint
+        """SHA-256 over everything that decides what is asked and scored."""
         content: list[Any] = [
             [one.id, one.clip.sha256, one.instruction, one.category, one.position, one.references]
             for one in self.samples
@@ -93,9 +84,7 @@ class Benchmark:
         if (traits.aggregation, traits.controls) not in before:
             stored = traits.to_dict()
             content.append([stored["aggregation"], stored["controls"]])
-        digest = hashlib.sha256(json.dumps(content).encode()).hexdigest()
-        object.__setattr__(self, "_fingerprint", digest)
-        return digest
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +92,13 @@ class Selection:
     """Which samples of a benchmark to ask: some categories, the first so many, or a draw.
 
     Attributes:
-        categories: Only these; all by default.
         limit: The first so many; of a benchmark with strata, of the first clip of each, the second
             of each, and so on.
         sample: So many drawn by lot, as many of each category as its share of the whole; of a
             benchmark with strata, of each category in each of them.
         seed: Decides the draw, together with the samples' ids alone: on every machine and in every
             order the same, and a smaller draw is part of a larger one of the same categories.
-        ids: Only these samples, such as a subset's; all by default.
+        categories, ids: Only these; all by default.
     """
 
     categories: tuple[str, ...] = ()
@@ -120,11 +108,7 @@ class Selection:
     ids: tuple[str, ...] = ()
 
     def of(self, benchmark: Benchmark) -> tuple[Sample, ...]:
-        """The samples that are selected, in order.
-
-        Raises:
-            BenchmarkError: Nothing is left, or a category does not exist.
-        """
+        """The samples that are selected, in order."""
         known = list(dict.fromkeys(sample.category for sample in benchmark.samples))
         for category in self.categories:
             if category not in known:
@@ -146,9 +130,8 @@ class Selection:
             )
         named = set(self.ids) or there
         chosen = [one for one in benchmark.samples if one.category in wanted and one.id in named]
-        strata = benchmark.traits.strata
         if self.sample is not None and self.sample < len(chosen):
-            drawn = self.drawn(chosen, self.sample, strata)
+            drawn = self.drawn(chosen, self.sample, benchmark.traits.strata)
         else:
             drawn = {one.id for one in _in_turn(chosen, benchmark.traits)[: self.limit]}
         return tuple(one for one in chosen if one.id in drawn)

@@ -1,11 +1,13 @@
 """Benchmarks of one caption a clip: the demo, AudioCapBench, and any folder of one's own."""
 
+import json
 from collections.abc import Iterable
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from audiocapbench.benchmarks.benchmark import Benchmark
-from audiocapbench.benchmarks.instructions import instruction_for
 from audiocapbench.data import Folder, Sample, open_folder
 from audiocapbench.errors import BenchmarkError
 
@@ -32,6 +34,25 @@ def captioning(name: str, folder: Folder, notes: Iterable[str] = ()) -> Benchmar
     return Benchmark(name, folder.root, samples, folder.missing, notes=notes)
 
 
+def instruction_for(category: str, position: int) -> str:
+    """The paper's instruction (appendix A.3): two a category, alternated by position.
+
+    The position is that in the full benchmark. A category that the paper does not have gets the
+    instructions of ``sound``, which ask for whatever can be heard.
+    """
+    known = category if category in ("music", "speech") else "sound"
+    choices: list[str] = prompts_of("audiocapbench")[known]
+    return choices[position % len(choices)]
+
+
+@cache
+def prompts_of(benchmark: str) -> dict[str, Any]:
+    """What models are asked, word for word as the benchmark's paper has it."""
+    file = files("audiocapbench.benchmarks").joinpath("prompts", f"{benchmark}.json")
+    prompts: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return prompts
+
+
 def load_demo() -> Benchmark:
     """The demo: 30 clips that ship with the package, with captions written for them."""
     return captioning("demo", open_folder(demo_clips()))
@@ -47,8 +68,8 @@ def load_audiocapbench(
 ) -> Benchmark:
     """AudioCapBench over a folder of ``audiocapbench build``, or of the published tool.
 
-    A folder that was built from other ID lists than the published ones is called
-    ``audiocapbench-custom``, so that its numbers are never taken for the benchmark's.
+    One that was built from other ID lists is called ``audiocapbench-custom``, so that its numbers
+    are never taken for the benchmark's.
     """
     if not data.is_dir():
         raise BenchmarkError(

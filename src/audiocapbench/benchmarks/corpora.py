@@ -1,10 +1,10 @@
 """Metrics within each corpus of a benchmark, never over the mixture of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from audiocapbench.benchmarks.aggregation import Aggregation
+from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Clip, Sample
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics import MetricResult, compute, find_metric
@@ -67,13 +67,7 @@ def with_parts(metrics: Sequence[str]) -> list[str]:
 def check_metrics(
     aggregation: Aggregation | None, metrics: Sequence[str], *, audio: bool = True
 ) -> None:
-    """Refuse metrics that a benchmark cannot be scored with, before anybody is asked.
-
-    Args:
-        aggregation: The benchmark's.
-        metrics: Their names.
-        audio: Whether there are clips to hear.
-    """
+    """Refuse metrics that a benchmark cannot be scored with, before anybody is asked."""
     for metric in metrics:
         found, name = find_metric(metric)
         refuse_without_audio(found, audio=audio)
@@ -85,13 +79,11 @@ def check_metrics(
             )
         if name.options.get(_NULL, _OUT) != _OUT:
             raise MetricError(f"{name}: {_NULL} can only be {_OUT!r}")
-        if aggregation is None:
-            continue
-        own = {option for corpus in aggregation.weights for option in aggregation.options(corpus)}
-        for option in own & name.options.keys():
-            raise MetricError(
-                f"{name}: {aggregation.total} sets {option!r} for each group itself; leave it out"
-            )
+        if aggregation is not None:
+            own = {one for corpus in aggregation.weights for one in aggregation.options(corpus)}
+            for option in own & name.options.keys():
+                sets = f"{aggregation.total} sets {option!r} for each group itself"
+                raise MetricError(f"{name}: {sets}; leave it out")
 
 
 def compute_by_corpus(
@@ -107,41 +99,46 @@ def compute_by_corpus(
     """Compute metrics on each corpus by itself, with the options that the corpus gives.
 
     The samples are all that were asked, a prediction None where there is no answer: what an answer
-    is ranked among does not depend on which others were given.
+    is ranked among does not depend on which others were given. Each DATE comes with its two parts.
 
     Where most samples of a corpus have null references, every metric is also computed on the
-    others alone, under the name with ``null=out``. Each DATE comes with its two parts.
-
-    The name ``date[null=out]`` leaves samples with null references out everywhere.
+    others alone, under the name with ``null=out``, which leaves such samples out everywhere.
     """
     check_metrics(aggregation, metrics, audio=clips is not None)
-    names = with_parts(metrics)
     scores: list[CorpusScore] = []
     unscored: list[UnscoredCorpus] = []
-    for corpus, rows, wanted in _tasks(aggregation, names, samples):
-        texts = [predictions[row] for row in rows]
-        given = [row for row in rows if predictions[row] is not None]
-        if not given:
+    for corpus, rows, wanted in _tasks(aggregation, with_parts(metrics), samples):
+        answered = [row for row in rows if predictions[row] is not None]
+        if not answered:
             continue
-        answers = [references[row] for row in rows]
-        heard = None if clips is None else [clips[row] for row in rows]
         # A corpus of one is too small for some metrics; others still have something to say of it.
-        batches = [wanted] if len(rows) > 1 else [[name] for name in wanted]
-        for batch in batches:
+        for batch in [wanted] if len(rows) > 1 else [[name] for name in wanted]:
+            names = [_with_options(name, aggregation.options(corpus)) for name in batch]
             try:
-                made = _compute(aggregation, corpus, batch, texts, answers, heard, store)
+                results = compute(
+                    names,
+                    [predictions[row] for row in rows],
+                    [references[row] for row in rows],
+                    clips=None if clips is None else [clips[row] for row in rows],
+                    store=store,
+                )
             except MetricError as error:
                 if len(rows) > 1:
                     raise
                 unscored.append(UnscoredCorpus(corpus, batch[0], str(error)))
                 continue
-            scores += [CorpusScore(corpus, given, result) for result in made]
+            for result, name in zip(results, batch, strict=True):
+                marks = {_NULL: _OUT} if leaves_null_out(name) else {}
+                signature = result.signature.with_fields(**marks)
+                named = replace(result, name=name, signature=signature)
+                scores.append(CorpusScore(corpus, answered, named))
     return CorpusScores(tuple(scores), tuple(unscored))
 
 
 def _tasks(
     aggregation: Aggregation, names: Sequence[str], samples: Sequence[Sample]
 ) -> Iterator[tuple[str, list[int], list[str]]]:
+    """The corpora, less null references or not, with their samples and metrics."""
     corpora: dict[str, list[int]] = {}
     for row, sample in enumerate(samples):
         corpora.setdefault(sample.category, []).append(row)
@@ -157,26 +154,9 @@ def _tasks(
             yield corpus, kept, rest
 
 
-def _compute(
-    aggregation: Aggregation,
-    corpus: str,
-    names: Sequence[str],
-    predictions: Sequence[str | None],
-    references: Sequence[Sequence[str]],
-    clips: Sequence[Clip] | None,
-    store: "Store | None",
-) -> list[MetricResult]:
-    given = aggregation.options(corpus)
-    full = []
-    for text in names:
-        metric, name = find_metric(text)
-        own = {key: value for key, value in name.options.items() if key != _NULL}
-        own |= {key: value for key, value in given.items() if key in metric.options}
-        full.append(str(ScorerName(name.name, own)))
-    results = []
-    made = compute(full, predictions, references, clips=clips, store=store)
-    for result, asked in zip(made, names, strict=True):
-        marks = {_NULL: _OUT} if leaves_null_out(asked) else {}
-        signature = result.signature.with_fields(**marks)
-        results.append(replace(result, name=asked, signature=signature))
-    return results
+def _with_options(text: str, given: Mapping[str, str]) -> str:
+    """A metric's name with those of a corpus's options that the metric has."""
+    metric, name = find_metric(text)
+    own = {key: value for key, value in name.options.items() if key != _NULL}
+    own |= {key: value for key, value in given.items() if key in metric.options}
+    return str(ScorerName(name.name, own))

@@ -1,19 +1,19 @@
 """Results that a benchmark's paper prints, with their source; none of them was made here."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+
+from pydantic import TypeAdapter
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedRow:
     """A model's printed results: its place, and the scores of the judge and of metrics.
 
-    Attributes:
-        judged: The judge's mean scores from 0 to 10 by dimension, and ``overall``.
-        by_category: The judge's overall score by category.
+    ``judged`` are mean scores from 0 to 10 by dimension, and ``overall``; ``by_category`` the
+    overall score by category.
     """
 
     rank: int
@@ -57,8 +57,5 @@ def published_results(benchmark: str | None) -> PublishedResults | None:
     """The printed results of a benchmark, if the package has any."""
     if benchmark != "audiocapbench":
         return None
-    folder = resources.files("audiocapbench.benchmarks").joinpath("published")
-    document = json.loads(folder.joinpath(f"{benchmark}.json").read_text("utf-8"))
-    rows = tuple(PublishedRow(**row) for row in document.pop("rows"))
-    lists = {name: tuple(document[name]) for name in ("composition", "misfits")}
-    return PublishedResults(**document | lists, rows=rows)
+    file = resources.files("audiocapbench.benchmarks").joinpath("published", f"{benchmark}.json")
+    return TypeAdapter(PublishedResults).validate_json(file.read_bytes())

@@ -1,4 +1,4 @@
-"""Which benchmarks there are and how a name or a folder becomes one.
+"""Which benchmarks there are and how a name, a folder or a file of references becomes one.
 
 A benchmark is opened by a function, ours or a plug-in's: its parameter ``data`` takes the folder of
 ``--data``, ``follow_links`` takes ``--follow-links``, ``references`` takes ``--references``, and
@@ -20,19 +20,31 @@ from audiocapbench.benchmarks.captioning import (
     load_audiocapbench,
     load_demo,
 )
-from audiocapbench.benchmarks.mecat import traits as mecat
 from audiocapbench.benchmarks.mecat.dataset import load_captions, load_questions
+from audiocapbench.benchmarks.mecat.groups import CAPTION, QA
+from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Clip, Sample, open_folder
+from audiocapbench.data.folder import METADATA
+from audiocapbench.data.predictions import is_result_file
+from audiocapbench.data.row import UNCATEGORISED, read_references
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError, MetricError, did_you_mean
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.plugins import plugin_failures, plugins
 
-_SAID = _DATA, _LINKS, REFERENCES = ("data", "follow_links", "references")
+FILE = "file/"
+"""Begins the names of benchmarks that are files of references."""
+
+_ARGUMENTS = _DATA, _LINKS, _REFERENCES = ("data", "follow_links", "references")
 _SAMPLE_FIELDS = {
     **dict.fromkeys(("id", "instruction", "category"), str),
     "clip": Clip,
     "position": int,
     "details": Mapping,
+}
+_NOT_TAKEN = {
+    _DATA: "it brings its own",
+    _LINKS: "it reads its clips in its own way",
+    _REFERENCES: "it has its own",
 }
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -48,8 +60,8 @@ class BenchmarkEntry(NamedTuple):
 _BUILT_IN: Mapping[str, Callable[..., Benchmark]] = {
     "demo": load_demo,
     AUDIOCAPBENCH: load_audiocapbench,
-    mecat.CAPTION: load_captions,
-    mecat.QA: load_questions,
+    CAPTION: load_captions,
+    QA: load_questions,
 }
 _ENTRIES = (
     BenchmarkEntry(
@@ -61,13 +73,13 @@ _ENTRIES = (
         "audiocapbench build audiocapbench --out DIR, then --data DIR",
     ),
     BenchmarkEntry(
-        mecat.CAPTION,
+        CAPTION,
         "MECAT: up to six captions of each of 20,052 clips, in nine groups; [prompts=i1] asks as "
         "it asked Audio-Flamingo 2 and Kimi-Audio, [probes=silence] also what counts in no group",
         "audiocapbench build mecat --out DIR, then --data DIR",
     ),
     BenchmarkEntry(
-        mecat.QA,
+        QA,
         "MECAT: five questions about each clip, in six categories",
         "audiocapbench build mecat --part qa --out DIR, then --data DIR",
     ),
@@ -103,37 +115,79 @@ def open_benchmark(
             option, or its plug-in fails.
         DatasetError: The folder is not a dataset.
     """
-    known = mecat.base_name(name)
-    said = {_DATA: data, _LINKS: follow_links or None, REFERENCES: references}
+    known = base_name(name)
+    arguments = {_DATA: data, _LINKS: follow_links or None, _REFERENCES: references}
     if known in _BUILT_IN:
         load = _BUILT_IN[known]
-        return load(**_given(name, load, said))
-    point = plugins("benchmarks").get(known)
-    if point is not None:
-        return _from_plugin(point, name, said)
+        return load(**_arguments(name, load, arguments))
+    if point := plugins("benchmarks").get(known):
+        return _from_plugin(point, name, arguments)
     if references is not None:
         raise BenchmarkError(f"{name} takes no `references`; it has its own")
     if data is not None:
         raise BenchmarkError(f"{name} takes no `data`; it is no benchmark's name")
-    if table := _open_table(name):
+    from audiocapbench.benchmarks import audio_tables
+
+    target = name if Path(name).exists() else known
+    options = _options(f"dataset{name[len(target) :]}", audio_tables.OPTIONS)
+    if table := audio_tables.open_table(target, options):
         return table
     if Path(name).is_dir():
         folder = open_folder(Path(name), follow_links=follow_links)
         return captioning(f"folder/{folder.name}", folder)
-    known_names = [*_BUILT_IN, *plugins("benchmarks")]
+    near = did_you_mean(known, [*_BUILT_IN, *plugins("benchmarks")])
     raise BenchmarkError(
-        f"there is no benchmark and no folder {name!r}{did_you_mean(known, known_names)}; "
+        f"there is no benchmark and no folder {name!r}{near}; "
         "'audiocapbench benchmarks' lists the former"
     )
 
 
-def _open_table(name: str) -> Benchmark | None:
-    from audiocapbench.benchmarks import audio_tables
+def file_benchmark(path: Path, name: str | None = None) -> Benchmark:
+    """A file of references as a benchmark of one caption a clip, called ``file/STEM``.
 
-    target = name if Path(name).exists() else mecat.base_name(name)
-    return audio_tables.open_table(
-        target, _options(f"dataset{name[len(target) :]}", audio_tables.OPTIONS)
-    )
+    Its columns of category, instruction and transcript are what they are in a folder; its clips are
+    known by name and cannot be heard.
+    """
+    samples = [
+        replace(one, category=one.category.strip() or UNCATEGORISED)
+        for one in read_references(path)
+    ]
+    return Benchmark(f"{FILE}{name or path.stem}", path.parent, samples)
+
+
+def named_benchmark(text: str) -> Benchmark:
+    """A benchmark by name, a folder, a file of references, or ``NAME=PLACE`` of its data.
+
+    The place may have references alone, where the benchmark can be opened with them.
+    """
+    name, _, place = text.partition("=")
+    if place and takes_argument(name, _REFERENCES) and not (Path(place) / METADATA).is_file():
+        return open_benchmark(name, references=Path(place))
+    if not place and Path(name).is_file():
+        return file_benchmark(Path(name))
+    return open_benchmark(name, Path(place) if place else None)
+
+
+def subject(
+    files: Sequence[str],
+    benchmark: str | None,
+    data: Path | None = None,
+    references: Path | None = None,
+    *,
+    follow_links: bool = False,
+) -> Benchmark:
+    """What files of predictions are about: a benchmark with its audio, or references alone."""
+    if references is not None and (data is not None or follow_links):
+        raise BenchmarkError("`references` has no audio; leave out `data` and `follow_links`")
+    if benchmark is not None:
+        return open_benchmark(benchmark, data, follow_links=follow_links, references=references)
+    if references is not None:
+        return file_benchmark(references)
+    # Results of several models about the same clips are one benchmark, whatever they are called.
+    first = Path(files[0] if len(files) == 1 else "")
+    if first.suffix.lower() == ".json" and is_result_file(first):
+        return file_benchmark(first, "results")
+    raise BenchmarkError("say what the captions are about: `benchmark` or `references`")
 
 
 def list_benchmarks() -> list[BenchmarkEntry]:
@@ -147,7 +201,7 @@ def list_benchmarks() -> list[BenchmarkEntry]:
         except BenchmarkError as error:
             entries.append(BenchmarkEntry(name, str(error), ""))
             continue
-        options = ", ".join(one for one in takes if one not in _SAID)
+        options = ", ".join(one for one in takes if one not in _ARGUMENTS)
         also = f"; options in brackets: {options}" if options else ""
         where = "yours: --data DIR" if _DATA in takes else "its own"
         entries.append(BenchmarkEntry(name, f"plug-in {point.value}{also}", where))
@@ -156,7 +210,7 @@ def list_benchmarks() -> list[BenchmarkEntry]:
 
 def takes_argument(name: str, argument: str = _DATA) -> bool:
     """Whether the benchmark of a name takes ``--data`` or the like; not where it is unknown."""
-    known = mecat.base_name(name)
+    known = base_name(name)
     if known in _BUILT_IN:
         return argument in _parameters(_BUILT_IN[known])
     point = plugins("benchmarks").get(known)
@@ -166,24 +220,25 @@ def takes_argument(name: str, argument: str = _DATA) -> bool:
         return False
 
 
-def _from_plugin(point: EntryPoint, name: str, said: Mapping[str, object]) -> Benchmark:
+def _from_plugin(point: EntryPoint, name: str, arguments: Mapping[str, object]) -> Benchmark:
     factory, what = _factory(point), f"benchmark {point.name!r}"
-    given = _given(name, factory, said)
+    given = _arguments(name, factory, arguments)
     with plugin_failures(point, what, BenchmarkError):
-        made = factory(**given)
-    if not isinstance(made, Benchmark):
+        benchmark = factory(**given)
+    if not isinstance(benchmark, Benchmark):
         raise BenchmarkError(f"{what}: {point.value} returned something else than a Benchmark")
-    if made.name == point.name:
+    if benchmark.name == point.name:
         # Two ways to ask never share a name.
-        options = {key: str(value) for key, value in sorted(given.items()) if key not in _SAID}
-        made = replace(made, name=str(ScorerName(point.name, options)))
-    if mecat.base_name(made.name) != point.name:
-        raise BenchmarkError(f"{what}: {point.value} calls it {made.name!r}; call it {point.name}")
+        options = {key: str(value) for key, value in sorted(given.items()) if key not in _ARGUMENTS}
+        benchmark = replace(benchmark, name=str(ScorerName(point.name, options)))
+    if base_name(benchmark.name) != point.name:
+        called = f"{benchmark.name!r}; call it {point.name}"
+        raise BenchmarkError(f"{what}: {point.value} calls it {called}")
     try:
-        _check(made)
+        _check(benchmark)
     except AudioCapBenchError as error:
         raise BenchmarkError(f"{what}: {error}") from None
-    return made
+    return benchmark
 
 
 def _factory(point: EntryPoint) -> Callable[..., object]:
@@ -205,8 +260,11 @@ def _parameters(factory: Callable[..., object]) -> dict[str, inspect.Parameter]:
 
 def options_of(name: str) -> dict[str, str]:
     """The options in the name of one of our own benchmarks."""
-    takes = _parameters(_BUILT_IN[mecat.base_name(name)])
-    return _options(name, [one for one in takes if one not in _SAID])
+    return _options(name, _option_names(_BUILT_IN[base_name(name)]))
+
+
+def _option_names(factory: Callable[..., object]) -> list[str]:
+    return [one for one in _parameters(factory) if one not in _ARGUMENTS]
 
 
 def _options(name: str, known: Sequence[str]) -> dict[str, str]:
@@ -218,46 +276,26 @@ def _options(name: str, known: Sequence[str]) -> dict[str, str]:
     for option in options:
         if option not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
-            raise BenchmarkError(
-                f"{name}: has no option {option!r}{did_you_mean(option, known)}; {has}"
-            )
+            near = did_you_mean(option, known)
+            raise BenchmarkError(f"{name}: has no option {option!r}{near}; {has}")
     return options
 
 
-_NOT_TAKEN = {
-    _DATA: "takes no `data`; it brings its own",
-    _LINKS: "takes no `follow_links`; it reads its clips in its own way",
-    REFERENCES: "takes no `references`; it has its own",
-}
-
-
-def _given(
-    name: str, factory: Callable[..., object], said: Mapping[str, object]
+def _arguments(
+    name: str, factory: Callable[..., object], arguments: Mapping[str, object]
 ) -> dict[str, object]:
     """What the user says, as arguments that the function takes."""
-    takes, plain = _parameters(factory), mecat.base_name(name)
-    given: dict[str, object] = dict(_options(name, [one for one in takes if one not in _SAID]))
-    for argument, value in said.items():
+    takes, plain = _parameters(factory), base_name(name)
+    given: dict[str, object] = dict(_options(name, _option_names(factory)))
+    for argument, value in arguments.items():
         if value is not None and argument not in takes:
-            raise BenchmarkError(f"{plain} {_NOT_TAKEN[argument]}")
+            raise BenchmarkError(f"{plain} takes no `{argument}`; {_NOT_TAKEN[argument]}")
         given |= {} if value is None else {argument: value}
     for one in takes.values():
         if one.default is inspect.Parameter.empty and one.name not in given:
             how = "`data` DIR" if one.name == _DATA else f"{plain}[{one.name}=…]"
             raise BenchmarkError(f"{plain} needs {how}")
     return given
-
-
-def _check_sample(sample: Sample) -> None:
-    """Refuse a sample that could not be kept or asked about."""
-    for name, kind in _SAMPLE_FIELDS.items():
-        if not isinstance(getattr(sample, name), kind):
-            words = f"whose {name} is {getattr(sample, name)!r:.80}; it is a {kind.__name__}"
-            raise BenchmarkError(f"there is a sample {sample.id!r:.80} {words}")
-    try:
-        json.dumps(dict(sample.details), allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise BenchmarkError(f"sample {sample.id!r}: its details are not JSON ({error})") from None
 
 
 def _check(benchmark: Benchmark) -> None:
@@ -267,20 +305,27 @@ def _check(benchmark: Benchmark) -> None:
     for sample in benchmark.samples:
         if not isinstance(sample, Sample):
             raise BenchmarkError(f"{sample!r:.80} is not a Sample")
-        _check_sample(sample)
+        for name, kind in _SAMPLE_FIELDS.items():
+            if not isinstance(getattr(sample, name), kind):
+                words = f"whose {name} is {getattr(sample, name)!r:.80}; it is a {kind.__name__}"
+                raise BenchmarkError(f"there is a sample {sample.id!r:.80} {words}")
+        where = f"sample {sample.id!r}"
+        try:
+            json.dumps(dict(sample.details), allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise BenchmarkError(f"{where}: its details are not JSON ({error})") from None
         if sample.id in seen:
             raise BenchmarkError(f"two samples have the id {sample.id!r}")
         seen.add(sample.id)
         if not sample.references or not all(isinstance(one, str) for one in sample.references):
-            raise BenchmarkError(f"sample {sample.id!r} has no references, or they are not text")
+            raise BenchmarkError(f"{where} has no references, or they are not text")
         if aggregation is not None:
             aggregation.clip(sample)
             aggregation.facets(sample)
     if aggregation is None or not benchmark.samples or benchmark.missing:
         return
     present = {sample.category for sample in benchmark.samples}
-    for corpus in aggregation.weights:
-        if corpus not in present:
-            raise BenchmarkError(
-                f"{aggregation.total} counts {corpus!r}, and no sample is of that category"
-            )
+    if absent := [corpus for corpus in aggregation.weights if corpus not in present]:
+        raise BenchmarkError(
+            f"{aggregation.total} counts {absent[0]!r}, and no sample is of that category"
+        )

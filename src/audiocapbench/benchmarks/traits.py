@@ -1,6 +1,7 @@
 """Traits: what a benchmark is besides its samples. Stored with the dataset, looked up nowhere."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -8,7 +9,7 @@ from typing import Any, ClassVar, TypedDict
 
 from pydantic import TypeAdapter, ValidationError
 
-from audiocapbench.benchmarks.aggregation import Aggregation
+from audiocapbench.data import Sample
 from audiocapbench.data.problems import problems_of
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError
 from audiocapbench.metrics.names import parse_name
@@ -18,6 +19,7 @@ from audiocapbench.store import Dataset
 METRICS = ("meteor", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l")
 _COLUMNS = ("meteor", "bleu_4", "rouge_l")
 _ROOM = 3
+_ROUNDING = 1e-6
 _SAFE = {
     "sound": "A sound is heard in the background.",
     "music": "An instrumental piece of music with a steady beat and a pleasant mood.",
@@ -25,6 +27,77 @@ _SAFE = {
     "mixed": "A person is speaking with a sound in the background.",
     "silence": "There is almost no sound in the recording.",
 }
+
+
+def base_name(benchmark: str) -> str:
+    """A benchmark's name without its options in brackets."""
+    return benchmark.partition("[")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregation:
+    """How samples make corpora, one a category, and how these add up to one number.
+
+    It is data alone, so that it is stored with the dataset and scores an old run as it did then.
+
+    Attributes:
+        total: What the sum is called.
+        weights: What each corpus counts for; they add up to 1, and a corpus that is not named
+            counts for nothing.
+        metric_options: By corpus, options that it gives to the metrics that have them.
+        clip_detail: The detail that names a sample's clip, which is resampled as one; None where
+            the audio itself does.
+        facet_details: Other ways to look at the samples: the name of each, and the details whose
+            values make a sample's place in it.
+        null_references: First references that say that there is nothing to describe, in small
+            letters and without the full stop.
+    """
+
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
+
+    total: str
+    weights: Mapping[str, float]
+    metric_options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    clip_detail: str | None = None
+    facet_details: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    null_references: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        where = f"aggregation {self.total!r}"
+        if not self.total.strip():
+            raise BenchmarkError("an aggregation needs a total: what the sum is called")
+        for corpus, weight in self.weights.items():
+            if not (math.isfinite(weight) and weight > 0):
+                raise BenchmarkError(f"{where}: the weight of {corpus!r} is {weight}, not above 0")
+        whole = math.fsum(self.weights.values())
+        if abs(whole - 1) > _ROUNDING:
+            raise BenchmarkError(f"{where}: the weights add up to {whole:g}; they must add up to 1")
+
+    def options(self, corpus: str) -> Mapping[str, str]:
+        """The options that a corpus gives to the metrics that have them."""
+        return self.metric_options.get(corpus, {})
+
+    def clip(self, sample: Sample) -> str:
+        """What is resampled as one: the clip of a sample."""
+        if self.clip_detail is not None:
+            return self._detail(sample, self.clip_detail)
+        return sample.clip.sha256
+
+    def facets(self, sample: Sample) -> dict[str, str]:
+        """The sample's place in each facet."""
+        return {
+            facet: " ".join(self._detail(sample, name) for name in names)
+            for facet, names in self.facet_details.items()
+        }
+
+    def null(self, sample: Sample) -> bool:
+        """Whether a sample's references say that there is nothing to describe."""
+        return sample.references[0].strip().rstrip(".").lower() in self.null_references
+
+    def _detail(self, sample: Sample, name: str) -> str:
+        if name not in sample.details:
+            raise BenchmarkError(f"{sample.id}: has no detail {name!r}, which {self.total} needs")
+        return str(sample.details[name])
 
 
 class TraitFields(TypedDict, total=False):
@@ -72,54 +145,43 @@ class Traits:
                 raise BenchmarkError(f"{name}: give a {kind.__name__}, not {getattr(self, name)!r}")
         if not isinstance(self.aggregation, Aggregation | None):
             raise BenchmarkError(f"aggregation: give an Aggregation, not {self.aggregation!r}")
-        metrics = _names("metrics", self.metrics)
-        if not metrics:
+        for name in ("metrics", "columns"):
+            names = getattr(self, name)
+            listed = isinstance(names, tuple | list)
+            if not listed or not all(isinstance(one, str) for one in names):
+                raise BenchmarkError(f"{name}: give a tuple of names, not {names!r}")
+            if len(set(names)) < len(names):
+                raise BenchmarkError(f"{name}: a name stands twice in {', '.join(names)}")
+            object.__setattr__(self, name, tuple(names))
+        if not self.metrics:
             raise BenchmarkError("a benchmark needs at least one metric")
-        own = _COLUMNS if metrics == METRICS else metrics[:_ROOM]
-        object.__setattr__(self, "metrics", metrics)
-        object.__setattr__(self, "columns", _names("columns", self.columns) or own)
-        object.__setattr__(self, "headline", self.headline or metrics[0])
-        known = {*metrics, *(parse_name(name).name for name in metrics)}
+        first = _COLUMNS if self.metrics == METRICS else self.metrics[:_ROOM]
+        object.__setattr__(self, "columns", self.columns or first)
+        object.__setattr__(self, "headline", self.headline or self.metrics[0])
+        known = {*self.metrics, *(parse_name(name).name for name in self.metrics)}
         for name in (*self.columns, self.headline):
             if name not in known:
                 raise BenchmarkError(
-                    f"{name!r} is not among the benchmark's metrics: {', '.join(metrics)}"
+                    f"{name!r} is not among the benchmark's metrics: {', '.join(self.metrics)}"
                 )
 
     def to_dict(self) -> dict[str, Any]:
         """The traits as a JSON object, as it is stored with the dataset."""
         # With lists for tuples: what is stored must equal what it is held against later.
-        found: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        return found
+        stored: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return stored
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any], where: str = "traits") -> "Traits":
-        """The traits that ``to_dict`` made a JSON object of.
-
-        Raises:
-            BenchmarkError: It is something else; the message says where and what is wrong with it.
-        """
+        """The traits that ``to_dict`` made a JSON object of; the error says what else it is."""
         try:
             return _adapter().validate_json(json.dumps(value), strict=True)
+        except ValidationError as error:
+            raise BenchmarkError(f"{where}: {problems_of(error)[0]}") from None
         except (TypeError, ValueError, RecursionError) as error:
-            raise BenchmarkError(f"{where}: {_first_problem(error)}") from None
+            raise BenchmarkError(f"{where}: not a JSON object that can be kept ({error})") from None
         except AudioCapBenchError as error:
             raise BenchmarkError(f"{where}: {error}") from None
-
-
-def stored_traits(dataset: Dataset) -> Traits:
-    """The traits that a benchmark had when its samples were stored, or the default ones."""
-    where = f"stored traits of {dataset.benchmark}"
-    return Traits.from_dict(dataset.traits, where) if dataset.traits else Traits()
-
-
-def _names(what: str, given: tuple[str, ...]) -> tuple[str, ...]:
-    listed = isinstance(given, tuple | list) and all(isinstance(name, str) for name in given)
-    if not listed:
-        raise BenchmarkError(f"{what}: give a tuple of names, not {given!r}")
-    if len(set(given)) < len(given):
-        raise BenchmarkError(f"{what}: a name stands twice in {', '.join(given)}")
-    return tuple(given)
 
 
 @cache
@@ -127,7 +189,7 @@ def _adapter() -> TypeAdapter[Traits]:
     return TypeAdapter(Traits)
 
 
-def _first_problem(error: Exception) -> str:
-    if not isinstance(error, ValidationError):
-        return f"not a JSON object that can be kept ({error})"
-    return str(problems_of(error)[0])
+def stored_traits(dataset: Dataset) -> Traits:
+    """The traits that a benchmark had when its samples were stored, or the default ones."""
+    where = f"stored traits of {dataset.benchmark}"
+    return Traits.from_dict(dataset.traits, where) if dataset.traits else Traits()

@@ -29,11 +29,7 @@ _AT_A_TIME = 50
 def write_dataset(table: RunTable, out: Path) -> int:
     """Write a run's clips, references, answers and scores, and a card that says how it was made.
 
-    Returns:
-        Of how many samples the clip is not on this disk as it was.
-
-    Raises:
-        ReportError: The folder holds something else, or cannot be written.
+    Returns of how many samples the clip is not on this disk as it was.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())) and not (out / _SCORES).is_file():
         raise ReportError(f"{out}: holds something else; choose another folder")
@@ -58,7 +54,12 @@ def _write_answers(table: RunTable, path: Path) -> int:
         asked = {"instruction": sample.instruction, "latency_s": outcome and outcome.latency_s}
         rows.append({"file_name": sample.clip.file_name, **row, **asked, **more})
     names = list(dict.fromkeys(name for row in rows for name in row))
-    kinds = {name: _feature(datasets, [row.get(name) for row in rows]) for name in names}
+    kinds = {}
+    for name in names:
+        known = next((row[name] for row in rows if row.get(name) is not None), "")
+        text = datasets.Value("string")
+        number = datasets.Value("float64") if isinstance(known, int | float) else text
+        kinds[name] = [text] if isinstance(known, list) else number
     heard = any(not one.clip.is_absent for one in table.samples)
     features = datasets.Features(({"audio": datasets.Audio()} if heard else {}) | kinds)
     lost = 0
@@ -73,14 +74,6 @@ def _write_answers(table: RunTable, path: Path) -> int:
             for row in part:
                 del row["audio"]
     return lost
-
-
-def _feature(datasets: Any, values: Sequence[Any]) -> Any:
-    """What a column is for ``datasets``: a number, a list of texts, or a text."""
-    known = next((one for one in values if one is not None), "")
-    if isinstance(known, list):
-        return [datasets.Value("string")]
-    return datasets.Value("float64" if isinstance(known, int | float) else "string")
 
 
 def _content(clip: Clip) -> bytes | None:

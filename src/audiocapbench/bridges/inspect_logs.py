@@ -23,17 +23,15 @@ _STATUSES = {
     **dict.fromkeys(("max_tokens", "model_length"), Status.TRUNCATED),
 }
 _HEAD = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
+_ASKED = ("category", "instruction")
 _HEAVY = {"attachments", "events", "messages", "store"}
 
 
 @contextmanager
 def as_results(files: Sequence[str]) -> Iterator[tuple[list[str], Benchmark | None]]:
-    """Files of predictions; a log of inspect_ai is written as a result JSON, which lasts a while.
+    """Files of predictions; a log of inspect_ai becomes a result JSON for the time being.
 
     With it comes the benchmark of a task of ours, if it is here as it was.
-
-    Raises:
-        DatasetError: It is a log that cannot be read.
     """
     log = Path(files[0] if len(files) == 1 else "")
     is_log = log.suffix.lower() == ".eval"
@@ -103,9 +101,7 @@ def _result(key: str, one: Any, model: str) -> dict[str, Any]:
         status, error = Status.FAILED, one.error.message
     result = {
         "id": key,
-        **{
-            name: one.metadata[name] for name in ("category", "instruction") if name in one.metadata
-        },
+        **{name: text for name, text in one.metadata.items() if name in _ASKED},
         "reference_captions": one.target if isinstance(one.target, list) else [one.target],
         "prediction": output.completion,
         "status": str(status),

@@ -1,7 +1,6 @@
-"""Trackers: wandb, mlflow and TensorBoard are told of runs, each in its own way.
+"""Trackers: wandb, mlflow and TensorBoard get what ``--json`` prints, and some answers with audio.
 
-They get what ``--json`` prints, and the answers, some with their audio; no prompt, no key and no
-store's address. What goes wrong once there are answers is said, and takes nothing from them.
+No prompt, no key and no store's address. A failure to log is said, and takes no result away.
 """
 
 import hashlib
@@ -32,10 +31,7 @@ _ENDS = {"ci": ("ci_low", "ci_high"), "bounds": ("worst", "best")}
 
 
 class RunLog(NamedTuple):
-    """A run as trackers are told of it; ``id`` is the same whenever it is logged again.
-
-    ``answers`` are rows of cells, some with their clip, and ``limits`` says what was left out.
-    """
+    """A run as it is logged, under the same ``id`` each time; ``limits`` says what was left out."""
 
     id: str
     name: str
@@ -60,8 +56,7 @@ def check_trackers(names: Sequence[str]) -> None:
 
 
 def track(
-    names: Sequence[str],
-    results: Sequence[tuple[Mapping[str, Any], ScoreTable]],
+    names: Sequence[str], results: Sequence[tuple[Mapping[str, Any], ScoreTable]]
 ) -> Iterator[str]:
     """Log results with every tracker named, and say where they are, or why they are not."""
     logs: list[RunLog] = []
@@ -92,11 +87,8 @@ def run_log(document: Mapping[str, Any], table: ScoreTable) -> RunLog:
         key = [run.id, run.created_at, run.dataset, run.model]
         settings = {name: one for name, one in run.parameters.items() if name != "system"}
         config |= {"dataset": run.dataset, "settings": redacted(json.dumps(settings))}
-    rows = list(sample_rows(table))
-    clips = _clips(table)
-    limits = (
-        f" ({min(len(rows), MOST_ANSWERS):,} of {len(rows):,} answers, {len(clips)} with audio)"
-    )
+    rows, clips = list(sample_rows(table)), _clips(table)
+    shown = f"{min(len(rows), MOST_ANSWERS):,} of {len(rows):,} answers"
     return RunLog(
         hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16],
         " on ".join(config[one] for one in ("model", "benchmark") if one in config),
@@ -104,7 +96,7 @@ def run_log(document: Mapping[str, Any], table: ScoreTable) -> RunLog:
         numbers,
         list(rows[0]),
         [(list(map(_cell, one.values())), clips.get(one["id"])) for one in rows[:MOST_ANSWERS]],
-        limits if len(clips) < len(rows) else "",
+        f" ({shown}, {len(clips)} with audio)" if len(clips) < len(rows) else "",
     )
 
 
@@ -143,9 +135,9 @@ def _clips(table: ScoreTable) -> dict[str, Path]:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep what the packages log off the terminal, telemetry at home, and waiting short."""
-    own = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "3"}
-    for name, value in {**own, "WANDB_ERROR_REPORTING": "false"}.items():
-        os.environ.setdefault(name, value)
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "3")
+    os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:
@@ -171,10 +163,15 @@ def _wandb(log: RunLog, project: str) -> str:
         raise AudioCapBenchError("it is disabled by WANDB_MODE")
     if online and not wandb.login(prompt=False, verify=False):
         raise AudioCapBenchError("there is no login; run 'wandb login', or set WANDB_MODE=offline")
-    project = project or os.environ.get("WANDB_PROJECT") or _PROJECT
-    same: dict[str, Any] = {"id": log.id, "resume": "allow", "allow_val_change": True}
-    about = {"name": log.name, "config": log.config, "settings": settings}
-    with wandb.init(project=project, **same, **about) as run:
+    with wandb.init(
+        project=project or os.environ.get("WANDB_PROJECT") or _PROJECT,
+        id=log.id,
+        resume="allow",
+        allow_val_change=True,
+        name=log.name,
+        config=log.config,
+        settings=settings,
+    ) as run:
         answers = wandb.Table(columns=[*log.columns, "audio"], allow_mixed_types=True)
         for row, path in log.answers:
             answers.add_data(*row, path and wandb.Audio(str(path)))
@@ -240,8 +237,10 @@ def _tensorboard(log: RunLog, folder: str) -> str:
         texts = [["" if one is None else str(one) for one in row] for row in cells]
         tensor = make_tensor_proto(np.array(texts, dtype=object))
         write(tag, tensor=tensor, metadata=create_summary_metadata(tag, ""))
-    for row, path in ((row, path) for row, path in log.answers if path is not None):
+    for row, path in log.answers:
         with suppress(AudioCapBenchError):  # what cannot be decoded, nobody could play
+            if path is None:
+                continue
             sound = decode(path, mono=True, rate=16_000).first(30.0)
             about = {"length_frames": len(sound.samples), "content_type": "audio/wav"}
             about |= {"sample_rate": sound.rate, "num_channels": 1}

@@ -188,7 +188,7 @@ def _of_answers(
     report: "Callable[[AnswerSet], Findings]", runs: Sequence[int | Path], how: AnswerOptions
 ) -> None:
     """Report on answers of runs and of prediction files, a report a model."""
-    from audiocapbench.benchmarks.mecat.predictions import source_of
+    from audiocapbench.benchmarks.mecat.dataset import source_of
     from audiocapbench.report.mecat.scored import answers_of_files, answers_of_run
 
     refuse_overwriting(how.out, [options.store_file(how.store)])

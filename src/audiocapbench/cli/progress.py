@@ -25,8 +25,7 @@ from rich.progress import (
 from rich.text import Text
 
 from audiocapbench.benchmarks.benchmark import TRIAL
-from audiocapbench.benchmarks.reference_files import FILE
-from audiocapbench.benchmarks.registry import takes_argument
+from audiocapbench.benchmarks.registry import FILE, takes_argument
 from audiocapbench.cli.app import INTERRUPTED
 from audiocapbench.cli.console import ask, say, show, stderr
 from audiocapbench.data.outcome import SCORED, Outcome, Status

@@ -108,7 +108,7 @@ def controls(
         metrics (A,B): The benchmark's own by default.
         figure (FILE): Draw the distributions: FILE.svg, .png or .pdf.
     """
-    from audiocapbench.benchmarks.reference_files import named_benchmark
+    from audiocapbench.benchmarks.registry import named_benchmark
     from audiocapbench.metrics.names import split_names
     from audiocapbench.plan import selected
     from audiocapbench.report.controls import control_report, control_sheet, score_controls

@@ -288,7 +288,7 @@ def show_benchmarks(
             folder's encoder, or audio by clap[...].
         sample (N): So many samples of each benchmark are on the map.
     """
-    from audiocapbench.benchmarks.reference_files import named_benchmark
+    from audiocapbench.benchmarks.registry import named_benchmark
     from audiocapbench.report.corpus import corpus_map, corpus_report, grouped
     from audiocapbench.report.page.plots import figure_writer
 

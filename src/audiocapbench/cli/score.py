@@ -18,7 +18,7 @@ from audiocapbench.errors import AudioCapBenchError, BenchmarkError, DatasetErro
 from audiocapbench.table import signature_notes
 
 if TYPE_CHECKING:
-    from audiocapbench.benchmarks.mecat.predictions import Answers
+    from audiocapbench.benchmarks.mecat.dataset import Answers
     from audiocapbench.engine.importing import ImportEnd
 
 _OF_FILES = "preference,meteor,bleu_1,bleu_2,bleu_3,bleu_4,rouge_l"
@@ -130,12 +130,12 @@ def _import(
 ) -> tuple[int, bool]:
     """Keep predictions as a run, where judges find them; returns whether there were bad lines."""
     from audiocapbench import plan, store
-    from audiocapbench.benchmarks import corpora, reference_files
-    from audiocapbench.benchmarks.mecat.predictions import source_of
+    from audiocapbench.benchmarks import corpora, registry
+    from audiocapbench.benchmarks.mecat.dataset import source_of
     from audiocapbench.engine.importing import import_run, model_name, read_files
 
     predictions, references = files.predictions or [], files.references
-    about = reference_files.subject(predictions, files.benchmark, None, references)
+    about = registry.subject(predictions, files.benchmark, None, references)
     corpora.check_metrics(about.traits.aggregation, metrics or (), audio=False)
     # Whoever has no key is told so before anything is kept.
     plan.panel_judges(panel, about.traits, session.requests.get("timeout"))
@@ -188,20 +188,25 @@ def _score_mecat(
     benchmark: str, predictions: Sequence[str], references: Path, metrics: list[str], out: Outputs
 ) -> None:
     """Score answers to MECAT from files, group by group."""
-    from audiocapbench.benchmarks import corpora, instructions, registry
-    from audiocapbench.benchmarks.mecat import traits as mecat
-    from audiocapbench.benchmarks.mecat.groups import SUBTASKS
-    from audiocapbench.benchmarks.mecat.items import read_items
-    from audiocapbench.benchmarks.mecat.predictions import looks_like, read_answers, source_of
+    from audiocapbench.benchmarks import corpora, registry
+    from audiocapbench.benchmarks.mecat import groups as mecat
+    from audiocapbench.benchmarks.mecat.dataset import (
+        caption_prompt,
+        looks_like,
+        read_answers,
+        read_items,
+        source_of,
+    )
+    from audiocapbench.benchmarks.traits import base_name
     from audiocapbench.report.tables import group_tables
     from audiocapbench.scores import estimate, file_scores
 
-    traits = mecat.TRAITS.get(mecat.base_name(benchmark))
+    traits = mecat.TRAITS.get(base_name(benchmark))
     if traits is None or traits.aggregation is None:
         raise BenchmarkError(f"{benchmark}: only mecat-caption and mecat-qa are scored from files")
     named = registry.options_of(benchmark)
     mecat.is_asked("", "", named.pop("probes", mecat.NO_PROBES))
-    instructions.caption_prompt(SUBTASKS[0], **named)
+    caption_prompt(mecat.SUBTASKS[0], **named)
     aggregation = traits.aggregation
     corpora.check_metrics(aggregation, metrics, audio=False)
     sources = [source_of(benchmark, text) for text in predictions]

@@ -10,7 +10,7 @@ from typing import Any, TypedDict, Unpack
 from audiocapbench.asking import JudgePanel, RequestOptions
 from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
 from audiocapbench.benchmarks.corpora import check_metrics
-from audiocapbench.benchmarks.reference_files import subject
+from audiocapbench.benchmarks.registry import subject
 from audiocapbench.bridges.inspect_logs import as_results
 from audiocapbench.engine import Asking, Progress, Spending, Stop, score_run
 from audiocapbench.engine.importing import ImportEnd, model_name, read_files

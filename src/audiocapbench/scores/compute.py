@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.benchmarks.corpora import leaves_null_out
+from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.scores.estimate import Coverage, Estimate, Missing, Replies, Scorer
 from audiocapbench.signature import Signature

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.benchmarks.corpora import UnscoredCorpus, compute_by_corpus, with_parts
+from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.data.predictions import Predictions, match_ids
 from audiocapbench.metrics import MetricResult, compute

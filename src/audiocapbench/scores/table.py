@@ -12,8 +12,8 @@ from shlex import quote
 from typing import Any, NamedTuple
 
 from audiocapbench.benchmarks import Traits, stored_traits
-from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.benchmarks.corpora import UnscoredCorpus, leaves_null_out, without_null
+from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status, median_latency, total_cost
 from audiocapbench.errors import JudgeError, StoreError

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
 from audiocapbench.audio import sha256
+from audiocapbench.benchmarks.mecat.dataset import CAPTION_FIELDS, QUESTION_FIELDS, field_problems
 from audiocapbench.benchmarks.mecat.groups import DOMAINS, SUBTASKS
-from audiocapbench.benchmarks.mecat.items import CAPTION_FIELDS, QUESTION_FIELDS, field_problems
 from audiocapbench.data.build.hub import Hub, HubError, NetworkError, Repository
 from audiocapbench.data.build.ledger import (
     BadFieldsError,

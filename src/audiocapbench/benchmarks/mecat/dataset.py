@@ -1,35 +1,75 @@
-"""MECAT from a folder that ``audiocapbench build mecat`` made: what is asked about its clips."""
+"""MECAT: what is asked about its clips, checked field by field, and the answers in files.
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+A dataset folder of ``audiocapbench build mecat`` has the audio; the published JSON lines, a file a
+domain, are enough to score. A row of captions has ``captions`` (a list for each of the six
+sub-tasks) and ``domain``. A row of questions, several of which share a ``file_name``, has
+``instruction`` (the question), ``references`` (the answer alone), ``qa_category``, ``difficulty``,
+``domain`` and ``clip`` (the clip's key). What is wrong is refused: every number depends on it.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from audiocapbench.benchmarks.benchmark import Benchmark
-from audiocapbench.benchmarks.instructions import I2, caption_prompt
-from audiocapbench.benchmarks.mecat.groups import SUBTASKS
-from audiocapbench.benchmarks.mecat.items import read_items, row_items
-from audiocapbench.benchmarks.mecat.traits import (
+from audiocapbench.benchmarks.captioning import prompts_of
+from audiocapbench.benchmarks.mecat.groups import (
     CAPTION,
+    DIFFICULTIES,
+    DOMAINS,
     NO_PROBES,
+    OUTSIDE,
     QA,
+    QA_CATEGORIES,
+    SUBTASKS,
     TRAITS,
-    base_name,
+    asks_for_captions,
+    corpus_of,
     is_asked,
 )
+from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import (
-    Folder,
+    Clip,
     InvalidDataError,
+    MetadataRow,
     MissingClip,
     Problem,
     Sample,
     open_folder,
 )
 from audiocapbench.data.folder import METADATA
+from audiocapbench.data.predictions import Asked, PredictionFile, read_predictions
+from audiocapbench.data.records import json_lines
+from audiocapbench.data.row import read_row
 from audiocapbench.errors import BenchmarkError, DatasetError
 from audiocapbench.metrics.names import ScorerName, parse_name
 
+I1, I2 = "i1", "i2"
+"""Tables I.1, for Audio-Flamingo 2 and Kimi-Audio, and I.2, for all other models."""
+
+CAPTION_FIELDS = ("domain", *SUBTASKS)
+QUESTION_FIELDS = ("category", "difficulty", "domain", "question", "answer")
+"""What is published of a clip's captions, and of a question."""
+
+_WORDS: Mapping[str, Collection[str]] = {
+    "category": QA_CATEGORIES,
+    "difficulty": DIFFICULTIES,
+    "domain": DOMAINS,
+}
+_TITLES = {True: "MECAT-Caption", False: "MECAT-QA"}
 _LARGEST_POSITION = 2**31 - 1
 _SHOWN = 5
+
+_Ask = Callable[[Sample], str | None]
+"""The instruction of an item; None where it is not asked."""
+
+
+def caption_prompt(subtask: str, prompts: str = I2) -> str:
+    """The paper's prompt (appendix I) that asks for a caption of one kind."""
+    if prompts not in (I1, I2):
+        raise BenchmarkError(f"MECAT has no prompts {prompts!r}; it has {I1}, {I2}")
+    return str(prompts_of("mecat")[prompts][subtask])
 
 
 def load_captions(
@@ -47,92 +87,280 @@ def load_captions(
         prompts: The table of prompts, ``i1`` or ``i2``.
         probes: Captions to ask for that count in no group: ``no``, of ``silence``, or ``all``.
         references: The published references, to be opened without audio.
-        follow_links: Whether clips may be links that lead out of the folder.
     """
     caption_prompt(SUBTASKS[0], prompts)
     is_asked("", "", probes)
-    own = {"probes": probes} if probes != NO_PROBES else {}
-    name = str(ScorerName(CAPTION, own if prompts == I2 else own | {"prompts": prompts}))
+    options = {"probes": probes} if probes != NO_PROBES else {}
+    name = str(ScorerName(CAPTION, options if prompts == I2 else options | {"prompts": prompts}))
 
     def ask(item: Sample) -> str | None:
         counts = is_asked(item.category, item.details["domain"], probes)
         return caption_prompt(item.details["subtask"], prompts) if counts else None
 
-    if references is not None:
-        return _without_audio(name, references, ask)
-    return _load(name, _open(name, data, follow_links), ask)
+    return _load(name, data, references, ask, follow_links)
 
 
 def load_questions(
     data: Path = Path(QA), *, references: Path | None = None, follow_links: bool = False
 ) -> Benchmark:
     """MECAT-QA: each question, alone."""
-
-    def ask(item: Sample) -> str | None:
-        return item.instruction
-
-    if references is not None:
-        return _without_audio(QA, references, ask)
-    return _load(QA, _open(QA, data, follow_links), ask)
+    return _load(QA, data, references, lambda item: item.instruction, follow_links)
 
 
-def _without_audio(name: str, place: Path, instruct: Callable[[Sample], str | None]) -> Benchmark:
-    """MECAT over its published references: clips are known by name."""
-    samples = []
-    for position, item in enumerate(read_items(name, place)):
-        words = instruct(item)
-        if words is not None:
-            samples.append(replace(item, instruction=words, position=position))
-    return _benchmark(name, place if place.is_dir() else place.parent, samples)
-
-
-def _benchmark(
-    name: str, root: Path, samples: list[Sample], missing: Sequence[MissingClip] = ()
+def _load(
+    name: str, data: Path, references: Path | None, ask: _Ask, follow_links: bool
 ) -> Benchmark:
-    parts = () if name.startswith(QA) else SUBTASKS
-    return Benchmark(name, root, samples, missing, TRAITS[base_name(name)], parts=parts)
-
-
-def _open(name: str, data: Path, follow_links: bool) -> Folder:
+    if references is not None:
+        # Clips are known by name.
+        items = (replace(one, position=at) for at, one in enumerate(read_items(name, references)))
+        root = references if references.is_dir() else references.parent
+        return _benchmark(name, root, items, ask)
+    plain = base_name(name)
     if not data.is_dir():
         raise BenchmarkError(
             f"{data}: no such folder; make it with 'audiocapbench build mecat', and name it: "
-            f"`data` DIR, or {base_name(name)}=DIR"
+            f"`data` DIR, or {plain}=DIR"
         )
     both = data / ("qa" if name == QA else "caption")
     chosen = both if both.is_dir() and not (data / METADATA).is_file() else data
     if not any(chosen.glob("metadata.*")):
         raise BenchmarkError(
             f"{chosen}: has no {METADATA}, so no clips; make a folder with 'audiocapbench build "
-            f"mecat', or score answers with 'score --benchmark {base_name(name)} --references DIR'"
+            f"mecat', or score answers with 'score --benchmark {plain} --references DIR'"
         )
-    return open_folder(chosen, follow_links=follow_links)
-
-
-def _load(name: str, folder: Folder, instruct: Callable[[Sample], str | None]) -> Benchmark:
-    samples: list[Sample] = []
+    folder = open_folder(chosen, follow_links=follow_links)
     problems: list[Problem] = []
+    samples: list[Sample] = []
     step = 1 if name == QA else len(SUBTASKS)
     for row, clip, position in folder.entries:
         first = position * step
         if first + step - 1 > _LARGEST_POSITION:
             problems.append(Problem(row.key, "position", "is too large for six captions a clip"))
-        for place, item in enumerate(row_items(name, row, row.key, problems), first):
-            words = instruct(item)
-            if words is not None:
-                samples.append(replace(item, clip=clip, instruction=words, position=place))
+        for place, item in enumerate(_row_items(name, row, row.key, problems), first):
+            samples.append(replace(item, clip=clip, position=place))
     if problems and not samples:
         other = QA if name != QA else CAPTION
         raise DatasetError(
-            f"{folder.root}: is no folder of {base_name(name)}, row after row ({problems[0]}); "
+            f"{folder.root}: is no folder of {plain}, row after row ({problems[0]}); "
             f"give one that 'audiocapbench build mecat' made, or is it {other}?"
         )
     if problems:
         raise InvalidDataError(folder.root, problems, _SHOWN)
-    samples.sort(key=lambda sample: sample.position)
     splits = {str(row.details["split"]) for row, _, _ in folder.entries if "split" in row.details}
     if splits:
         # Never to be taken for the test split, which the published numbers are of.
-        plain, options = parse_name(name)
-        name = str(ScorerName(plain, options | {"split": "+".join(sorted(splits))}))
-    return _benchmark(name, folder.root, samples, folder.missing)
+        options = parse_name(name).options | {"split": "+".join(sorted(splits))}
+        name = str(ScorerName(plain, options))
+    samples.sort(key=lambda sample: sample.position)
+    return _benchmark(name, folder.root, samples, ask, folder.missing)
+
+
+def _benchmark(
+    name: str, root: Path, items: Iterable[Sample], ask: _Ask, missing: Sequence[MissingClip] = ()
+) -> Benchmark:
+    asked = ((item, ask(item)) for item in items)
+    samples = [replace(item, instruction=words) for item, words in asked if words is not None]
+    plain = base_name(name)
+    parts = () if plain == QA else SUBTASKS
+    return Benchmark(name, root, samples, missing, TRAITS[plain], parts=parts)
+
+
+def caption_items(
+    clip: str, fields: Mapping[str, Any], where: str, problems: list[Problem]
+) -> Iterator[Sample]:
+    """Samples ``CLIP/SUBTASK`` of a clip's captions; what is wrong goes into ``problems``."""
+    if wrong := field_problems(CAPTION_FIELDS, fields, where):
+        problems += wrong
+        return
+    for subtask in SUBTASKS:
+        corpus = corpus_of(subtask, fields["domain"])
+        details = {"clip": clip, "subtask": subtask, "domain": fields["domain"]}
+        own = ("", tuple(fields[subtask]), corpus, 0, details)
+        yield Sample(f"{clip}/{subtask}", Clip.absent(clip), *own)
+
+
+def question_items(
+    key: str, fields: Mapping[str, Any], where: str, problems: list[Problem], clip: Any = None
+) -> Iterator[Sample]:
+    """A question with its answer as the only reference, or the first thing wrong with it.
+
+    Its key is the clip's, an underscore and a hash; ``clip`` says the former where it is known.
+    """
+    if wrong := field_problems(QUESTION_FIELDS, fields, where):
+        problems += wrong[:1]
+        return
+    details = {
+        "clip": str(clip) if clip else key.rpartition("_")[0] or key,
+        "domain": fields["domain"],
+        "difficulty": fields["difficulty"],
+    }
+    own = (fields["question"], (fields["answer"],), fields["category"], 0, details)
+    yield Sample(key, Clip.absent(details["clip"]), *own)
+
+
+def field_problems(names: Sequence[str], fields: Mapping[str, Any], where: str) -> list[Problem]:
+    """What is wrong with the fields of a clip or of a question."""
+    problems = []
+    for name in names:
+        value, known = fields.get(name), _WORDS.get(name)
+        if known is not None:
+            fits = isinstance(value, str) and value in known
+            what = f"is {value!r:.40}, not one of {', '.join(known)}"
+        elif name in SUBTASKS:
+            fits = isinstance(value, list) and bool(value) and all(map(_is_text, value))
+            what = "is not a list of captions with words in each"
+        else:
+            fits, what = _is_text(value), "is missing, blank or not text"
+        if not fits:
+            problems.append(Problem(where, name, what))
+    return problems
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and "\0" not in value
+
+
+def _row_items(
+    benchmark: str, row: MetadataRow, where: str, problems: list[Problem]
+) -> Iterator[Sample]:
+    """What a row of a dataset folder asks; what is wrong with it goes into ``problems``."""
+    own = row.details
+    if not asks_for_captions(benchmark):
+        asked = {"question": row.instruction, "answer": row.references[0]}
+        fields = own | asked | {"category": own.get("qa_category")}
+        yield from question_items(row.key, fields, where, problems, own.get("clip"))
+    elif isinstance(captions := own.get("captions"), dict):
+        fields = {**captions, "domain": own.get("domain")}
+        yield from caption_items(row.key, fields, where, problems)
+    else:
+        problems.append(Problem(where, "captions", "is no object: this is not MECAT-Caption"))
+
+
+def read_items(benchmark: str, place: Path) -> list[Sample]:
+    """What a benchmark asks, without its audio, in the order of the files.
+
+    Args:
+        benchmark: ``mecat-caption`` or ``mecat-qa``.
+        place: A folder of .jsonl files, one that holds ``caption_test`` and ``qa_test``, a single
+            such file, or a dataset folder.
+    """
+    captions = asks_for_captions(benchmark)
+    items: dict[str, Sample] = {}
+    problems: list[Problem] = []
+    looks: set[str | None] = set()
+    for file in _files("caption" if captions else "qa", place):
+        for where, value in json_lines(file, problems):
+            before = len(problems)
+            found = list(_line_items(benchmark, value, where, file, problems))
+            problems += [
+                Problem(where, "", f"{item.id!r} stands above already")
+                for item in found
+                if items.setdefault(item.id, item) is not item
+            ]
+            if len(problems) > before:
+                fields = value if file.name == METADATA else next(iter(value.values()), None)
+                names = set(fields) if isinstance(fields, dict) else set[str]()
+                caption = _TITLES[True] if {"captions", *SUBTASKS} & names else None
+                looks.add(_TITLES[False] if {"answer", "qa_category"} & names else caption)
+    if problems:
+        other = looks.pop() if len(looks) == 1 and looks != {_TITLES[captions]} else None
+        hint = f"This looks like {other}." if other else ""
+        raise InvalidDataError(place, problems, _SHOWN, hint)
+    if not items:
+        raise DatasetError(f"{place}: holds no references of {benchmark}")
+    return list(items.values())
+
+
+def _files(kind: str, place: Path) -> list[Path]:
+    if place.is_file():
+        return [place]
+    if not place.is_dir():
+        raise DatasetError(f"{place}: no such file or folder")
+    if (place / METADATA).is_file():
+        return [place / METADATA]
+    for folder in (place, place / f"{kind}_test", place / kind / "test", place / kind):
+        files = sorted(folder.glob("*.jsonl"))
+        if files:
+            return files
+    raise DatasetError(
+        f"{place}: holds no .jsonl file, nor does a folder {kind}_test in it; give MECAT's "
+        f"reference folder, or one that 'audiocapbench build mecat' made"
+    )
+
+
+def _line_items(
+    benchmark: str, pairs: dict[str, Any], where: str, file: Path, problems: list[Problem]
+) -> Iterator[Sample]:
+    if file.name == METADATA:
+        row = read_row(pairs, where)
+        if isinstance(row, MetadataRow):
+            yield from _row_items(benchmark, row, where, problems)
+        else:
+            problems += row
+        return
+    read = caption_items if asks_for_captions(benchmark) else question_items
+    for key, fields in pairs.items():
+        if isinstance(fields, dict):
+            yield from read(key, fields, where, problems)
+        else:
+            problems.append(Problem(where, key[:80], "is not a JSON object"))
+
+
+@dataclass(slots=True)
+class Answers:
+    """What was answered.
+
+    Attributes:
+        texts: Answers by item id.
+        bad: Lines that could not be used, and second answers to the same thing.
+        surplus: Keys that there are no references for.
+        missing: Items of the groups without an answer, but for whole sub-tasks.
+        missing_outside: How many items outside the groups have no answer; nothing counts on them.
+        absent: Sub-tasks that no file has an answer to.
+    """
+
+    texts: dict[str, str]
+    bad: list[Problem]
+    surplus: list[str]
+    missing: list[str] = field(default_factory=list)
+    missing_outside: int = 0
+    absent: list[str] = field(default_factory=list)
+
+
+def source_of(benchmark: str, text: str) -> PredictionFile:
+    """A file as the user names it: ``FILE``, or ``long=FILE`` for the answers to one sub-task."""
+    return PredictionFile.named(text, SUBTASKS if asks_for_captions(benchmark) else ())
+
+
+def read_answers(
+    benchmark: str, sources: Sequence[PredictionFile], items: Sequence[Sample]
+) -> Answers:
+    """Match the texts of files, in every form that MECAT's tool takes, to items."""
+    captions = asks_for_captions(benchmark)
+    ids = {item.id for item in items}
+    read = read_predictions(sources, asked=Asked(ids, SUBTASKS if captions else ()))
+    texts = {key: text for key, text in read.texts.items() if key in ids}
+    found = Answers(texts, read.bad, [key for key in read.by_id if key not in ids])
+    if captions:
+        answered = {key.rpartition("/")[2] for key in texts}
+        found.absent = [subtask for subtask in SUBTASKS if subtask not in answered]
+    for item in items:
+        if item.id in texts or item.details.get("subtask") in found.absent:
+            continue
+        if item.category.startswith(OUTSIDE):
+            found.missing_outside += 1
+        else:
+            found.missing.append(item.id)
+    return found
+
+
+def looks_like(benchmark: str, found: Answers, items: Sequence[Sample]) -> str | None:
+    """The other part of MECAT, where keys that did not fit are keys of that part."""
+    captions = asks_for_captions(benchmark)
+    clips = {str(item.details["clip"]) for item in items}
+    keys = [*found.surplus, *(problem.field for problem in found.bad)]
+    if captions:
+        heads = {key.rpartition("_")[0] for key in keys}
+    else:
+        heads = {key.rpartition("/")[0] or key for key in keys}
+    return _TITLES[not captions] if clips & heads else None

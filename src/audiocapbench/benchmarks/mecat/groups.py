@@ -1,9 +1,13 @@
-"""How MECAT adds up: its domains, its groups, and the two totals; nothing here reads a file."""
+"""How MECAT adds up: its domains, its groups, the two totals, and the traits of its two parts."""
 
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from audiocapbench.benchmarks.traits import Aggregation, Traits, base_name
 from audiocapbench.errors import BenchmarkError, did_you_mean
+from audiocapbench.models.controls import ControlRules
+
+CAPTION, QA = "mecat-caption", "mecat-qa"
 
 DOMAINS = {
     "000": 179, "00A": 848, "0M0": 2593, "0MA": 199, "S00": 7839, "S0A": 2439,
@@ -48,14 +52,10 @@ class Total(NamedTuple):
 
 def groups_of(subtask: str, domain: str) -> str | None:
     """The group that an answer counts in, or None where it counts in none."""
-    if subtask not in SUBTASKS:
-        raise BenchmarkError(
-            f"MECAT has no sub-task {subtask!r}{did_you_mean(subtask, SUBTASKS, 'it has')}"
-        )
-    if domain not in DOMAINS:
-        raise BenchmarkError(
-            f"MECAT has no domain {domain!r}{did_you_mean(domain, DOMAINS, 'it has')}"
-        )
+    for what, name, known in (("sub-task", subtask, SUBTASKS), ("domain", domain, DOMAINS)):
+        if name not in known:
+            near = did_you_mean(name, known, "it has")
+            raise BenchmarkError(f"MECAT has no {what} {name!r}{near}")
     if subtask not in CONTENTS:
         return subtask
     if domain == PURE_DOMAINS[subtask]:
@@ -125,3 +125,101 @@ def _weighted(scores: Mapping[str, float], weights: Mapping[str, float]) -> Tota
     if missing:
         return Total(None, missing)
     return Total(sum(weight * scores[group] for group, weight in weights.items()), ())
+
+
+OUTSIDE = "outside_"
+"""What the name of a corpus begins with that no group, and so no total, is made of."""
+
+NO_PROBES = "no"
+PROBES = {NO_PROBES: (), "silence": ("000",), "all": tuple(DOMAINS)}
+"""Domains whose captions are asked for although no group counts them; of silence, claims show."""
+
+CAPTION_AGGREGATION = Aggregation(
+    total="Score_Cap",
+    weights=cap_weights(),
+    metric_options={group: {"subtask": subtask_of(group)} for group in GROUPS}
+    | {f"{OUTSIDE}{content}": {"subtask": content} for content in CONTENTS},
+    clip_detail="clip",
+    facet_details={"domain": ("domain", "subtask")},
+    # A domain without such content has the word None for a caption.
+    null_references=("none",),
+)
+
+# An answer may well be the word None; only captions say it in place of a description.
+QA_AGGREGATION = Aggregation(
+    total="Score_QA",
+    weights=qa_weights(),
+    metric_options={category: {"subtask": "qa"} for category in qa_weights()},
+    clip_detail="clip",
+    facet_details={"domain": ("domain",), "difficulty": ("difficulty",)},
+)
+
+_HEARD = {
+    "000": "There is almost no sound in the recording.",
+    "00A": "A sound is heard.",
+    "0M0": "Music is playing.",
+    "0MA": "Music is playing and a sound is heard.",
+    "S00": "A person is speaking.",
+    "S0A": "A person is speaking and a sound is heard.",
+    "SM0": "A person is speaking and music is playing.",
+    "SMA": "A person is speaking, music is playing and a sound is heard.",
+}
+_PRESENT = {"speech": ("S", "S00"), "music": ("M", "0M0"), "sound": ("A", "00A")}
+_ROOM = "It is an ordinary recording in an ordinary place."
+
+
+def _safe(subtask: str, domain: str) -> str:
+    """What can be said of any clip of a domain; of what it lacks, that it is not there."""
+    if subtask not in CONTENTS:
+        texts = {"environment": _ROOM, "long": f"{_HEARD[domain]} {_ROOM}"}
+        return texts.get(subtask, _HEARD[domain])
+    mark, alone = _PRESENT[subtask]
+    return _HEARD[alone] if mark in domain else f"There is no {subtask}."
+
+
+CAPTION_CONTROLS = ControlRules(
+    {f"{task} {domain}": _safe(task, domain) for task in SUBTASKS for domain in DOMAINS},
+    safe_by=("subtask", "domain"),
+    wrong_alike=("subtask",),
+    nulls=CAPTION_AGGREGATION.null_references,
+)
+QA_CONTROLS = ControlRules(
+    safe_anywhere="It is what one would expect of such a recording.",
+    wrong_from="category",
+    right_is="reference",
+)
+
+_CAPTIONS_UNFIT = "of 400 captions it scored safe ones 2.49 and wrong ones 2.65 (right 3.84)"
+_ANSWERS_UNFIT = "of 400 answers it scored safe ones 0.92 and wrong ones 1.77 (right 9.95)"
+
+TRAITS = {
+    name: Traits(
+        aggregation,
+        ("date", "similarity", "bleu_4", "rouge_l"),
+        judge=name,
+        controls=controls,
+        strata=("domain",),
+        unfit_judges={"elements": unfit},
+    )
+    for name, aggregation, controls, unfit in (
+        (CAPTION, CAPTION_AGGREGATION, CAPTION_CONTROLS, _CAPTIONS_UNFIT),
+        (QA, QA_AGGREGATION, QA_CONTROLS, _ANSWERS_UNFIT),
+    )
+}
+
+
+def asks_for_captions(benchmark: str) -> bool:
+    """Whether a benchmark of this name, with options or without, is MECAT-Caption."""
+    return base_name(benchmark) == CAPTION
+
+
+def corpus_of(subtask: str, domain: str) -> str:
+    """The group of an answer, or ``outside_SUBTASK`` where it belongs to none."""
+    return groups_of(subtask, domain) or f"{OUTSIDE}{subtask}"
+
+
+def is_asked(category: str, domain: str, probes: str = NO_PROBES) -> bool:
+    """Whether a caption is asked for: it counts in a group, or is a probe that was chosen."""
+    if probes not in PROBES:
+        raise BenchmarkError(f"MECAT has no probes {probes!r}; it has {', '.join(PROBES)}")
+    return not category.startswith(OUTSIDE) or domain in PROBES[probes]

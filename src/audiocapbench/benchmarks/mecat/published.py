@@ -4,7 +4,7 @@ None of them was made here. Figures are percentages, as printed.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
@@ -18,10 +18,9 @@ TOTAL = "score"
 
 
 class MecatModel(NamedTuple):
-    """A model as table 2 and as the appendices name it.
+    """A model as table 2 and as the appendices name it; of the kind ``caption-only`` or ``lalm``.
 
-    It is ``caption-only`` or ``lalm``, a large audio-language model; with ``built_with``, an
-    earlier version of it took part in making the dataset.
+    With ``built_with``, an earlier version of it took part in making the dataset.
     """
 
     name: str
@@ -43,10 +42,8 @@ class PublishedTable(NamedTuple):
 class PublishedStability(NamedTuple):
     """How far DATE of one model varies in samples of the test set, with replacement.
 
-    Attributes:
-        cv: Standard deviation in percent of the mean, for each group, by percent of the test set.
-        whole: Table F.5, of all of the test set: size, mean, cv, 95 % interval (low, high) and
-            largest_deviation of each group, in percent.
+    ``cv`` is the standard deviation in percent of the mean, for each group, by percent of the test
+    set; ``whole`` is table F.5: size, mean, cv, 95 % interval and largest_deviation of each group.
     """
 
     table: str
@@ -74,7 +71,7 @@ def published_table(number: str) -> PublishedTable:
         raise BenchmarkError(f"no table {number!r} of MECAT is kept; there are {', '.join(tables)}")
     table = tables[number]
     columns = tuple(table["columns"])
-    rows = {model: dict(zip(columns, row, strict=True)) for model, row in table["rows"].items()}
+    rows = _rows(columns, table["rows"])
     return PublishedTable(number, table["title"], table["metric"], columns, rows)
 
 
@@ -85,25 +82,26 @@ def misprints() -> list[dict[str, Any]]:
 
 def notes_on(table: str, model: str) -> list[str]:
     """What is to be known about a row."""
-    notes = (note for note in misprints() if (note["table"], note["model"]) == (table, model))
-    return [note["text"] for note in notes]
+    return [one["text"] for one in misprints() if (one["table"], one["model"]) == (table, model)]
 
 
 def published_stability() -> PublishedStability:
     """Tables F.5 and F.6: the spread of DATE by the size of the test set."""
     kept = _document()["stability"]
-    sizes = [float(percent) for percent in kept["percent"]]
-    cv = {group: dict(zip(sizes, row, strict=True)) for group, row in kept["cv_percent"].items()}
-    columns = kept["whole_columns"]
-    whole = {group: dict(zip(columns, row, strict=True)) for group, row in kept["whole"].items()}
+    cv = _rows(list(map(float, kept["percent"])), kept["cv_percent"])
+    whole = _rows(kept["whole_columns"], kept["whole"])
     return PublishedStability(kept["table"], kept["model"], kept["rounds"], cv, whole)
+
+
+def _rows(columns: Sequence[Any], rows: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    return {name: dict(zip(columns, row, strict=True)) for name, row in rows.items()}
 
 
 def published_split(group: str) -> dict[str, dict[str, float]]:
     """Similarity, discriminability and DATE of the published models on a group.
 
     Pure speech is printed (table J.1). Elsewhere the discriminability is the one that makes the
-    printed DATE (table 2) of the printed similarity (table K.1), as the paper says it can be had.
+    printed DATE (table 2) of the printed similarity (table K.1).
     """
     if group == "pure_speech":
         return {model: dict(row) for model, row in published_table(SPEECH_SPLIT).rows.items()}

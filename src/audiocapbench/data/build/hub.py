@@ -1,8 +1,6 @@
 """Repositories of the Hugging Face Hub: pinned to a commit and read by byte ranges.
 
-What can go wrong becomes one sentence. Which rows are wanted is not decided here. Ranges are read
-here, not by ``HfFileSystem``, which looks up the commit and every folder's files once more before
-it reads, though one look-up has said all of it.
+Not by ``HfFileSystem``, which looks up the commit and every folder's files once more.
 """
 
 import glob
@@ -40,22 +38,11 @@ class NetworkError(HubError):
     """The Hub cannot be reached, or stopped answering."""
 
 
-class _PassingError(Exception):
-    """Something that may well go better the next time."""
-
-    def __init__(self, reason: str, pause_s: float = 0.0) -> None:
-        super().__init__(reason)
-        self.pause_s = pause_s
-
-
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A dataset repository at one commit.
+    """A dataset repository at one commit: its files with their sizes, and hashes where known.
 
-    Attributes:
-        sizes: Its files, and how many bytes each has.
-        hashes: The SHA-256 of those that the Hub keeps by it.
-        configs: What its card says about splits.
+    ``configs`` is what its card says about splits.
     """
 
     hub: "Hub"
@@ -129,7 +116,7 @@ class Hub:
             if reply.status_code == 200:
                 content = content[start:end]
             if len(content) != end - start:
-                raise _PassingError(f"{len(content)} of {end - start} bytes came")
+                raise OSError(f"{len(content)} of {end - start} bytes came")
             return content
 
         return self._patiently(name, commit, get)
@@ -145,20 +132,18 @@ class Hub:
             try:
                 return call()
             except Exception as error:
-                reason = self._passing(name, revision, error)
+                reason, asked_s = self._passing(name, revision, error)
             if pause_s is not None:
-                time.sleep(min(_LONGEST_PAUSE_S, max(pause_s, reason.pause_s)))
+                time.sleep(min(_LONGEST_PAUSE_S, max(pause_s, asked_s)))
         raise NetworkError(
             f"{self.endpoint} cannot be reached or breaks off ({reason}); check the network and "
             "HF_ENDPOINT; the same command goes on where this one stopped"
         )
 
-    def _passing(self, name: str, revision: str | None, error: Exception) -> _PassingError:
-        """The error as one that may pass; raises it as a sentence if it will not."""
+    def _passing(self, name: str, revision: str | None, error: Exception) -> tuple[str, float]:
+        """Why a call failed that may succeed later, and after which pause; others are raised."""
         from huggingface_hub import errors
 
-        if isinstance(error, _PassingError):
-            return error
         place = f"{self.endpoint}/datasets/{name}"
         refusals = {
             errors.HFValidationError: f"{name!r} is no name of a dataset at the Hub: ORG/NAME",
@@ -181,9 +166,9 @@ class Hub:
             if status not in (408, 429) and 400 <= status < 500:
                 raise HubError(f"{name} cannot be read (HTTP {status})") from None
             asked = str(reply.headers.get("Retry-After", "")) if reply is not None else ""
-            return _PassingError(f"HTTP {status}", float(asked) if asked.isdecimal() else 0.0)
+            return f"HTTP {status}", float(asked) if asked.isdecimal() else 0.0
         reason = redacted(str(error)).strip().splitlines()
-        return _PassingError(reason[0][:200] if reason else type(error).__name__)
+        return reason[0][:200] if reason else type(error).__name__, 0.0
 
 
 class RemoteFile(io.RawIOBase):
@@ -211,10 +196,7 @@ class RemoteFile(io.RawIOBase):
         return self._position
 
     def read(self, size: int = -1) -> bytes:
-        """So many bytes, or all that are left.
-
-        They come in pieces, so that a connection that breaks off costs one of them and not all.
-        """
+        """So many bytes, or all that are left, in pieces: a broken connection costs only one."""
         end = self.length if size < 0 else min(self.length, self._position + size)
         pieces = []
         while self._position < end:

@@ -9,6 +9,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from http.client import HTTPException
 from importlib import resources
 from pathlib import Path
@@ -25,18 +26,16 @@ from audiocapbench.version import VERSION
 
 
 class ClipSource(NamedTuple):
-    """One part of the benchmark.
+    """One part of the benchmark, as sources.json has it.
 
     Attributes:
         label: The ``source`` of its samples, as the published tool writes it.
         prefix: What its sample ids begin with.
-        repository, split: Where the audio lies on the Hugging Face Hub.
         id_list, sha256: The list of its clips, and the fingerprint of the published one.
         key, columns: The list's column that names a clip, and all that must be there.
         key_columns: Columns of the repository that may name a clip; the first one there counts.
         gathers: Whether the references are all captions that the repository has for a clip.
-        confirms: Whether the caption tells rows with the same key apart; the row that agrees with
-            the list is preferred.
+        confirms: Whether, of rows with the same key, the one with the list's caption is preferred.
     """
 
     name: str
@@ -70,12 +69,6 @@ class ListedClip(NamedTuple):
     position: int
     fields: Mapping[str, str]
 
-    @property
-    def captions_expected(self) -> int:
-        """How many captions the list says that the clip has."""
-        count = self.fields.get("num_captions") or ""
-        return int(count) if count.isdecimal() else 1
-
 
 def references(source: ClipSource, wanted: ListedClip, captions: Sequence[str]) -> list[str]:
     """What people said about a clip, by the rule of its part; empty where nobody said anything."""
@@ -101,15 +94,14 @@ def aspect_list(text: str) -> list[str]:
 
 def moments(wanted: Mapping[str, str]) -> tuple[float, float]:
     """The start and end of a MusicCaps clip in its video, in seconds."""
-    found = []
-    for text in (wanted["start_s"], wanted["end_s"]):
-        try:
-            found.append(float(text))
-        except ValueError:
-            found.append(-1.0)
-        if not 0 <= found[-1] < 1e6:
-            raise DatasetError(f"{text[:60]!r} is not a number of seconds")
-    return found[0], found[1]
+
+    def seconds(text: str) -> float:
+        with suppress(ValueError):
+            if 0 <= float(text) < 1e6:
+                return float(text)
+        raise DatasetError(f"{text[:60]!r} is not a number of seconds")
+
+    return seconds(wanted["start_s"]), seconds(wanted["end_s"])
 
 
 def details(source: ClipSource, wanted: ListedClip) -> dict[str, Any]:
@@ -128,7 +120,6 @@ ADDRESS = (
     f"https://raw.githubusercontent.com/SalesforceAIResearch/AudioCapBench/{COMMIT}/eval_data_ids"
 )
 ADDRESS_VARIABLE = "AUDIOCAPBENCH_IDS_URL"
-PUBLISHED = {source.id_list: source.sha256 for source in SOURCES}
 
 _TIMEOUT_S = 30.0
 _PAUSES_S = (0.5, 1.0, 2.0)
@@ -152,8 +143,7 @@ def read_id_lists(ids_dir: Path | None = None, cache_dir: Path | None = None) ->
     """The four lists in the order of the benchmark.
 
     Args:
-        ids_dir: A folder with the lists, the published ones or one's own; None downloads the
-            published ones and keeps them in the cache folder.
+        ids_dir: A folder with the lists; None downloads the published ones.
         cache_dir: Where downloads are kept; None is the user's cache folder.
     """
     folder = ids_dir or (cache_dir or cache_folder()) / "audiocapbench-ids" / COMMIT
@@ -161,28 +151,26 @@ def read_id_lists(ids_dir: Path | None = None, cache_dir: Path | None = None) ->
     position = 0
     for source in SOURCES:
         path = folder / source.id_list
-        content = _read(path) if ids_dir else _cached(path)
+        content = _content(path, None if ids_dir else source.sha256)
         entries = _parse(source, path, content, position)
         lists.append(IdList(source, entries, sha256(content)))
         position += len(entries)
     return lists
 
 
-def _read(path: Path) -> bytes:
+def _content(path: Path, published: str | None) -> bytes:
+    """The bytes of a list; of a published one as they were downloaded, now or before."""
     try:
-        return path.read_bytes()
+        content = path.read_bytes() if published is None or path.is_file() else b""
     except OSError as error:
+        names = ", ".join(source.id_list for source in SOURCES)
         raise DatasetError(
-            f"{path}: cannot be read ({error.strerror}); an ID folder holds {', '.join(PUBLISHED)}"
+            f"{path}: cannot be read ({error.strerror}); an ID folder holds {names}"
         ) from None
-
-
-def _cached(path: Path) -> bytes:
-    wanted = PUBLISHED[path.name]
-    if path.is_file() and sha256(content := _read(path)) == wanted:
+    if published is None or sha256(content) == published:
         return content
     content = _download(path.name)
-    if sha256(content) != wanted:
+    if sha256(content) != published:
         raise DatasetError(
             f"{path.name}: what was downloaded is not the published list (its SHA-256 differs); "
             "try again, or give the folder of the lists with --ids-dir"

@@ -1,6 +1,5 @@
 """Where wanted clips lie in a repository: inside parquet files, or each as a file of its own.
 
-Which files make up a split is said by the repository's card, or by their names.
 Of parquet files, names and captions are read first, without the audio; then only the groups of rows
 that hold wanted clips, page by page and no further than the last of them.
 """
@@ -10,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import groupby
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
@@ -142,12 +140,17 @@ def _matches(
             if caption:
                 known.captions.append(caption)
         if len(found) == len(by_key) and all(
-            one.confirmed
-            and (not source.gathers or len(one.captions) >= by_key[key].captions_expected)
+            one.confirmed and (not source.gathers or len(one.captions) >= _expected(by_key[key]))
             for key, one in found.items()
         ):
             break
     return found
+
+
+def _expected(clip: ListedClip) -> int:
+    """How many captions the list says that the clip has."""
+    count = clip.fields.get("num_captions") or ""
+    return int(count) if count.isdecimal() else 1
 
 
 class AudioFolder:
@@ -209,7 +212,7 @@ class ParquetTables:
     def __init__(self, repository: Repository, paths: Sequence[str]) -> None:
         self._repository = repository
         self._paths = tuple(paths)
-        self._footer = cache(self._read_footer)
+        self._footers: dict[str, Any] = {}
 
     def find(self, source: ClipSource, wanted: Sequence[ListedClip]) -> dict[str, ClipMatch]:
         """Where the wanted clips lie, by key."""
@@ -232,21 +235,20 @@ class ParquetTables:
     ) -> Iterator[tuple[str, int, list[dict[str, Any]]]]:
         """Some columns of each group of rows, with its file and its number."""
         for path in self._paths:
-            footer = self._footer(path)
-            names = footer.schema.to_arrow_schema().names
-            if keys and (_AUDIO not in names or not set(keys) & set(names)):
-                raise HubError(
-                    f"{self._repository.name}: {path} has the columns {', '.join(names)}, "
-                    f"but {_AUDIO} and {' or '.join(keys)} are needed"
-                )
-            columns = [one for one in names if one in wanted]
             with self._opened(path, None, pre_buffer=True) as table:
-                for group in range(footer.num_row_groups):
+                names = table.schema_arrow.names
+                if keys and (_AUDIO not in names or not set(keys) & set(names)):
+                    raise HubError(
+                        f"{self._repository.name}: {path} has the columns {', '.join(names)}, "
+                        f"but {_AUDIO} and {' or '.join(keys)} are needed"
+                    )
+                columns = [one for one in names if one in wanted]
+                for group in range(table.num_row_groups):
                     yield path, group, table.read_row_group(group, columns=columns).to_pylist()
 
     def size(self, places: Sequence[ClipLocation]) -> int:
         """Bytes of the audio columns of all groups that hold one of the clips."""
-        groups = [self._footer(path).row_group(at) for path, at in {one[:2] for one in places}]
+        groups = [self._footers[path].row_group(at) for path, at in {one[:2] for one in places}]
         chunks = (group.column(index) for group in groups for index in range(group.num_columns))
         return sum(
             chunk.total_compressed_size
@@ -274,31 +276,18 @@ class ParquetTables:
                     if start > last:
                         break
 
-    def _read_footer(self, path: str) -> Any:
-        parquet = hub_library("pyarrow.parquet")
-        with self._reading(path), self._repository.open(path) as stream:
-            return parquet.read_metadata(stream)
-
     @contextmanager
     def _opened(self, path: str, received: OnReceived | None, **options: Any) -> Iterator[Any]:
-        from pyarrow import parquet
-
-        footer = self._footer(path)
-        with (
-            self._reading(path),
-            parquet.ParquetFile(
-                self._repository.open(path, received), metadata=footer, **options
-            ) as table,
-        ):
-            yield table
-
-    @contextmanager
-    def _reading(self, path: str) -> Iterator[None]:
-        """Turns what pyarrow says about a damaged file into a sentence."""
+        """A file, whose footer is read once; a damaged one is a sentence."""
+        parquet = hub_library("pyarrow.parquet")
         from pyarrow import ArrowException
 
+        options["metadata"] = self._footers.get(path)
         try:
-            yield
+            stream = self._repository.open(path, received)
+            with stream, parquet.ParquetFile(stream, **options) as table:
+                self._footers[path] = table.metadata
+                yield table
         except (ArrowException, OSError) as error:
             reason = str(error).strip().splitlines() or [type(error).__name__]
             raise HubError(

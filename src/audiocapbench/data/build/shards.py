@@ -1,6 +1,6 @@
 """Webdataset shards: tar files of clips and their JSON, read front to back and trusted in nothing.
 
-Nothing is unpacked here and no more than a few clips are held; what the JSON says is not known.
+Nothing is unpacked here and no more than a few clips are held.
 """
 
 import gzip

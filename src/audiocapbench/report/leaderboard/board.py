@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from audiocapbench.benchmarks.aggregation import Aggregation
+from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.report.leaderboard.ranking import MOST_PAIRS, Placement, Ranking, UntestedReason
 from audiocapbench.scores.compute import ALL, GroupKey
 from audiocapbench.scores.estimate import FEWEST_SHARE, Scorer, counted, missing_words

@@ -13,8 +13,9 @@ from functools import partial
 
 from audiocapbench.benchmarks.captioning import AUDIOCAPBENCH
 from audiocapbench.benchmarks.corpora import leaves_null_out
-from audiocapbench.benchmarks.mecat.traits import TRAITS, base_name
+from audiocapbench.benchmarks.mecat.groups import TRAITS
 from audiocapbench.benchmarks.published_results import PublishedResults, published_results
+from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics import find_metric

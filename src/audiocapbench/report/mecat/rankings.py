@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.benchmarks.mecat.groups import (
+    CAPTION,
     CONTENTS,
     GROUPS,
+    QA,
     QA_CATEGORIES,
     WEIGHTINGS,
     Total,
@@ -33,7 +35,6 @@ from audiocapbench.benchmarks.mecat.published import (
     published_table,
     source,
 )
-from audiocapbench.benchmarks.mecat.traits import CAPTION, QA
 from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.metrics.date.metric import aggregate_date
 from audiocapbench.metrics.result import FloatArray

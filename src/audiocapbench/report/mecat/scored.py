@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from audiocapbench.benchmarks.corpora import without_null
-from audiocapbench.benchmarks.mecat.groups import GROUPS, QA_CATEGORIES
-from audiocapbench.benchmarks.mecat.items import read_items
-from audiocapbench.benchmarks.mecat.predictions import read_answers, source_of
-from audiocapbench.benchmarks.mecat.traits import CAPTION, QA, TRAITS, base_name
+from audiocapbench.benchmarks.mecat.dataset import read_answers, read_items, source_of
+from audiocapbench.benchmarks.mecat.groups import CAPTION, GROUPS, QA, QA_CATEGORIES, TRAITS
+from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Clip, InvalidDataError, Problem, Sample
 from audiocapbench.data.predictions import PredictionFile
 from audiocapbench.data.records import read_records

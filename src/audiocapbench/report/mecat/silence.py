@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from audiocapbench.benchmarks.mecat.groups import SUBTASKS
-from audiocapbench.benchmarks.mecat.traits import QA
+from audiocapbench.benchmarks.mecat.groups import QA, SUBTASKS
 from audiocapbench.errors import ReportError
 from audiocapbench.metrics.negation import NegationRules, find_denials
 from audiocapbench.metrics.shipped import read_lists, word_set

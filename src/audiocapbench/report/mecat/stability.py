@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from audiocapbench.benchmarks.mecat.groups import GROUPS, QA_CATEGORIES, subtask_of
+from audiocapbench.benchmarks.mecat.groups import GROUPS, QA, QA_CATEGORIES, subtask_of
 from audiocapbench.benchmarks.mecat.published import published_stability
-from audiocapbench.benchmarks.mecat.traits import QA
 from audiocapbench.errors import MetricError, ReportError, did_you_mean
 from audiocapbench.metrics.date.metric import encode_corpus, resampled_date, whole_date
 from audiocapbench.metrics.date.pieces import piece_encoder

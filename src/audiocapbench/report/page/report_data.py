@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.benchmarks import stored_traits
-from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.benchmarks.corpora import leaves_null_out
+from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status, total_cost
 from audiocapbench.errors import ReportError, did_you_mean
