@@ -25,8 +25,7 @@ from audiocapbench.meta.corrupt.captions import caption_set
 from audiocapbench.meta.pairs.files import pair_set, read_pairs
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.metrics.encoders import load
-from audiocapbench.metrics.preference.blend import FEATURES, features
-from audiocapbench.metrics.preference.coverage import static_vectors, tokens_of
+from audiocapbench.metrics.preference.blend import FEATURES, features, static_vectors, tokens_of
 from fluency_study import read_rows
 from preference_categories import study as study_categories
 

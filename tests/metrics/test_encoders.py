@@ -19,7 +19,7 @@ from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import Encoder, load, onnx
 from audiocapbench.metrics.encoders.encoder import encode_distinct
 from audiocapbench.metrics.encoders.wordllama import load_wordllama
-from audiocapbench.metrics.preference.coverage import static_vectors
+from audiocapbench.metrics.preference.blend import static_vectors
 from needs import needs
 
 SENTENCES = [

@@ -15,8 +15,14 @@ from audiocapbench.errors import MetricError
 from audiocapbench.meta.pairs.files import pair_set, read_pairs
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.encoders import load
-from audiocapbench.metrics.preference.blend import features, load_blend, preference
-from audiocapbench.metrics.preference.coverage import coverage, load_weights, static_vectors
+from audiocapbench.metrics.preference.blend import (
+    coverage,
+    features,
+    load_blend,
+    load_weights,
+    preference,
+    static_vectors,
+)
 from command import run_command
 
 REFERENCES = ["A dog barks loudly while a man speaks", "A man talks as a dog barks"]

@@ -121,7 +121,7 @@ _METRICS = (
     Metric(
         "coverage",
         "how much of the references is said, rare words first",
-        _later("preference.coverage.coverage"),
+        _later("preference.blend.coverage"),
         counts_words=False,
     ),
     Metric(

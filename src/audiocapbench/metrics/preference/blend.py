@@ -1,18 +1,22 @@
-"""The blend: a weighted mean of features, each from 0 to 1 and each with a weight above 0.
+"""Which caption people would prefer: how much of the references a caption covers, and a blend.
 
-What is better in one feature and no worse in the others is therefore never worse in the blend.
+The blend is a weighted mean of features, each from 0 to 1 and each with a weight above 0: what is
+better in one feature and no worse in the others is never worse in the blend.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
+from itertools import chain
+from typing import NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from audiocapbench.metrics.elements.comparison import RULES, ElementCase, ElementComparer
 from audiocapbench.metrics.encoders import Encoder, load
+from audiocapbench.metrics.encoders.encoder import readable
+from audiocapbench.metrics.encoders.wordllama import WordLlamaEncoder
 from audiocapbench.metrics.fluency.detector import load_detector
-from audiocapbench.metrics.preference.coverage import covered_shares, load_weights
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
 from audiocapbench.metrics.shipped import shipped_weights
 from audiocapbench.metrics.similarity import mean_cosines
@@ -22,6 +26,13 @@ FEATURES = ("coverage", "accuracy", "completeness", "faithfulness", "fluency", "
 """What every blend is made of; one with a sentence encoder has ``similarity`` too."""
 
 _STATIC, _SENTENCES = "wordllama", "minilm"
+_WORDS_AT_ONCE = 1024
+_TOKENS_AT_ONCE = 512
+_FULL_STOPS = " .。"
+
+Ids = NDArray[np.int64]
+
+_comparer = cache(ElementComparer)
 
 
 class Blend(NamedTuple):
@@ -107,6 +118,106 @@ def explain_preference(
     return [one.reasoning for one in _comparer().compare(cases)]
 
 
+class TokenWeights(NamedTuple):
+    """How much each token of the vocabulary says: the log of how rare it is in captions."""
+
+    name: str
+    values: FloatArray
+
+
 @cache
-def _comparer() -> ElementComparer:
-    return ElementComparer()
+def load_weights() -> TokenWeights:
+    """Load the counts that come with the package; tools/train_preference.py makes them."""
+    with shipped_weights("preference", "tokens.npz", "The counts of tokens") as (name, held):
+        counts = np.zeros(int(held["vocabulary"]))
+        counts[held["tokens"]] = held["counts"]
+        return TokenWeights(f"tokens@{name}", np.log((int(held["captions"]) + 1) / (counts + 1)))
+
+
+def coverage(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> MetricResult:
+    """Score predictions by how much of their references they cover, from 0 to 1.
+
+    Each token of each reference counts with the cosine of the nearest token of the prediction, and
+    the more, the rarer it is in captions. What is said beyond the references costs nothing. A blank
+    prediction scores 0; a blank reference is no reference.
+    """
+    check_captions(predictions, references, words_needed=True)
+    encoder = static_vectors()
+    signature = sign("coverage", encoder=encoder.name, idf=load_weights().name)
+    return MetricResult.of_means("coverage", signature, covered_shares(predictions, references))
+
+
+def covered_shares(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> FloatArray:
+    """The weighted share of the references' tokens that each prediction covers, shape (n,)."""
+    encoder, keys = static_vectors(), list(map(tuple, references))
+    clips = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    texts = list(dict.fromkeys(chain(predictions, *clips)))
+    tokens = dict(zip(texts, tokens_of(texts, encoder), strict=True))
+    ours = _bags([tokens[text] for text in predictions])
+    theirs = _bags([list(chain.from_iterable(tokens[text] for text in key)) for key in clips])
+    used, rows = np.unique(np.concatenate([ours.tokens, theirs.tokens]), return_inverse=True)
+    table, wanted = encoder.table[used], rows[len(ours.tokens) :]
+    table = table / np.maximum(np.linalg.norm(table, axis=1, keepdims=True), np.float32(1e-9))
+    weights = load_weights().values[theirs.tokens] * theirs.counts
+    clip = np.array([clips[key] for key in keys], dtype=np.int64)
+    shares = np.zeros(len(predictions))
+    for samples in _alike(np.diff(ours.starts), np.diff(theirs.starts)[clip]):
+        own, held_to = table[rows[ours.places(samples)]], theirs.places(clip[samples])
+        cuts = range(_WORDS_AT_ONCE, held_to.shape[1], _WORDS_AT_ONCE)
+        vectors = (table[wanted[part]] for part in np.split(held_to, cuts, axis=1))
+        likest = [(own @ part.swapaxes(1, 2)).max(axis=1) for part in vectors]
+        nearest = np.hstack(likest, dtype=np.float64)
+        totals = weights[held_to].sum(axis=1)
+        covered = (weights[held_to] * nearest).sum(axis=1)
+        np.divide(covered, totals, out=covered, where=totals > 0)
+        shares[samples] = np.where(totals > 0, covered, 0)
+    return np.clip(shares, 0, 1)
+
+
+class _TokenBags(NamedTuple):
+    """Distinct tokens of texts, in order and text after text, and how often each is there.
+
+    Those of text i are tokens[starts[i]:starts[i + 1]].
+    """
+
+    tokens: Ids
+    counts: Ids
+    starts: Ids
+
+    def places(self, texts: Ids) -> Ids:
+        """Where the tokens of texts of equal length stand, a row a text."""
+        first = self.starts[texts][:, None]
+        return first + np.arange(self.starts[texts[0] + 1] - first[0, 0])
+
+
+def _bags(texts: Sequence[Sequence[int]]) -> _TokenBags:
+    lengths = [len(own) for own in texts]
+    every = np.fromiter(chain.from_iterable(texts), dtype=np.int64, count=sum(lengths))
+    size = every.max(initial=0) + 1
+    keys, counts = np.unique(
+        np.repeat(np.arange(len(texts)), lengths) * size + every, return_counts=True
+    )
+    return _TokenBags(keys % size, counts, np.searchsorted(keys, np.arange(len(texts) + 1) * size))
+
+
+def _alike(ours: Ids, theirs: Ids) -> Iterator[Ids]:
+    """Samples with equally many tokens on each side, and some on both, not too many at once."""
+    order = np.lexsort((ours, theirs))
+    order = order[(ours[order] > 0) & (theirs[order] > 0)]
+    new = (np.diff(ours[order]) != 0) | (np.diff(theirs[order]) != 0)
+    for samples in np.split(order, np.flatnonzero(new) + 1) if len(order) else ():
+        most = max(1, _TOKENS_AT_ONCE // int(ours[samples[0]] + theirs[samples[0]]))
+        for start in range(0, len(samples), most):
+            yield samples[start : start + most]
+
+
+def static_vectors() -> WordLlamaEncoder:
+    """The encoder whose tokens have a vector each."""
+    return cast(WordLlamaEncoder, load("wordllama"))
+
+
+def tokens_of(texts: Sequence[str], encoder: WordLlamaEncoder) -> list[list[int]]:
+    """Numbers of the tokens of texts, in lower case and without the final full stop."""
+    plain = {text: readable(text).rstrip(_FULL_STOPS).lower() for text in texts}
+    found = dict(zip(plain, encoder.tokens(list(plain.values())), strict=True))
+    return [found[text] for text in texts]

@@ -1,16 +1,16 @@
 r"""The token rules of the Penn Treebank tokenizer, checked against the output of the original.
 
 A rule's whole match decides which rule wins (the longest, then the first); its group 1 is the
-token. What a pattern matches after group 1 is context that the next token reads again.
-Patterns see shapes, in which foreign characters have stand-ins of their kinds. No text takes more
-than linear time: a rule that could scan far ahead in vain has a guard, and every other scans little
-more than the token it ends in.
+token, and what it matches after that is context that the next token reads again. Patterns see
+shapes, in which foreign characters have stand-ins of their kinds. No text takes more than linear
+time: a rule that could scan far ahead in vain has a guard.
 """
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from string import ascii_letters, digits
 from typing import NamedTuple
 
 from audiocapbench.metrics.shipped import read_lists
@@ -51,19 +51,8 @@ _STAND_INS = {
     "W": WIDE_SPACE,
 }
 _FIRST_KIND = 0x80
-
-
-def _unpacked(runs: str) -> str:
-    """The letter of each character's kind, from U+0080 on."""
-    return "".join(run[0] * int(run[1:], 16) for run in runs.split())
-
-
-_KINDS = _unpacked(_TABLES["kinds"])
-
-THEMSELVES = frozenset(
-    chr(_FIRST_KIND + place) for place, letter in enumerate(_KINDS) if letter == _ITSELF
-)
-"""Characters that have rules of their own."""
+# The letter of each character's kind, from U+0080 on.
+_KINDS = "".join(run[0] * int(run[1:], 16) for run in _TABLES["kinds"].split())
 
 
 def shape_of(text: str) -> str:
@@ -109,11 +98,6 @@ def unbroken(token: str) -> str:
     return brackets(token.replace(" ", "\u00a0"))
 
 
-def ampersand(token: str) -> str:
-    """Resolve ``&amp;`` inside a token."""
-    return _AMPERSAND.sub("&", token)
-
-
 def unsoftened(token: str) -> str:
     """Leave out soft hyphens."""
     return token.replace("\u00ad", "")
@@ -134,9 +118,8 @@ ABBREVIATIONS = read_lists("audiocapbench.metrics.ptb", "abbreviations.toml")
 class Guard:
     """What a rule's match must contain, and how far the characters go that it may consist of.
 
-    Attributes:
-        run: Matches to the end of the run, from wherever in the run it begins.
-        needle: Without one ahead in the run the rule cannot match; with one, it reaches it.
+    ``run`` matches to the end of the run, from wherever in it; without a needle ahead in the run
+    the rule cannot match, with one it reaches it.
     """
 
     run: re.Pattern[str]
@@ -244,7 +227,7 @@ _BEFORE_COMMA = (
     _rule(rf"({_LONG_COMPOUND}\.)[,;:\u3001]", unsoftened, _LONG_COMPOUND_AHEAD),
 )
 _COMPOUND = (
-    _rule(f"({_INITIALS})", ampersand),
+    _rule(f"({_INITIALS})", lambda token: _AMPERSAND.sub("&", token)),
     _rule(r"([A-Za-z0-9]++(?:-[A-Za-z]++){0,2}+(?:\\?/[A-Za-z0-9]++(?:-[A-Za-z]++){0,2}+){1,2}+)"),
     _rule(f"({_LONG_COMPOUND})", unsoftened, _LONG_COMPOUND_AHEAD),
     _rule(f"({_THING})"),
@@ -318,48 +301,40 @@ _FOREIGN = (*_CONTRACTED[1::2], _APOSTROPHED[1], *_BEFORE_COMMA, _COMPOUND[-1], 
 _FOREIGN_WORDS = (*_FOREIGN, _PLAIN_WORD, _ADDRESSES[1])
 
 
-def _rules_by_first() -> dict[str, tuple[Rule, ...]]:
-    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-    table: dict[str, tuple[Rule, ...]] = dict.fromkeys(letters, _WORDS)
-    table |= dict.fromkeys(LETTER + MARK, _FOREIGN_WORDS)
-    table |= dict.fromkeys(_CASELESS, _WORDS)
-    digits = (*_NUMBERS, *_BEFORE_COMMA, *_COMPOUND, _FILE_NAME, _ADDRESSES[2])
-    table |= dict.fromkeys("0123456789", digits)
-    table[DIGIT] = (*_NUMBERS, *_BEFORE_COMMA, _COMPOUND[-1], _FILE_NAME, _ADDRESSES[1])
-    table |= {
-        "'": (*_APOSTROPHE_FIRST, *_FACES, _RUNS),
-        "\u2019": (*_APOSTROPHE_FIRST, _QUOTES),
-        "\u0092": (*_APOSTROPHE_FIRST, _QUOTES),
-        "&": (*_APOSTROPHE_FIRST, _ENTITY, _PLAIN_WORD, *_ADDRESSES[1:3]),
-        "-": (_NUMBERS[2], _BRACKET_NAMES, *_FACES, _RUNS),
-        "+": (*_NUMBERS[2:], _ADDRESSES[1]),
-        "\u00ad": (_NUMBERS[2], *_FOREIGN_WORDS),
-        "(": (*_NUMBERS[3:], *_FACES),
-        "<": (*_MARKUP, *_FACES, _ADDRESSES[2]),
-        ">": (*_MARKUP, *_FACES),
-        "@": (*_TAGS, _RUNS),
-        "\\": (_RUNS,),
-        "#": (*_TAGS, _RUNS, _ADDRESSES[1]),
-        "$": _SHARPS,
-        "*": (_RUNS, _ADDRESSES[1]),
-        "~": (*_FACES, _ADDRESSES[1]),
-        "%": (_ADDRESSES[1],),
-    }
-    table |= dict.fromkeys(SYMBOL + DROPPED + NO_BREAK + WIDE_SPACE, (_ADDRESSES[1],))
-    table |= dict.fromkeys(SIGN + SUPERSCRIPT + SUBSCRIPT, (_SCRIPTS, _ADDRESSES[1]))
-    table |= dict.fromkeys(",\u066b\u066c", _NUMBERS[2:3])
-    table["."] = (_NUMBERS[2], _ELLIPSIS)
-    table |= dict.fromkeys(
+_NUMBER_ONLY, _HOST_ONLY = _NUMBERS[2], _ADDRESSES[1]
+RULES_BY_FIRST: dict[str, tuple[Rule, ...]] = {
+    **dict.fromkeys(ascii_letters + _CASELESS, _WORDS),
+    **dict.fromkeys(LETTER + MARK, _FOREIGN_WORDS),
+    **dict.fromkeys(digits, (*_NUMBERS, *_BEFORE_COMMA, *_COMPOUND, _FILE_NAME, _ADDRESSES[2])),
+    DIGIT: (*_NUMBERS, *_BEFORE_COMMA, _COMPOUND[-1], _FILE_NAME, _HOST_ONLY),
+    "'": (*_APOSTROPHE_FIRST, *_FACES, _RUNS),
+    **dict.fromkeys("\u2019\u0092", (*_APOSTROPHE_FIRST, _QUOTES)),
+    "&": (*_APOSTROPHE_FIRST, _ENTITY, _PLAIN_WORD, *_ADDRESSES[1:3]),
+    "-": (_NUMBER_ONLY, _BRACKET_NAMES, *_FACES, _RUNS),
+    "+": (*_NUMBERS[2:], _HOST_ONLY),
+    "\u00ad": (_NUMBER_ONLY, *_FOREIGN_WORDS),
+    "(": (*_NUMBERS[3:], *_FACES),
+    "<": (*_MARKUP, *_FACES, _ADDRESSES[2]),
+    ">": (*_MARKUP, *_FACES),
+    "@": (*_TAGS, _RUNS),
+    "#": (*_TAGS, _RUNS, _HOST_ONLY),
+    "$": _SHARPS,
+    "*": (_RUNS, _HOST_ONLY),
+    "~": (*_FACES, _HOST_ONLY),
+    **dict.fromkeys("%" + SYMBOL + DROPPED + NO_BREAK + WIDE_SPACE, (_HOST_ONLY,)),
+    **dict.fromkeys(SIGN + SUPERSCRIPT + SUBSCRIPT, (_SCRIPTS, _HOST_ONLY)),
+    **dict.fromkeys(",\u066b\u066c", (_NUMBER_ONLY,)),
+    ".": (_NUMBER_ONLY, _ELLIPSIS),
+    **dict.fromkeys(
         "`\u0091\u0093\u0094\u2018\u201a\u201b\u201c\u201d\u201e\u201f\u2039\u203a\u00ab\u00bb",
         (_QUOTES,),
-    )
-    table |= dict.fromkeys(":", (_NUMBERS[2], *_FACES))
-    table |= dict.fromkeys(";=^", _FACES)
-    table |= dict.fromkeys("!?_", (_RUNS,))
-    for character in THEMSELVES - set(_CASELESS):
-        table[character] = (*table.get(character, ()), _ADDRESSES[1])
-    return table
-
-
-RULES_BY_FIRST = _rules_by_first()
+    ),
+    ":": (_NUMBER_ONLY, *_FACES),
+    **dict.fromkeys(";=^", _FACES),
+    **dict.fromkeys("!?_\\", (_RUNS,)),
+}
 """Which rules can start with which character; all others are tokens by themselves."""
+# Characters that have rules of their own, and may begin an address as well.
+for _place in (place for place, letter in enumerate(_KINDS) if letter == _ITSELF):
+    if (_character := chr(_FIRST_KIND + _place)) not in _CASELESS:
+        RULES_BY_FIRST[_character] = (*RULES_BY_FIRST.get(_character, ()), _HOST_ONLY)

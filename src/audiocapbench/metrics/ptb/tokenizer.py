@@ -3,24 +3,23 @@ without Java; the rules themselves are in ``ptb.rules``."""
 
 import re
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from string import ascii_letters, ascii_lowercase, digits
-from typing import TYPE_CHECKING
 
 from audiocapbench.metrics.ptb.rules import (
+    ABBREVIATIONS,
     DIGIT,
     DROPPED,
     NO_BREAK,
+    RULES_BY_FIRST,
     WIDE_SPACE,
+    Guard,
     shape_of,
     sign,
 )
 
-if TYPE_CHECKING:
-    from audiocapbench.metrics.ptb.rules import Guard, Rule
-
-    _Ahead = dict[Guard, tuple[int, int]]
-    """For each guard the end of the run that was searched last, and where its last needle is."""
+_Ahead = dict[Guard, tuple[int, int]]
+"""For each guard the end of the run that was searched last, and where its last needle is."""
 
 TOKENIZER = "ptb-3.4.1"
 """How signatures name this tokenizer: by the version of the original that it equals."""
@@ -42,27 +41,19 @@ _DROPPED_UNLESS_BEFORE = {
     ",": frozenset(f"{digits}{DIGIT}"),
     ".": frozenset(f"{digits}{DIGIT}. {NO_BREAK}"),
 }
-_SPLIT_WORDS = "cannot gonna gotta lemme gimme wanna"
+# Words that look plain and have a rule of their own.
+_SPLIT_WORDS = "cannot gonna gotta lemme gimme wanna".split()
+_SHORTENED = " ".join(words for name, words in ABBREVIATIONS.items() if name != "openers").split()
+_NOT_PLAIN = {f"{word}." for word in (*_SPLIT_WORDS, *_SHORTENED, *ascii_lowercase)}
+_NOT_PLAIN |= set(_SPLIT_WORDS)
 _TEXTS_KEPT = 2**18
 
 
-@cache
-def _rules() -> "tuple[dict[str, tuple[Rule, ...]], frozenset[str]]":
-    """Rules by first character, and the words that have one; they take a while to be compiled."""
-    from audiocapbench.metrics.ptb.rules import ABBREVIATIONS, RULES_BY_FIRST
-
-    kept = [words for name, words in ABBREVIATIONS.items() if name != "openers"]
-    abbreviated = " ".join([*kept, *ascii_lowercase])
-    with_period = {f"{word}." for word in f"{_SPLIT_WORDS} {abbreviated}".split()}
-    return RULES_BY_FIRST, frozenset(_SPLIT_WORDS.split()) | with_period
-
-
 def tokenize(text: str) -> list[str]:
-    """Split a caption into lower-case tokens without punctuation.
+    """Split a caption into lower-case tokens without punctuation, in linear time.
 
     The text counts as one line that nothing follows: line breaks in it are spaces. A token may
-    contain no-break spaces (``1 1/2`` is one token), as in the original. Time is linear in the
-    length of the text.
+    contain no-break spaces (``1 1/2`` is one token), as in the original.
     """
     # The line break is what rules see behind the last token.
     shape = shape_of(text) + "\n"
@@ -76,9 +67,9 @@ def tokenize(text: str) -> list[str]:
             position += 1
             continue
         if first in _PLAIN_FIRST and (run := _PLAIN_WORDS.match(shape, position)):
-            words = _plain_tokens(run.group())
-            if words is not None:
-                tokens += words
+            words = run.group().lower().replace(",", " ").split()
+            if _NOT_PLAIN.isdisjoint(words):
+                tokens += [word.rstrip(".") for word in words]
                 position = run.end()
                 continue
         token, position = _next_token(text, shape, position, ahead)
@@ -99,22 +90,14 @@ def parts_of(text: str) -> Sequence[str]:
     return joined.split() if "\u00a0" in joined else tokens_of(text)
 
 
-def _plain_tokens(run: str) -> list[str] | None:
-    """Split a run of plain words; None where one of them has a rule of its own."""
-    words = run.lower().replace(",", " ").split()
-    if not _rules()[1].isdisjoint(words):
-        return None
-    return [word.rstrip(".") for word in words] if "." in run else words
-
-
-def _next_token(text: str, shape: str, position: int, ahead: "_Ahead") -> tuple[str, int]:
+def _next_token(text: str, shape: str, position: int, ahead: _Ahead) -> tuple[str, int]:
     """Read one token by the rules: its text, and where the next one may begin.
 
     The longest match wins, the first rule among equals.
     """
     first = shape[position]
     best, stop, longest = None, position + 1, position
-    for rule in _rules()[0].get(first, ()):
+    for rule in RULES_BY_FIRST.get(first, ()):
         pattern, _, guard = rule
         if guard is not None:
             known = ahead.get(guard)
@@ -131,7 +114,7 @@ def _next_token(text: str, shape: str, position: int, ahead: "_Ahead") -> tuple[
     return "" if first in _TRACELESS else sign(token).lower(), stop
 
 
-def _searched(shape: str, guard: "Guard", position: int) -> tuple[int, int]:
+def _searched(shape: str, guard: Guard, position: int) -> tuple[int, int]:
     """Where a run ends, and where the last thing in it stands that the guard looks for."""
     run = guard.run.match(shape, position)
     end, last = max(run.end() if run else 0, position + 1), -1
