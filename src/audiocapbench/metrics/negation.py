@@ -5,7 +5,7 @@ The elements judge reads captions with it, the silence probe of MECAT answers ab
 
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 _NOTHING: frozenset[str] = frozenset()
 _PREFIXES = ("non-", "non")
@@ -17,15 +17,14 @@ class NegationRules:
     """Words by what they do to a denial.
 
     Attributes:
-        negators: Deny what follows in the clause.
-        endings: Words that end so negate as well, such as "isn't".
+        negators: Deny what follows in the clause; so do words with these ``endings`` ("isn't").
         breaks: After these, a denial no longer holds.
         list_words: "No speech, music or birds" is one list; these words hold it together.
         reach: How many words ahead a list is looked for.
         adjectives: Deny what they stand beside: what follows if it is near, else what precedes.
         there: After "not", these say that what stands before is not there.
-        starters: After a comma or "and", these begin something new.
-        bare_starters: These as well, unless a list goes on to ", or".
+        starters: After a comma or "and", these begin something new; so do ``bare_starters``, unless
+            a list goes on to ", or".
         auxiliaries: After a comma, these go on with a sentence that a denial had interrupted.
         things: Words for what can be denied; "non-" negates them.
         names: Whether words name such a thing at a place. Without it every comma ends a denial,
@@ -53,10 +52,7 @@ class NegationRules:
 
 
 def find_denials(words: Sequence[str], rules: NegationRules) -> list[int | None]:
-    """For each word and comma of a sentence, the place of what denies it; None where nothing does.
-
-    A negator denies itself.
-    """
+    """For each word and comma of a sentence, the place of what denies it; a negator is denied."""
     found: list[int | None] = [None] * len(words)
     begins, denier = 0, None
     for place, word in enumerate(words):
@@ -65,7 +61,9 @@ def find_denials(words: Sequence[str], rules: NegationRules) -> list[int | None]
         ):
             begins, denier = place, None
         if _denies_beside(words, place, rules):
-            if _named_near(words, place, rules):
+            near = range(place + 1, min(len(words), place + 1 + _NEAR))
+            clause = takewhile(lambda later: not _breaks(words, later, rules), near)
+            if rules.names is not None and any(rules.names(words, later) for later in clause):
                 denier = place
             else:
                 found[begins:place] = [place] * (place - begins)
@@ -95,15 +93,6 @@ def _denies_beside(words: Sequence[str], place: int, rules: NegationRules) -> bo
     if word in ("not", "never", "cannot") or word.endswith(rules.endings):
         return any(one in rules.there for one in words[place + 1 : place + 4])
     return word == "absence" and bool(rules.adjectives) and words[place + 1 : place + 2] != ["of"]
-
-
-def _named_near(words: Sequence[str], place: int, rules: NegationRules) -> bool:
-    for later in range(place + 1, min(len(words), place + 1 + _NEAR)):
-        if _breaks(words, later, rules):
-            return False
-        if rules.names is not None and rules.names(words, later):
-            return True
-    return False
 
 
 def _comma_ends(words: Sequence[str], denier: int, comma: int, rules: NegationRules) -> bool:

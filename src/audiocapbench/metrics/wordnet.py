@@ -1,11 +1,10 @@
-"""WordNet 3.0's synonyms and morphology, from the table that ships with the package.
+"""WordNet 3.0's synonyms and morphology: which words METEOR may take for which.
 
-It answers one question, which words METEOR may take for which; it is no WordNet browser. The
-table is made by ``tools/make_wordnet_table.py``.
+The table that ships with the package is made by ``tools/make_wordnet_table.py``.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -49,35 +48,34 @@ class _Part(NamedTuple):
     exceptions: dict[str, str]
     rules: tuple[tuple[str, str], ...]
 
-    def bases(self, form: str) -> list[str]:
-        """The form itself and what it may be an inflection of, whether there are such words."""
-        if form in self.exceptions:
-            return [form, *self.exceptions[form].split(" ")]
-        return [form] + [form[: -len(old)] + new for old, new in self.rules if form.endswith(old)]
-
-    def numbers(self, wanted: Set[str]) -> dict[str, int]:
-        """Numbers of those words that there are: few are looked up, many are met on one walk."""
-        if len(wanted) > _MANY:
-            return {word: number for number, word in enumerate(self.words) if word in wanted}
-        found = [(word, bisect_left(self.words, word)) for word in wanted]
-        return {word: place for word, place in found if self.words[place : place + 1] == [word]}
-
     def synonyms(self, words: Sequence[str]) -> tuple[IntArray, IntArray]:
         """Places of words, and the number of a synonym of each; some repeat."""
-        bases = [(place, base) for place, word in enumerate(words) for base in self.bases(word)]
-        numbers = self.numbers({base for _, base in bases})
+        # A form may be itself or an inflection, whether there are such words.
+        bases: list[tuple[int, str]] = []
+        for place, form in enumerate(words):
+            if form in self.exceptions:
+                found = self.exceptions[form].split(" ")
+            else:
+                found = [form[: -len(old)] + new for old, new in self.rules if form.endswith(old)]
+            bases += [(place, base) for base in (form, *found)]
+        wanted = {base for _, base in bases}
+        # Few words are looked up, many are met on one walk.
+        if len(wanted) > _MANY:
+            numbers = {word: number for number, word in enumerate(self.words) if word in wanted}
+        else:
+            slots = ((word, bisect_left(self.words, word)) for word in wanted)
+            numbers = {word: at for word, at in slots if self.words[at : at + 1] == [word]}
         lemmas = [(place, numbers[base]) for place, base in bases if base in numbers]
         owners, leading = np.array(lemmas, dtype=np.int64).reshape(-1, 2).T
         return self.names.follow(*self.synsets.follow(owners, leading))
 
 
 def synonyms(words: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Pairs of a word's place and a synonym of it; some repeat.
+    """Pairs of a word's place and a synonym of it; some repeat. All are in lower case.
 
     The synonyms of a word are the one-word names of all synsets of the word or a base form of it,
-    in any part of speech: what NLTK's METEOR makes of ``wordnet.synsets(word)``. A word that
-    WordNet has is its own synonym. The relation is not symmetric, for only ``words`` are reduced
-    to base forms. All are in lower case.
+    in any part of speech: what NLTK's METEOR makes of ``wordnet.synsets(word)``. The relation is
+    not symmetric, for only ``words`` are reduced to base forms.
     """
     for part in _parts():
         owners, numbers = part.synonyms(words)
@@ -85,11 +83,7 @@ def synonyms(words: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def synonym_pairs(words: Sequence[str], others: Sequence[str]) -> IntArray:
-    """Find which of the others, which are distinct, are synonyms of which words.
-
-    Returns:
-        Distinct pairs (place in words, place in others) in ascending order, shape (n, 2).
-    """
+    """Distinct pairs (place in words, place in others) of synonyms, in ascending order, (n, 2)."""
     places = {other: place for place, other in enumerate(others)}
     found = {(owner, places[name]) for owner, name in synonyms(words) if name in places}
     return np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
