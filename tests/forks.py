@@ -36,7 +36,7 @@ from typing import IO, Any, Self
 # What a command imports before it asks or scores; nothing that costs more than it saves.
 _ROOMS = (
     "annotate.check annotate.hear annotate.merge annotate.split benchmarks.audio_tables "
-    "cli.progress engine judges.elements library metrics models.endpoint "
+    "cli.progress engine judges.elements library metrics models.openai_chat "
     "report.tables scores.estimate store study.race"
 ).split()
 _OTHERS = ("anyio._backends._asyncio", "scipy.special")

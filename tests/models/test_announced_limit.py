@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.models.endpoint import PROVIDER, create
 from audiocapbench.models.model import ModelSettings
+from audiocapbench.models.openai_chat import ENDPOINT, create_endpoint
 from audiocapbench.models.remote import AnnouncedLimit, announced_limit
 from fakes.http_server import HttpServer, json_response
 from fakes.openai_server import completion
@@ -63,8 +63,8 @@ def test_what_cannot_be_true_is_not(said: tuple[str, str, str]) -> None:
 def test_a_model_knows_what_its_last_answer_told(tmp_path: Path) -> None:
     told = headers("500", "499", "120ms")
     with HttpServer(lambda _request: json_response(completion(), headers=told)) as server:
-        model = create(f"endpoint/m@{server.url}/v1", ModelSettings())
-        asked = question(tmp_path, PROVIDER.contract)
+        model = create_endpoint(f"endpoint/m@{server.url}/v1", ModelSettings())
+        asked = question(tmp_path, ENDPOINT.contract)
         ask(model, asked)
         assert model.announced == AnnouncedLimit(500, 499, 0.12)
         told.clear()

@@ -8,8 +8,8 @@ import pytest
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError
 from audiocapbench.models import Question, create_model
-from audiocapbench.models.endpoint import PROVIDER, create
 from audiocapbench.models.model import ModelSettings
+from audiocapbench.models.openai_chat import ENDPOINT, create_endpoint
 from fakes import faults
 from fakes.faults import Plan
 from fakes.openai_server import OpenAIServer, heard
@@ -31,12 +31,12 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
 
 @pytest.fixture
 def asked(tmp_path: Path) -> Question:
-    return question(tmp_path, PROVIDER.contract)
+    return question(tmp_path, ENDPOINT.contract)
 
 
 def test_a_server_gets_the_protocol_and_nothing_else(server: OpenAIServer, asked: Question) -> None:
     name = f"endpoint/Qwen/Qwen2-Audio-7B-Instruct@{server.base_url}"
-    model = create(name, ModelSettings(max_tokens=99))
+    model = create_endpoint(name, ModelSettings(max_tokens=99))
     assert [reply.text for reply in ask(model, asked)] == ["A dog barks."]
     [request] = server.requests
     body = request.json
@@ -51,7 +51,7 @@ def test_a_server_gets_the_protocol_and_nothing_else(server: OpenAIServer, asked
 def test_no_key_of_another_provider_is_sent_to_a_server(
     server: OpenAIServer, asked: Question
 ) -> None:
-    ask(create(f"endpoint/m@{server.base_url}", ModelSettings()), asked)
+    ask(create_endpoint(f"endpoint/m@{server.base_url}", ModelSettings()), asked)
     headers = server.requests[0].headers
     assert "authorization" not in headers
     for secret in (OTHER_KEY, "org-of-the-user", "project-of-the-user", "team-of-the-user"):
@@ -63,20 +63,20 @@ def test_a_server_with_a_key_gets_the_one_meant_for_it(
 ) -> None:
     monkeypatch.setenv("ENDPOINT_API_KEY", "token-abc-123")
     with OpenAIServer(key="token-abc-123") as server:
-        [reply] = ask(create(f"endpoint/m@{server.base_url}/", ModelSettings()), asked)
+        [reply] = ask(create_endpoint(f"endpoint/m@{server.base_url}/", ModelSettings()), asked)
     assert reply.status is Status.OK
 
 
 def test_a_server_that_wants_a_key_says_which_variable_to_set(asked: Question) -> None:
     with OpenAIServer(key="token-abc-123") as server:
-        model = create(f"endpoint/m@{server.base_url}", ModelSettings())
+        model = create_endpoint(f"endpoint/m@{server.base_url}", ModelSettings())
         with pytest.raises(FatalError, match="ENDPOINT_API_KEY"):
             ask(model, asked)
 
 
 def test_an_address_without_its_path_is_explained(server: OpenAIServer, asked: Question) -> None:
     with pytest.raises(FatalError, match="usually ends in /v1"):
-        ask(create(f"endpoint/m@{server.url}", ModelSettings()), asked)
+        ask(create_endpoint(f"endpoint/m@{server.url}", ModelSettings()), asked)
 
 
 @pytest.mark.parametrize(
@@ -93,13 +93,13 @@ def test_the_words_of_every_kind_of_server_reach_the_user(
 ) -> None:
     server.plan = Plan([faults.status(400, body)])
     with pytest.raises(RefusedQuestionError, match="no audio tower"):
-        ask(create(f"endpoint/m@{server.base_url}", ModelSettings()), asked)
+        ask(create_endpoint(f"endpoint/m@{server.base_url}", ModelSettings()), asked)
 
 
 def test_a_server_that_is_loading_is_asked_again(server: OpenAIServer, asked: Question) -> None:
     server.plan = Plan([faults.status(503, b'{"error": {"message": "Loading model"}}')])
     with pytest.raises(TransientError, match="Loading model"):
-        ask(create(f"endpoint/m@{server.base_url}", ModelSettings()), asked)
+        ask(create_endpoint(f"endpoint/m@{server.base_url}", ModelSettings()), asked)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_server_that_is_loading_is_asked_again(server: OpenAIServer, asked: Qu
 )
 def test_a_name_or_address_that_is_none_is_refused(name: str) -> None:
     with pytest.raises(ModelError):
-        create(name, ModelSettings())
+        create_endpoint(name, ModelSettings())
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_secret_in_an_address_is_refused_and_not_shown(address: str) -> None:
 
 def test_a_password_in_the_address_is_refused_and_not_shown() -> None:
     with pytest.raises(ModelError, match="must not hold") as caught:
-        create("endpoint/m@http://me:hunter2hunter2@host/v1", ModelSettings())
+        create_endpoint("endpoint/m@http://me:hunter2hunter2@host/v1", ModelSettings())
     assert "hunter2" not in str(caught.value)
 
 
@@ -160,18 +160,18 @@ def test_a_password_in_the_address_is_refused_and_not_shown() -> None:
     ],
 )
 def test_addresses_of_all_kinds_are_taken(url: str, host: str) -> None:
-    assert create(f"endpoint/a@b/c@{url}", ModelSettings()).parameters["host"] == host
+    assert create_endpoint(f"endpoint/a@b/c@{url}", ModelSettings()).parameters["host"] == host
 
 
 def test_a_system_prompt_goes_before_every_question_and_into_the_cache_key(
     server: OpenAIServer, tmp_path: Path
 ) -> None:
     name = f"endpoint/qwen@{server.base_url}"
-    told = create(name, ModelSettings(system="You are a helpful assistant"))
-    ask(told, question(tmp_path, PROVIDER.contract))
+    told = create_endpoint(name, ModelSettings(system="You are a helpful assistant"))
+    ask(told, question(tmp_path, ENDPOINT.contract))
     [request] = server.requests
     system, asked = request.json["messages"]
     assert system == {"role": "system", "content": "You are a helpful assistant"}
     assert asked["role"] == "user"
     assert told.parameters["system"] == "You are a helpful assistant"
-    assert "system" not in create(name, ModelSettings()).parameters
+    assert "system" not in create_endpoint(name, ModelSettings()).parameters

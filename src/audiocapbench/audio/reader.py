@@ -22,28 +22,20 @@ from audiocapbench.audio.files import WavHeader, hashed, open_plain, plain_wav
 from audiocapbench.audio.waveform import MOST_BYTES, Samples, Waveform, mixed, resampled
 from audiocapbench.errors import AudioError
 
-
-class Container(NamedTuple):
-    """A kind of file: what people call it, FFmpeg's name for it, and how it begins."""
-
-    label: str
-    demuxer: str
-    head: bytes
-
-
 HEAD_BYTES = 384
-_CONTAINERS = (
-    Container("MP4", "mov", rb".{4}(ftyp|moov|mdat|wide|free|skip)"),
-    Container("WebM or Matroska", "matroska", rb"\x1aE\xdf\xa3"),
-    Container("WMA", "asf", rb"0&\xb2u\x8ef\xcf\x11"),
-    Container("AAC", "aac", rb"\xff[\xf0\xf1\xf8\xf9]"),
-    Container("AMR", "amr", rb"#!AMR"),
-    Container("CAF", "caf", rb"caff"),
-    Container("AVI", "avi", rb"RIFF.{4}AVI "),
-    Container("Flash video", "flv", rb"FLV\x01"),
-    Container("MPEG transport", "mpegts", rb"G.{187}G"),
-    Container("MPEG program", "mpeg", rb"\0\0\x01\xba"),
-)
+# How files begin, what people call them, and FFmpeg's name for that.
+_CONTAINERS = {
+    rb".{4}(ftyp|moov|mdat|wide|free|skip)": ("MP4", "mov"),
+    rb"\x1aE\xdf\xa3": ("WebM or Matroska", "matroska"),
+    rb"0&\xb2u\x8ef\xcf\x11": ("WMA", "asf"),
+    rb"\xff[\xf0\xf1\xf8\xf9]": ("AAC", "aac"),
+    rb"#!AMR": ("AMR", "amr"),
+    rb"caff": ("CAF", "caf"),
+    rb"RIFF.{4}AVI ": ("AVI", "avi"),
+    rb"FLV\x01": ("Flash video", "flv"),
+    rb"G.{187}G": ("MPEG transport", "mpegts"),
+    rb"\0\0\x01\xba": ("MPEG program", "mpeg"),
+}
 
 
 class ContainerReader:
@@ -51,16 +43,16 @@ class ContainerReader:
 
     exact = False
 
-    def __init__(self, file: BinaryIO, container: Container, where: str) -> None:
+    def __init__(self, file: BinaryIO, label: str, demuxer: str, where: str) -> None:
         try:
             import av
         except ImportError:
-            needs = f"is {container.label}, which needs PyAV"
+            needs = f"is {label}, which needs PyAV"
             install = "pip install 'audiocapbench[formats]'"
             raise AudioError(f"{needs}: {install}", subject=where) from None
         self._resampler = av.AudioResampler(format="flt")
         with ExitStack() as opened:
-            self._file = av.open(file, format=container.demuxer, metadata_errors="replace")
+            self._file = av.open(file, format=demuxer, metadata_errors="replace")
             opened.callback(self._file.close)
             if not self._file.streams.audio:
                 raise AudioError("has no audio stream", subject=where)
@@ -73,7 +65,7 @@ class ContainerReader:
         # What the first frame has, and not the header: an AAC stream may be of twice the rate.
         self.rate = int(first.sample_rate)
         self.channels = int(first.layout.nb_channels)
-        timed = container.demuxer == "mov" and stream.duration
+        timed = demuxer == "mov" and stream.duration
         self.claimed = int(stream.duration * stream.time_base * self.rate) if timed else None
         self._frames = chain([first], decoded)
 
@@ -128,11 +120,7 @@ class AudioStream(NamedTuple):
 
 
 def probe(source: Source) -> AudioInfo:
-    """See how long a clip is: by its header where that can be, else by decoding.
-
-    Raises:
-        AudioError: The file is missing, empty, not audio, or holds no samples.
-    """
+    """See how long a clip is: by its header where that can be, else by decoding."""
     where = _where(source)
     with _opened(source) as (reader, _):
         size = len(source) if isinstance(source, bytes) else source.stat().st_size
@@ -170,12 +158,8 @@ def open_stream(
 ) -> Iterator[AudioStream]:
     """Decode a clip as it is needed: the first seconds, mixed down, at another rate.
 
-    Args:
-        spare_s: How much longer than ``seconds`` it may be; by default it may be of any length.
-
-    Raises:
-        AudioError: The file is missing, corrupt, too long, cut short, or holds no (finite)
-            samples; also while the blocks are read.
+    It may be longer by ``spare_s``, by default of any length. Also while the blocks are read, a
+    file that is missing, corrupt, too long, cut short, or without finite samples is an AudioError.
     """
     where = _where(source)
     with _opened(source) as (reader, head):
@@ -195,11 +179,7 @@ def open_stream(
 
 
 def decode(source: Source, *, mono: bool = False, rate: int | None = None) -> Waveform:
-    """Decode a whole WAV, FLAC, OGG or MP3 file, or with the extra ``formats`` MP4, WebM, ….
-
-    Raises:
-        AudioError: As of ``open_stream``, or that it is too large to be held.
-    """
+    """Decode a whole WAV, FLAC, OGG or MP3 file, or with the extra ``formats`` MP4, WebM, …."""
     kept: list[Samples] = []
     size = 0
     with open_stream(source, mono=mono, rate=rate) as stream:
@@ -324,12 +304,12 @@ def _opened(source: Source) -> Iterator[tuple[Reader, bytes]]:
                 else:
                     reader = _SoundFileReader(source, where)
         except AudioError:
-            known = (one for one in _CONTAINERS if re.match(one.head, head, re.DOTALL))
+            known = (one for start, one in _CONTAINERS.items() if re.match(start, head, re.DOTALL))
             if (container := next(known, None)) is None:
                 raise
             file.seek(0)
             with decoding(where):
-                reader = ContainerReader(file, container, where)
+                reader = ContainerReader(file, *container, where)
         with closing(reader):
             yield reader, head
 

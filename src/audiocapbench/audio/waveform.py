@@ -1,7 +1,4 @@
-"""Samples in memory and in blocks: mixed down, resampled, encoded.
-
-What is done to blocks one after another gives, bit for bit, what is done to all of them at once.
-"""
+"""Samples in memory and in blocks, bit for bit the same: mixed down, resampled, encoded."""
 
 import struct
 from collections.abc import Iterable, Iterator
@@ -54,11 +51,12 @@ class Waveform:
 
 def mixed(samples: Samples) -> Samples:
     """All channels as one: their mean."""
+    mean: Samples
     if samples.shape[1] == 2:
         # The same to the last bit; numpy's mean of two columns takes ten times as long.
-        both: Samples = (samples[:, :1] + samples[:, 1:]) / np.float32(2)
-        return both
-    mean: Samples = samples.mean(axis=1, keepdims=True, dtype=np.float32)
+        mean = (samples[:, :1] + samples[:, 1:]) / np.float32(2)
+    else:
+        mean = samples.mean(axis=1, keepdims=True, dtype=np.float32)
     return mean
 
 

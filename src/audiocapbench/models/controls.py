@@ -1,8 +1,4 @@
-"""Controls: models whose quality is known beforehand, so that a metric can be seen to work.
-
-``right`` answers with one of the clip's references, which then no longer counts as one; ``safe``
-with a generic sentence; ``wrong`` with a reference of another clip; ``empty`` with nothing.
-"""
+"""Controls: models whose quality is known beforehand, so that a metric can be seen to work."""
 
 import hashlib
 from collections.abc import Mapping, Sequence

@@ -7,24 +7,16 @@ from typing import Any
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
+from audiocapbench.models import replies
 from audiocapbench.models.http_client import HttpModel
 from audiocapbench.models.model import AudioContract, Model, ModelSettings, Question
-from audiocapbench.models.openai_chat import CHAT_SETTINGS, ChatDialect, ChatModel, request_options
+from audiocapbench.models.openai_chat import CHAT_SETTINGS, ChatModel, request_options
 from audiocapbench.models.provider import TOOL, KnownModel, Provider
 from audiocapbench.models.remote import (
-    RemoteModel,
     SentBody,
     no_answer,
     remote_model,
     time_to_answer,
-)
-from audiocapbench.models.replies import (
-    choice_ending,
-    cleaned,
-    failed_reply,
-    json_object,
-    metered,
-    used_by,
 )
 
 URL_NAME = "DASHSCOPE_HTTP_BASE_URL"
@@ -57,8 +49,25 @@ class QwenAudioModel(HttpModel):
         with time_to_answer(self._remote, self._timeout_s):
             reply = await self.post(_GENERATION, SentBody(request, question.audio))
             if not reply.is_success:
-                return failed_reply(reply, self._remote)
-            return cleaned(_generation_reply(reply.json(), self._remote))
+                return replies.failed_reply(reply, self._remote)
+            body = reply.json()
+            output = replies.json_object(body).get("output")
+            if not isinstance(output, dict):
+                reason = "answered with something that is not a generation"
+                raise no_answer(self._remote, reason, reply=replies.used_by(body))
+            ending = replies.choice_ending(body, output.get("choices"), self._remote)
+            return replies.cleaned(replies.metered(body, self._remote, ending))
+
+
+class QwenOmniModel(ChatModel):
+    """A Qwen-Omni model, which takes base64 behind an empty media type, before the text."""
+
+    with_audio: Mapping[str, Any] = {"modalities": ["text"]}
+    streamed = True
+
+    def content(self, instruction: str, data: str) -> list[Mapping[str, Any]]:
+        """The parts of a user's message."""
+        return super().content(instruction, f"data:;base64,{data}")[::-1]
 
 
 def create(name: str, settings: ModelSettings) -> Model:
@@ -71,26 +80,8 @@ def create(name: str, settings: ModelSettings) -> Model:
         options = request_options(settings, known, temperature=None)
         return QwenAudioModel(remote, QWEN_AUDIO, options, settings.timeout_s)
     url = remote.url.removesuffix("/api/v1") + "/compatible-mode/v1"
-    dialect = ChatDialect(_audio_then_text, {"modalities": ["text"]}, streamed=True)
     remote = replace(remote, url=url)
-    return ChatModel(remote, QWEN_OMNI, settings, request_options(settings, known), dialect)
-
-
-def _generation_reply(body: Any, remote: RemoteModel) -> Reply:
-    output = json_object(body).get("output")
-    if not isinstance(output, dict):
-        reason = "answered with something that is not a generation"
-        raise no_answer(remote, reason, reply=used_by(body))
-    return metered(body, remote, choice_ending(body, output.get("choices"), remote))
-
-
-def _audio_then_text(instruction: str, data: str) -> list[Mapping[str, Any]]:
-    """The parts of a message as Qwen-Omni takes them: base64 behind an empty media type."""
-    uri = f"data:;base64,{data}"
-    return [
-        {"type": "input_audio", "input_audio": {"data": uri, "format": "wav"}},
-        {"type": "text", "text": instruction},
-    ]
+    return QwenOmniModel(remote, QWEN_OMNI, settings, known)
 
 
 PROVIDER = Provider(

@@ -18,6 +18,7 @@ from anyio import to_thread
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError
+from audiocapbench.models import replies
 from audiocapbench.models.http_client import HttpModel
 from audiocapbench.models.model import AudioContract, ModelSettings, Parameters, Question, SentAudio
 from audiocapbench.models.openai_batches import UPLOAD_S, BatchState, ProviderBatches
@@ -33,20 +34,7 @@ from audiocapbench.models.remote import (
     no_answer,
     time_to_answer,
 )
-from audiocapbench.models.replies import (
-    Ending,
-    HttpReply,
-    Json,
-    clean,
-    count,
-    ending_as,
-    failed_reply,
-    first_choice,
-    json_object,
-    json_objects,
-    metered,
-    used_by,
-)
+from audiocapbench.models.replies import Json
 
 AUDIO = AudioContract("wav", longest_s=34_200.0, largest_bytes=2_000_000_000)
 # Vertex AI has no file service: what does not fit into a request cannot be sent.
@@ -77,7 +65,8 @@ def create(name: str, settings: ModelSettings) -> "Gemini":
     project = os.environ.get("VERTEX_PROJECT", "").strip()
     if not project:
         hint, key_name = "GOOGLE_GEMINI_BASE_URL", " or ".join(PROVIDER.key_names)
-        address = _address(hint, "generativelanguage.googleapis.com")
+        url = os.environ.get(hint, "").strip() or "https://generativelanguage.googleapis.com"
+        address = checked_url(url, hint)
         remote = RemoteModel(name, model_id, *address, key_name, hint, key_of(PROVIDER))
         return Gemini(remote, AUDIO, options, settings.timeout_s, "v1beta")
     require_packages("gemini/… through Vertex AI", PROVIDER.extra, "google.auth")
@@ -85,7 +74,9 @@ def create(name: str, settings: ModelSettings) -> "Gemini":
     host = {"global": "aiplatform"}.get(location, f"{location}-aiplatform")
     if location in ("us", "eu"):
         host = f"aiplatform.{location}.rep"
-    address = _address("GOOGLE_VERTEX_BASE_URL", f"{host}.googleapis.com")
+    hint = "GOOGLE_VERTEX_BASE_URL"
+    url = os.environ.get(hint, "").strip() or f"https://{host}.googleapis.com"
+    address = checked_url(url, hint)
     key_name = "VERTEX_PROJECT and its credentials"
     remote = RemoteModel(name, model_id, *address, key_name, "VERTEX_LOCATION")
     place = f"projects/{project}/locations/{location}/"
@@ -93,12 +84,7 @@ def create(name: str, settings: ModelSettings) -> "Gemini":
 
 
 class Gemini(HttpModel):
-    """A Gemini model, asked with a key.
-
-    Attributes:
-        version: What the paths of its API begin with; preview models are only in a beta.
-        path: Where it is below its address.
-    """
+    """A Gemini model, asked with a key; preview models are only in a beta version of its API."""
 
     def __init__(
         self,
@@ -149,12 +135,12 @@ class Gemini(HttpModel):
         body = SentBody(request, None if isinstance(sound, str) else sound)
         reply = await self.post(f"{self.path}:generateContent", body)
         if not reply.is_success:
-            return failed_reply(reply, self._remote)
+            return replies.failed_reply(reply, self._remote)
         content = reply.json()
         if not isinstance(content, dict) or "error" in content:
             reason = "answered with something that is not a generateContent reply"
-            raise no_answer(self._remote, reason, reply=used_by(content))
-        return metered(content, self._remote, _ending(content, self._remote))
+            raise no_answer(self._remote, reason, reply=replies.used_by(content))
+        return replies.metered(content, self._remote, _ending(content, self._remote))
 
     @asynccontextmanager
     async def _uploaded(self, audio: SentAudio) -> AsyncIterator[str]:
@@ -191,7 +177,7 @@ class Gemini(HttpModel):
         }
         begun = await self.fetch("POST", f"/upload{self.version}/files", headers=start, json={})
         if not begun.is_success:
-            failed_reply(begun, self._remote)
+            replies.failed_reply(begun, self._remote)
         # This address carries its own right; no key goes there.
         url = begun.headers["X-Goog-Upload-URL"]
         headers = {"X-Goog-Upload-Command": "upload, finalize", "X-Goog-Upload-Offset": "0"}
@@ -201,11 +187,11 @@ class Gemini(HttpModel):
             await self.fetch("POST", url, headers=headers, content=pieces(), **sending)
         )
 
-    def _file(self, reply: HttpReply) -> Json:
+    def _file(self, reply: replies.HttpReply) -> Json:
         if not reply.is_success:
-            failed_reply(reply, self._remote)
-        body = json_object(reply.json())
-        return json_object(body.get("file")) or body
+            replies.failed_reply(reply, self._remote)
+        body = replies.json_object(reply.json())
+        return replies.json_object(body.get("file")) or body
 
 
 class VertexGemini(Gemini):
@@ -262,8 +248,8 @@ class GeminiBatches(ProviderBatches):
         query: dict[str, Any] = {"pageSize": 100}
         while True:
             body, _ = await self._told("GET", f"{self._model.version}/batches", params=query)
-            for batch in json_objects(body.get("operations")):
-                if json_object(batch.get("metadata")).get("displayName") == mark:
+            for batch in replies.json_objects(body.get("operations")):
+                if replies.json_object(batch.get("metadata")).get("displayName") == mark:
                     return str(batch.get("name"))
             if not body.get("nextPageToken"):
                 return None
@@ -272,10 +258,10 @@ class GeminiBatches(ProviderBatches):
     async def state(self, batch: str) -> BatchState:
         """How a batch stands now; Google does not say how much of it is done."""
         body, _ = await self._told("GET", f"{self._model.version}/{batch}")
-        metadata = json_object(body.get("metadata"))
+        metadata = replies.json_object(body.get("metadata"))
         status = str(metadata.get("state")).partition("_STATE_")[2].lower()
         refusal = {"failed": "was not accepted", "cancelled": "was cancelled there"}
-        file = json_object(metadata.get("output")).get("responsesFile")
+        file = replies.json_object(metadata.get("output")).get("responsesFile")
         return BatchState(status, (str(file),) if file else (), refusal.get(status))
 
     async def _lines(self, file: str) -> bytes:
@@ -283,24 +269,24 @@ class GeminiBatches(ProviderBatches):
         return (await self._call("GET", path, params={"alt": "media"}, mended=True)).content
 
     def _answer(self, told: Json) -> tuple[str, int, Any]:
-        key, error = str(told.get("key")), json_object(told.get("error"))
+        key, error = str(told.get("key")), replies.json_object(told.get("error"))
         if answer := told.get("response"):
             return key, 200, answer
-        code = count(error.get("code")) or 13
+        code = replies.count(error.get("code")) or 13
         return key, code if code >= 400 else _HTTP.get(code, 500), {"error": error}
 
 
-def _ending(body: Mapping[str, Any], remote: RemoteModel) -> Ending:
-    blocked = json_object(body.get("promptFeedback")).get("blockReason")
+def _ending(body: Mapping[str, Any], remote: RemoteModel) -> replies.Ending:
+    blocked = replies.json_object(body.get("promptFeedback")).get("blockReason")
     if blocked:
-        return Ending("", Status.FILTERED, f"the prompt was blocked ({blocked})")
-    candidate = first_choice(body.get("candidates"))
+        return replies.Ending("", Status.FILTERED, f"the prompt was blocked ({blocked})")
+    candidate = replies.first_choice(body.get("candidates"))
     if candidate is None:
-        return Ending("", Status.FAILED, f"{remote.name}: the reply holds no answer")
-    parts = json_objects(json_object(candidate.get("content")).get("parts"))
+        return replies.Ending("", Status.FAILED, f"{remote.name}: the reply holds no answer")
+    parts = replies.json_objects(replies.json_object(candidate.get("content")).get("parts"))
     spoken = (part.get("text") for part in parts if not part.get("thought"))
-    text = clean("".join(one for one in spoken if isinstance(one, str)), emphasis=True)
-    return ending_as(candidate.get("finishReason"), text, f"{remote.name}: {remote.host}")
+    text = replies.clean("".join(one for one in spoken if isinstance(one, str)), emphasis=True)
+    return replies.ending_as(candidate.get("finishReason"), text, f"{remote.name}: {remote.host}")
 
 
 def _of_this_age(name: str, description: str = "", price: Price | None = None) -> KnownModel:
@@ -313,11 +299,6 @@ def thinks(name: str) -> bool:
     """Whether a model is a Gemini that thinks: from 2.5 on; no number stands for the latest."""
     found = re.search(r"^gemini/.*gemini-(?:(?P<major>\d+)(?:\.(?P<minor>\d+))?)?", name)
     return found is not None and (int(found["major"] or 99), int(found["minor"] or 0)) >= (2, 5)
-
-
-def _address(variable: str, host: str) -> tuple[str, str]:
-    """The address that a variable of Google's own SDK names, or else Google's."""
-    return checked_url(os.environ.get(variable, "").strip() or f"https://{host}", variable)
 
 
 _PRICING = "https://ai.google.dev/gemini-api/docs/pricing"

@@ -126,10 +126,7 @@ class HttpModel(RemoteModelBase):
 async def _pieces(
     response: Any, remote: RemoteModel, largest: int, *, mended: bool
 ) -> AsyncIterator[bytes]:
-    """The body of a response: unzipped, counted and held to UTF-8 while it comes.
-
-    Of an error the beginning is enough; an answer that is cut or mended would be another answer.
-    """
+    """The body of a response, unzipped, counted and held to UTF-8; of an error the beginning."""
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in _ZIPPED | {"identity", ""}:
         raise no_answer(remote, f"answered in an encoding that was not asked for ({encoding})")

@@ -1,6 +1,7 @@
-"""``local/ORG/NAME``: open-weight models of transformers on this machine, in batches.
+"""``local/ORG/NAME`` and ``vllm/ORG/NAME``: open-weight models on this machine, in batches.
 
-Batches of clips of about one length, greedy answers; out of memory halves the batch.
+By transformers, clips of about one length make a batch, and out of memory halves it; by vLLM,
+prompts are the same, and batches, memory and their scheduling are its own.
 """
 
 import logging
@@ -19,8 +20,15 @@ from numpy.typing import NDArray
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import AudioCapBenchError, FatalError, ModelError
 from audiocapbench.models.batching import BatchModel
-from audiocapbench.models.chat_processor import ChatProcessor, load_config, loading
-from audiocapbench.models.checkpoint import Checkpoint, LocalName, find_checkpoint, parse_name
+from audiocapbench.models.checkpoint import (
+    ChatProcessor,
+    Checkpoint,
+    LocalName,
+    find_checkpoint,
+    load_config,
+    loading,
+    parse_name,
+)
 from audiocapbench.models.model import REMOTE_EXECUTION, AudioContract, ModelSettings, Question
 from audiocapbench.models.price import FREE
 from audiocapbench.models.provider import Provider
@@ -106,6 +114,7 @@ class LocalModel(CheckpointModel):
         if self.is_adapted and find_spec("peft") is None:
             raise ModelError(f"{name}: its adapter, with which it hears, needs: pip install peft")
         self._network: Any = None
+        self._ends: set[int] = set()  # tokens after which an answer is whole
         # CUDA libraries plan their kernels anew, for seconds, in every thread: there is only one.
         self._device_thread = ThreadPoolExecutor(1, "device")
         self._most, self._one = self.batch, threading.Lock()
@@ -218,19 +227,18 @@ class LocalModel(CheckpointModel):
                     **inputs,
                     **(chosen if self.temperature > 0 else {"do_sample": False}),
                     max_new_tokens=ready.most_tokens,
-                    eos_token_id=sorted(self._ends(network)),
+                    eos_token_id=sorted(self._ends),
                     pad_token_id=self.processor.tokenizer.pad_token_id,
                     stopping_criteria=StoppingCriteriaList([lambda *_, **__: stop.is_set()]),
                 )
         if stop.is_set():
             raise FatalError(f"{self.name}: was stopped while it wrote")
-        made = getattr(made, "sequences", made)
-        rows: list[list[int]] = made[:, ready.inputs["input_ids"].shape[1] :].tolist()
+        length = ready.inputs["input_ids"].shape[1]
+        rows: list[list[int]] = getattr(made, "sequences", made)[:, length:].tolist()
         return rows
 
     def _reply(self, ready: _Ready, number: int, row: list[int]) -> Reply:
-        ends = self._ends(self._loaded())
-        said = list(takewhile(lambda token: token not in ends, row))
+        said = list(takewhile(lambda token: token not in self._ends, row))
         has_ended = len(said) < len(row)
         text = self.processor.tokenizer.decode(said, skip_special_tokens=True).strip()
         return Reply(
@@ -239,15 +247,6 @@ class LocalModel(CheckpointModel):
             output_tokens=len(said) + has_ended,
             audio_tokens=ready.heard[number],
         )
-
-    def _ends(self, network: Any) -> set[int]:
-        """Tokens after which an answer is whole."""
-        said = network.generation_config.eos_token_id
-        listed = said if isinstance(said, list) else [said]
-        known = {*listed, self.processor.tokenizer.eos_token_id} - {None}
-        if not known:
-            raise FatalError(f"{self.name}: neither model nor tokenizer says how an answer ends")
-        return known
 
     def _loaded(self) -> Any:
         """The network, on its device; what other models hold there is given back if need be."""
@@ -286,8 +285,100 @@ class LocalModel(CheckpointModel):
         settings = network.generation_config
         if self.temperature == 0:
             settings.temperature = settings.top_p = settings.top_k = None
+        ends = settings.eos_token_id
+        known = [
+            *(ends if isinstance(ends, list) else [ends]),
+            self.processor.tokenizer.eos_token_id,
+        ]
+        self._ends = {token for token in known if token is not None}
+        if not self._ends:
+            raise FatalError(f"{self.name}: neither model nor tokenizer says how an answer ends")
         torch.manual_seed(0)
         return network
+
+
+class VllmModel(CheckpointModel):
+    """A model that vLLM serves within this process; it is loaded when it is first asked.
+
+    ``gpus`` are tensor parallel, ``memory`` is percent of each card's, ``context`` the longest
+    prompt and answer together in tokens.
+    """
+
+    options = (*CheckpointModel.options, "gpus", "memory", "context")
+
+    def __init__(self, name: str, settings: ModelSettings) -> None:
+        written = parse_name(name, self.options)
+        super().__init__(written, settings, "vllm", "bfloat16", 128)
+        if self.is_adapted:
+            raise ModelError(f"{name}: hears with an adapter, which only local/… loads")
+        self.num_gpus = written.number("gpus", 1)
+        self._loading: dict[str, Any] = {
+            "tensor_parallel_size": self.num_gpus,
+            "gpu_memory_utilization": min(100, written.number("memory", 90)) / 100,
+        }
+        if "context" in written.options:
+            self._loading["max_model_len"] = written.number("context", 1)
+        self._llm: Any = None
+        self._one = threading.Lock()  # its engine is made for one caller
+
+    def answer_many(self, questions: Sequence[Question]) -> list[Reply]:
+        """Answer questions, all of which vLLM has at once."""
+        with self._one:
+            llm = self._loaded()
+            chosen = llm.get_default_sampling_params()
+            chosen.temperature, chosen.max_tokens = self.temperature, self.max_tokens
+            if self.processor.own.encoded:
+                told = [self._messages(one) for one in questions]
+                made = llm.chat(told, sampling_params=chosen, use_tqdm=False)
+            else:
+                asked = [self._prompt(one) for one in questions]
+                made = llm.generate(asked, sampling_params=chosen, use_tqdm=False)
+        return [self._reply(one) for one in made]
+
+    def _reply(self, made: Any) -> Reply:
+        if not made.outputs:
+            raise ModelError("vLLM returned no completion")
+        first = made.outputs[0]
+        ending = ending_as(first.finish_reason, first.text.strip(), f"{self.name}: vLLM")
+        read = len(made.prompt_token_ids or ()) or None
+        return Reply(*ending, input_tokens=read, output_tokens=len(first.token_ids))
+
+    def _prompt(self, question: Question) -> dict[str, Any]:
+        clip = samples_of(question)
+        prompt = self.processor.prompt(self.processor.conversation(question.instruction, clip))
+        if clip is None:
+            return {"prompt": prompt}
+        return {"prompt": prompt, "multi_modal_data": {"audio": [(clip, self.processor.rate)]}}
+
+    def _messages(self, question: Question) -> list[dict[str, Any]]:
+        """What OpenAI's protocol says, for processors whose template only they can write."""
+        content: list[dict[str, Any]] = [{"type": "text", "text": question.instruction}]
+        clip = samples_of(question)
+        if clip is not None:
+            sent = {"data": self.processor.encoded(clip), "format": "wav"}
+            content.insert(0, {"type": "input_audio", "input_audio": sent})
+        system = self.parameters.get("system")
+        told = [{"role": "system", "content": system}] if system else []
+        return [*told, {"role": "user", "content": content}]
+
+    def _loaded(self) -> Any:
+        if self._llm is None:
+            from vllm import LLM
+
+            hears = {"limit_mm_per_prompt": {"audio": 1}} if self.processor.rate else {}
+            try:
+                self._llm = LLM(
+                    model=str(self.checkpoint.folder),
+                    dtype=self.dtype,
+                    seed=0,
+                    trust_remote_code=self.checkpoint.trusted,
+                    **hears,
+                    **self._loading,
+                )
+            except Exception as error:  # its engine fails in many ways, in other processes, too
+                words = f"vLLM cannot load it ({failure_words(error)}); local/… may"
+                raise FatalError(f"{self.name}: {words}") from error
+        return self._llm
 
 
 _models: "weakref.WeakSet[LocalModel]" = weakref.WeakSet()
@@ -342,5 +433,16 @@ PROVIDER = Provider(
     options=LocalModel.options,
     extra="local",
     packages=("torch", "transformers", "accelerate"),
+    price=FREE,
+)
+
+VLLM = Provider(
+    "vllm",
+    "ORG/NAME or FOLDER: an open-weight model on this machine, by vLLM",
+    VllmModel,
+    settings=("temperature", "max_tokens", "system"),
+    options=VllmModel.options,
+    extra="vllm",
+    packages=("vllm", "torch", "transformers"),
     price=FREE,
 )

@@ -16,16 +16,12 @@ TIMEOUT_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """What the user says; None leaves the provider's or the paper's value.
-
-    ``max_tokens`` are those of an answer, ``timeout`` is in seconds, and ``system`` is what a chat
-    model is told before every question.
-    """
+    """What the user says; None leaves the provider's or the paper's value."""
 
     temperature: float | None = None
-    max_tokens: int | None = None
-    timeout: float | None = None
-    system: str | None = None
+    max_tokens: int | None = None  # of an answer
+    timeout: float | None = None  # in seconds
+    system: str | None = None  # what a chat model is told before every question
 
     @property
     def given(self) -> Mapping[str, Any]:
@@ -64,8 +60,7 @@ class AudioContract:
             ``none``.
         rate: Sampling rate in hertz; None keeps the clip's.
         mono: Whether channels are mixed down.
-        longest_s: Longest clip in seconds.
-        largest_bytes: Largest payload in bytes.
+        longest_s, largest_bytes: Longest clip in seconds, largest payload in bytes.
         past_limit: What to do with a clip that is longer.
     """
 
@@ -77,18 +72,16 @@ class AudioContract:
     past_limit: PastLimit = "reject"
 
     def __post_init__(self) -> None:
-        for name, words in (
-            ("container", get_args(Container)),
-            ("past_limit", get_args(PastLimit)),
-        ):
-            if getattr(self, name) not in words:
-                given = f"AudioContract: {name} is {getattr(self, name)!r}"
-                raise ModelError(f"{given}; it is one of {', '.join(words)}")
-        for name in ("rate", "longest_s", "largest_bytes"):
-            value = getattr(self, name)
-            known = isinstance(value, int | float) and not isinstance(value, bool)
-            if value is not None and not (known and 0 < value < math.inf):
-                raise ModelError(f"AudioContract: {name} is {value!r}; it is a number above 0")
+        words = {"container": get_args(Container), "past_limit": get_args(PastLimit)}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            wrong = f"AudioContract: {field.name} is {value!r}; it is"
+            if field.name in words and value not in words[field.name]:
+                raise ModelError(f"{wrong} one of {', '.join(words[field.name])}")
+            if field.name in ("rate", "longest_s", "largest_bytes") and value is not None:
+                is_number = isinstance(value, int | float) and not isinstance(value, bool)
+                if not (is_number and 0 < value < math.inf):
+                    raise ModelError(f"{wrong} a number above 0")
 
     def __str__(self) -> str:
         if self.container in ("none", "file"):
@@ -166,10 +159,9 @@ class CorpusModel(Protocol):
 
 @runtime_checkable
 class ClosableModel(Protocol):
-    """A model that holds connections."""
+    """A model that holds connections, those of this event loop until it is closed."""
 
-    async def aclose(self) -> None:
-        """Give back what belongs to this event loop."""
+    async def aclose(self) -> None: ...
 
 
 @runtime_checkable
@@ -199,8 +191,7 @@ class OptionsModel(Protocol):
 class SimpleModel:
     """A model to derive from: declare a contract, write ``answer``, and the rest has defaults.
 
-    Attributes:
-        given: What the user said of the settings that the class declares in ``settings``.
+    What the user said of the settings that the class declares in ``settings`` is in ``given``.
     """
 
     contract: AudioContract
@@ -215,10 +206,7 @@ class SimpleModel:
 
 
 class ModelVariant:
-    """A model under its own name with more parameters, which are part of its cache key.
-
-    Another contract may take the place of its own.
-    """
+    """A model under its own name with more parameters, which are part of its cache key."""
 
     def __init__(
         self, model: Model, more: Parameters, contract: AudioContract | None = None

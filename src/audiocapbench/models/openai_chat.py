@@ -1,20 +1,22 @@
-"""``openai/…``: chat completions with audio in and text out.
+"""``openai/…`` and ``endpoint/NAME@URL``: chat completions with audio in and text out.
 
 The same class serves every provider that speaks this protocol, and text without audio.
 """
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from audiocapbench.credentials import without_query
 from audiocapbench.data.outcome import Reply
+from audiocapbench.errors import ModelError
 from audiocapbench.models.http_client import HttpModel
 from audiocapbench.models.model import AudioContract, ModelSettings, Parameters, Question
-from audiocapbench.models.openai_batches import OpenAIBatches
+from audiocapbench.models.openai_batches import OpenAIBatches, ProviderBatches
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, KnownModel, Provider
 from audiocapbench.models.remote import (
@@ -22,48 +24,22 @@ from audiocapbench.models.remote import (
     RemoteModel,
     SentBody,
     announced_limit,
+    checked_url,
+    key_of,
     remote_model,
     time_to_answer,
 )
-from audiocapbench.models.replies import (
-    cleaned,
-    completion_reply,
-    failed_reply,
-    streamed_reply,
-)
+from audiocapbench.models.replies import cleaned, completion_reply, failed_reply, streamed_reply
 
 Message = Mapping[str, Any]
 
 _AUDIO = AudioContract("wav", largest_bytes=20_000_000)
+_ENDPOINT_AUDIO = AudioContract("wav")
 CHAT_SETTINGS = ("temperature", "max_tokens", "timeout", "system")
 
 _ACCOUNT = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 _MORE_HEADERS = "OPENAI_CUSTOM_HEADERS"
-
-
-def _text_then_audio(instruction: str, data: str) -> list[Message]:
-    """The parts of a message as OpenAI's protocol has them."""
-    return [
-        {"type": "text", "text": instruction},
-        {"type": "input_audio", "input_audio": {"data": data, "format": "wav"}},
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class ChatDialect:
-    """What differs between servers that speak this protocol.
-
-    Attributes:
-        content: Makes the parts of a user message from an instruction and audio in base64.
-        with_audio: Options of the request that go only with audio.
-        streamed: Whether the server answers in a stream alone.
-        openai: Whether it gets the account headers that the environment names, as for the SDK.
-    """
-
-    content: Callable[[str, str], list[Message]] = _text_then_audio
-    with_audio: Mapping[str, Any] = field(default_factory=dict)
-    streamed: bool = False
-    openai: bool = False
+_ENDPOINT = re.compile(r"endpoint/(?P<model>.+?)@(?P<url>[a-z]+://.*)", re.IGNORECASE | re.DOTALL)
 
 
 class ChatModel(HttpModel):
@@ -71,35 +47,48 @@ class ChatModel(HttpModel):
 
     Attributes:
         announced: The limit on requests that the last answer told, if it did.
+        batches: Makes its batches, where its provider has some.
+        limit_name: What the protocol calls the most tokens of an answer.
+        with_audio: Options of the request that go only with audio.
+        streamed: Whether the server answers in a stream alone.
     """
+
+    announced: AnnouncedLimit | None = None
+    batches: Callable[[], ProviderBatches] | None = None
+    limit_name = "max_tokens"
+    with_audio: Mapping[str, Any] = {}
+    streamed = False
 
     def __init__(
         self,
         remote: RemoteModel,
         contract: AudioContract,
         settings: ModelSettings,
-        options: Parameters,
-        dialect: ChatDialect,
+        known: KnownModel | None = None,
     ) -> None:
+        options = request_options(settings, known, limit_name=self.limit_name)
         super().__init__(remote, contract, options, settings.timeout_s)
-        self._dialect = dialect
-        self.batches = partial(OpenAIBatches, self, remote) if dialect.openai else None
-        self.announced: AnnouncedLimit | None = None
         system = {} if settings.system is None else {"system": settings.system}
         self._system = [{"role": role, "content": text} for role, text in system.items()]
         self.parameters = {**self.parameters, **system}
+
+    def content(self, instruction: str, data: str) -> list[Message]:
+        """The parts of a user's message, from an instruction and audio in base64."""
+        audio = {"data": data, "format": "wav"}
+        text = {"type": "text", "text": instruction}
+        return [text, {"type": "input_audio", "input_audio": audio}]
 
     def with_options(
         self, options: Mapping[str, Any], most_tokens: int | None = None
     ) -> "ChatModel":
         """The same model with more options in every request, which are part of its cache key."""
-        made, more = copy(self), dict(options)
+        variant, more = copy(self), dict(options)
         if most_tokens is not None:
-            more["max_completion_tokens" if self._dialect.openai else "max_tokens"] = most_tokens
-        made._options = {**self._options, **more}
+            more[self.limit_name] = most_tokens
+        variant._options = {**self._options, **more}
         words = {key: json.dumps(one) for key, one in more.items() if isinstance(one, dict)}
-        made.parameters = {**self.parameters, **more, **words}
-        return made
+        variant.parameters = {**self.parameters, **more, **words}
+        return variant
 
     async def answer(self, question: Question) -> Reply:
         """Answer one question, cleaned as published."""
@@ -107,9 +96,8 @@ class ChatModel(HttpModel):
             return cleaned(await self.complete([{"role": "user", "content": question.instruction}]))
 
         def request(data: str) -> dict[str, Any]:
-            content = self._dialect.content(question.instruction, data)
-            message = {"role": "user", "content": content}
-            return self._request([message], self._dialect.with_audio)
+            content = self.content(question.instruction, data)
+            return self._request([{"role": "user", "content": content}], self.with_audio)
 
         return cleaned(await self._send(SentBody(request, question.audio)))
 
@@ -123,14 +111,9 @@ class ChatModel(HttpModel):
             "model": self._remote.model_id,
             "messages": [*self._system, *messages],
             **self._options,
-            **(streamed if self._dialect.streamed else {}),
+            **(streamed if self.streamed else {}),
             **options,
         }
-
-    async def access_headers(self) -> dict[str, str]:
-        """The key, and for OpenAI the account that the environment names."""
-        account = account_headers() if self._dialect.openai else {}
-        return {**await super().access_headers(), **account}
 
     async def _send(self, body: SentBody) -> Reply:
         with time_to_answer(self._remote, self._timeout_s):
@@ -138,9 +121,24 @@ class ChatModel(HttpModel):
             if not reply.is_success:
                 return failed_reply(reply, self._remote)
             self.announced = announced_limit(reply.headers)
-            if self._dialect.streamed:
+            if self.streamed:
                 return streamed_reply(reply.content, self._remote)
             return completion_reply(reply.json(), self._remote)
+
+
+class OpenAIChat(ChatModel):
+    """A model of OpenAI's own."""
+
+    limit_name = "max_completion_tokens"
+    with_audio: Mapping[str, Any] = {"modalities": ["text"]}
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.batches = partial(OpenAIBatches, self, self._remote)
+
+    async def access_headers(self) -> dict[str, str]:
+        """The key, and the account that the environment names."""
+        return {**await super().access_headers(), **account_headers()}
 
 
 def account_headers() -> dict[str, str]:
@@ -155,9 +153,23 @@ def account_headers() -> dict[str, str]:
 def create(name: str, settings: ModelSettings) -> ChatModel:
     """Make the model of a name such as ``openai/gpt-audio``."""
     remote = remote_model(PROVIDER, name, "https://api.openai.com/v1", "OPENAI_BASE_URL")
-    options = request_options(settings, PROVIDER.known(name), limit_name="max_completion_tokens")
-    dialect = ChatDialect(with_audio={"modalities": ["text"]}, openai=True)
-    return ChatModel(remote, _AUDIO, settings, options, dialect)
+    return OpenAIChat(remote, _AUDIO, settings, PROVIDER.known(name))
+
+
+def create_endpoint(name: str, settings: ModelSettings) -> ChatModel:
+    """Make the model that a server at an address serves under a name.
+
+    The key is optional and comes from ENDPOINT_API_KEY; no other key is ever sent there.
+    """
+    found = _ENDPOINT.fullmatch(name)
+    if found is None:
+        example = "endpoint/Qwen/Qwen2-Audio-7B-Instruct@http://127.0.0.1:8000/v1"
+        shown = without_query(name)
+        raise ModelError(f"{shown!r} is not endpoint/NAME@URL; write for example {example}")
+    address = checked_url(found["url"], "the address after @")
+    hint, key_name = "the address, which usually ends in /v1", ENDPOINT.key_names[0]
+    remote = RemoteModel(name, found["model"], *address, key_name, hint, key_of(ENDPOINT))
+    return ChatModel(remote, _ENDPOINT_AUDIO, settings)
 
 
 def request_options(
@@ -206,4 +218,14 @@ PROVIDER = Provider(
         _published("gpt-audio-mini", 0.6, 10, 2.4, _TEXT_ALONE),
         KnownModel("openai/gpt-4.1", temperature=0.0, price=_TEXT_PRICE),
     ),
+)
+
+ENDPOINT = Provider(
+    "endpoint",
+    "NAME@URL: any OpenAI-compatible server",
+    create_endpoint,
+    contract=_ENDPOINT_AUDIO,
+    settings=CHAT_SETTINGS,
+    key_names=("ENDPOINT_API_KEY",),
+    key_optional=True,
 )

@@ -15,6 +15,7 @@ import anyio
 from audiocapbench.credentials import short
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError, TransientError
+from audiocapbench.models import replies
 from audiocapbench.models.model import AudioContract, ModelSettings, Question, SentAudio
 from audiocapbench.models.openai_chat import DOCS, PRICING, account_headers
 from audiocapbench.models.price import Price
@@ -33,18 +34,7 @@ from audiocapbench.models.remote import (
     time_to_answer,
     too_large,
 )
-from audiocapbench.models.replies import (
-    Ending,
-    Json,
-    clean,
-    ending_as,
-    json_object,
-    json_objects,
-    metered,
-    paid_for,
-    parsed_json,
-    parsed_object,
-)
+from audiocapbench.models.replies import Json
 from audiocapbench.version import VERSION
 
 URL_VARIABLE = "OPENAI_REALTIME_BASE_URL"
@@ -99,7 +89,7 @@ class OpenAIRealtime(RemoteModelBase):
             with time_to_answer(self._remote, self._timeout_s):
                 return turn.reply(await self._ask(turn, audio, question.instruction))
         except TransientError as error:
-            raise paid_for(error, turn.response, turn.text) from None
+            raise replies.paid_for(error, turn.response, turn.text) from None
 
     async def _ask(self, turn: "_Turn", audio: SentAudio, instruction: str) -> Json:
         from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
@@ -127,7 +117,7 @@ class OpenAIRealtime(RemoteModelBase):
             response = error.response
             headers = {name.lower(): value for name, value in response.headers.raw_items()}
             body = bytes(response.body or b"").decode("utf-8", "replace")
-            told = json_object(parsed_object(body).get("error"))
+            told = replies.json_object(replies.parsed_object(body).get("error"))
             message, code = str(told.get("message") or body), str(told.get("code") or "")
             status = int(response.status_code)
             raise status_error(self._remote, status, headers, message, code) from None
@@ -201,7 +191,7 @@ class OpenAIRealtime(RemoteModelBase):
             await send("conversation.item.create", item=item)
             await send("response.create")
         done = await turn.until("response.done", connection)
-        return json_object(done.get("response"))
+        return replies.json_object(done.get("response"))
 
 
 class _Turn:
@@ -223,47 +213,49 @@ class _Turn:
             if self._count > LARGEST_REPLY:
                 raise too_large(self._remote)
             try:
-                event = json_object(parsed_json(message))
+                event = replies.json_object(replies.parsed_json(message))
             except (ValueError, RecursionError):
                 raise no_answer(self._remote, "sent what is not JSON") from None
             match event.get("type"):
                 case kind if kind == wanted:
                     return event
                 case "error":
-                    raise _reported(self._remote, json_object(event.get("error")), self._limits)
+                    raise _reported(
+                        self._remote, replies.json_object(event.get("error")), self._limits
+                    )
                 case "response.output_text.delta":
                     self.text += str(event.get("delta") or "")
                 case "rate_limits.updated":
-                    self._limits = json_objects(event.get("rate_limits"))
+                    self._limits = replies.json_objects(event.get("rate_limits"))
 
     def reply(self, response: Json) -> Reply:
         """What the finished response amounts to."""
         self.response = response
-        details = json_object(response.get("status_details"))
+        details = replies.json_object(response.get("status_details"))
         status, reason = response.get("status"), details.get("reason")
         if status == "failed":
-            raise _reported(self._remote, json_object(details.get("error")), self._limits)
+            raise _reported(self._remote, replies.json_object(details.get("error")), self._limits)
         if status not in ("completed", "incomplete"):
             words = f"{self._remote.name}: the response ended as {status!r} ({reason})"
             raise TransientError(words, billed=True)
-        text = clean(_written(response, "output_text", "text") or self.text, emphasis=False)
+        text = replies.clean(_written(response, "output_text", "text") or self.text, emphasis=False)
         refusal = _written(response, "refusal", "refusal")
         if status == "completed" and refusal.strip() and not text:
-            ending = Ending("", Status.REFUSED, short(refusal, self._remote.secrets))
+            ending = replies.Ending("", Status.REFUSED, short(refusal, self._remote.secrets))
         else:
             # Whatever the reason is called, "incomplete" is not the end of an answer.
             known = status == "incomplete" and reason in _INCOMPLETE
             whose = f"{self._remote.name}: {self._remote.host}"
-            ending = ending_as(reason if known else status, text, whose)
-        return metered(response, self._remote, ending)
+            ending = replies.ending_as(reason if known else status, text, whose)
+        return replies.metered(response, self._remote, ending)
 
 
 def _written(response: Json, kind: str, key: str) -> str:
     """The text of the response's parts of a kind."""
     return "".join(
         str(part.get(key) or "")
-        for item in json_objects(response.get("output"))
-        for part in json_objects(item.get("content"))
+        for item in replies.json_objects(response.get("output"))
+        for part in replies.json_objects(item.get("content"))
         if part.get("type") == kind
     )
 

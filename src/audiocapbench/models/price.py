@@ -18,10 +18,7 @@ _Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 def tokens_of(text: str) -> int:
-    """Tokens that a text becomes, about: four ASCII letters are one, as is any other character.
-
-    Short words are at least one each.
-    """
+    """Tokens of a text, about: four ASCII letters, any other character, at least one a word."""
     plain = len(text.encode("ascii", "ignore"))
     return max(len(text.split()), -(-plain // _LETTERS_PER_TOKEN) + len(text) - plain)
 
@@ -109,8 +106,7 @@ class Price(BaseModel):
     ) -> float | None:
         """Dollars that one answer cost; None where audio has no price.
 
-        What the provider does not report is counted from the seconds of audio, the prompt, the
-        answer's text, and the tokens that the model may think with.
+        What the provider does not report is counted from audio, prompt, answer and thoughts.
         """
         if self.text_in == self.out == self.audio_in == 0:
             return 0.0

@@ -19,10 +19,11 @@ from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, TOOL, KnownModel, Provider
 from audiocapbench.plugins import plugins
 
-_MODULES = (
-    "listener controls openai_chat openai_realtime gemini dashscope endpoint local vllm".split()
-)
-"""Modules that have a record ``PROVIDER``, in the order of the listing."""
+_RECORDS = (
+    "listener.PROVIDER controls.PROVIDER openai_chat.PROVIDER openai_realtime.PROVIDER "
+    "gemini.PROVIDER dashscope.PROVIDER openai_chat.ENDPOINT local.PROVIDER local.VLLM"
+).split()
+"""The providers' records by module, in the order of the listing."""
 
 PUBLISHED_NAMES = {"openai-realtime": "openai_realtime", "dashscope": "qwen_audio"}
 """Providers that the published tool calls otherwise."""
@@ -64,8 +65,9 @@ class PublishedModel(ModelVariant):
 @cache
 def built_in_providers() -> dict[str, Provider]:
     """The records of the providers that come with this package, by name."""
-    modules = [import_module(f"audiocapbench.models.{name}") for name in _MODULES]
-    return {module.PROVIDER.name: module.PROVIDER for module in modules}
+    places = [place.split(".") for place in _RECORDS]
+    records = [getattr(import_module(f"audiocapbench.models.{one}"), name) for one, name in places]
+    return {record.name: record for record in records}
 
 
 def provider_of(name: str) -> Provider | None:

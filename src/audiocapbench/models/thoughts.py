@@ -1,8 +1,4 @@
-"""What a thinking model leaves of its thoughts in a reply: drafts in there are no verdict.
-
-Text from outside cannot play a thought: as data it has no angle brackets, and square ones count
-only where a reply begins with them.
-"""
+"""What a thinking model leaves of its thoughts in a reply: drafts in there are no verdict."""
 
 import re
 
@@ -17,6 +13,7 @@ _CLOSING = re.compile(
     r"|<\|channel\|>\s*final\s*<\|message\|>",
     re.IGNORECASE,
 )
+# Text from outside, which has no angle brackets, cannot play a thought: only at the beginning.
 _SQUARE_OPENING = re.compile(r"\s*\[think\]", re.IGNORECASE)
 _SQUARE_CLOSING = re.compile(r"\[/think\]", re.IGNORECASE)
 
@@ -24,8 +21,8 @@ _SQUARE_CLOSING = re.compile(r"\[/think\]", re.IGNORECASE)
 def without_thoughts(text: str, prompt: str = "") -> str | None:
     """The reply after its thoughts; None where it ends before they do.
 
-    A tag that the prompt itself asks for is part of the reply. Servers that begin a thought in the
-    prompt leave only its end in the reply: all that stands before the last one is thought.
+    Tags that the prompt asks for are part of the reply. All before the last end is thought: some
+    servers begin a thought in the prompt.
     """
     if _SQUARE_OPENING.match(text):
         end = _SQUARE_CLOSING.search(text)

@@ -21,8 +21,14 @@ from audiocapbench.metrics.encoders.device import (
     computing,
     count_that_fits,
 )
-from audiocapbench.metrics.encoders.encoder import Vectors, fingerprint
-from audiocapbench.metrics.encoders.hub import label_of, loading, require, snapshot
+from audiocapbench.metrics.encoders.encoder import (
+    Vectors,
+    fingerprint,
+    label_of,
+    loading,
+    require,
+    snapshot,
+)
 
 _DEFINING = (
     "config.json preprocessor_config.json processor_config.json tokenizer.json vocab.json "

@@ -44,18 +44,12 @@ class SeedSpread(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClapScores:
-    """Scores of captions, between 0 and 1.
-
-    Attributes:
-        heard: Which captions have a score: those whose clip could be read, in order.
-        by_seed: Shape (seeds, captions heard); sliding windows need one row only.
-        missing: Why a clip could not be read, by its path.
-    """
+    """Scores of captions, between 0 and 1."""
 
     signature: Signature
-    heard: tuple[int, ...]
-    by_seed: FloatArray
-    missing: Mapping[Path, str]
+    heard: tuple[int, ...]  # captions whose clip could be read, in order
+    by_seed: FloatArray  # of shape (seeds, captions heard); sliding windows need one row only
+    missing: Mapping[Path, str]  # why a clip could not be read
 
     @property
     def result(self) -> MetricResult:
@@ -182,12 +176,7 @@ def clap(
 ) -> MetricResult:
     """Cosine of each caption with its clip, from 0 to 1; references are not read.
 
-    Args:
-        store: Where embeddings are kept for the next time.
-        **options: As the registry names them.
-
-    Raises:
-        MetricError: The weights cannot be had, or a clip is not there as it was.
+    Embeddings are kept in the store; options are those that the registry names.
     """
     encoder, cutting = _prepared(tuple(sorted(options.items())))
     paths = _paths(clips)

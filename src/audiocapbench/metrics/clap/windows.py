@@ -1,7 +1,4 @@
-"""How a clip is cut for a CLAP model: sliding windows (SLIDE-CLAP) or one random crop a seed.
-
-A cut is looped until it fills the model's input. Files are read, and cuts encoded, elsewhere.
-"""
+"""How a clip is cut for a CLAP model: sliding windows (SLIDE-CLAP) or one random crop a seed."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -112,10 +109,7 @@ class Slide:
 
 @dataclass(frozen=True, slots=True)
 class Crops:
-    """Plain CLAP: one random crop a seed, as long as the model's input.
-
-    A crop depends on the seed and the clip alone, never on the order of clips.
-    """
+    """Plain CLAP: one random crop a seed and clip, as long as the model's input."""
 
     windows: Windows
     seeds: range
@@ -128,9 +122,8 @@ class Crops:
     @property
     def fields(self) -> dict[str, str | int | float]:
         """What a signature says about it."""
-        first, last = self.seeds[0], self.seeds[-1]
+        first, last, own = self.seeds[0], self.seeds[-1], self.windows
         seeds = str(first) if first == last else f"{first}-{last}"
-        own = self.windows
         return {"windows": "crop", "input": own.input_s, "rate": own.rate, "seeds": seeds}
 
     def views(self, samples: Sound, content: str, wanted: Collection[str]) -> Iterator[View]:
@@ -165,13 +158,7 @@ def trimmed(cuts: Iterable[Cut]) -> Iterator[Cut]:
 
 def loop_into(row: Samples, cut: Cut) -> None:
     """Fill a row with a cut, as often as it takes."""
-    piece = cut.samples[cut.start : cut.stop]
-    filled = min(len(piece), len(row))
-    row[:filled] = piece[:filled]
-    while filled < len(row):
-        more = min(filled, len(row) - filled)
-        row[filled : filled + more] = row[:more]
-        filled += more
+    row[:] = np.resize(cut.samples[cut.start : cut.stop], len(row))
 
 
 def _written(fields: dict[str, str | int | float]) -> str:

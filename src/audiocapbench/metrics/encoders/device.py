@@ -73,9 +73,6 @@ def in_parts(
     """Do work on items at once; where memory is too small for that, on halves of them.
 
     Yields some of the items and what was made of them.
-
-    Raises:
-        MetricError: It is too small for a single item.
     """
     torch: Any = sys.modules.get("torch")
     memory_errors = (torch.cuda.OutOfMemoryError,) if torch else ()

@@ -9,9 +9,9 @@ import os
 import shutil
 import tempfile
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,15 @@ import numpy as np
 
 from audiocapbench.errors import MetricError
 from audiocapbench.files import cache_folder
-from audiocapbench.metrics.encoders.encoder import BLOCK, Vectors, encode_distinct, fingerprint
-from audiocapbench.metrics.encoders.hub import label_of, loading, require
+from audiocapbench.metrics.encoders.encoder import (
+    BLOCK,
+    Vectors,
+    encode_distinct,
+    fingerprint,
+    label_of,
+    loading,
+    require,
+)
 from audiocapbench.metrics.spreading import NamedWeights
 
 SUFFIX = ".onnx"
@@ -54,36 +61,33 @@ class OnnxEncoder(NamedWeights):
     def _encode(self, sentences: list[str]) -> Vectors:
         """Sentences of one length go together, so that nothing is filled up; one batch a core."""
         tokens = [line.ids for line in self._tokenizer.encode_batch(sentences)]
-        order = sorted(range(len(tokens)), key=lambda place: len(tokens[place]))
-        groups = [list(own) for _, own in groupby(order, lambda place: len(tokens[place]))]
+        groups = defaultdict[int, list[int]](list)
+        for place, ids in enumerate(tokens):
+            groups[len(ids)].append(place)
         step = self._batch
-        batches = [own[n : n + step] for own in groups for n in range(0, len(own), step)]
-        with ThreadPoolExecutor(_CORES) as cores:
-            made = list(cores.map(lambda own: self._run([tokens[place] for place in own]), batches))
-        vectors = np.concatenate(made)
-        found = np.empty_like(vectors)
-        found[[place for own in batches for place in own]] = vectors
-        return found
+        batches = [own[n : n + step] for own in groups.values() for n in range(0, len(own), step)]
 
-    def _run(self, tokens: list[list[int]]) -> Vectors:
-        ids = np.array(tokens, dtype=np.int64)
-        given = dict(zip(_INPUTS, (ids, np.ones_like(ids), np.zeros_like(ids)), strict=True))
-        fed = {name: value for name, value in given.items() if name in self._inputs}
-        means: Vectors = self._session.run(None, fed)[0].mean(axis=1)
-        return means
+        def run(places: list[int]) -> Vectors:
+            ids = np.array([tokens[place] for place in places], dtype=np.int64)
+            inputs = dict(zip(_INPUTS, (ids, np.ones_like(ids), np.zeros_like(ids)), strict=True))
+            fed = {name: value for name, value in inputs.items() if name in self._inputs}
+            means: Vectors = self._session.run(None, fed)[0].mean(axis=1)
+            return means
+
+        with ThreadPoolExecutor(_CORES) as cores:
+            vectors = np.concatenate(list(cores.map(run, batches)))
+        found = np.empty_like(vectors)
+        found[[place for places in batches for place in places]] = vectors
+        return found
 
 
 def load_made(name: str, find_source: Callable[[], Path]) -> OnnxEncoder:
     """Load an encoder that is made from torch's weights the first time, and kept in the cache."""
-    file = cache_folder() / name / f"model{SUFFIX}"
-    if not file.is_file():
-        _make(name, file.parent, find_source())
-    return load_onnx(file, name)
-
-
-def _make(name: str, folder: Path, source: Path) -> None:
-    """Export the network that lies in a folder, and cut its weights to 8 bits where asked."""
-    what = f"Making the encoder {name!r}"
+    folder = cache_folder() / name
+    file = folder / f"model{SUFFIX}"
+    if file.is_file():
+        return load_onnx(file, name)
+    source, what = find_source(), f"Making the encoder {name!r}"
     require(what, "sbert", "torch", "transformers")
     require(what, "onnx", "onnx", "onnxruntime")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -92,17 +96,15 @@ def _make(name: str, folder: Path, source: Path) -> None:
         for part in _BESIDE:
             (made / part).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source / part, made / part)
-        whole = Path(place) / f"whole{SUFFIX}"
-        heads, size = _export(source, whole)
+        heads, size = _export(source, made / file.name)
         if MADE[name] == 1:
-            _quantise(whole, made / f"model{SUFFIX}", heads, size)
-        else:
-            whole.rename(made / f"model{SUFFIX}")
+            _quantise(made / file.name, heads, size)
         if not folder.exists():
             made.rename(folder)
+    return load_onnx(file, name)
 
 
-def _quantise(whole: Path, file: Path, heads: int, size: int) -> None:
+def _quantise(file: Path, heads: int, size: int) -> None:
     """Cut weights to 8 bits, with attention as one operation and GELU by its approximation."""
     from onnx import TensorProto
     from onnxruntime.quantization import QuantType, quantize_dynamic
@@ -116,9 +118,9 @@ def _quantise(whole: Path, file: Path, heads: int, size: int) -> None:
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)  # it recommends what changes nothing here
     try:
-        fused = optimize_model(str(whole), "bert", heads, size, fusions, opt_level=0)
-        fused.save_model_to_file(str(whole))
-        quantize_dynamic(whole, file, per_channel=True, **weights)
+        fused = optimize_model(str(file), "bert", heads, size, fusions, opt_level=0)
+        fused.save_model_to_file(str(file))
+        quantize_dynamic(file, file, per_channel=True, **weights)
     finally:
         logging.disable(before)
 
@@ -157,16 +159,11 @@ def _export(source: Path, file: Path) -> tuple[int, int]:
 
 
 def load_onnx(file: Path, name: str = "") -> OnnxEncoder:
-    """Load a network; its tokenizer.json lies beside it or in the folder above.
-
-    Raises:
-        MetricError: A part is missing or damaged, or ONNX Runtime is not installed.
-    """
-    folder = next(
-        (own for own in (file.parent, file.parent.parent) if (own / "tokenizer.json").is_file()),
-        None,
-    )
-    if folder is None:
+    """Load a network; its tokenizer.json lies beside it or in the folder above."""
+    folder, above = file.parent, file.parent.parent
+    if not (folder / "tokenizer.json").is_file():
+        folder = above
+    if not (folder / "tokenizer.json").is_file():
         raise MetricError(f"{file} has no tokenizer.json beside it or in the folder above")
     require("An encoder in ONNX", "onnx", "onnxruntime")
     from onnxruntime import InferenceSession, SessionOptions
@@ -177,24 +174,15 @@ def load_onnx(file: Path, name: str = "") -> OnnxEncoder:
         alone = SessionOptions()
         alone.intra_op_num_threads = 1
         session = InferenceSession(str(file), alone, providers=["CPUExecutionProvider"])
-        longest = _longest(folder)
+        pooling, settings = folder / "1_Pooling" / "config.json", folder / _BESIDE[1]
+        if pooling.is_file() and not json.loads(pooling.read_bytes()).get(_MEAN, True):
+            raise ValueError("it does not take the mean of its tokens")
+        known = json.loads(settings.read_bytes()) if settings.is_file() else {}
+        tokenizer.enable_truncation(int(known.get("max_seq_length") or _LONGEST))
     except Exception as error:  # a damaged file can fail in any way
         reason = str(error).strip().partition("\n")[0]
         raise MetricError(f"the encoder {file} cannot be loaded ({reason})") from error
-    tokenizer.enable_truncation(longest)
     tokenizer.no_padding()
-    parts = [file, folder / "tokenizer.json"]
     label = name or f"{label_of(folder)}-{file.stem}"
-    batch = MADE.get(name, _BATCH)
-    return OnnxEncoder(f"{label}@{fingerprint(parts)}", session, tokenizer, batch)
-
-
-def _longest(folder: Path) -> int:
-    """How many tokens are read; only the mean of the tokens is computed here."""
-    pooling = folder / "1_Pooling" / "config.json"
-    if pooling.is_file() and not json.loads(pooling.read_text("utf-8")).get(_MEAN, True):
-        raise ValueError("it does not take the mean of its tokens")
-    settings = folder / "sentence_bert_config.json"
-    if not settings.is_file():
-        return _LONGEST
-    return int(json.loads(settings.read_text("utf-8")).get("max_seq_length") or _LONGEST)
+    digest = fingerprint([file, folder / "tokenizer.json"])
+    return OnnxEncoder(f"{label}@{digest}", session, tokenizer, MADE.get(name, _BATCH))

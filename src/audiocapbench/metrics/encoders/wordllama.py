@@ -1,7 +1,6 @@
 """The default encoder: wordllama's static vectors, two data files of its wheel; never downloads.
 
-The dependency is its release 0.1.0, whose wheel is for every machine: later ones hold the same
-vectors and are compiled. Any of them will do.
+Release 0.1.0 has a wheel for every machine; later ones hold the same vectors and will do as well.
 """
 
 import re
@@ -42,8 +41,7 @@ class WordLlamaEncoder:
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """Numbers of the tokens of texts, which are rows of the table.
 
-        No token goes on beyond a space, so that each word is cut once; where there are several
-        spaces, or marks that the tokenizer takes for its own, the text is cut as a whole.
+        No token goes on beyond a space, so that each word is cut once, where spaces are single.
         """
         if len(self._known) > _WORDS_KEPT:
             self._known = {}
@@ -61,25 +59,19 @@ class WordLlamaEncoder:
 
     def _sums(self, sentences: list[str]) -> Vectors:
         sums = np.empty((len(sentences), DIMENSIONS), dtype=np.float32)
-        for start in range(0, len(sentences), _SENTENCES_AT_ONCE):
-            block = sentences[start : start + _SENTENCES_AT_ONCE]
-            sums[start : start + len(block)] = self._block_sums(block)
+        for first in range(0, len(sentences), _SENTENCES_AT_ONCE):
+            tokens = self.tokens(sentences[first : first + _SENTENCES_AT_ONCE])
+            lengths = np.array([len(own) for own in tokens], dtype=np.int64)
+            ids = np.fromiter(chain.from_iterable(tokens), dtype=np.int64)
+            starts = np.cumsum(lengths) - lengths
+            longest = np.argsort(-lengths, kind="stable")
+            left = np.searchsorted(-lengths[longest], -np.arange(lengths.max(initial=0)))
+            block = np.zeros((len(tokens), DIMENSIONS), dtype=np.float32)
+            # Token after token, in all sentences that have so many: no neighbour matters.
+            for place, count in enumerate(left.tolist()):
+                block[:count] += self.table[ids[starts[longest[:count]] + place]]
+            sums[first + longest] = block
         return sums
-
-    def _block_sums(self, sentences: list[str]) -> Vectors:
-        tokens = self.tokens(sentences)
-        lengths = np.array([len(own) for own in tokens], dtype=np.int64)
-        ids = np.fromiter(chain.from_iterable(tokens), dtype=np.int64)
-        starts = np.cumsum(lengths) - lengths
-        longest = np.argsort(-lengths, kind="stable")
-        left = np.searchsorted(-lengths[longest], -np.arange(lengths.max(initial=0)))
-        sums = np.zeros((len(sentences), DIMENSIONS), dtype=np.float32)
-        # Token after token, in all sentences that have so many: no padding, no neighbour matters.
-        for place, count in enumerate(left.tolist()):
-            sums[:count] += self.table[ids[starts[longest[:count]] + place]]
-        found = np.empty_like(sums)
-        found[longest] = sums
-        return found
 
 
 def load_wordllama() -> WordLlamaEncoder:
