@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import Encoder, load
-from audiocapbench.metrics.encoders.hub import label_of, require
+from audiocapbench.metrics.encoders.encoder import label_of, require
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.metrics.similarity import mean_cosines
 from audiocapbench.signature import sign
