@@ -57,14 +57,14 @@ def test_a_small_difference_is_seen_because_samples_are_paired(store: Store) -> 
     put_run(store, MadeRun("b", {"rouge_l": better(0.03)}), SAMPLES)
     one = of(compare_runs(store, 1, 2), "rouge_l")
     assert one.n == 80
-    assert one.interval is not None
+    assert one.ci is not None
     assert one.difference is not None
-    assert 0 < one.interval.low < one.difference < one.interval.high
-    assert one.p_value == one.adjusted == pytest.approx(1e-4)
+    assert 0 < one.ci.low < one.difference < one.ci.high
+    assert one.p == one.p_adjusted == pytest.approx(1e-4)
     assert one.effect == pytest.approx(one.difference / 0.05, rel=0.2)
     assert one.detectable == pytest.approx(2.84 * 0.05 / np.sqrt(80), rel=0.2)
-    assert one.needed is not None
-    assert one.needed < 80
+    assert one.samples_needed is not None
+    assert one.samples_needed < 80
 
 
 def test_the_other_way_round_is_the_same_with_the_sign_changed(store: Store) -> None:
@@ -72,7 +72,7 @@ def test_the_other_way_round_is_the_same_with_the_sign_changed(store: Store) -> 
     put_run(store, MadeRun("b", {"rouge_l": better(0.005)}), SAMPLES)
     there, back = (of(compare_runs(store, *pair), "rouge_l") for pair in ((1, 2), (2, 1)))
     assert there.difference == pytest.approx(-(back.difference or 0))
-    assert there.p_value == pytest.approx(back.p_value)
+    assert there.p == pytest.approx(back.p)
     assert there.effect == pytest.approx(-(back.effect or 0))
 
 
@@ -108,14 +108,14 @@ def test_every_metric_judge_and_category_is_compared_and_corrected(store: Store)
     labels = ["gpt: overall", "gpt: accuracy", "gpt: hallucination", "bleu_4", "rouge_l"]
     for part in (ALL, "sound", "music"):
         assert [one.scorer.label for one in found.differences if one.category == part] == labels
-    assert of(found, "bleu_4").p_value == 1.0
-    assert of(found, "bleu_4").needed is None
+    assert of(found, "bleu_4").p == 1.0
+    assert of(found, "bleu_4").samples_needed is None
     whole = [one for one in found.differences if one.category == ALL]
     for one in whole:
-        assert one.p_value is not None
-        assert one.adjusted is not None
-        assert one.adjusted >= one.p_value
-    assert of(found, "rouge_l").adjusted == pytest.approx(5e-4)
+        assert one.p is not None
+        assert one.p_adjusted is not None
+        assert one.p_adjusted >= one.p
+    assert of(found, "rouge_l").p_adjusted == pytest.approx(5e-4)
     assert {name: str(one) for name, one in found.signatures.items()} == {
         "gpt: overall": "judge-gpt|protocol:1",
         "bleu_4": "bleu_4|protocol:1",
@@ -150,7 +150,7 @@ def test_a_corpus_score_is_compared_as_a_corpus_score(store: Store) -> None:
     one = of(compare_runs(store, 1, 2), "date")
     means = np.array(list(parts.values())).mean(axis=0)
     harmonic = 2 * means[:, 0] * means[:, 1] / means.sum(axis=1)
-    assert (one.first, one.second) == pytest.approx(tuple(harmonic))
+    assert (one.a, one.b) == pytest.approx(tuple(harmonic))
 
 
 def test_so_few_samples_that_nothing_could_show_are_not_part_of_the_correction(
@@ -166,9 +166,9 @@ def test_so_few_samples_that_nothing_could_show_are_not_part_of_the_correction(
         given = {one.id: value + 0.001 * one.position for one in samples}
         put_run(store, MadeRun(model, {"rouge_l": given, "bleu_4": given}), samples)
     found = compare_runs(store, 1, 2)
-    assert of(found, "rouge_l", "music").p_value == 2 / 2**3
-    assert of(found, "rouge_l", "music").adjusted is None
-    assert of(found, "rouge_l", "sound").adjusted == pytest.approx(2e-4)
+    assert of(found, "rouge_l", "music").p == 2 / 2**3
+    assert of(found, "rouge_l", "music").p_adjusted is None
+    assert of(found, "rouge_l", "sound").p_adjusted == pytest.approx(2e-4)
 
 
 def test_runs_that_cannot_be_compared_say_why(store: Store) -> None:
@@ -238,7 +238,7 @@ def test_scores_that_not_both_runs_have_a_total_of_are_left_out(store: Store) ->
     labels = list(dict.fromkeys(one.scorer.label for one in found.differences))
     assert labels == ["date", "date_similarity", "date_discriminability"]
     # The same answers throughout: no difference was seen, and one of clips unseen is not ruled out.
-    low, high = of(found, "date").interval or (0.0, 0.0)
+    low, high = of(found, "date").ci or (0.0, 0.0)
     assert -0.05 < low < 0 < high < 0.05
 
 
@@ -259,7 +259,7 @@ def test_evidence_is_counted_in_clips_where_clips_have_several_samples(store: St
     put_run(store, MadeRun("a", {"rouge_l": BASE}), samples)
     put_run(store, MadeRun("b", {"rouge_l": better(0.5)}), samples)
     found = compare_runs(store, 1, 2)
-    assert of(found, "rouge_l").needed == 6, "five clips can show nothing"
+    assert of(found, "rouge_l").samples_needed == 6, "five clips can show nothing"
     assert "would take 6 clips" in " ".join(notes(found))
     assert records(found)[0]["needed_unit"] == "clips"
 
@@ -290,6 +290,6 @@ def test_the_share_of_false_differences_can_be_kept_low_instead(store: Store) ->
         compare_runs(store, 1, 2, correction=how) for how in (Correction.HOLM, Correction.BH)
     )
     for one, other in zip(strict.differences, loose.differences, strict=True):
-        assert (one.adjusted or 0) >= (other.adjusted or 0)
+        assert (one.p_adjusted or 0) >= (other.p_adjusted or 0)
     assert "p (Benjamini)" in headings(comparison_tables(loose)[0])
     assert document(loose)["correction"] == "bh"

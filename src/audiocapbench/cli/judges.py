@@ -120,8 +120,8 @@ def sensitivity(
     from audiocapbench import benchmarks, judges
     from audiocapbench.cli.progress import carry_out, explain_spending
     from audiocapbench.plan import TaskPlan, judge_options
+    from audiocapbench.report.judge_tables import sensitivity_sheet, sensitivity_table
     from audiocapbench.report.page.plots import figure_writer
-    from audiocapbench.report.sensitivity import sensitivity_sheet, sensitivity_table
 
     refuse_overwriting(out, [options.store_file(session.store)])
     draw, how = None if out is None else figure_writer(out), session.asking()
@@ -219,8 +219,8 @@ def calibrate(
         category (NAME): Only samples of this category.
         width (X): Say how many ratings an interval of this width takes.
     """
-    from audiocapbench.report.calibration import calibration_report
-    from audiocapbench.scores.estimate import Scorer
+    from audiocapbench.report.judge_tables import calibration_report
+    from audiocapbench.scores.scorer import Scorer
     from audiocapbench.study.calibration import calibrate_runs
 
     if (judge is None) == (metric is None):

@@ -44,7 +44,7 @@ def leaderboard(
     from audiocapbench.cli.progress import warn_about
     from audiocapbench.library import comparing
     from audiocapbench.metrics.names import split_names
-    from audiocapbench.report.calibration import calibration_report
+    from audiocapbench.report.judge_tables import calibration_report
     from audiocapbench.study.calibration import calibrate_runs
 
     published, by_category = query["published"], query["by_category"]

@@ -1,12 +1,8 @@
-"""What metrics make of right, safe and wrong answers: three distributions, best far apart.
-
-The answers are the benchmark's own controls. All three are held to the same references: the one
-that the right answer was taken from counts for none of them.
-"""
+"""What metrics make of right, safe and wrong answers: three distributions, best far apart."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, compress
 
 import anyio
 import numpy as np
@@ -35,12 +31,10 @@ _LEFT_IN = "A right answer is the only reference itself, left in: it scores as h
 
 @dataclass(frozen=True, slots=True)
 class ControlScores:
-    """Scores of the three kinds of answers, by metric, on the same samples.
+    """Scores by metric and kind of answer on the same samples; NaN where a metric says nothing.
 
-    Attributes:
-        values: By metric and kind; NaN where the metric says nothing of a sample.
-        left_out: Samples without an answer of each kind.
-        left_in: Whether right answers are the only reference itself, which counts for them.
+    ``left_out`` samples have no answer of each kind; ``left_in`` says whether right answers are the
+    only reference itself, which counts for them.
     """
 
     benchmark: str
@@ -66,24 +60,21 @@ def score_controls(
     aggregation = benchmark.traits.aggregation
     chosen = (selection or Selection()).of(benchmark)
     answers = {kind: anyio.run(_answer, benchmark, kind, chosen) for kind in KINDS}
-    together = enumerate(zip(*answers.values(), strict=True))
-    there = [
-        place for place, all_three in together if all(one.status in SCORED for one in all_three)
-    ]
-    if not there:
+    together = zip(*answers.values(), strict=True)
+    there = [all(one.status in SCORED for one in replies) for replies in together]
+    if not any(there):
         why = next(reply.error for replies in answers.values() for reply in replies if reply.error)
         raise ReportError(f"no sample has a right, a safe and a wrong answer: {why}")
-    samples = [chosen[place] for place in there]
+    samples = list(compress(chosen, there))
     references = []
-    for place, sample in zip(there, samples, strict=True):
-        withheld = answers["right"][place].withheld
-        text = None if withheld is None else sample.references[withheld]
+    for reply, sample in zip(compress(answers["right"], there), samples, strict=True):
+        text = None if reply.withheld is None else sample.references[reply.withheld]
         references.append(tuple(one for one in sample.references if one != text))
     values: dict[str, dict[str, FloatArray]] = {metric: {} for metric in metrics}
     signatures: dict[str, list[Signature]] = {metric: [] for metric in metrics}
     clips = None if samples[0].clip.is_absent else [one.clip for one in samples]
     for kind, replies in answers.items():
-        texts = [replies[place].text for place in there]
+        texts = [reply.text for reply in compress(replies, there)]
         if aggregation is None:
             made = compute(metrics, texts, references, clips=clips)
             scores = [(list(range(len(texts))), one) for one in made]
@@ -101,19 +92,36 @@ def score_controls(
             raise ReportError(f"{metric} has no score of any answer; give it more samples")
     categories = np.array([one.category for one in samples])
     signed = tuple(map(Signature.join, signatures.values()))
-    left = len(chosen) - len(there), benchmark.traits.controls.right_is == "reference"
+    left = len(chosen) - len(samples), benchmark.traits.controls.right_is == "reference"
     return ControlScores(benchmark.name, categories, values, signed, *left)
 
 
 def control_report(scores: ControlScores) -> Findings:
     """Means, medians and quartiles of each kind, and how far kinds are apart, metric by metric."""
-    known = scores.known
-    rows = [_distribution(one, kind, own[kind]) for one, own in known.items() for kind in KINDS]
-    apart = [
-        _difference(metric, (first, second), own[first], own[second])
-        for metric, own in known.items()
-        for first, second in combinations(KINDS, 2)
-    ]
+    rows: list[Row] = []
+    apart: list[Row] = []
+    for metric, own in scores.known.items():
+        for kind, values in own.items():
+            low, high = np.quantile(values, [0.25, 0.75]).tolist()
+            median, mean = float(np.median(values)), float(values.mean())
+            rows.append(
+                {
+                    "metric": metric,
+                    "answers": kind,
+                    "n": len(values),
+                    "mean": ValueWithInterval(
+                        mean, mean_interval(values[:, np.newaxis], first_column)
+                    ),
+                    "median": ValueWithInterval(median, effect_interval(np.median, values)),
+                    "quartile_1": ValueWithInterval(low),
+                    "quartile_3": ValueWithInterval(high),
+                }
+            )
+        for first, second in combinations(KINDS, 2):
+            apart.append({"metric": metric, "first": first, "second": second})
+            for name, effect in (("medians_apart", _medians_apart), ("auc", auc)):
+                interval = effect_interval(effect, own[first], own[second])
+                apart[-1][name] = ValueWithInterval(effect(own[first], own[second]), interval)
     categories = np.unique(scores.categories).tolist()
     by_category: list[Row] = [
         {"metric": metric, "category": category, "n": int(here.sum())}
@@ -165,28 +173,5 @@ def _median(values: FloatArray) -> ValueWithInterval:
     return ValueWithInterval(float(np.median(known)) if len(known) else None)
 
 
-def _distribution(metric: str, kind: str, values: FloatArray) -> Row:
-    low, high = np.quantile(values, [0.25, 0.75]).tolist()
-    mean = mean_interval(values[:, np.newaxis], first_column)
-    return {
-        "metric": metric,
-        "answers": kind,
-        "n": len(values),
-        "mean": ValueWithInterval(float(values.mean()), mean),
-        "median": ValueWithInterval(float(np.median(values)), effect_interval(np.median, values)),
-        "quartile_1": ValueWithInterval(low),
-        "quartile_3": ValueWithInterval(high),
-    }
-
-
-def _difference(metric: str, kinds: tuple[str, str], one: FloatArray, two: FloatArray) -> Row:
-    def span(first: FloatArray, second: FloatArray) -> float:
-        return float(np.median(first) - np.median(second))
-
-    return {
-        "metric": metric,
-        "first": kinds[0],
-        "second": kinds[1],
-        "medians_apart": ValueWithInterval(span(one, two), effect_interval(span, one, two)),
-        "auc": ValueWithInterval(auc(one, two), effect_interval(auc, one, two)),
-    }
+def _medians_apart(first: FloatArray, second: FloatArray) -> float:
+    return float(np.median(first) - np.median(second))

@@ -9,10 +9,8 @@ from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
 from audiocapbench.metrics.encoders import load
-from audiocapbench.metrics.encoders.encoder import Vectors
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.ptb.tokenizer import tokens_of
-from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.page.plots import map_sheet
 from audiocapbench.table import Column, Findings, Row, Table, ValueWithInterval
 
@@ -20,15 +18,11 @@ _FEWEST, _SEED = 5, 0
 _FORMS = {"share": "%", "minutes": ".3f", "words_a_caption": ".3f"}
 _WORDS = "Words are lower-case tokens of the COCO captions tools, without punctuation."
 
-
 Groups = Mapping[str, Sequence[Sample]]
 
 
 def grouped(benchmarks: Sequence[Benchmark], by: str, draw: int | None = None) -> Groups:
-    """Samples by ``category``, ``benchmark``, or a detail that all of them have.
-
-    All of them, or so many of each benchmark, drawn from every category by its share.
-    """
+    """Samples, or a draw of each benchmark, by ``category``, ``benchmark`` or a common detail."""
     found: dict[str, list[Sample]] = {}
     for benchmark in benchmarks:
         for one in Selection(sample=draw).of(benchmark):
@@ -65,10 +59,7 @@ def corpus_report(title: str, groups: Groups, by: str) -> Findings:
 
 
 def corpus_map(groups: Groups, encoder: str) -> tuple[str, str]:
-    """A map on which what is alike lies close together, as SVG, and how it was made.
-
-    An encoder of sentences embeds every first caption, ``clap[…]`` the audio of every sample.
-    """
+    """A map on which what is alike lies close together, as SVG, and how it was made."""
     samples = list(chain.from_iterable(groups.values()))
     if len(samples) < _FEWEST:
         raise ReportError(f"a map needs {_FEWEST} samples, and there are {len(samples)}")
@@ -82,18 +73,13 @@ def corpus_map(groups: Groups, encoder: str) -> tuple[str, str]:
         vectors = found.encode([one.references[0] for one in samples])
         made = f"first captions by {found.name}"
     ends = np.cumsum([len(own) for own in groups.values()])[:-1]
-    places = dict(zip(groups, np.split(_placed(vectors), ends), strict=True))
-    label = f"{len(samples):,} samples, {made}, t-SNE"
-    return map_sheet(places, label), label
-
-
-def _placed(vectors: Vectors) -> FloatArray:
-    """Two coordinates of each vector, the same every time."""
     try:
         from sklearn.manifold import TSNE
     except ImportError:
         hint = "pip install 'audiocapbench[plots]'"
         raise ReportError(f"a map needs scikit-learn: {hint}") from None
     near = min(30.0, (len(vectors) - 1) / 3)
-    made = TSNE(2, perplexity=near, init="pca", metric="cosine", random_state=_SEED)
-    return np.asarray(made.fit_transform(vectors))
+    projection = TSNE(2, perplexity=near, init="pca", metric="cosine", random_state=_SEED)
+    points = np.split(np.asarray(projection.fit_transform(vectors)), ends)
+    label = f"{len(samples):,} samples, {made}, t-SNE"
+    return map_sheet(dict(zip(groups, points, strict=True)), label), label

@@ -19,14 +19,7 @@ from audiocapbench.store.records import Judgement
 def export_result(
     store: Store, run: Run, metrics: Sequence[str] | None = None, judge: str | None = None
 ) -> dict[str, Any]:
-    """Any run as the published tool's result; an imported one as the file that it came from.
-
-    Args:
-        store: Where the run is.
-        run: The run.
-        metrics: The metrics to write; all that it has by default.
-        judge: The judge to write; the only one that it has by default.
-    """
+    """Any run as the published tool's result; an imported one as the file that it came from."""
     if run.source is not None and metrics is None and judge is None:
         outcomes = store.outcomes(run.id)
         raw = [outcomes[key].reply.raw for key in run.sample_ids if key in outcomes]
@@ -34,25 +27,25 @@ def export_result(
     table = TableReader(store).read(run)
     judges = list(table.judgements)
     if judge is not None and judge not in judges:
-        raise ReportError(f"{judge} has not judged run {run.id}; {_named(judges)}")
+        raise ReportError(f"{judge} has not judged run {run.id}; {_there_are(judges)}")
     if judge is None and len(judges) > 1:
-        raise ReportError(f"a result has one judge; choose it with `judge`: {_named(judges)}")
+        raise ReportError(f"a result has one judge; choose it with `judge`: {_there_are(judges)}")
     known = [one.name for one in table.scorers if one.dimension is None]
     for name in metrics or ():
         if name not in known:
-            raise ReportError(f"run {run.id} has no scores of {name}; {_named(known)}")
+            raise ReportError(f"run {run.id} has no scores of {name}; {_there_are(known)}")
     chosen = (judge,) if judge is not None else tuple(judges)
     summary = RunSummary(table, tuple(known if metrics is None else metrics), chosen)
     provider, slash, model_id = run.model.partition("/")
     names = {"provider": "", "model_id": run.model}
     if slash:
         names = {"provider": PUBLISHED_NAMES.get(provider, provider), "model_id": model_id}
-    if run.source is not None:
-        names |= {name: str(run.source[name]) for name in names if name in run.source}
+    source = run.source or {}
+    names |= {name: str(source[name]) for name in names if name in source}
     return published_result(store, summary, **names)
 
 
-def _named(names: Sequence[str]) -> str:
+def _there_are(names: Sequence[str]) -> str:
     return f"there are {', '.join(names)}" if names else "there is none"
 
 
@@ -79,9 +72,7 @@ def published_result(
         "failed": coverage.failed,
         "missing_clips": table.missing_clips,
         "corpus_scores": scores,
-        "per_category_scores": {
-            name: _scores(summary, category(name)) for name in table.categories
-        },
+        "per_category_scores": {one: _scores(summary, category(one)) for one in table.categories},
         "benchmark": run.benchmark,
         "judge": judge,
         "signatures": signatures,
@@ -93,12 +84,11 @@ def published_result(
 
 def _scores(summary: RunSummary, key: GroupKey) -> dict[str, float]:
     """Means over what was answered, as published; nothing where there is nothing to average."""
-    table = summary.table
-    found = {name: table.point(Scorer(name), key).value for name in summary.metrics}
+    scorers = {name: Scorer(name) for name in summary.metrics}
     for judge in summary.judges.values():
-        own = [Scorer(judge.judge, name) for name in judge.overall]
-        found |= {f"llm_{one.column}": table.point(one, key).value for one in own}
-    return {name: value for name, value in found.items() if value is not None}
+        scorers |= {f"llm_{name}": Scorer(judge.judge, name) for name in judge.overall}
+    values = {name: summary.table.point(one, key).value for name, one in scorers.items()}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _result(summary: RunSummary, sample: Sample, judgement: Judgement | None) -> dict[str, Any]:

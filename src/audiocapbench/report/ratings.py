@@ -1,6 +1,6 @@
 """What people said of captions: ratings by group, which of two they prefer, and of annotations."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ from audiocapbench.data.opinions import Opinions
 from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.metrics import compute
-from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
+from audiocapbench.metrics.result import FloatArray, first_column
 from audiocapbench.stats import mean_interval
 from audiocapbench.stats.effects import (
     cliffs_delta,
@@ -47,13 +47,13 @@ def rating_report(people: Opinions, baseline: float, compare: Sequence[str] = ()
         # What two runs say of a clip are two things that were rated.
         key = one.group or _ALL, f"{one.run} {one.item or one.where}"
         items.setdefault(key, []).append(value)
-    return rated_groups(items, baseline, compare)
+    return _rated_groups(items, baseline, compare)
 
 
-def rated_groups(
+def _rated_groups(
     items: Mapping[tuple[str, str], Sequence[float]], baseline: float, compare: Sequence[str] = ()
 ) -> Findings:
-    """The same of ratings at hand, by group and item."""
+    """Ratings by group and item."""
     means: dict[str, list[float]] = {}
     for (group, _), values in items.items():
         means.setdefault(group, []).append(float(np.mean(values)))
@@ -63,10 +63,22 @@ def rated_groups(
         compare = [":".join(groups)]
     differences = _bonferroni([_compared(groups, one) for one in dict.fromkeys(compare)])
     every = np.concatenate(list(groups.values()))
-    rows = [_rated(_ALL, every, baseline, every.min()) | {"p_bonferroni": None}]
-    if len(groups) > 1:
-        rated = [_rated(name, one, baseline, every.min()) for name, one in groups.items()]
-        rows += _bonferroni(rated)
+    rated = [
+        {
+            "group": name,
+            "n": len(values),
+            "mean": ValueWithInterval(
+                float(values.mean()), mean_interval(values[:, np.newaxis], first_column)
+            ),
+            "at_least_baseline": _share(values >= baseline),
+            "lowest": _share(values == every.min()),
+            "rank_biserial": _effect(partial(rank_biserial, baseline=baseline), values),
+            "cohens_d": _effect(partial(cohens_d, baseline=baseline), values),
+            "p": signed_rank_p(values, baseline),
+        }
+        for name, values in [(_ALL, every), *(groups.items() if len(groups) > 1 else ())]
+    ]
+    rows = [rated[0] | {"p_bonferroni": None}, *_bonferroni(rated[1:])]
     shares = f"lowest: rated {every.min():g}, the lowest of all; intervals of shares are Wilson's."
     notes = [f"p: Wilcoxon's test that ratings are above {baseline:g}; {shares}"]
     if averaged:
@@ -85,10 +97,7 @@ def rated_groups(
 
 
 def win_report(pairs: Sequence[CaptionPair], metrics: Sequence[str] = ()) -> Findings:
-    """How often people prefer the first caption, by type, and what metrics make of their choice.
-
-    Preferred captions are scored as one corpus, and the others as another.
-    """
+    """How often people prefer the first caption, by type, and what metrics make of both sides."""
     sided = [one if one.answer == 0 else one.swapped() for one in pairs if one.answer is not None]
     if not sided:
         raise ReportError("people preferred no caption of any pair: all are undecided")
@@ -101,31 +110,14 @@ def win_report(pairs: Sequence[CaptionPair], metrics: Sequence[str] = ()) -> Fin
         first = np.array([one == 0 for one in answers if one is not None], dtype=bool)
         row = {"pairs": name, "n": len(first), "undecided": len(answers) - len(first)}
         rows.append(row | {"first_wins": _share(first)})
-    scored = list(_scored(sided, metrics)) if metrics else []
+    scored = _scored(sided, metrics) if metrics else []
     columns = ("pairs", "n", "undecided", Column("first_wins", form="%"))
     how_often = "How often people prefer the first caption (Wilson's intervals)"
-    scores = Table(
-        "Scores of captions that people prefer, and of the others, with 95 % intervals",
-        scored,
-        ("metric", "n", "preferred", "other", "difference"),
-        signature_notes(one["signature"] for one in scored),
-        "metrics",
-    )
+    title = "Scores of captions that people prefer, and of the others, with 95 % intervals"
+    names = ("metric", "n", "preferred", "other", "difference")
+    notes = signature_notes(one["signature"] for one in scored)
+    scores = Table(title, scored, names, notes, "metrics")
     return Findings([Table(how_often, rows, columns, name="types"), scores], {"n": len(sided)})
-
-
-def _rated(group: str, values: FloatArray, baseline: float, lowest: float) -> Row:
-    span = mean_interval(values[:, np.newaxis], first_column)
-    return {
-        "group": group,
-        "n": len(values),
-        "mean": ValueWithInterval(float(values.mean()), span),
-        "at_least_baseline": _share(values >= baseline),
-        "lowest": _share(values == lowest),
-        "rank_biserial": _effect(partial(rank_biserial, baseline=baseline), values),
-        "cohens_d": _effect(partial(cohens_d, baseline=baseline), values),
-        "p": signed_rank_p(values, baseline),
-    }
 
 
 def _compared(groups: Mapping[str, FloatArray], words: str) -> Row:
@@ -135,9 +127,8 @@ def _compared(groups: Mapping[str, FloatArray], words: str) -> Row:
         raise ReportError(f"{words!r} does not name two groups; write A:B, or A+B:C+D")
     for name in sorted(_parts(first) | _parts(second)):
         if name not in groups:
-            raise ReportError(
-                f"there is no group {name!r}{did_you_mean(name, groups, 'there are')}"
-            )
+            near = did_you_mean(name, groups, "there are")
+            raise ReportError(f"there is no group {name!r}{near}")
     one, two = (
         np.concatenate([groups[name] for name in sorted(_parts(side))]) for side in (first, second)
     )
@@ -165,28 +156,23 @@ def _bonferroni(rows: Sequence[Row]) -> list[Row]:
     return [{**one, "p_bonferroni": None if one["p"] is None else next(adjusted)} for one in rows]
 
 
-def _scored(pairs: Sequence[CaptionPair], metrics: Sequence[str]) -> Iterator[Row]:
+def _scored(pairs: Sequence[CaptionPair], metrics: Sequence[str]) -> list[Row]:
     """Each metric on the captions that are preferred, which stand first, and on the others."""
     clips = [one.clip for one in pairs]
     first, second = [one.first for one in pairs], [one.second for one in pairs]
     preferred = compute(metrics, first, [one.references_first for one in pairs])
     others = compute(metrics, second, [one.references_second for one in pairs])
-
-    def mean(made: MetricResult) -> ValueWithInterval:
-        interval = mean_interval(made.statistics, made.aggregate, clusters=clips)
-        return ValueWithInterval(made.score, interval)
-
+    rows: list[Row] = []
     for one, two in zip(preferred, others, strict=True):
+        row: Row = {"metric": one.name, "n": len(pairs)}
+        for name, side in (("preferred", one), ("other", two)):
+            interval = mean_interval(side.statistics, side.aggregate, clusters=clips)
+            row[name] = ValueWithInterval(side.score, interval)
         sides = one.statistics, two.statistics
         interval = difference_interval(*sides, one.aggregate, clusters=clips)
-        yield {
-            "metric": one.name,
-            "n": len(pairs),
-            "preferred": mean(one),
-            "other": mean(two),
-            "difference": ValueWithInterval(one.score - two.score, interval),
-            "signature": str(one.signature),
-        }
+        row["difference"] = ValueWithInterval(one.score - two.score, interval)
+        rows.append(row | {"signature": str(one.signature)})
+    return rows
 
 
 def _effect(effect: Callable[..., float | None], *groups: FloatArray) -> ValueWithInterval:
@@ -225,7 +211,7 @@ def audit_report(context: StageContext, people: Sequence[str]) -> Findings:
         domains = dict.fromkeys(domain for domain, _ in found.ratings)
         sides = ["+".join(one for one in domains if letter in one) for letter in "SA"]
         compare = [":".join(sides)] if all(sides) and sides[0] != sides[1] else []
-        rated = rated_groups(found.ratings, _BASIC, compare)
+        rated = _rated_groups(found.ratings, _BASIC, compare)
         notes = [f"{found.unrated:,} items of the sheets have no rating."] if found.unrated else []
         columns = ("annotations", "n", Column("share", form="%"))
         shares = Table("Annotations as people rate them", rows, columns, notes)

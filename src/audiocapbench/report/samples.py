@@ -20,10 +20,8 @@ _REFERENCES, _REFERENCE = "references", "reference"
 def write_samples(path: Path, tables: Iterable[ScoreTable]) -> None:
     """Write one row a sample, at full precision, as JSON lines if the name ends so, or else CSV.
 
-    A row has the answer, its status and why there is none, the references, every metric, and every
-    judge's dimensions and reasoning. Where samples make corpora, it also says which, what tells the
-    sample from others, and whether its references are null. A cell is blank, or null, where there
-    is nothing. ``import`` and ``score --predictions`` read it.
+    Where samples make corpora, a row also says which, what tells the sample from others, and
+    whether its references are null. ``import`` and ``score --predictions`` read it.
     """
     rows = [row for one in tables for row in sample_rows(one)]
     if path.suffix.lower() in JSON_LINES:
@@ -45,7 +43,6 @@ def sample_rows(table: ScoreTable) -> Iterable[Row]:
     run = {"run": table.run.id, "model": table.run.model} if isinstance(table, RunTable) else {}
     details = [name for name in _DETAILS if any(name in one.details for one in table.samples)]
     metrics = {scorer: one for scorer, one in table.scores.items() if scorer.judge is None}
-    judged = {scorer: one for scorer, one in table.scores.items() if scorer.judge is not None}
     reasons = _reasons(table)
     why = {scorer.name: _explanations(table, scorer.name) for scorer in metrics}
     for sample in table.samples:
@@ -59,25 +56,25 @@ def sample_rows(table: ScoreTable) -> Iterable[Row]:
         row |= {scorer.name: one.values.get(sample.id) for scorer, one in metrics.items()}
         row |= {f"{name}: reasoning": own.get(sample.id) for name, own in why.items() if own}
         for judge, said in reasons.items():
-            own = {scorer: one for scorer, one in judged.items() if scorer.judge == judge}
-            row |= {scorer.label: one.values.get(sample.id) for scorer, one in own.items()}
+            own = ((scorer, one) for scorer, one in table.scores.items() if scorer.judge == judge)
+            row |= {scorer.label: one.values.get(sample.id) for scorer, one in own}
             row[f"{judge}: reasoning"] = said.get(sample.id)
         yield row
 
 
 def _answer(table: ScoreTable, sample: Sample) -> Row:
+    status: Status | None = None
+    error: str | None = "it was not asked yet"
+    text: str | None = None
     if isinstance(table, RunTable):
-        outcome = table.outcomes.get(sample.id)
-        if outcome is None:
-            return {"status": None, "error": "it was not asked yet", "prediction": None}
-        reply = outcome.reply
-        return {"status": str(reply.status), "error": reply.error, "prediction": reply.text}
-    if sample.id not in table.texts:
-        why = "there is no prediction for it in the file"
-        return {"status": str(Status.SKIPPED), "error": why, "prediction": None}
-    text = table.texts[sample.id]
-    status = Status.OK if text.strip() else Status.EMPTY
-    return {"status": str(status), "error": None, "prediction": text}
+        if (outcome := table.outcomes.get(sample.id)) is not None:
+            reply = outcome.reply
+            status, error, text = reply.status, reply.error, reply.text
+    elif (text := table.texts.get(sample.id)) is None:
+        status, error = Status.SKIPPED, "there is no prediction for it in the file"
+    else:
+        status, error = Status.OK if text.strip() else Status.EMPTY, None
+    return {"status": status and str(status), "error": error, "prediction": text}
 
 
 def _explanations(table: ScoreTable, name: str) -> dict[str, str]:

@@ -1,7 +1,4 @@
-"""Scorers on trial, for people to read: tables for the terminal, and a page.
-
-The page is one self-contained file that asks for nothing over a network and runs no script.
-"""
+"""Scorers on trial: tables for the terminal, and a self-contained page without scripts."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,8 +27,8 @@ _TITLES = {
 }
 
 
-def _best_first(trials: Sequence[ScorerTrial]) -> list[ScorerTrial]:
-    return sorted(trials, key=lambda one: -one.score)
+def _best_first(trial: ScorerTrial) -> float:
+    return -trial.score
 
 
 def trial_tables(
@@ -40,101 +37,86 @@ def trial_tables(
     pairs: PairSet,
     agreement: Agreement,
 ) -> list[Table]:
-    """Measures of every scorer, in both orders where it was asked so, and by groups of pairs.
-
-    Notes below the last say how far people agree, and how the numbers were made.
-    """
-    trials = [*tried, *controls]
+    """Measures of every scorer, in both orders where it was asked so, and by groups of pairs."""
+    trials = sorted([*tried, *controls], key=_best_first)
+    first = trials[0]
     tables = [_whole_table(trials)]
-    if any(one.orders for one in tried):
-        tables.append(_order_table(tried))
-    groupings = {"type of pair": trials[0].by_type, "subtype": trials[0].by_subtype}
-    if set(trials[0].by_subtype) == set(trials[0].by_type):
+    orders: list[Row] = [
+        {"scorer": one.scorer, "measure": _TITLES[name]}
+        | {order: one.orders[order][name] for order in ORDERS}
+        for one in sorted(tried, key=_best_first)
+        if one.orders is not None
+        for name in dict.fromkeys([first.headline, "accuracy"])
+    ]
+    if orders:
+        columns = [Column(one, one, _FORM) for one in ORDERS]
+        title = "Both orders; the published one is as given"
+        tables.append(Table(title, orders, [Column("scorer"), Column("measure"), *columns]))
+    # Accuracy means the same in every group.
+    groupings = {"type of pair": "by_type", "subtype": "by_subtype", "dataset": "by_dataset"}
+    if set(first.by_subtype) == set(first.by_type):
         del groupings["subtype"]
-    for words, groups in (groupings | {"dataset": trials[0].by_dataset}).items():
-        field = f"by_{words.partition(' ')[0]}"
-        for name in dict.fromkeys(["accuracy", trials[0].headline]) if len(groups) > 1 else ():
+    for words, field in groupings.items():
+        groups = getattr(first, field)
+        for name in dict.fromkeys(["accuracy", first.headline]) if len(groups) > 1 else ():
+            rows: list[Row] = [
+                {"scorer": trial.scorer}
+                | {f"in {group}": getattr(trial, field)[group][name] for group in groups}
+                for trial in trials
+            ]
+            columns = [
+                Column(f"in {group}", f"{group} ({one[name].n:,})", _FORM)
+                for group, one in groups.items()
+            ]
             title = f"{_TITLES[name][0].upper()}{_TITLES[name][1:]} by {words}"
-            tables.append(_group_table(trials, title, field, name))
+            tables.append(Table(title, rows, [Column("scorer"), *columns]))
     # A scorer that has notes tells of its position bias itself.
-    silent = (one for one in trials if one.position and not one.diagnostics.notes)
-    lines = [f"{one.scorer}: {one.position}" for one in silent]
+    silent = [one for one in (*tried, *controls) if one.position and not one.diagnostics.notes]
+    notes = [f"{one.scorer}: {one.position}" for one in silent]
     undecided = f"; {pairs.left_out:,} left out as undecided" if pairs.left_out else ""
-    lines.append(f"{trials[0].n:,} pairs, captions {pairs.text}{undecided}")
+    notes.append(f"{first.n:,} pairs, captions {pairs.text}{undecided}")
     if agreement.before is not None and agreement.after is not None:
         words = f"{agreement.before:.2f} over all votes, {agreement.after:.2f} over the pairs kept"
-        lines.append(f"Fleiss' kappa: {words}")
-    notes = [*lines, *signature_notes(one.signature for one in tried)]
+        notes.append(f"Fleiss' kappa: {words}")
+    notes += signature_notes(one.signature for one in tried)
     return [*tables[:-1], replace(tables[-1], notes=notes)]
 
 
 def _whole_table(trials: Sequence[ScorerTrial]) -> Table:
     """Measures of every scorer with 95 % intervals, and how often it chose what."""
     headline = trials[0].headline
-    # All measures, the published one first.
-    names = dict.fromkeys([headline, *NAMES])
-    measures = [Column(name, _TITLES[name], _FORM) for name in names]
-    measures.insert(1, Column("voted", f"{_TITLES[headline]}, voted", _FORM))
     shares = ("first", "second", "tie", "unknown", "certain", "read")
     rows: list[Row] = []
-    for trial in _best_first(trials):
+    for trial in trials:
         row: Row = {"scorer": trial.scorer, **trial.whole}
         row["voted"] = (trial.voted or trial.whole)[headline]
         row |= {name: count / trial.n for name, count in trial.answers.items()}
+        # How many of a model's answers the parser was certain of, and the reader read.
         detail = trial.diagnostics.data or {}
         for name, key in (("certain", "certain"), ("read", "read_decided")):
-            # How many of a model's answers the parser was certain of, and the reader read.
-            has_reader = "read_decided" in detail
-            row[name] = detail[key] / max(1, detail["asked"]) if has_reader else None
+            asked = max(1, detail["asked"]) if "read_decided" in detail else None
+            row[name] = None if asked is None else detail[key] / asked
         row["same"] = None if trial.position is None else trial.position.consistency
         row["speed"] = trial.n / trial.seconds if trial.seconds > 0.001 else None
         rows.append(row)
+    # All measures, the published one first.
+    measures = [Column(one, _TITLES[one], _FORM) for one in dict.fromkeys([headline, *NAMES])]
     columns = [
         Column("scorer"),
-        *measures,
+        measures[0],
+        Column("voted", f"{_TITLES[headline]}, voted", _FORM),
+        *measures[1:],
         *(Column(one, one, "%", importance=5) for one in shares),
         Column("same", "same in both orders", ".1f", importance=4),
         Column("speed", "pairs/s", ",.0f", importance=3),
     ]
     unused = set() if any(one.voted for one in trials) else {"voted"}
-    if all(row["read"] is None for row in rows):
-        unused |= {"certain", "read"}
-    if all(one.position is None for one in trials):
-        unused.add("same")
+    for names in (("read", "certain"), ("same",)):
+        unused |= set(names) if all(row[names[0]] is None for row in rows) else set()
     ends = any(one.interval for one in trials[0].whole.values())
     intervals = ", with 95 % intervals over clips" if ends else " (too few clips for intervals)"
-    return Table(
-        f"Agreement with people in percent{intervals}",
-        rows,
-        [one for one in columns if one.name not in unused],
-    )
-
-
-def _order_table(trials: Sequence[ScorerTrial]) -> Table:
-    """The published measure, and accuracy, in each order, their mean, and where both agree."""
-    rows: list[Row] = [
-        {"scorer": one.scorer, "measure": _TITLES[name]}
-        | {order: one.orders[order][name] for order in ORDERS}
-        for one in _best_first(trials)
-        if one.orders is not None
-        for name in dict.fromkeys([trials[0].headline, "accuracy"])
-    ]
-    columns = [Column("scorer"), Column("measure"), *(Column(one, one, _FORM) for one in ORDERS)]
-    return Table("Both orders; the published one is as given", rows, columns)
-
-
-def _group_table(trials: Sequence[ScorerTrial], title: str, field: str, measure: str) -> Table:
-    """One measure by group; accuracy means the same in every group."""
-    groups = getattr(trials[0], field)
-    rows: list[Row] = [
-        {"scorer": trial.scorer}
-        | {f"in {name}": getattr(trial, field)[name][measure] for name in groups}
-        for trial in _best_first(trials)
-    ]
-    columns = [
-        Column(f"in {name}", f"{name} ({one[measure].n:,})", _FORM) for name, one in groups.items()
-    ]
-    return Table(title, rows, [Column("scorer"), *columns])
+    kept = [one for one in columns if one.name not in unused]
+    return Table(f"Agreement with people in percent{intervals}", rows, kept)
 
 
 def write_trials(
@@ -145,7 +127,8 @@ def write_trials(
     agreement: Agreement,
 ) -> None:
     """Write trials of scorers on one set of pairs as a page."""
-    style, trials = template_text("trial.css"), _best_first([*tried, *controls])
+    style = template_text("trial.css")
+    trials = sorted([*tried, *controls], key=_best_first)
     tables = trial_tables(tried, controls, pairs, agreement)
     page = render(
         "trial.html",
@@ -168,15 +151,14 @@ def write_trials(
 
 
 def _chart(trials: Sequence[ScorerTrial]) -> str:
-    """The published measure of each scorer, best first, on a scale of 0 to 100."""
-    headline = trials[0].headline
-    kinds = list(dict.fromkeys([*_KINDS, *(one.scorer.partition(":")[0] for one in trials)]))
+    """The published measure of each scorer on a scale of 0 to 100."""
+    headline, (constant, answer) = trials[0].headline, trials[0].constant
     bars = []
-    for one in _best_first(trials):
+    for one in trials:
         value, interval = one.whole[headline].value, one.whole[headline].interval
         cell = None if value is None else Cell(value=value, interval=interval)
         bars.append(Bar(one.scorer, one.scorer.partition(":")[0], cell))
-    constant, answer = trials[0].constant
+    kinds = list(dict.fromkeys([*_KINDS, *(bar.provider for bar in bars)]))
     name = (
         f"{_TITLES[headline]} of each scorer with its 95 percent interval, and the line of the "
         "best constant answer; the same numbers are in the table below"

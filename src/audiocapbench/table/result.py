@@ -56,11 +56,7 @@ class Result(ABC):
 
 @dataclass(frozen=True, repr=False)
 class Findings(Result):
-    """What an analysis found: tables, of which those with rows are shown, and facts beside them.
-
-    ``to_dict`` has the facts and the rows of tables that have a name; ``rows`` are for programs,
-    those of the first table by default.
-    """
+    """What an analysis found: tables, of which those with rows are shown, and facts beside them."""
 
     found: Sequence[Table]
     facts: dict[str, Any] = field(default_factory=dict)

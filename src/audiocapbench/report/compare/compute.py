@@ -1,7 +1,4 @@
-"""Two runs side by side on the samples that both answered: what changed, and is it real.
-
-Differences are those of the second run to the first: above 0 the second is better.
-"""
+"""Two runs side by side on the samples that both answered; above 0 the second is better."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -42,45 +39,43 @@ class Difference:
     Attributes:
         n: Samples that both runs have a score for.
         difference: Second less first.
-        interval: 95 %, of paired samples; it and the p-value are None for too few samples.
-        p_value: Two-sided, by paired permutation.
-        adjusted: Corrected over all scorers, or over all scorers and categories; None where so
+        ci: 95 %, of paired samples; it and the p-value are None for too few samples.
+        p: Two-sided, by paired permutation.
+        p_adjusted: Corrected over all scorers, or over all scorers and categories; None where so
             few samples could show nothing.
         effect: The difference in standard deviations of the samples' differences.
         detectable: The smallest true difference that these samples show in four of five cases.
-        needed: Samples, or clips, that it would take to see the difference that was found.
-        by_clip: Whether clips are drawn and swapped, because some have several samples.
+        samples_needed: What it would take to see the difference that was found.
+        needed_unit: Clips are drawn and swapped where some have several samples.
         lost: Samples that only the first run has a score for, and ``gained`` only the second.
     """
 
     scorer: Scorer
     category: str
     n: int
-    first: float | None
-    second: float | None
+    a: float | None
+    b: float | None
     difference: float | None
-    interval: Interval | None = None
-    p_value: float | None = None
-    adjusted: float | None = None
+    ci: Interval | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
     effect: float | None = None
     detectable: float | None = None
-    needed: int | None = None
-    by_clip: bool = False
+    samples_needed: int | None = None
+    needed_unit: str = "samples"
     lost: int = 0
     gained: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two runs side by side.
+    """Two runs side by side, on so many ``common`` samples that mean the same in both.
 
     Attributes:
-        common: How many samples both were asked, and mean the same in both.
         left_out: How many were asked in one alone, or changed in clip, references or category.
         headline: The scorer that says which samples moved.
         differences: All scorers on all samples, then by category.
         moved: The samples that moved most, furthest first, with both answers, as JSON objects.
-        signatures: How each scorer's numbers were made.
     """
 
     first: Run
@@ -207,10 +202,7 @@ def _scorers(
 
 @dataclass(frozen=True, slots=True)
 class _ScorePair:
-    """One scorer's statistics of both runs on the same samples, shape (n, k) each.
-
-    ``drawn`` aggregates draws of both runs, which may hold no sample of a small corpus.
-    """
+    """One scorer's statistics of both runs, shape (n, k); ``drawn`` aggregates draws of both."""
 
     scorer: Scorer
     category: str
@@ -267,10 +259,7 @@ def _pair(
 
 
 def _tested(pairs: Sequence[_ScorePair], correction: Correction) -> list[Difference]:
-    """Differences; scorers that add up alike are tested in one pass over the same swaps.
-
-    What could not be significant on so few clips is no part of the correction.
-    """
+    """Differences, tested in one pass where scorers add up alike; too few clips do not count."""
     alike: dict[tuple[object, ...], list[int]] = {}
     clips: dict[str, int] = {}
     for place, pair in enumerate(pairs):
@@ -293,12 +282,12 @@ def _tested(pairs: Sequence[_ScorePair], correction: Correction) -> list[Differe
     tested = [
         place
         for place, one in enumerate(rows)
-        if one.p_value is not None
+        if one.p is not None
         and clips[one.category] >= power.fewest_to_test(tests=tests[one.category])
     ]
-    adjusted = corrected(np.array([rows[place].p_value for place in tested], float), correction)
+    adjusted = corrected(np.array([rows[place].p for place in tested], float), correction)
     for place, value in zip(tested, adjusted.tolist(), strict=True):
-        rows[place] = replace(rows[place], adjusted=value)
+        rows[place] = replace(rows[place], p_adjusted=value)
     return rows
 
 
@@ -317,12 +306,12 @@ def _difference(pair: _ScorePair, p_value: float) -> Difference:
     spread = paired_spread(other, one, pair.drawn, clusters) or 0.0
     return replace(
         found,
-        interval=difference_interval(other, one, pair.drawn, clusters=clusters, bounds=bounds),
-        p_value=p_value,
+        ci=difference_interval(other, one, pair.drawn, clusters=clusters, bounds=bounds),
+        p=p_value,
         effect=change / spread if spread > 0 else None,
         detectable=power.minimum_detectable_difference(spread, units),
-        needed=power.samples_needed(change, spread) if spread > 0 and change else None,
-        by_clip=units < len(one),
+        samples_needed=power.samples_needed(change, spread) if spread > 0 and change else None,
+        needed_unit="clips" if units < len(one) else "samples",
     )
 
 

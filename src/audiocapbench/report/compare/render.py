@@ -1,5 +1,6 @@
 """A comparison of two runs as tables for people, as records for programs, and as a gate for CI."""
 
+from dataclasses import asdict
 from typing import Any
 
 from audiocapbench.errors import ReportError, did_you_mean
@@ -37,14 +38,15 @@ def notes(comparison: Comparison) -> tuple[str, ...]:
         said.append(f"Left out: {', '.join(left_out)}.")
     if headline.detectable is not None:
         label, digits, needed = headline.scorer.label, headline.scorer.digits, ""
-        if headline.needed is not None:
+        if headline.samples_needed is not None:
             found = shown(headline.difference, f"+.{digits}f")
-            needed = f"; to see one of {found} would take {headline.needed:,} {_unit(headline)}"
+            count = f"{headline.samples_needed:,} {headline.needed_unit}"
+            needed = f"; to see one of {found} would take {count}"
         said.append(
             f"These samples could show a difference of {headline.detectable:.{digits}f} in {label} "
             f"(power {POWER:g}, alpha {ALPHA:g}){needed}."
         )
-    if any(one.p_value is not None for one in comparison.differences):
+    if any(one.p is not None for one in comparison.differences):
         said.append(
             f"p: paired permutation; {_corrected(comparison)}: corrected over the rows of the "
             "table, where a leaderboard corrects over its pairs of models; "
@@ -59,13 +61,13 @@ def notes(comparison: Comparison) -> tuple[str, ...]:
 def _verdict(comparison: Comparison) -> str:
     """Whether the difference is real, by the first scorer."""
     one = comparison.differences[0]
-    if one.adjusted is None or one.difference is None:
-        few = f"too few {_unit(one)} for a test, which takes {FEWEST_FOR_INTERVAL}"
+    if one.p_adjusted is None or one.difference is None:
+        few = f"too few {one.needed_unit} for a test, which takes {FEWEST_FOR_INTERVAL}"
         return f"{one.scorer.label}: {few}."
     better = f"{'AB'[one.difference > 0]} is better"
-    found = better if one.adjusted < ALPHA else "A and B cannot be told apart"
+    found = better if one.p_adjusted < ALPHA else "A and B cannot be told apart"
     by = f"{one.difference:+.{one.scorer.digits}f}, {_corrected(comparison)}"
-    return f"{one.scorer.label}: {found} ({by} {shown(one.adjusted, 'p')})."
+    return f"{one.scorer.label}: {found} ({by} {shown(one.p_adjusted, 'p')})."
 
 
 def records(comparison: Comparison) -> list[Row]:
@@ -101,26 +103,8 @@ def document(comparison: Comparison) -> dict[str, Any]:
 
 
 def _document(one: Difference) -> dict[str, Any]:
-    return {
-        "scorer": one.scorer.label,
-        "category": one.category,
-        "n": one.n,
-        "a": one.first,
-        "b": one.second,
-        "difference": one.difference,
-        "ci": list(one.interval) if one.interval else None,
-        "p": one.p_value,
-        "p_adjusted": one.adjusted,
-        "effect": one.effect,
-        "detectable": one.detectable,
-        "samples_needed": one.needed,
-        "needed_unit": _unit(one),
-    }
-
-
-def _unit(one: Difference) -> str:
-    """What is counted as one piece of evidence."""
-    return "clips" if one.by_clip else "samples"
+    row = asdict(one) | {"scorer": one.scorer.label, "ci": list(one.ci) if one.ci else None}
+    return {name: value for name, value in row.items() if name not in ("lost", "gained")}
 
 
 def _corrected(comparison: Comparison) -> str:
@@ -144,7 +128,7 @@ def _differences(comparison: Comparison) -> Table:
     rows = []
     for one in comparison.differences:
         if one.category == ALL:
-            low, high = one.interval or (None, None)
+            low, high = one.ci or (None, None)
             rows.append(_document(one) | {"low": low, "high": high, "digits": one.scorer.digits})
     first, second = comparison.first, comparison.second
     sides = f"A = run {first.id} ({first.model}) to B = run {second.id} ({second.model})"
@@ -159,14 +143,14 @@ def _by_category(comparison: Comparison) -> Table:
     for one in parts:
         counts[one.category] = max(one.n, counts.get(one.category, 0))
         row = rows.setdefault(one.scorer.label, {"score": one.scorer.label})
-        is_sure = one.adjusted is not None and one.adjusted < ALPHA
+        is_sure = one.p_adjusted is not None and one.p_adjusted < ALPHA
         mark = "" if one.difference is None else "*" if is_sure else " "
         row[f"in {one.category}"] = shown(one.difference, f"+.{one.scorer.digits}f") + mark
     columns = [
         Column("score"),
         *(Column(f"in {one}", f"{one} ({n:,})", align="right") for one, n in counts.items()),
     ]
-    tested = sum(one.adjusted is not None for one in parts)
+    tested = sum(one.p_adjusted is not None for one in parts)
     note = (
         f"*: p below {ALPHA:g}, corrected by {comparison.correction.words} over the {tested} "
         "tests of this table. Intervals and p-values of all are in --format csv and json."
@@ -214,10 +198,10 @@ def worse(comparison: Comparison, name: str) -> tuple[bool, str]:
         raise ReportError(
             f"the runs were not compared by {name!r}{did_you_mean(name, rows, 'they were by')}"
         )
-    if found.adjusted is None or found.difference is None:
+    if found.p_adjusted is None or found.difference is None:
         raise ReportError(f"{name}: {found.n:,} common samples are too few to test a difference")
-    shown = f"{name}: {found.difference:+.3g}, p = {found.adjusted:.3g}"
-    if found.difference < 0 and found.adjusted < ALPHA:
+    shown = f"{name}: {found.difference:+.3g}, p = {found.p_adjusted:.3g}"
+    if found.difference < 0 and found.p_adjusted < ALPHA:
         return True, f"FAIL {shown}: run {comparison.second.id} is worse."
     lost, gained = found.lost, found.gained
     if lost > gained and (p := 2 * float(bdtr(gained, lost + gained, 0.5))) < ALPHA:

@@ -21,10 +21,7 @@ _MOST_NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class RunEntry:
-    """A run on a board, and its places: overall, and by category where that was asked for.
-
-    Its label is the model's name, with the run's number where a board has it twice.
-    """
+    """A run on a board under its label, and its places: overall, and by category if asked for."""
 
     label: str
     table: RunTable
@@ -93,10 +90,7 @@ class Board:
     notes: tuple[str, ...] = ()
 
     def bounds(self, entry: RunEntry) -> Interval | None:
-        """What failures, and clips that published rows have and the run has not, could make of it.
-
-        A clip that was not there may have scored anything from nothing to the best.
-        """
+        """What failures, and clips that only published rows have, could make of it."""
         estimate = entry.overall.estimate
         if not self.published or not self.missing_clips or entry.table.aggregation is not None:
             return estimate.bounds

@@ -94,10 +94,7 @@ def build_leaderboard(store: Store, query: LeaderboardQuery) -> Leaderboard:
 
 
 def _runs(store: Store, query: LeaderboardQuery, notes: list[str]) -> list[Run]:
-    """The newest run of each model, asked in each way, on each set of samples, or all runs.
-
-    An imported run never hides one that was asked; trials are shown only where they are named.
-    """
+    """The newest run of each model by way of asking and set of samples, or all of them."""
     if query.runs:
         return [store.run(number) for number in query.runs]
     lines = [one for one in store.runs() if query.benchmark in (None, one.benchmark)]
@@ -123,10 +120,7 @@ def _runs(store: Store, query: LeaderboardQuery, notes: list[str]) -> list[Run]:
 
 
 def _boards(group: Sequence[RunTable], query: LeaderboardQuery, notes: list[str]) -> list[Board]:
-    """Boards for runs on the same samples: one for each way in which the scores were made.
-
-    A run without any answer stands on all of them, unranked: there is nothing to score.
-    """
+    """A board for each way in which scores were made; runs without answers stand on all."""
     hopeless = [one for one in group if one.has_no_answers]
     scored = [one for one in group if not one.has_no_answers]
     counts = Counter(one for table in scored for one in table.scorers if table.signature(one))
@@ -211,10 +205,7 @@ def make_board(
 def _with_published(
     boards: Sequence[Board], query: LeaderboardQuery, notes: list[str]
 ) -> list[Board]:
-    """Boards with the published rows that belong to them, and other rows on a board of their own.
-
-    Where a board ranks by something that the paper has no score of, that is said.
-    """
+    """Boards with the published rows that belong to them, and other rows on one of their own."""
     shown, mixed = [], False
     for board in boards:
         results, scorer, placed = published_results(board.benchmark), board.scorer, board
@@ -293,10 +284,7 @@ def published_beside(
 
 
 def _is_published(scorer: Scorer, results: PublishedResults) -> bool:
-    """Whether a score is of a kind that the paper prints: its judge's, or one of its metrics.
-
-    The judge is the paper's whoever provides it and whatever day's version it is.
-    """
+    """Whether the paper prints such a score: its judge's, of any provider and day, or a metric."""
     if scorer.judge is None:
         return any(scorer.name in row.metrics for row in results.rows)
     named = _DATED.format(re.escape(results.judge))

@@ -1,8 +1,4 @@
-"""The three tables of AudioCapBench's paper, from one's own runs and the published ones.
-
-Table 1 has the judge's dimensions and the metrics, table 2 the overall score by category, table 3
-what the data are made of. The best of a column is marked, and the second best, as in the paper.
-"""
+"""The three tables of AudioCapBench's paper: all scores, by category, and what the data are."""
 
 from collections.abc import Collection, Sequence
 from statistics import mean
@@ -17,9 +13,8 @@ from audiocapbench.report.leaderboard.board import (
     PublishedEntry,
     RunEntry,
 )
-from audiocapbench.report.leaderboard.tables import in_order, shown_name
-from audiocapbench.scores.compute import category
-from audiocapbench.scores.estimate import Scorer
+from audiocapbench.report.leaderboard.tables import in_order, record, shown_name
+from audiocapbench.scores.groups import category
 from audiocapbench.table import Column, Row, Table, signature_notes
 
 _METRICS = ("meteor", "bleu_4", "rouge_l")
@@ -27,10 +22,7 @@ _WHO = (Column("rank"), Column("model", align="left"), Column("run"))
 
 
 def paper_tables(leaderboard: Leaderboard, number: int, columns: Sequence[str] = ()) -> list[Table]:
-    """One of the paper's tables for each board that it can be made of.
-
-    The columns are the paper's by default, or those that are named, in their order.
-    """
+    """One of the paper's tables for each board, with its columns, or those that are named."""
     if number not in (1, 2, 3):
         raise ReportError(f"there is no table {number}; the paper has tables 1, 2 and 3")
     make = _composition if number == 3 else _results if number == 1 else _by_category
@@ -58,14 +50,7 @@ def _results(board: Board, wanted: Sequence[str]) -> Table:
         left_out |= {"low", "high", "scored"}
     if all(board.bounds(one) is None for one in board.entries):
         left_out |= {"worst", "best"}
-    rows = []
-    for one in entries:
-        row = _row(board, one) | {name: one.dimensions.get(name) for name in dimensions}
-        if isinstance(one, PublishedEntry):
-            row |= {name: one.metrics.get(name) for name in metrics}
-        else:
-            row |= {name: one.table.point(Scorer(name)).value for name in metrics}
-        rows.append(row)
+    rows = [_row(board, one) for one in entries]
     return _table(board, 1, columns, rows, wanted, left_out)
 
 
@@ -92,17 +77,13 @@ def _by_category(board: Board, wanted: Sequence[str]) -> Table:
 
 def _row(board: Board, one: RunEntry | PublishedEntry) -> Row:
     """Who it is, and how it ranks; runs have no places among published rows, as no test says it."""
-    row: Row = {"model": shown_name(one, board), "run": None}
+    row = record(board, one) | {"model": shown_name(one, board)}
+    row[board.scorer.column] = row["score"]
     if isinstance(one, PublishedEntry):
-        row |= dict.fromkeys(("low", "high", "worst", "best"))
-        row |= {"rank": one.printed_rank, board.scorer.column: one.score}
-        return row | {"scored": board.samples + board.missing_clips}
-    estimate = one.overall.estimate
-    low, high = estimate.interval or (None, None)
+        return row | {"rank": one.printed_rank, "scored": board.samples + board.missing_clips}
     worst, best = board.bounds(one) or (None, None)
-    row |= {"rank": None if board.published else one.overall.rank, "run": one.run.id}
-    row |= {"low": low, "high": high, "worst": worst, "best": best, "scored": estimate.n}
-    return row | {board.scorer.column: estimate.value}
+    rank = None if board.published else one.overall.rank
+    return row | {"rank": rank, "worst": worst, "best": best}
 
 
 def _composition(board: Board, wanted: Sequence[str]) -> Table:
@@ -161,5 +142,5 @@ def _table(
             if not one.judge and one.name in names
         }
         notes += signature_notes(sorted(signatures))
-    chosen = [{"table": title, **{name: row[name] for name in names}} for row in rows]
+    chosen = [{"table": title, **{name: row.get(name) for name in names}} for row in rows]
     return Table(title, chosen, [known[name] for name in names], notes)

@@ -28,12 +28,9 @@ _MOST_NUMBERS = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """One run among others on one group of samples.
+    """One run among others on one group of samples; its rank is None where it is not ranked.
 
-    Attributes:
-        rank: Its place among the runs that are ranked; None where it is not.
-        ranks: The places that the tests leave open to it.
-        tied: Letters of the groups it belongs to; runs that share one are not told apart.
+    ``ranks`` are the places that tests leave open, ``tied`` the letters of those not told apart.
     """
 
     estimate: Estimate
@@ -133,11 +130,8 @@ def rank_runs(
 ) -> list[Ranking]:
     """How runs on the same samples rank in each group, such as a category.
 
-    Where the ranked runs have scores of the same samples, these are what is ranked and tested.
-    Elsewhere failures count as zero in both, so that nobody is better for leaving clips out.
-
-    The correction is over all groups, since all are looked at together; groups with too few
-    samples for any difference to be significant are not tested.
+    Failures count as zero where the runs have scores of different samples, so that nobody is better
+    for leaving clips out. The correction is over all groups that have enough samples for a test.
     """
     cubes = [_cube(scorer, key, tables) for key in keys]
     reasons: list[UntestedReason | None] = []

@@ -1,6 +1,5 @@
 """A leaderboard as tables for people, as rows of CSV and Parquet, and as one JSON object."""
 
-from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -20,6 +19,7 @@ _COLUMNS = (
     "ranked_by rank rank_best rank_worst tied score low high scored samples as_zero worst best "
     "cost_usd judge_cost_usd latency_s"
 ).split()
+_ALL = "all"
 _TEST = ("difference", "p", "p_adjusted", "p_common", "against_order")
 
 
@@ -63,7 +63,7 @@ def _overall(board: Board) -> Table:
         Column("ranks", align="right"),
         Column("tied", align="left", importance=6),
         *(Column(f"dimension {name}", name, form, importance=4) for name in dimensions),
-        Column("scored", align="right"),
+        Column("scored", form="{scored:,}/{samples:,}"),
         Column("as_zero", form=form, importance=5),
         Column("bounds", "worst–best", f"{{worst:{form}}}–{{best:{form}}}", folds=True),
         Column("cost", align="right", importance=3),
@@ -81,31 +81,20 @@ def _overall(board: Board) -> Table:
         left_out |= {"run", "ranks", "tied", "scored", "bounds", "cost", "latency_s"}
     kept = [one for one in columns if one.name not in left_out]
     notes = [*board.notes, *signature_notes([board.signature])]
-    return Table(_title(board), [_row(board, one, dimensions) for one in entries], kept, notes)
-
-
-def _row(board: Board, one: RunEntry | PublishedEntry, dimensions: Iterable[str]) -> Row:
-    row: Row = {"model": shown_name(one, board)}
-    row |= {f"dimension {name}": one.dimensions.get(name) for name in dimensions}
-    if isinstance(one, PublishedEntry):
-        rank = {} if board.entries else {"rank": one.printed_rank}
-        return row | rank | {"score": one.score, "ranks": f"printed {one.printed_rank}"}
-    estimate = one.overall.estimate
-    worst, best = board.bounds(one) or (None, None)
-    return row | {
-        "rank": one.overall.rank,
-        "run": one.run.id,
-        "score": estimate,
-        "ranks": one.overall.open_ranks,
-        "tied": one.overall.tied,
-        "scored": f"{estimate.n:,}/{estimate.coverage.total:,}",
-        "as_zero": estimate.as_zero,
-        "worst": worst,
-        "best": best,
-        "cost": "~" * (one.table.cost_estimated > 0) + dollars(one.table.cost_usd),
-        "judge_cost_usd": one.judge_cost_usd,
-        "latency_s": one.table.latency_s,
-    }
+    rows: list[Row] = []
+    for one in entries:
+        row = record(board, one) | {"model": shown_name(one, board)}
+        row |= {f"dimension {name}": one.dimensions.get(name) for name in dimensions}
+        if isinstance(one, PublishedEntry):
+            row |= {"ranks": f"printed {one.printed_rank}"}
+            row |= {} if board.entries else {"rank": one.printed_rank}
+        else:
+            cost = "~" * (one.table.cost_estimated > 0) + dollars(one.table.cost_usd)
+            worst, best = board.bounds(one) or (None, None)
+            row |= {"score": one.overall.estimate, "ranks": one.overall.open_ranks, "cost": cost}
+            row |= {"worst": worst, "best": best}
+        rows.append(row)
+    return Table(_title(board), rows, kept, notes)
 
 
 def _title(board: Board) -> str:
@@ -158,67 +147,61 @@ def _by_category(board: Board) -> Table:
 
 
 def records(leaderboard: Leaderboard) -> list[Row]:
-    """A row for each model and each of its categories, with all dimensions and metrics; unrounded.
-
-    ``source`` says whether a row is of a run or was published.
-    """
-    rows = [
-        {"board": number, **row}
-        for number, board in enumerate(leaderboard.boards, 1)
-        for row in _rows(board)
-    ]
+    """A row for each model and each of its categories, with all dimensions and metrics."""
+    rows: list[Row] = []
+    for number, board in enumerate(leaderboard.boards, 1):
+        models: list[RunEntry | PublishedEntry] = [*board.entries, *board.published]
+        rows += [
+            {"board": number, **record(board, one, name)}
+            for one in models
+            for name in (_ALL, *one.by_category)
+        ]
     names = dict.fromkeys([*_COLUMNS, *(name for row in rows for name in row)])
     return [dict.fromkeys(names) | row for row in rows]
 
 
-def _rows(board: Board) -> Iterator[Row]:
-    """What a board has to say, of each row only the columns that it has."""
-    head = _head(board)
-    for number, entry in enumerate(board.entries):
-        table, run = entry.table, entry.run
-        who = {"model": run.model, "run": run.id, "begun": run.created_at, "source": "run"}
-        for name, ranking in [("all", board.overall), *board.parts.items()]:
-            place, key = ranking.runs[number], in_category(name)
-            costs: Row = {}
-            if ranking is board.overall:
-                key = ALL
-                costs = {"cost_usd": table.cost_usd, "judge_cost_usd": entry.judge_cost_usd}
-                costs |= {"latency_s": table.latency_s}
-            metrics = [one for one in table.scorers if not one.judge]
-            rank_best, rank_worst = place.ranks or (None, None)
-            yield {
-                **entry.dimensions_of(key),
-                **{one.name: table.point(one, key).value for one in metrics},
-                **head,
-                "category": name,
-                **who,
-                "ranked_by": _ranked_by(ranking),
-                "rank": place.rank,
-                "rank_best": rank_best,
-                "rank_worst": rank_worst,
-                "tied": place.tied,
-                "scored": place.estimate.n,
-                "samples": place.estimate.coverage.total,
-                **place.estimate.flat(),
-                **costs,
-            }
-    for one in board.published:
+def record(board: Board, one: RunEntry | PublishedEntry, name: str = _ALL) -> Row:
+    """What is known of a model on everything, or on a category: only the columns that it has."""
+    head = _head(board) | {"category": name}
+    if isinstance(one, PublishedEntry):
         scorer = board.scorer.name if board.scorer.judge is None else f"{one.judge}: {OVERALL}"
-        own = head | {"dataset": "", "signature": "", "scorer": scorer, "judge": one.judge}
-        own |= {"model": one.model, "source": PUBLISHED, "paper": one.source}
-        yield {**one.dimensions, **one.metrics, **own, "category": "all", "score": one.score}
-        for name, score in one.by_category.items():
-            yield {**own, "category": name, "score": score}
+        head |= {"dataset": "", "signature": "", "scorer": scorer, "judge": one.judge}
+        head |= {"model": one.model, "source": PUBLISHED, "paper": one.source}
+        if name != _ALL:
+            return {**head, "score": one.by_category[name]}
+        return {**one.dimensions, **one.metrics, **head, "score": one.score}
+    table, run, place, key = one.table, one.run, one.overall, ALL
+    if name != _ALL:
+        place, key = one.by_category[name], in_category(name)
+    rank_best, rank_worst = place.ranks or (None, None)
+    row: Row = {
+        **one.dimensions_of(key),
+        **{own.name: table.point(own, key).value for own in table.scorers if not own.judge},
+        **head,
+        "model": run.model,
+        "run": run.id,
+        "begun": run.created_at,
+        "source": "run",
+        "ranked_by": _ranked_by(board.overall if name == _ALL else board.parts[name]),
+        "rank": place.rank,
+        "rank_best": rank_best,
+        "rank_worst": rank_worst,
+        "tied": place.tied,
+        "scored": place.estimate.n,
+        "samples": place.estimate.coverage.total,
+        **place.estimate.flat(),
+    }
+    if name == _ALL:
+        row |= {"cost_usd": table.cost_usd, "judge_cost_usd": one.judge_cost_usd}
+        row |= {"latency_s": table.latency_s}
+    return row
 
 
 def pair_records(leaderboard: Leaderboard) -> list[Row]:
-    """A row for each test between two runs.
-
-    ``difference`` is that of ``model`` less ``other_model`` on the samples that both have.
-    """
+    """A row for each test between two runs; ``difference`` is ``model`` less ``other_model``."""
     rows: list[Row] = []
     for number, board in enumerate(leaderboard.boards, 1):
-        for name, ranking in [("all", board.overall), *board.parts.items()]:
+        for name, ranking in [(_ALL, board.overall), *board.parts.items()]:
             for pair in ranking.pairs:
                 first, second = (board.entries[place].run for place in (pair.first, pair.second))
                 test = _test(board, pair)

@@ -1,7 +1,4 @@
-"""What the analyses read, of a run or of files: answers as text, and DATE by group, in two parts.
-
-Both come from a score table; nothing is scored here.
-"""
+"""What the analyses read of score tables and files: answers as text, and DATE by group."""
 
 import math
 from collections import Counter
@@ -85,11 +82,7 @@ class ScoredAnswers:
 def read_scored(
     what: int | Path, store: Store | None, metric: str = METRIC, kind: str = METRIC
 ) -> ScoredAnswers:
-    """Scores of a run, by its number, or of a file that ``score --per-sample`` wrote.
-
-    The metric is DATE, such as ``date[encoder=minilm]``, or of another kind that is asked for;
-    files need no store.
-    """
+    """Scores of a run, by its number, or of a file that ``score --per-sample`` wrote."""
     name = parse_name(metric)
     if name.name != kind:
         named = "DATE" if kind == METRIC else kind

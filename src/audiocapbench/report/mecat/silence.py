@@ -76,10 +76,7 @@ def claims(text: str) -> list[ContentClaim]:
 
 
 def readable(text: str) -> bool:
-    """Whether the rules can look into a text: at least half of its letters are Latin ones.
-
-    A blank text says nothing, which they can read; a row of signs or of Chinese they cannot.
-    """
+    """Whether the rules can look into a text: half of its letters are Latin, or it is blank."""
     read = text[:LONGEST_READ]
     latin, letters = len(_LATIN.findall(read)), len(_LETTER.findall(read))
     return not read.strip() or (latin > 0 and 2 * latin >= letters)

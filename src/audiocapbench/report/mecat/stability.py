@@ -50,10 +50,7 @@ def stability_report(
     groups: Sequence[str] = (),
     on_group: Callable[[str], None] = lambda _group: None,
 ) -> Findings:
-    """Draw samples of each group, or of some, and compute DATE of them.
-
-    Sizes are in percent of the group; ``on_group`` is called before each is encoded.
-    """
+    """Draw samples of each group, or of some, in sizes in percent, and compute DATE of them."""
     name = parse_name(metric)
     unknown = set(name.options) - {"encoder", "variant"}
     if name.name != "date" or unknown:
@@ -115,10 +112,7 @@ def _by_group(given: AnswerSet, wanted: Sequence[str]) -> dict[str, list[GivenAn
 
 
 def _spread(group: str, percent: float, size: int, scores: FloatArray) -> Row:
-    """DATE in percent over the rounds of one size: of them 95 % lie between ``low`` and ``high``.
-
-    ``published_cv`` is the paper's, for its own model on the full set of clips.
-    """
+    """DATE in percent over the rounds of one size, of which 95 % lie from ``low`` to ``high``."""
     mean, deviation = float(np.mean(scores)), float(np.std(scores, ddof=1))
     lowest, low, high, highest = map(float, np.quantile(scores, [0, 0.025, 0.975, 1]))
     return {

@@ -54,10 +54,7 @@ _DRAWN = {
 
 
 def board_document(store: Store, data: ReportData | KeptData, title: str) -> BoardDocument:
-    """The document; of runs that were read whole, in the order of their ranks, with every analysis.
-
-    Of what the store has kept, the runs stay in their order.
-    """
+    """The document; of runs that were read whole, in the order of ranks, with every analysis."""
     if isinstance(data, KeptData):
         return _document(data, data.runs, title)
     board = ranked_board(data, data.headline)
@@ -190,11 +187,7 @@ def _document(data: BoardData, runs: Sequence[ReportRun | KeptRun], title: str) 
 
 
 def ranked_board(data: ReportData, scorer: Scorer, *, by_category: bool = False) -> Board:
-    """How the runs rank by a scorer, and what a reader must know of it.
-
-    None has a rank where no test can compare them: a single run, and runs on different samples or
-    scored in different ways.
-    """
+    """How the runs rank by a scorer, and why none does where no test can compare them."""
     reason: tuple[str, ...] = ()
     if not data.one_selection:
         reason = ("The runs were not asked about the same samples: none is ranked.",)

@@ -1,7 +1,4 @@
-"""Charts as SVG, drawn in one place for the page, for trials and for files of a paper.
-
-Places across are percentages, so that text keeps its size; colours and hatches are classes.
-"""
+"""Charts as SVG; places across are percentages, so that text keeps its size."""
 
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
@@ -74,10 +71,7 @@ class Drawing(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A label's start (or its end, if it does not stand to the right), seen from its point.
-
-    Where it is far, a line should lead to it; ``covered`` is how much it covers, in square pixels.
-    """
+    """A label's start, or end at the left, seen from its point, and how much it covers."""
 
     dx: float
     dy: float
@@ -251,10 +245,7 @@ def draw_scatter(
 
 
 def draw_shifts(rows: Sequence[tuple[str, Cell]], every: Sequence[Cell], name: str) -> Drawing:
-    """How far something moves from 0, one row a thing: a mark and its interval.
-
-    ``every`` has the shifts of all drawings beside it, so that they have one scale.
-    """
+    """How far each thing moves from 0, with its interval, on the scale of ``every`` shift."""
     scale = _around([Cell(value=0.0), *every], 2.0, _RIGHT)
     bottom, zero = _ROW * len(rows), scale.at(0.0)
     parts = _grid(scale, 0, bottom)

@@ -181,13 +181,7 @@ def words_of(rounds: Sequence[Judgement]) -> str:
 
 
 def sounds_of(clips: Iterable[Clip], choice: AudioChoice, page: Path) -> dict[str, Sound]:
-    """The audio of clips by SHA-256; nothing at all for ``none``.
-
-    A clip that is gone or has changed is not played; its sound says why.
-
-    Raises:
-        ReportError: What should be embedded is too large.
-    """
+    """The audio of clips by SHA-256, or why it cannot be played; nothing at all for ``none``."""
     if choice == "none":
         return {}
     distinct = list({clip.sha256: clip for clip in clips}.values())

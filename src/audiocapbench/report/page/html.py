@@ -1,7 +1,4 @@
-"""The report page: one self-contained file with an overview and an explorer of every sample.
-
-It asks for nothing over a network, and only the script that ships with the package runs in it.
-"""
+"""The report page: one self-contained file that asks for nothing over a network."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

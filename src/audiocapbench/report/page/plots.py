@@ -1,7 +1,4 @@
-"""The paper's four figures as files: the page's own drawings, put on sheets for print.
-
-Colours are Okabe and Ito's, which differ in lightness too; hatches and marks help in grey.
-"""
+"""The paper's four figures as files: drawings on sheets, in colours that differ in grey."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -281,13 +281,7 @@ def stored_summaries(
 def gather(
     summaries: Sequence[RunSummary], by: str | None = None, *, published: bool = False
 ) -> ReportData:
-    """What a page shows of summarised runs, ranked by a score or as ``default_scorer`` says.
-
-    Published models stand beside them where they were scored in the same way.
-
-    Raises:
-        ReportError: The runs are not of one benchmark, hold no captions, or have no scores.
-    """
+    """What a page shows of summarised runs, ranked by a score or as ``default_scorer`` says."""
     check_benchmark([one.run for one in summaries])
     tables = [one.table for one in summaries]
     samples, aggregation = _samples(tables), tables[0].aggregation

@@ -1,7 +1,4 @@
-"""The pages of a leaderboard site: one that filters and ranks all models, and one of each.
-
-They ask for nothing over a network, lie anywhere, and open from a disk as well.
-"""
+"""The pages of a leaderboard site, which ask for nothing: one of all models, and one of each."""
 
 import hashlib
 import json
@@ -34,11 +31,7 @@ _INDEX, _DATA, _PAGES = "index.html", "leaderboard.json", "models"
 
 
 def write_site(store: Store, checked: Sequence[CheckedSubmission], out: Path, title: str) -> int:
-    """Write the site of submissions that were checked in the store; how many bytes it has.
-
-    Raises:
-        ReportError: The folder has other things in it, or two submissions are of one model.
-    """
+    """Write the site of submissions that were checked in the store; how many bytes it has."""
     if out.exists() and any(out.iterdir()) and not (out / _DATA).is_file():
         raise ReportError(f"{out}: is not empty, and no site that was written here before")
     pages = page_paths(checked)
@@ -66,11 +59,7 @@ def write_site(store: Store, checked: Sequence[CheckedSubmission], out: Path, ti
 
 
 def page_paths(checked: Sequence[CheckedSubmission]) -> dict[int, str]:
-    """Where each page lies, by run: the same place as long as model, authors and settings are.
-
-    Raises:
-        ReportError: Two submissions are of one model.
-    """
+    """Where each page lies, by run: the same place as long as model, authors and settings are."""
     found: dict[str, CheckedSubmission] = {}
     for one in checked:
         own = one.submission
@@ -93,13 +82,11 @@ def _board(
     shown = [by_run[data.runs[row].run.id] for row in board.rows]
     names = [skeleton(one.submission.model) for one in shown]
     for model, one in zip(board.models, shown, strict=True):
-        own = one.submission
-        model.page = pages[one.run.id]
-        model.label = own.model
+        own, model.page, model.label = one.submission, pages[one.run.id], one.submission.model
         if names.count(skeleton(own.model)) > 1:
             model.label = f"{own.model} ({own.by or Path(model.page).stem[-8:]})"
-        model.by, model.link = own.by, own.link
-        model.licence, model.weights = own.licence, own.weights
+        for name in ("by", "link", "licence", "weights"):
+            setattr(model, name, getattr(own, name))
     board.views = _views(data, board.rows, shown)
     board.estimates = board.views[""].estimates
     return board
@@ -117,10 +104,7 @@ def _gathered(store: Store, group: Sequence[CheckedSubmission]) -> ReportData:
 def _views(
     data: ReportData, order: Sequence[int], shown: Sequence[CheckedSubmission]
 ) -> dict[str, CategoryView]:
-    """Scores and places on everything, whose name is empty, and on each category.
-
-    Tests of a score are corrected for all pairs of the whole, and for those of all categories.
-    """
+    """Scores and places on everything, whose name is empty, and on each category."""
     views = {
         name: CategoryView(
             samples=sum(name in ("", one.category) for one in data.samples),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 from unicodedata import normalize
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from audiocapbench.audio.files import read_bytes
 from audiocapbench.benchmarks import Benchmark, Traits
@@ -28,18 +28,20 @@ from audiocapbench.judges.aggregation import MAX_VALUE
 from audiocapbench.judges.executor import judge_run
 from audiocapbench.judges.registry import create_judge
 from audiocapbench.metrics import METRICS
-from audiocapbench.report.page.report_data import ReportRun, gather, stored_summaries
-from audiocapbench.scores.estimate import Scorer
+from audiocapbench.report.page.report_data import gather, stored_summaries
+from audiocapbench.scores.scorer import Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, RunSpec, Store
 from audiocapbench.store.records import Judgement
 from audiocapbench.store.unsaved import AnswerRecord, dump_record, parse_record
 from audiocapbench.table.escape_controls import escape_controls
 
-_FORMAT: Literal["audiocapbench-submission-1"] = "audiocapbench-submission-1"
 _LARGEST = 64_000_000
 _LONGEST = 20_000
-
+_ELEMENTS = "elements"
+_EXACT = 1e-9
+_NEARLY = 0.01
+"""Of the scale: ends of an interval may fall on another tie of another NumPy."""
 
 # Letters of other alphabets that look like Latin ones; those of wholly other shapes stay.
 _LATIN_LIKE = str.maketrans(
@@ -77,11 +79,7 @@ Line = Annotated[str, Field(max_length=2_000)]
 Hash = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
-class _StrictModel(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class ScoreClaim(_StrictModel):
+class ScoreClaim(BaseModel, extra="forbid", strict=True):
     """What the submission says that a scorer gave: on everything, or on one category."""
 
     scorer: Line
@@ -93,10 +91,10 @@ class ScoreClaim(_StrictModel):
     signature: Line
 
 
-class Submission(_StrictModel):
+class Submission(BaseModel, extra="forbid", strict=True):
     """All of it; ``dataset`` is the hash of the samples, which are those that were asked."""
 
-    format: Literal["audiocapbench-submission-1"] = _FORMAT
+    format: Literal["audiocapbench-submission-1"] = "audiocapbench-submission-1"
     model: Name
     by: Name | None = None
     link: Link | None = None
@@ -140,21 +138,19 @@ class Submission(_StrictModel):
         if len(found) < len(self.answers) or len(known) < len(self.samples) or found.keys() - known:
             raise ValueError("a sample or an answer is there twice, or an answer is of no sample")
         for key, one in found.items():
-            self._check_reply(one.reply, known[key])
+            reply, references, who = one.reply, known[key].references, f"the answer to {key!r:.80}"
+            if max(len(reply.text), len(reply.error or "")) > _LONGEST:
+                raise ValueError(f"{who} is longer than {_LONGEST:,} characters")
+            # Of an answer that was cut the text is kept, and not scored.
+            says = bool(reply.text.strip())
+            if says != (reply.status is Status.OK) and reply.status is not Status.TRUNCATED:
+                raise ValueError(f"{who} is {reply.status}, and its text says otherwise")
+            may_withhold = self.model.startswith("control/") and len(set(references)) > 1
+            places = range(len(references)) if may_withhold else ()
+            if reply.withheld is not None and reply.withheld not in places:
+                raise ValueError(f"{who} withholds a reference, as only controls do")
         none = Reply("", Status.SKIPPED, "the submission has no answer")
         return [found.get(key) or Outcome(key, none, None, 0.0, 0.0, attempts=0) for key in known]
-
-    def _check_reply(self, reply: Reply, sample: Sample) -> None:
-        who, says = f"the answer to {sample.id!r:.80}", bool(reply.text.strip())
-        if max(len(reply.text), len(reply.error or "")) > _LONGEST:
-            raise ValueError(f"{who} is longer than {_LONGEST:,} characters")
-        # Of an answer that was cut the text is kept, and not scored.
-        if says != (reply.status is Status.OK) and reply.status is not Status.TRUNCATED:
-            raise ValueError(f"{who} is {reply.status}, and its text says otherwise")
-        if reply.withheld is not None:
-            own = self.model.startswith("control/") and len(set(sample.references)) > 1
-            if not own or not 0 <= reply.withheld < len(sample.references):
-                raise ValueError(f"{who} withholds a reference, as only controls do")
 
     def verdicts(self) -> list[Judgement]:
         """What judges said of answers; ValueError where something else is there."""
@@ -176,13 +172,8 @@ def make_submission(
 ) -> Submission:
     """A stored run as a submission, with every score that it has.
 
-    Args:
-        judgements: Whether to add what judges said of each answer; without, their scores are
-            claims that nobody can check.
-        **about: Whose it is: ``model``, ``by``, ``link``, ``licence`` and ``weights``.
-
-    Raises:
-        ReportError: The run has no scores, or says something that no submission may.
+    Without judgements, judges' scores are claims that nobody can check. ``about`` says whose it is:
+    ``model``, ``by``, ``link``, ``licence`` and ``weights``.
     """
     data = gather(stored_summaries(store, [run_id]))
     (one,) = data.runs
@@ -217,11 +208,7 @@ def make_submission(
 
 
 def read_submission(path: Path) -> Submission:
-    """Read a submission and check all that can be checked without computing a score.
-
-    Raises:
-        ReportError: It is none; the message is one line that says what is wrong.
-    """
+    """Read a submission and check all that can be checked without computing a score."""
     try:
         content = read_bytes(path, _LARGEST)
     except AudioError as error:
@@ -256,19 +243,10 @@ def _unheard(sample: Sample) -> Sample:
     return replace(sample, clip=replace(sample.clip, path=Path(sample.id)))
 
 
-_ELEMENTS = "elements"
-_EXACT = 1e-9
-_NEARLY = 0.01
-"""Of the scale: ends of an interval may fall on another tie of another NumPy."""
-
-
 class CheckedSubmission(NamedTuple):
     """A submission, as a run of the store that it was put into to be checked.
 
-    Attributes:
-        name: The file, or the run that it was made of.
-        claims: Scores that nothing here can check.
-        problems: Why it is refused, in sentences.
+    ``claims`` are scores that nothing here can check; ``problems`` say why it is refused.
     """
 
     name: str
@@ -284,9 +262,7 @@ def check_submissions(
     """Put submissions into an empty store, score them anew and compare.
 
     All about the same samples get every score that any of them says, so that they can be ranked.
-
-    Args:
-        dataset: The hash, or its beginning, that the samples must have.
+    ``dataset`` is the hash, or its beginning, that the samples must have.
     """
     first: dict[tuple[str, str], Submission] = {}
     names: dict[tuple[str, str], set[str]] = {}
@@ -301,7 +277,12 @@ def check_submissions(
         # The way in which most were judged counts, so that one submission cannot unrank all.
         usual = dict(key for key, _ in reversed(ways[own.board].most_common()))
         verdicts = [one for one in own.verdicts() if usual[one.judge] == one.signature]
-        run, known = _keep(store, own, verdicts), first[own.board]
+        outcomes, known = own.outcomes(), first[own.board]
+        head = (own.benchmark, own.dataset, own.model, own.parameters, own.contract)
+        spec = RunSpec(*head, tuple(one.sample_id for one in outcomes), "imported")
+        run = store.begin_run(spec, dataset_of(own.opened()), fresh=True)
+        store.add_records(run.id, list(map(AnswerRecord, outcomes)))
+        store.add_judgements(run.id, [one for one in verdicts if one.judge != _ELEMENTS])
         made = _score(store, run, names[own.board]) | {one.judge for one in verdicts}
         claims = [one for one in own.scores if one.scorer not in made]
         problems = _differences(store, run, [one for one in own.scores if one.scorer in made])
@@ -330,16 +311,6 @@ def look_alikes(checked: Iterable[CheckedSubmission]) -> list[str]:
     ]
 
 
-def _keep(store: Store, one: Submission, verdicts: Sequence[Judgement]) -> Run:
-    benchmark, outcomes = one.opened(), one.outcomes()
-    ids = tuple(answer.sample_id for answer in outcomes)
-    head = (one.benchmark, one.dataset, one.model, one.parameters, one.contract)
-    run = store.begin_run(RunSpec(*head, ids, "imported"), dataset_of(benchmark), fresh=True)
-    store.add_records(run.id, list(map(AnswerRecord, outcomes)))
-    store.add_judgements(run.id, [said for said in verdicts if said.judge != _ELEMENTS])
-    return run
-
-
 def _score(store: Store, run: Run, names: Iterable[str]) -> set[str]:
     """Compute what of these scores needs nothing but the texts; the names of what was."""
     made = set()
@@ -360,26 +331,27 @@ def _score(store: Store, run: Run, names: Iterable[str]) -> set[str]:
 def _differences(store: Store, run: Run, claims: Iterable[ScoreClaim]) -> list[str]:
     """How scores differ from what the answers give, in sentences."""
     try:
-        (found,) = gather(stored_summaries(store, [run.id])).runs
+        (scored,) = gather(stored_summaries(store, [run.id])).runs
     except ReportError:
         return ["nothing of it can be scored here"]
-    return [words for one in claims if (words := _difference(found, one))]
-
-
-def _difference(run: ReportRun, claim: ScoreClaim) -> str | None:
-    scorer = Scorer(claim.scorer, claim.dimension)
-    what = scorer.label + (f" of {claim.category}" if claim.category else "")
-    known = scorer in run.table.scores and claim.category in (None, *run.table.categories)
-    found = run.estimate(scorer, claim.category) if known else None
-    if found is None or found.value is None:
-        return f"{what}: the answers give no such score"
-    if str(found.signature) != claim.signature:
-        return f"{what}: was made by {claim.signature[:200]}, and here by {found.signature}"
-    if abs(found.value - claim.value) > _EXACT or found.n != claim.n:
-        said = f"says {claim.value!r} of {claim.n:,} samples"
-        return f"{what}: {said}, the answers give {found.value!r} of {found.n:,}"
-    ends, given = found.interval or (), claim.interval or ()
-    apart = [abs(one - other) for one, other in zip(ends, given, strict=False)]
-    if len(ends) != len(given) or max(apart, default=0.0) > _NEARLY * scorer.max_value:
-        return f"{what}: says the interval {given}, the answers give {tuple(ends)}"
-    return None
+    differences = []
+    for claim in claims:
+        scorer, wrong = Scorer(claim.scorer, claim.dimension), None
+        known = scorer in scored.table.scores
+        known = known and claim.category in (None, *scored.table.categories)
+        found = scored.estimate(scorer, claim.category) if known else None
+        ends, given = found.interval or () if found else (), claim.interval or ()
+        apart = [abs(one - other) for one, other in zip(ends, given, strict=False)]
+        if found is None or found.value is None:
+            wrong = "the answers give no such score"
+        elif str(found.signature) != claim.signature:
+            wrong = f"was made by {claim.signature[:200]}, and here by {found.signature}"
+        elif abs(found.value - claim.value) > _EXACT or found.n != claim.n:
+            wrong = f"says {claim.value!r} of {claim.n:,} samples, the answers give "
+            wrong += f"{found.value!r} of {found.n:,}"
+        elif len(ends) != len(given) or max(apart, default=0.0) > _NEARLY * scorer.max_value:
+            wrong = f"says the interval {given}, the answers give {tuple(ends)}"
+        if wrong is not None:
+            of = f" of {claim.category}" if claim.category else ""
+            differences.append(f"{scorer.label}{of}: {wrong}")
+    return differences
