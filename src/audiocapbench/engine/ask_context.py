@@ -25,14 +25,7 @@ from audiocapbench.store import Store, cache_key
 
 
 class Preview(NamedTuple):
-    """One model's or judge's share of what is to come, said before anything is spent.
-
-    Attributes:
-        questions: How many it will be asked; ``what`` says it in words.
-        likely_usd: None where no price is known.
-        known: How many were answered before; ``reused`` more are answered by the cache.
-        live_usd: What it would cost without batches, where it is asked in them.
-    """
+    """One model's or judge's share of what is to come; ``live_usd`` is its cost without batches."""
 
     who: str
     questions: int
@@ -52,7 +45,6 @@ class Preview(NamedTuple):
 
     @property
     def is_paid(self) -> bool:
-        """Whether anything may be spent."""
         return self.questions > 0 and self.likely_usd != 0.0
 
 
@@ -108,7 +100,6 @@ class Asking:
     def of(
         cls, options: RequestOptions, *, fresh: bool = False, retry: RetryPolicy | None = None
     ) -> Self:
-        """What options stand for."""
         limits = (options.get("concurrency"), options.get("rpm"), options.get("tpm"))
         return cls(
             Budget(options.get("budget")),
@@ -121,12 +112,10 @@ class Asking:
 
     @property
     def options(self) -> AskOptions:
-        """How models and judges are asked."""
         limits, budget = self.rate_limits, self.budget
         return {"rate_limits": limits, "budget": budget, "fresh": self.fresh, "batch": self.batch}
 
     def of_model(self, model: Model, progress: Progress | None = None) -> RunOptions:
-        """How a model is asked."""
         options: RunOptions = {"price": price_of(model.name, self.prices), "progress": progress}
         options.update(self.options)  # type: ignore[typeddict-item]
         return options
@@ -145,17 +134,13 @@ class Asking:
 
 @dataclass(frozen=True)
 class AskContext(Asking):
-    """What all questions of one command share: how they are asked, a store, and who watches.
-
-    ``progress`` is told who is asked, how much is done, and of how much.
-    """
+    """What all questions of one command share; ``progress`` is told who, how many, of how many."""
 
     store_url: str = "audiocapbench.db"
     progress: Callable[[str, int, int], None] = lambda _who, _done, _total: None
 
     @cached_property
     def store(self) -> Store:
-        """The store, opened when it is first needed."""
         return Store.open(self.store_url)
 
     def counter(self, name: str, total: int) -> Callable[..., None]:
@@ -184,13 +169,7 @@ class AskContext(Asking):
         return preview._replace(reused=len(left) - len(asked))
 
     def ask(self, benchmark: Benchmark, model: Model, name: str) -> Mapping[str, Outcome]:
-        """The outcomes of all samples by id; progress and messages call this by the name.
-
-        Raises:
-            TrialStoppedError: It was interrupted, or the budget is spent; answers are kept.
-            FatalError: The provider refuses all questions.
-            ModelError: A budget is given, and no price is known for the model.
-        """
+        """The outcomes of all samples by id; TrialStoppedError where it ended before the last."""
         count = self.counter(name, len(benchmark.samples))
         progress = Progress(lambda _run, _total, known: count(known), lambda _outcome: count())
         end = run_benchmark(benchmark, model, self.store, **self.of_model(model, progress))

@@ -182,49 +182,46 @@ class BatchRounds:
 
     async def _collect(self, mark: str, remote: str | None) -> None:
         """Look at a batch, ever more seldom, until it is over, and keep what it brought."""
+        sent = self.store.batches.sent
         if remote is None:
             remote = await self._patiently(self.service.find, mark, is_there=bool)
-            await self.access.call(self.store.batches.sent, mark, remote)
+            await self.access.call(sent, mark, remote)
             if remote is None:
                 return
         keys, made_at = await self.access.call(self.store.batches.lines, mark)
+        leaves = "Ctrl-C leaves it at work, and the same command goes on"
+        self.note(f"{len(keys):,} questions are in {remote}, which may take a day; {leaves}")
+        pause_s, noted = _FIRST_POLL_S, ""
         try:
-            await self._await(mark, remote, keys)
+            while not (state := await self._patiently(self.service.state, remote)).is_over:
+                if noted != (noted := f"{remote} is {state.status}, {state.done:,} done"):
+                    self.note(noted)
+                await self._rest(pause_s, state.retry_after_s)
+                pause_s = min(_SLOWEST_POLL_S, 1.5 * pause_s)
+            if not state.is_full:
+                await self._keep(remote, keys)
+                return
         except ModelError as error:
             if error.status != _NOT_THERE:
                 raise
+            # It is not there; but before it must be over, its answers may come.
             made, why = datetime.fromisoformat(made_at), str(error).partition(";")[0]
-            what = f"{remote}, sent on {made:%d %b %H:%M} UTC: {why}"
-            await self._give_up(mark, keys, made + _LONGEST, what)
-
-    async def _await(self, mark: str, remote: str, keys: set[str]) -> None:
-        leaves = "Ctrl-C leaves it at work, and the same command goes on"
-        self.note(f"{len(keys):,} questions are in {remote}, which may take a day; {leaves}")
-        pause_s, said = _FIRST_POLL_S, ""
-        while not (state := await self._patiently(self.service.state, remote)).is_over:
-            if said != (said := f"{remote} is {state.status}, {state.done:,} done"):
-                self.note(said)
-            await self._rest(pause_s, state.retry_after_s)
-            pause_s = min(_SLOWEST_POLL_S, 1.5 * pause_s)
-        if state.is_full:
-            self.note(f"{remote} {state.refusal}; its questions are sent again later")
-            await self.access.call(self.store.batches.sent, mark, None)
-            await self._rest(_SLOWEST_POLL_S, state.retry_after_s)
+            what, until = f"{remote}, sent on {made:%d %b %H:%M} UTC: {why}", made + _LONGEST
+            if datetime.now(UTC) < until:
+                self._gone.add(mark)
+                self._refusal = (
+                    f"{what}; the answers may still come, or be had with the key that sent it: "
+                    f"they are awaited until {until:%d %b %H:%M} UTC, and only then sent again. "
+                    "The same command goes on; `fresh` asks, and pays for, everything anew"
+                )
+            else:
+                await self.access.call(self.store.batches.close_lines, list(keys))
+                sends = "it is given up, and the same command sends its questions again"
+                self._refusal = f"{what}; {sends}"
             return
-        await self._keep(remote, keys)
-
-    async def _give_up(self, mark: str, keys: set[str], until: datetime, what: str) -> None:
-        """Let go of a batch that is not there; before it must be over, its answers may come."""
-        if datetime.now(UTC) < until:
-            self._gone.add(mark)
-            self._refusal = (
-                f"{what}; the answers may still come, or be had with the key that sent it: they "
-                f"are awaited until {until:%d %b %H:%M} UTC, and only then sent again. The same "
-                "command goes on; `fresh` asks, and pays for, everything anew"
-            )
-            return
-        await self.access.call(self.store.batches.close_lines, list(keys))
-        self._refusal = f"{what}; it is given up, and the same command sends its questions again"
+        self.note(f"{remote} {state.refusal}; its questions are sent again later")
+        await self.access.call(sent, mark, None)
+        await self._rest(_SLOWEST_POLL_S, state.retry_after_s)
 
     async def _keep(self, remote: str, keys: set[str]) -> None:
         """Keep what a batch brought; what it says it answered is looked for, not asked again."""

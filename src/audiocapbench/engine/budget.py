@@ -24,10 +24,7 @@ _LIMITS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
 
 
 class QuestionCost(NamedTuple):
-    """Dollars that asking once will likely cost, the most that it may, and that without its limit.
-
-    The last is what a server may bill that does not heed the request's limit of tokens.
-    """
+    """Dollars that asking once likely costs, the most, and that without the request's limit."""
 
     likely_usd: float = 0.0
     most_usd: float = 0.0
@@ -91,13 +88,7 @@ _ROUNDING = 1 + 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """How a budget stands.
-
-    Attributes:
-        estimated: How many answers or attempts had no usage, so that their cost is an estimate.
-        refusal: Why the next question was not asked, where one was not.
-        beyond: How many attempts cost more than the most that their requests allowed.
-    """
+    """How a budget stands: costs that are ``estimated``, and attempts ``beyond`` the most."""
 
     limit_usd: float
     spent_usd: float
@@ -107,7 +98,6 @@ class Spending:
 
     @property
     def over_usd(self) -> float:
-        """Dollars spent above the limit."""
         return max(0.0, self.spent_usd - self.limit_usd * _ROUNDING)
 
     @property
@@ -122,20 +112,13 @@ class Spending:
         return f"{spent}: {many} cost more than the most that was allowed"
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON documents show it."""
         names = ("limit_usd", "spent_usd", "over_usd", "estimated")
         return {name: getattr(self, name) for name in names}
 
 
 @dataclass(slots=True)
 class _CostHistory:
-    """What a model's answers cost, held against what was expected of them.
-
-    Attributes:
-        within: Answers in a row that kept to what was known of the most.
-        dearest: The dearest answer as a share of what was likely.
-        beyond: The same as a share of the most that it might have cost, or 1.
-    """
+    """What a model's answers cost: the ``dearest`` by what was likely, ``beyond`` by the most."""
 
     answers: int = 0
     in_flight: int = 0
@@ -204,7 +187,6 @@ class Budget:
 
     @property
     def spending(self) -> Spending | None:
-        """How it stands; None where nothing limits it."""
         if self.limit_usd is None:
             return None
         return Spending(self.limit_usd, self.spent_usd, self.estimated, self.refusal, self.beyond)
@@ -221,7 +203,6 @@ class Budget:
             )
 
     def history(self, model: str) -> _CostHistory:
-        """What the answers of a model cost so far."""
         return self._histories.setdefault(model, _CostHistory())
 
     async def hold(self, model: str, cost: QuestionCost, question: str) -> float | None:
@@ -251,7 +232,6 @@ class Budget:
         return held_usd
 
     def settle(self, known: _CostHistory, held_usd: float, cost_usd: float) -> None:
-        """An attempt ended: what was set aside becomes what it cost."""
         if held_usd:
             self.in_flight -= 1
             known.in_flight -= 1
@@ -280,10 +260,7 @@ class Budget:
 
 @dataclass(slots=True)
 class CostTracker:
-    """What the attempts at one question cost together, failed ones that were billed included.
-
-    Every attempt is set aside beforehand and counted afterwards.
-    """
+    """What the attempts at one question cost together: set aside before, and counted after."""
 
     budget: Budget
     price: Price | None
@@ -300,7 +277,6 @@ class CostTracker:
 
     @property
     def has_costs(self) -> bool:
-        """Whether anything was billed so far."""
         return bool(self._attempts)
 
     async def hold(self) -> bool:
@@ -320,10 +296,7 @@ class CostTracker:
             self._settle(self._held)
 
     def answered(self, reply: Reply) -> None:
-        """Count an attempt that ended with a reply, however it ended.
-
-        A failure that says it cost 0 dollars is none that a server sent.
-        """
+        """Count an attempt that ended with a reply; a failure at 0 dollars was no server's."""
         used = (reply.cost_usd, reply.input_tokens, reply.output_tokens)
         if reply.status is Status.FAILED and used == (0.0, None, None):
             self.release()
@@ -359,10 +332,7 @@ class CostTracker:
                 self.answered(reply)
 
     def lost(self, reply: Reply = Reply("", Status.FAILED)) -> None:  # noqa: B008
-        """Count an attempt that may have been billed, where nobody can tell for how much.
-
-        Under a limit that is the most, as far as it is known.
-        """
+        """Count an attempt of which nobody can tell the cost: under a limit, as the most."""
         usd = None
         if self.price is not None:
             most = self._cost.most_usd * self._known.beyond

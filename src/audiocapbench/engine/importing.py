@@ -26,7 +26,7 @@ from audiocapbench.data.predictions import (
 from audiocapbench.engine.runner import dataset_of
 from audiocapbench.errors import DatasetError, ModelError
 from audiocapbench.models.registry import PUBLISHED_NAMES
-from audiocapbench.signature import Signature, sign
+from audiocapbench.signature import sign
 from audiocapbench.store import Run, RunSpec, Store
 from audiocapbench.store.records import IMPORTED, Judgement
 from audiocapbench.store.unsaved import AnswerRecord
@@ -40,15 +40,7 @@ _OVERALL, _REASONING, _MOST = "overall", "reasoning", 10.0
 
 
 class ImportEnd(NamedTuple):
-    """How an import ended.
-
-    Attributes:
-        is_new: Whether the run was not there before.
-        bad: What could not be read.
-        missing: Samples without a prediction; they are kept as skipped.
-        surplus: Ids with a prediction that no sample has.
-        note: What had to be done for ids to meet, in a sentence.
-    """
+    """How an import ended: ``missing`` samples, ``surplus`` ids, and what could not be read."""
 
     run: Run
     is_new: bool
@@ -58,7 +50,6 @@ class ImportEnd(NamedTuple):
     note: str
 
     def to_dict(self) -> dict[str, Any]:
-        """What did not fit, as a JSON object."""
         return {
             "new": self.is_new,
             "missing_ids": list(self.missing),
@@ -71,20 +62,20 @@ class ImportEnd(NamedTuple):
 def read_files(
     files: Sequence[str], benchmark: Benchmark, system: str | None = None
 ) -> Predictions:
-    """Read predictions in any of the forms that there are, under the ids of a benchmark.
+    """Read predictions in any form; for MECAT-Caption, names may be ``long=FILE`` and so on.
 
-    Args:
-        files: Their names; for MECAT-Caption also ``long=FILE`` and so on.
-        benchmark: Whose samples they are about.
-        system: Whose predictions to take of files that have those of several.
-
-    Raises:
-        DatasetError: A file cannot be read, or has no prediction that is about one of the samples.
+    ``system`` says whose to take of files that have those of several. DatasetError where a file
+    cannot be read, or has no prediction that is about one of the samples.
     """
     if not files:
         raise DatasetError("name at least one file of predictions")
-    sources = [PredictionFile.named(str(one), benchmark.parts) for one in files]
-    digest = _digest(sources)
+    sources = [PredictionFile.named(str(file), benchmark.parts) for file in files]
+    for source in sources:
+        if not source.path.is_file():
+            raise DatasetError(f"{source.path}: no such file")
+    # One hash in whatever order files are named; what they are called is not in it.
+    parts = sorted(f"{source.part or ''}={audio.sha256(source.path)}" for source in sources)
+    digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     asked = Asked([one.id for one in benchmark.samples], benchmark.parts)
     found = read_predictions(sources, system, asked)
     if not found.by_id:
@@ -94,31 +85,15 @@ def read_files(
     answered = {key.rpartition("/")[2] for key in met.by_id if key in asked.ids}
     absent = [part for part in benchmark.parts if part not in answered]
     absence = f"no file has answers to {', '.join(absent)}" if absent else ""
-    notes = [absence, note, _other_references(met, benchmark), blank_note(met.texts)]
-    return replace(met, sha256=digest, note="; ".join(filter(None, notes)))
-
-
-def _other_references(found: Predictions, benchmark: Benchmark) -> str:
-    """What to say where a result file has other references than the benchmark."""
-    differing = [
-        one.id
-        for one in benchmark.samples
-        if one.id in found.by_id
-        and found.by_id[one.id].fields.get("reference_captions", list(one.references))
+    differing = sum(
+        met.by_id[one.id].fields.get("reference_captions", list(one.references))
         != list(one.references)
-    ]
-    if not differing:
-        return ""
-    return f"{len(differing):,} results have other references than {benchmark.name}, whose count"
-
-
-def _digest(sources: Sequence[PredictionFile]) -> str:
-    """One hash for files, in whatever order they are named; what they are called is not in it."""
-    for one in sources:
-        if not one.path.is_file():
-            raise DatasetError(f"{one.path}: no such file")
-    parts = sorted(f"{one.part or ''}={audio.sha256(one.path)}" for one in sources)
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+        for one in benchmark.samples
+        if one.id in met.by_id
+    )
+    words = f"{differing:,} results have other references than {benchmark.name}, whose count"
+    notes = [absence, note, words if differing else "", blank_note(met.texts)]
+    return replace(met, sha256=digest, note="; ".join(filter(None, notes)))
 
 
 def _match_samples(predictions: Predictions, samples: Sequence[Sample]) -> tuple[Predictions, str]:
@@ -140,11 +115,7 @@ def _match_samples(predictions: Predictions, samples: Sequence[Sample]) -> tuple
 
 
 def model_name(given: str | None, predictions: Predictions) -> str:
-    """What the model is called: as the user says, or else the file.
-
-    Raises:
-        ModelError: Nobody says, or it is no name.
-    """
+    """What the model is called: as the user says, or else the file."""
     name = given
     if name is None:
         head = predictions.head or {}
@@ -168,13 +139,7 @@ def import_run(
     """Keep predictions as a run; what a result file's judge said becomes judgements.
 
     A run of a result file has the samples that the file lists, any other all of the benchmark's.
-
-    Args:
-        store: Where to keep it.
-        benchmark: What the predictions are about.
-        found: What was read.
-        model: Whose they are.
-        judge: Who judged, where a result file does not say it.
+    ``judge`` is who judged, where a result file does not say it.
     """
     samples = benchmark.samples
     by_id = {one.id: one for one in samples}
@@ -204,31 +169,35 @@ def import_run(
     if judgements and not store.judgements(run.id, judgements[0].judge):
         store.add_judgements(run.id, judgements)
     missing = tuple(one.id for one in samples if one.id not in found.by_id)
-    note = "; ".join(filter(None, [found.note, str((found.head or {}).get("note") or "")]))
+    notes = [found.note, str((found.head or {}).get("note") or "")]
     if judgements and judgements[0].judge == UNNAMED_JUDGE:
         unnamed = f"the file does not say who judged, so its judge is {UNNAMED_JUDGE!r}"
-        note = "; ".join(filter(None, [note, f"{unnamed}; --judge names it"]))
+        notes.append(f"{unnamed}; --judge names it")
+    note = "; ".join(filter(None, notes))
     return ImportEnd(run, is_new, tuple(found.bad), missing, surplus, note)
 
 
 def _outcome(key: str, found: Predictions) -> Outcome:
     missing = Prediction("", Status.SKIPPED, "there is no prediction for it in the file")
     answer = found.by_id.get(key, missing)
-    text, status, fields = answer.text, answer.status, answer.fields
-    # The published form has a time of every answer; nobody answers in none, so that 0 is no time.
-    seconds = _number(fields.get("inference_time")) or None
-    # Only what a result file says is given back by an export, word for word.
-    raw = json.dumps(fields, ensure_ascii=False) if found.head is not None and fields else None
-    said = text if status in (*SCORED, Status.TRUNCATED) else ""
-    reply = Reply(said, status, answer.error, raw=raw)
-    spent = [_number(fields.get(one)) for one in ("input_tokens", "output_tokens", "cost_usd")]
-    given, made, cost = (
-        one if one is not None and 0 <= one < _MOST_SPENT else None for one in spent
+    fields = answer.fields
+    tokens_in, tokens_out, cost = (
+        number if number is not None and 0 <= number < _MOST_SPENT else None
+        for number in map(_number, map(fields.get, ("input_tokens", "output_tokens", "cost_usd")))
     )
-    counts = [None if one is None else int(one) for one in (given, made)]
-    reply = replace(reply, input_tokens=counts[0], output_tokens=counts[1], cost_usd=cost)
-    asked = seconds is not None and seconds >= 0
-    return Outcome(key, reply, None, 0.0, seconds or 0.0 if asked else 0.0, attempts=int(asked))
+    reply = Reply(
+        answer.text if answer.status in (*SCORED, Status.TRUNCATED) else "",
+        answer.status,
+        answer.error,
+        # Only what a result file says is given back by an export, word for word.
+        raw=json.dumps(fields, ensure_ascii=False) if found.head is not None and fields else None,
+        input_tokens=None if tokens_in is None else int(tokens_in),
+        output_tokens=None if tokens_out is None else int(tokens_out),
+        cost_usd=cost,
+    )
+    # The published form has a time of every answer; nobody answers in none, so that 0 is no time.
+    seconds = max(0.0, _number(fields.get("inference_time")) or 0.0)
+    return Outcome(key, reply, None, 0.0, seconds, attempts=int(seconds > 0))
 
 
 def _judgements(ids: Sequence[str], found: Predictions, judge: str | None) -> list[Judgement]:
@@ -236,36 +205,35 @@ def _judgements(ids: Sequence[str], found: Predictions, judge: str | None) -> li
     head = found.head
     if head is None:
         return []
-    said = head.get("judge") or head.get("judge_model")
-    name = said.strip() if isinstance(said, str) and said.strip() else judge or UNNAMED_JUDGE
+    known = head.get("judge") or head.get("judge_model")
+    name = known.strip() if isinstance(known, str) and known.strip() else judge or UNNAMED_JUDGE
     signatures = head.get("signatures")
     made = signatures.get("llm") if isinstance(signatures, Mapping) else None
     signature = sign(IMPORTED, judge=name, made=str(made or "not said"))
     if not made or "overall:rounded" in str(made):
         signature = signature.with_fields(overall="rounded")  # as the published tool does
-    return [
-        _judgement(name, key, signature, one.fields)
-        for key in ids
-        if (one := found.by_id.get(key)) is not None
-        and one.status in SCORED
-        and {"llm_judge", "llm_judge_error"} & one.fields.keys()
-    ]
-
-
-def _judgement(judge: str, key: str, signature: Signature, fields: Mapping[str, Any]) -> Judgement:
-    verdict = fields.get("llm_judge")
-    given = verdict if isinstance(verdict, Mapping) else {}
-    reason = given.get(_REASONING)
-    reasoning = reason if isinstance(reason, str) else None
-    scores = {name: _number(one) for name, one in given.items() if name != _OVERALL}
-    kept = {name: one for name, one in scores.items() if one is not None}
-    overall = _number(given.get(_OVERALL, 0.0))
-    within = all(0 <= one <= _MOST for one in kept.values())
-    if kept and within and overall is not None and overall >= 0:
-        return Judgement(judge, key, 0, signature, Status.OK, kept, reasoning)
-    said = fields.get("llm_judge_error") or given.get("error") or reasoning
-    error = str(said) if said else "the file has no scores of it"
-    return Judgement(judge, key, 0, signature, Status.FAILED, error=error)
+    judgements = []
+    for key in ids:
+        answer = found.by_id.get(key)
+        if answer is None or answer.status not in SCORED:
+            continue
+        verdict, error = answer.fields.get("llm_judge"), answer.fields.get("llm_judge_error")
+        if not {"llm_judge", "llm_judge_error"} & answer.fields.keys():
+            continue
+        verdict = verdict if isinstance(verdict, Mapping) else {}
+        reasoning = verdict.get(_REASONING)
+        reasoning = reasoning if isinstance(reasoning, str) else None
+        numbers = {dimension: _number(value) for dimension, value in verdict.items()}
+        overall = numbers.pop(_OVERALL, 0.0)
+        scores = {name: value for name, value in numbers.items() if value is not None}
+        within = all(0 <= value <= _MOST for value in scores.values())
+        if scores and within and overall is not None and overall >= 0:
+            made_of = (Status.OK, scores, reasoning)
+            judgements.append(Judgement(name, key, 0, signature, *made_of))
+        else:
+            why = error or verdict.get("error") or reasoning or "the file has no scores of it"
+            judgements.append(Judgement(name, key, 0, signature, Status.FAILED, error=str(why)))
+    return judgements
 
 
 def _number(value: Any) -> float | None:

@@ -9,7 +9,7 @@ everybody until then; when it cannot be reached, one question at a time tries ag
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf
 
 import anyio
@@ -39,10 +39,7 @@ MOMENT_S = 0.02  # what the clock and the event loop may be late by
 
 @dataclass(slots=True, eq=False)
 class Start:
-    """A question on its way: when it started, at which rate, and beside how many others.
-
-    ``number`` had started before it; ``refused`` says that the provider was asked too much.
-    """
+    """A question on its way; ``beside`` others are in flight, and ``number`` started before."""
 
     at: float
     rate: float
@@ -51,7 +48,6 @@ class Start:
     refused: bool = False
 
 
-@dataclass(slots=True)
 class LearnedRate:
     """Starts a second that a provider allows; ``level`` is None until something is refused.
 
@@ -62,16 +58,13 @@ class LearnedRate:
     it down until something is let in again.
     """
 
-    level: float | None = None
-    in_a_row: int = 0
-    _starts: deque[Start] = field(default_factory=deque)
-    _changed: float = -inf
-    _pressed_s: float = 0.0
-    _try_after_s: float = SOONEST_TRY_S
-    _boldness: float = MARGIN
-    _slowest: float = SLOWEST
-    _dry_since: float = 0.0
-    _delay_s: float = FIRST_DELAY_S
+    def __init__(self) -> None:
+        self.level: float | None = None
+        self.in_a_row = 0
+        self._starts: deque[Start] = deque()
+        self._changed, self._dry_since, self._pressed_s = -inf, 0.0, 0.0
+        self._try_after_s, self._boldness = SOONEST_TRY_S, MARGIN
+        self._slowest, self._delay_s = SLOWEST, FIRST_DELAY_S
 
     @property
     def certain_for_s(self) -> float:
@@ -97,15 +90,11 @@ class LearnedRate:
             self._starts.popleft()
 
     def answered(self, latency_s: float) -> None:
-        """An answer came."""
         if self.level is None and latency_s < AT_ONCE_S:
             self._pressed_s += DOUBLING_S
 
     def refused(self, start: Start, now: float, closed_s: float) -> bool:
-        """A question was refused; whether it is the first since something was let in.
-
-        Whoever says how long to wait is believed: questions in vain are not much further apart.
-        """
+        """Whether a refusal is the first since something was let in."""
         start.refused = True
         self._slowest = max(SLOWEST, 1 / max(VAIN_APART_S, 3 * closed_s)) if closed_s else SLOWEST
         self._delay_s += DELAY_WEIGHT * (now - start.at - self._delay_s)
@@ -157,26 +146,23 @@ RECOVERY = 0.25  # places that come back with each answer that is not
 NEVER_SLOWED = 8  # places that slow answers do not take away
 
 
-@dataclass(slots=True)
 class ConcurrencyEstimator:
     """Questions that may be in flight, at ``most``; ``limit`` where the provider seems to count."""
 
-    most: int
-    limit: float | None = None
-    _allowed: float = inf
-    _answered: deque[int] = field(default_factory=lambda: deque(maxlen=COMPARED))
-    _suspects: list[int] = field(default_factory=list)
-    _try_after: int = FIRST_TRY
-    _latency_s: float | None = None
-    _best_s: float = inf
+    def __init__(self, most: int) -> None:
+        self.most, self._allowed = most, float(most)
+        self.limit: float | None = None
+        self._answered: deque[int] = deque(maxlen=COMPARED)
+        self._suspects: list[int] = []
+        self._try_after = FIRST_TRY
+        self._latency_s: float | None = None
+        self._best_s = inf
 
     @property
     def now(self) -> int:
-        """Places at this moment."""
         return max(1, int(min(self._allowed, self.limit or self.most)))
 
     def answered(self, start: Start, latency_s: float) -> None:
-        """A question was answered after so many seconds."""
         self._answered.append(start.beside)
         before = latency_s if self._latency_s is None else self._latency_s
         self._latency_s = smooth = before + LATENCY_WEIGHT * (latency_s - before)
@@ -216,19 +202,14 @@ ROUNDED, ROUNDED_S = 0.01, 0.001  # how exact announced times are: a share of th
 SPARE_S = 0.03  # seconds' worth of requests that are left over, as not all are equally fast
 
 
-@dataclass(slots=True)
 class AnnouncedRate:
     """Requests that are left, by what answers announce and by what was ``asked`` since."""
 
-    _low: float = SLOWEST
-    _high: float = FASTEST
-    _limit: int = 0
-    _left: float = 0.0
-    _at: float = 0.0
-    _first_at: float | None = None
-    _first_left: int = 0
-    _last_at: float = -inf
-    _let_in: int = 0
+    def __init__(self) -> None:
+        self._low, self._high = SLOWEST, FASTEST
+        self._limit, self._left, self._at = 0, 0.0, 0.0
+        self._first_at: float | None = None
+        self._first_left, self._last_at, self._let_in = 0, -inf, 0
 
     def told(self, said: AnnouncedLimit, asked_at: float, asked_since: int, now: float) -> None:
         """An answer said this of when it was asked for; others were asked since then."""
@@ -271,20 +252,14 @@ REFUSED_NEVER_S, REFUSED_LATER_S = 300.0, 1800.0  # refusing all for so long: gi
 REFUSED_WORTH_SAYING_S = 30.0  # the same, to be said
 
 
-@dataclass(slots=True)
 class Outage:
-    """Tells a provider that is gone from one that stumbles, by what happened since the last answer.
+    """Tells a provider that is gone from one that stumbles."""
 
-    One that never answered is given up after ``never_s`` seconds, any other after ``later_s``.
-    """
-
-    never_s: float = 15.0
-    later_s: float = 120.0
-    answers: int = 0
-    _failures: int = 0
-    _since: float = -inf
-    _too_late: int = 0
-    _refused_since: float | None = None
+    def __init__(self, never_s: float = 15.0, later_s: float = 120.0) -> None:
+        """Seconds after which one that never answered is given up, and any other."""
+        self._never_s, self._later_s, self._since = never_s, later_s, -inf
+        self._answers = self._failures = self._too_late = 0
+        self._refused_since: float | None = None
 
     @property
     def active(self) -> bool:
@@ -298,11 +273,11 @@ class Outage:
 
     @property
     def _before(self) -> str:
-        return f"after {self.answers} answers" if self.answers else "and never answered"
+        return f"after {self._answers} answers" if self._answers else "and never answered"
 
     def answered(self, start: Start) -> None:
         """Somebody is there, or was when the question started."""
-        self.answers += 1
+        self._answers += 1
         self._too_late, self._refused_since = 0, None
         if start.at >= self._since:
             self._failures = 0
@@ -313,7 +288,7 @@ class Outage:
             self._since = start.at
         self._failures += 1
         gone_s = now - self._since
-        if self.active and gone_s >= (self.later_s if self.answers else self.never_s):
+        if self.active and gone_s >= (self._later_s if self._answers else self._never_s):
             raise FatalError(
                 f"{problem}; tried {self._failures} times in {gone_s:.0f} s, {self._before}; check "
                 "the address and that the server runs: the same command goes on from here"
@@ -324,7 +299,7 @@ class Outage:
         if self._refused_since is None:
             self._refused_since = start.at
         dry_s = now - self._refused_since
-        patience_s = REFUSED_LATER_S if self.answers else REFUSED_NEVER_S
+        patience_s = REFUSED_LATER_S if self._answers else REFUSED_NEVER_S
         words = f"{problem}; it has refused every question for {dry_s:.0f} s"
         if dry_s >= max(patience_s, 3 * (problem.retry_after_s or 0.0)):
             raise FatalError(f"{words}, {self._before}: the same command goes on from here, later")
@@ -345,54 +320,45 @@ WAIT_WORTH_SAYING_S = 10.0  # a shorter wait is not told of
 SHORT_WAIT_S, REFUSED_IN_VAIN = 2.0, 3  # a short wait closes the door after so many refusals only
 
 
-@dataclass(slots=True)
 class Limiter:
     """One for each model; every attempt passes through it.
 
-    Attributes:
-        most: Questions in flight at any time.
-        requests_per_minute: Known limit on requests; None to learn it.
-        tokens_per_minute: Known limit on tokens, as estimated before asking.
-        note: Told in words when all have to wait.
-        is_local: Whether the model answers here: it refuses nothing, and a full queue is no
-            slowness, so that there is nothing to learn.
+    Limits a minute are those that the user knows; ``note`` is told when all have to wait. A model
+    that ``is_local`` refuses nothing, and its full queue is no slowness: there is nothing to learn.
     """
 
-    most: int = 64
-    requests_per_minute: float | None = None
-    tokens_per_minute: float | None = None
-    outage: Outage = field(default_factory=Outage)
-    note: Callable[[str], None] = lambda _words: None
-    is_local: bool = False
-    in_flight: int = field(init=False, default=0)
-    resting: int = field(init=False, default=0)
-    alive: int = field(init=False, default=0)
-    storing: int = field(init=False, default=0)
-    rate: LearnedRate = field(init=False, default_factory=LearnedRate)
-    places: ConcurrencyEstimator = field(init=False)
-    last_answer: float = field(init=False, default=-inf)
-    _said: set[str] = field(init=False, default_factory=set)
-    _announced: AnnouncedRate = field(init=False, default_factory=AnnouncedRate)
-    _started: int = field(init=False, default=0)
-    _last_due: float = field(init=False, default=-inf)
-    _known_gap_s: float = field(init=False, default=0.0)
-    _closed_until: float = field(init=False, default=-inf)
-    _door: anyio.Lock = field(init=False, default_factory=anyio.Lock)
-    _changed: anyio.Event | None = field(init=False, default=None)
-
-    def __post_init__(self) -> None:
-        self.places = ConcurrencyEstimator(self.most)
+    def __init__(
+        self,
+        most: int = 64,
+        requests_per_minute: float | None = None,
+        tokens_per_minute: float | None = None,
+        outage: Outage | None = None,
+        note: Callable[[str], None] = lambda _words: None,
+        is_local: bool = False,
+    ) -> None:
+        self.most, self.is_local, self._note = most, is_local, note
+        self._requests_per_minute = requests_per_minute or inf
+        self._tokens_per_minute = tokens_per_minute or inf
+        self.in_flight = self.resting = self.alive = self.storing = self._started = 0
+        self._outage, self._places = outage or Outage(), ConcurrencyEstimator(most)
+        self._rate, self._announced = LearnedRate(), AnnouncedRate()
+        self._said: set[str] = set()
+        self.last_answer = self._last_due = self._closed_until = -inf
+        self._known_gap_s = 0.0
+        self._door = anyio.Lock()
+        self._changed: anyio.Event | None = None
 
     def allow(self, most: int) -> None:
         """Whoever answers takes more or fewer at once than before."""
         if most != self.most:
             self.most = most
-            self.places = ConcurrencyEstimator(most)
+            self._places = ConcurrencyEstimator(most)
             self._wake()
 
     async def ready(self) -> None:
         """Wait until another question is worth preparing, so that no more audio is held."""
-        while self.alive - self.in_flight - self.resting - self.storing >= min(AHEAD, self._places):
+        asked = lambda: self.in_flight + self.resting + self.storing  # noqa: E731
+        while self.alive - asked() >= min(AHEAD, self._allowed):
             await self._change()
         self.alive += 1
 
@@ -417,28 +383,28 @@ class Limiter:
             held_back = False
             while not stopping.is_set():
                 now = anyio.current_time()
-                gap_s = 0.0 if self.is_local else 1 / self.rate.at(now)
+                gap_s = 0.0 if self.is_local else 1 / self._rate.at(now)
                 due = self._last_due + max(gap_s, self._known_gap_s)
                 opens = max(due, self._closed_until, self._announced.opens_at(now))
                 unstored = self.storing - (MOST_UNSTORED if self.is_local else 0)
-                if self.in_flight >= self._places or self.in_flight + unstored >= self.most:
+                if self.in_flight >= self._allowed or self.in_flight + unstored >= self.most:
                     await self._change()
                 elif opens > now:
                     held_back = held_back or due > now
-                    await _pause(min(opens - now, self.rate.certain_for_s), stopping)
+                    await _pause(min(opens - now, self._rate.certain_for_s), stopping)
                 else:
                     return self._start(now, due, tokens, held_back=held_back)
         return None
 
     def _start(self, now: float, due: float, tokens: int, *, held_back: bool) -> Start:
-        start = Start(now, self.rate.at(now), self.in_flight, self._started)
+        start = Start(now, self._rate.at(now), self.in_flight, self._started)
         self._started += 1
         self._announced.asked(1)
-        self.rate.started(start, held_back=held_back)
-        steady = self._last_due > 0 and not self.rate.in_a_row
+        self._rate.started(start, held_back=held_back)
+        steady = self._last_due > 0 and not self._rate.in_a_row
         self._last_due = max(due, now - CATCH_UP_S, self._closed_until) if steady else now
-        self._known_gap_s = max(
-            60 / (self.requests_per_minute or inf), 60 * tokens / (self.tokens_per_minute or inf)
+        self._known_gap_s = 60 * max(
+            1 / self._requests_per_minute, tokens / self._tokens_per_minute
         )
         self.in_flight += 1
         self._wake()
@@ -454,7 +420,6 @@ class Limiter:
             self.resting -= 1
 
     def leave(self) -> None:
-        """Give the place back."""
         self.in_flight -= 1
         self._wake()
 
@@ -466,9 +431,9 @@ class Limiter:
         self._said.discard("wait")
         if isinstance(said, AnnouncedLimit):
             self._announced.told(said, start.at, self._started - start.number - 1, now)
-        self.outage.answered(start)
-        self.rate.answered(now - start.at)
-        self.places.answered(start, now - start.at)
+        self._outage.answered(start)
+        self._rate.answered(now - start.at)
+        self._places.answered(start, now - start.at)
 
     def refused(self, start: Start, problem: TransientError, patience_s: float) -> None:
         """The provider said that it is asked too much; FatalError where there is no use in asking.
@@ -480,51 +445,48 @@ class Limiter:
         if closed_s > patience_s:
             asks = f"it asks to wait {in_seconds(closed_s)}, longer than a question may take"
             self._say("too late", f"{problem}; {asks}")
-            self.outage.too_late(f"{problem}; {asks}")
+            self._outage.too_late(f"{problem}; {asks}")
             closed_s = 0.0
         elif closed_s >= WAIT_WORTH_SAYING_S and now + closed_s > self._closed_until + 1:
             self._say("wait", f"{problem}; all wait for {in_seconds(closed_s)}, as it asks")
-        if (vain := self.outage.refused(start, now, problem)) is not None:
+        if (vain := self._outage.refused(start, now, problem)) is not None:
             self._say("vain", vain)
         self._announced.asked(-1)
-        first = self.rate.refused(start, now, closed_s)
-        if closed_s <= SHORT_WAIT_S and self.rate.in_a_row < REFUSED_IN_VAIN:
+        first = self._rate.refused(start, now, closed_s)
+        if closed_s <= SHORT_WAIT_S and self._rate.in_a_row < REFUSED_IN_VAIN:
             # Whoever limits the rate says so of the question; others are still let in meanwhile.
             closed_s = 0.0
         self._closed_until = max(self._closed_until, now + closed_s)
         if not first:
-            if self.rate.in_a_row > REFUSED_FOR_RATE:
-                self.places.limit = None
-        elif self.places.refused(start):
-            self.rate.let_go(start)
+            if self._rate.in_a_row > REFUSED_FOR_RATE:
+                self._places.limit = None
+        elif self._places.refused(start):
+            self._rate.let_go(start)
         else:
-            self.rate.step_back(start, closed_s)
+            self._rate.step_back(start, closed_s)
 
     def _say(self, kind: str, words: str) -> None:
         """Say what of its kind was not said yet; waits are worth saying again after an answer."""
         if not self._said & {kind, words}:
             self._said |= {kind, words}
-            self.note(words)
+            self._note(words)
 
     def unreachable(self, start: Start, problem: TransientError) -> bool:
-        """Whether a failed question is the provider's outage, for which all wait.
-
-        FatalError where it was waited for long enough.
-        """
-        known = self.outage.active
+        """Whether a failure is the provider's outage, for which all wait, up to a FatalError."""
+        known = self._outage.active
         if problem.unreachable:
-            self.outage.unreachable(start, anyio.current_time(), problem)
-        if not self.outage.active:
+            self._outage.unreachable(start, anyio.current_time(), problem)
+        if not self._outage.active:
             return False
         if not known:
-            self.note(f"{problem}; all wait while one question at a time tries again")
-        opens = anyio.current_time() + self.outage.pause_s
+            self._note(f"{problem}; all wait while one question at a time tries again")
+        opens = anyio.current_time() + self._outage.pause_s
         self._closed_until = max(self._closed_until, opens)
         return problem.unreachable
 
     @property
-    def _places(self) -> int:
-        return 1 if self.outage.active else self.places.now
+    def _allowed(self) -> int:
+        return 1 if self._outage.active else self._places.now
 
     async def _change(self) -> None:
         self._changed = self._changed or anyio.Event()

@@ -82,8 +82,7 @@ class ClusterSpec(NamedTuple):
 class Cluster:
     """A Ray cluster that this process uses; one that it joined or started itself, it leaves.
 
-    Without an address it is the one of RAY_ADDRESS or of this machine; where there is none, one is
-    started here for as long as this process needs it.
+    Without an address it is the one of RAY_ADDRESS or of this machine, or one that is started here.
     """
 
     def __init__(self, spec: ClusterSpec) -> None:
@@ -109,7 +108,6 @@ class Cluster:
             raise ClusterError(f"ray: cannot join {where} ({failure_words(error)})") from error
 
     def __enter__(self) -> "Cluster":
-        """While it is used, models that compute and encoders of metrics do their work there."""
         self._tokens: list[Token[Any]] = [
             CLUSTER.set(self),
             PARALLEL_MAP.set(self.map),
@@ -205,7 +203,6 @@ class _Worker:
         return VERSION, None
 
     async def do(self, item: Any) -> Any:
-        """The result of one item."""
         result = self._work(item)
         return await result if isawaitable(result) else result
 
@@ -221,8 +218,7 @@ class _Actor:
 class ActorPool(Generic[Item, Result]):
     """Copies of one function all over a cluster; each item goes to the one with the least to do.
 
-    There are as many as fit: more while the cluster grows, and others for those that are lost. All
-    happens in one event loop in a thread of its own, so that nothing here needs a lock.
+    All happens in one event loop in a thread of its own, so that nothing here needs a lock.
     """
 
     def __init__(
@@ -261,7 +257,6 @@ class ActorPool(Generic[Item, Result]):
 
     @property
     def capacity(self) -> int:
-        """Items that can be on their way at once."""
         return self._at_once * max(1, len(self._actors))
 
     def submit(self, item: Item, *, alone: bool = False) -> Future[Result]:
@@ -368,7 +363,6 @@ class ActorPool(Generic[Item, Result]):
         self._changed.set()
 
     def _fail(self, words: str) -> None:
-        """Nothing can be done any more."""
         self._failure = self._failure or ClusterError(words)
         self._changed.set()
 
@@ -381,8 +375,6 @@ def _first_line(error: BaseException) -> str:
 
 
 class _Answering:
-    """What an actor does for a model: prepares its copy, and answers."""
-
     def __init__(self, model: Model, samples: Sequence[Sample]) -> None:
         self._model, self._samples = model, samples
         self._declared = dict(model.parameters)
@@ -455,7 +447,6 @@ class ClusterModel:
         return ActorPool(self._cluster, work, name=self.name, note=self._note, **how)
 
     async def aclose(self) -> None:
-        """End the copies."""
         if self._pool is not None:
             self._pool.close()
             self._pool = None

@@ -142,9 +142,7 @@ class RetryingClient:
     async def ask(self, sample: Sample) -> AnswerRecord | None:
         """Ask about one sample; None if the run is told to stop before the model was asked.
 
-        Raises:
-            FatalError: The provider will answer no question like this one.
-            OverBudgetError: The budget does not allow another question.
+        FatalError where the provider refuses all questions, OverBudgetError where none fits.
         """
         try:
             sent, contract = None, self.model.contract
@@ -272,7 +270,6 @@ class RetryingClient:
 
 
 def _unbilled(words: str) -> Reply:
-    """The failure of a question that no server answered."""
     return Reply("", Status.FAILED, words, cost_usd=0.0)
 
 

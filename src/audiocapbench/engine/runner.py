@@ -29,14 +29,9 @@ from audiocapbench.store.claims import TaskKey
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """How a run ended.
+    """How a run ended; ``stop`` says why before its last sample, ``judged`` how far judges got.
 
-    Attributes:
-        total: How many samples it has; ``known`` had been answered before.
-        statuses: How many outcomes of each status there are now.
-        stop: Why it ended before the last sample; None if it did not.
-        judged: How far its judges got, in words, where they and not the model were stopped.
-        dropped: Whether whoever interrupted did so again, and waits for nothing more.
+    ``dropped``: whoever interrupted did so again, and waits for nothing more.
     """
 
     run: Run
@@ -51,10 +46,7 @@ class RunEnd:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Callbacks for whoever watches: the plan, then each outcome, then a call to stop.
-
-    Others may deal with samples, too, of which only the number is told; words say what is awaited.
-    """
+    """Callbacks: the plan, each outcome, a call to stop, how many others dealt with, and notes."""
 
     planned: Callable[[Run, int, int], None] = lambda _run, _total, _known: None
     arrived: Callable[[Outcome], None] = lambda _outcome: None
@@ -64,13 +56,7 @@ class Progress:
 
 
 class RunOptions(AskOptions, total=False):
-    """How a benchmark is run.
-
-    Attributes:
-        selection: Which samples; all by default.
-        only: Of these samples the ids to ask now; the rest of the run is left for later.
-        price: What the model costs, where it is known.
-    """
+    """How a benchmark is run: which samples, and of these the ids to ask now; the model's price."""
 
     selection: Selection | None
     only: Container[str] | None
@@ -172,7 +158,6 @@ def _spec(benchmark: Benchmark, model: Model, samples: tuple[Sample, ...]) -> Ru
 
 
 def dataset_of(benchmark: Benchmark) -> Dataset:
-    """What the store keeps of a benchmark."""
     missing = tuple(one.model_dump(exclude_none=True) for one in benchmark.missing)
     root, traits = str(benchmark.root.resolve()), benchmark.traits.to_dict()
     return Dataset(benchmark.fingerprint, benchmark.name, root, benchmark.samples, missing, traits)

@@ -51,7 +51,6 @@ class RateLimits:
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
     def limiter(self, model: Model, note: Note = log_note) -> Limiter:
-        """A limiter for this model, which says in words when all have to wait."""
         most = model.concurrency if self.concurrency is None else self.concurrency
         if most < 1:
             raise ModelError(f"concurrency is {most}; it must be at least 1")
@@ -61,14 +60,10 @@ class RateLimits:
 
 
 class AskOptions(TypedDict, total=False):
-    """How models are asked, whatever they are asked.
+    """How models are asked, under a budget that all of them share.
 
-    Attributes:
-        rate_limits: How hard each model may be asked.
-        budget: What all of them together may spend; shared by whoever shares the purse.
-        fresh: Ask everything again, cache or not.
-        batch: Ask through the provider's batches: half the price, answers within a day.
-        lease_s: Seconds without a sign of life after which others take over what is claimed.
+    ``fresh`` asks everything again, ``batch`` through the provider's batches; without a sign of
+    life for ``lease_s`` seconds, others take over what is claimed.
     """
 
     rate_limits: RateLimits | None
@@ -80,17 +75,11 @@ class AskOptions(TypedDict, total=False):
 
 @dataclass(eq=False, slots=True)
 class QuestionQueue(Generic[Task, Kept]):
-    """What one model is asked about a run.
+    """What one model is asked about a run; as a ``judge``, under its name.
 
-    Attributes:
-        tasks: What is left to ask.
-        seen: When each task was last dealt with, read before what is missing was.
-        answer: Asks one, and makes the record to commit; None if it is to stop before.
-        judge: The judge that the model is; empty for the run's own.
-        known: How many had been answered before.
-        variant: The model for a round of questions; itself by default.
-        arrived: Told of each record once it is committed.
-        elsewhere: Told how many questions others have dealt with.
+    ``seen`` is when each task was last dealt with, read before what is missing was. ``answer``
+    makes the record to commit, or None if it is to stop; ``variant`` is the model for a round.
+    ``elsewhere`` is told how many questions others have dealt with.
     """
 
     model: Model
@@ -195,10 +184,7 @@ class RunSession:
                     await queue.model.aclose()
 
     def run_blocking(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do the work for a caller that is not async, be it inside a running event loop.
-
-        A notebook's loop is busy with the caller: the work then has a thread and a loop of its own.
-        """
+        """Do the work for a caller that is not async; inside a busy event loop, in a thread."""
         try:
             anyio.get_current_task()
         except RuntimeError:
@@ -217,7 +203,6 @@ class RunSession:
             raise KeyboardInterrupt
 
     async def work(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do the work, answer signals if that was asked for, and leave nothing claimed."""
         try:
             async with anyio.create_task_group() as everything:
                 self._everything = everything.cancel_scope
@@ -256,11 +241,7 @@ class RunSession:
 
 
 class _ClaimedTasks:
-    """Hands out tasks of a queue that no other command is dealing with, claimed a few at a time.
-
-    When only tasks of others are left it waits for these, if it is patient: each ends, or its
-    holder does.
-    """
+    """Hands out tasks that no other command deals with; a patient one waits for others' tasks."""
 
     def __init__(
         self, session: RunSession, queue: QuestionQueue[Any, Any], pool: WorkerPool, patient: bool

@@ -114,7 +114,6 @@ class StoreReader(Generic[Result]):
         self._found: dict[str, Result | None] = {}
 
     async def find(self, key: str) -> Result | None:
-        """What is known by it, if anything."""
         self._wanted.add(key)
         async with self._lock:
             if key not in self._found:

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, delete, select
+from sqlalchemy import delete, select
 
 from audiocapbench.store import schema
 from audiocapbench.store.connect import StoreRepository, reading, writing
-from audiocapbench.store.rows import insert_all, record_of, replace_rows, row_of
+from audiocapbench.store.rows import insert_all, matching, record_of, replace_rows, row_of
 
 STAGES = ("hear", "merge", "check", "split", "audit")
 """In their order."""
@@ -25,14 +25,7 @@ _AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one expert said of one clip.
-
-    Attributes:
-        clip: SHA-256 of the clip's bytes.
-        signature: The expert with its version and options.
-        status: ``ok``, ``failed``, or ``not_run`` where it could not be set up.
-        document: What it said, as JSON; empty unless the status is ok.
-    """
+    """What one expert, by its signature, said of one clip, by its SHA-256; why not, if not."""
 
     clip: str
     expert: str
@@ -45,8 +38,6 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class StageRecord:
-    """How a stage ended for one clip of a project: a status, a document, and why not, if not."""
-
     clip: str
     stage: str
     status: str
@@ -59,11 +50,11 @@ class AnnotationRepository(StoreRepository):
 
     def add_findings(self, findings: Iterable[Finding]) -> None:
         """Commit findings; those of the same clip, expert and signature are replaced."""
-        table, keys, now = schema.findings, ("clip", "expert", "signature"), schema.now()
+        table, now = schema.findings, schema.now()
         last = {(one.clip, one.expert, one.signature): one for one in findings}
-        rows = [row_of(table, one, made_at=now) for one in last.values()]
+        rows = [row_of(table, finding, made_at=now) for finding in last.values()]
         with writing(self._engine) as connection:
-            replace_rows(connection, table, keys, rows)
+            replace_rows(connection, table, ("clip", "expert", "signature"), rows)
 
     def findings(
         self, signatures: Mapping[str, str], clips: Sequence[str]
@@ -71,11 +62,10 @@ class AnnotationRepository(StoreRepository):
         """What experts of these signatures found, by clip and expert."""
         table = schema.findings
         findings: dict[str, dict[str, Finding]] = defaultdict(dict)
-        query = select(table).where(table.c.signature.in_(list(signatures.values())))
         with reading(self._engine) as connection:
             for start in range(0, len(clips), _AT_ONCE):
-                some = table.c.clip.in_(clips[start : start + _AT_ONCE])
-                for row in connection.execute(query.where(some)):
+                some = {"signature": signatures.values(), "clip": clips[start : start + _AT_ONCE]}
+                for row in connection.execute(select(table).where(*matching(table, **some))):
                     if signatures.get(row.expert) == row.signature:
                         findings[row.clip][row.expert] = record_of(Finding, row)
         return findings
@@ -85,26 +75,26 @@ class AnnotationRepository(StoreRepository):
 
         What later stages made of a clip goes with it where it is gone, or something else is said.
         """
-        table, now = schema.annotations, schema.now()
-        later = (table.c.project == project, table.c.stage.in_(STAGES[STAGES.index(stage) :]))
+        table, now, later = schema.annotations, schema.now(), STAGES[STAGES.index(stage) :]
         with writing(self._engine) as connection:
-            rows = connection.execute(_stage(project, stage))
-            known = {row.clip: record_of(StageRecord, row) for row in rows}
-            changed = [one for one in records if known.get(one.clip) != one]
-            new = {one.clip for one in changed}
-            for clip in new | (known.keys() - {one.clip for one in records}):
-                connection.execute(delete(table).where(*later, table.c.clip == clip))
-            insert_all(
-                connection,
-                table,
-                [row_of(table, one, project=project, made_at=now) for one in changed],
-            )
+            known = self._records(connection, project, stage)
+            changed = [record for record in records if known.get(record.clip) != record]
+            gone = known.keys() - {record.clip for record in records}
+            for clip in gone | {record.clip for record in changed}:
+                old = matching(table, project=project, stage=later, clip=clip)
+                connection.execute(delete(table).where(*old))
+            rows = [row_of(table, record, project=project, made_at=now) for record in changed]
+            insert_all(connection, table, rows)
 
     def records(self, project: str, stage: str) -> dict[str, StageRecord]:
         """What a stage said, by clip."""
         with reading(self._engine) as connection:
-            rows = connection.execute(_stage(project, stage))
-            return {row.clip: record_of(StageRecord, row) for row in rows}
+            return self._records(connection, project, stage)
+
+    def _records(self, connection: Any, project: str, stage: str) -> dict[str, StageRecord]:
+        table = schema.annotations
+        query = select(table).where(*matching(table, project=project, stage=stage))
+        return {row.clip: record_of(StageRecord, row) for row in connection.execute(query)}
 
     def put_settings(self, project: str, stage: str, document: Mapping[str, Any]) -> None:
         """Keep what a stage was told, for later stages and for whoever asks how it was made."""
@@ -116,9 +106,4 @@ class AnnotationRepository(StoreRepository):
     def settings(self, project: str) -> dict[str, dict[str, Any]]:
         """What each stage was told, by its name."""
         records = self.records(project, _SETTINGS)
-        return {stage: dict(one.document) for stage, one in records.items()}
-
-
-def _stage(project: str, stage: str) -> Select[Any]:
-    table = schema.annotations
-    return select(table).where(table.c.project == project, table.c.stage == stage)
+        return {stage: dict(record.document) for stage, record in records.items()}

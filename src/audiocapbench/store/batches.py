@@ -12,6 +12,7 @@ from sqlalchemy import bindparam, delete, insert, select
 from audiocapbench.errors import StoreError
 from audiocapbench.store import schema
 from audiocapbench.store.connect import StoreRepository, fetch, writing
+from audiocapbench.store.rows import matching
 
 _batches, _lines = schema.batches, schema.batch_lines
 _same_key = _lines.c.key == bindparam("old")
@@ -21,8 +22,6 @@ OWN = "run-"
 
 
 class BatchRepository(StoreRepository):
-    """Batches, each with its lines."""
-
     def add(
         self, row: Mapping[str, Any], run_id: int, lines: Mapping[str, tuple[str, int]]
     ) -> None:
@@ -32,11 +31,11 @@ class BatchRepository(StoreRepository):
         """
         own = {"run": run_id, "judge": row["judge"], "batch": row["mark"], "open": True}
         tasks = [{"key": key, "sample": one[0], "repeat": one[1]} for key, one in lines.items()]
+        made = {"run": run_id, "count": len(lines), "made_at": schema.now()}
         with writing(self._engine) as connection:
             connection.execute(delete(_lines).where(_same_key), [{"old": key} for key in lines])
-            made = {"run": run_id, "count": len(lines), "made_at": schema.now()}
             connection.execute(insert(_batches).values(**row, **made))
-            connection.execute(insert(_lines), [one | own for one in tasks])
+            connection.execute(insert(_lines), [task | own for task in tasks])
 
     def sent(self, mark: str, remote: str | None) -> None:
         """The provider has a batch, under a name of its own; None for one that was never made."""
@@ -55,14 +54,14 @@ class BatchRepository(StoreRepository):
     def open_lines(self, keys: Iterable[str]) -> dict[str, Any]:
         """Of lines that are awaited, by key, whose each is, its batch's mark and remote name."""
         query = select(_lines.c.key, _lines.c.sample, _batches).join_from(_lines, _batches)
-        found = fetch(self._engine, query.where(_lines.c.key.in_(keys), _lines.c.open))
-        return {row.key: row for row in found}
+        rows = fetch(self._engine, query.where(_lines.c.key.in_(keys), _lines.c.open))
+        return {row.key: row for row in rows}
 
     def lines(self, mark: str) -> tuple[set[str], str]:
         """All lines of a batch, and when it was made."""
         query = select(_lines.c.key, _batches.c.made_at).join_from(_lines, _batches)
-        found = fetch(self._engine, query.where(_lines.c.batch == mark))
-        return {row.key for row in found}, max((row.made_at for row in found), default=schema.now())
+        rows = fetch(self._engine, query.where(_lines.c.batch == mark))
+        return {row.key for row in rows}, max((row.made_at for row in rows), default=schema.now())
 
     def of_run(self, run_id: int) -> list[dict[str, Any]]:
         """All batches of a run, oldest first, with what their answers cost."""
@@ -71,18 +70,18 @@ class BatchRepository(StoreRepository):
 
     def awaited(self, run_id: int, judge: str = "") -> set[tuple[str, int]]:
         """Samples and rounds of a run whose answers a batch will bring."""
-        own = (_lines.c.run == run_id, _lines.c.judge == judge, _lines.c.open)
-        query = select(_lines.c.sample, _lines.c.repeat).where(*own)
+        own = matching(_lines, run=run_id, judge=judge)
+        query = select(_lines.c.sample, _lines.c.repeat).where(*own, _lines.c.open)
         return {(row.sample, row.repeat) for row in fetch(self._engine, query)}
 
     def awaited_anywhere(self, dataset: str, model: Any) -> set[str]:
         """Samples that the batch of any run will answer for all who ask the same model of them."""
-        runs, lines = schema.runs.c, _lines.c
-        query = select(lines.sample, runs.parameters).join_from(_lines, schema.runs)
-        same = (runs.dataset == dataset, runs.model == model.name, lines.open, lines.judge == "")
-        shared = (runs.contract == str(model.contract), ~lines.key.startswith(OWN))
-        found = fetch(self._engine, query.where(*same, *shared))
-        return {row.sample for row in found if row.parameters == dict(model.parameters)}
+        runs, contract = schema.runs, str(model.contract)
+        query = select(_lines.c.sample, runs.c.parameters).join_from(_lines, runs)
+        same = matching(runs, dataset=dataset, model=model.name, contract=contract)
+        shared = (_lines.c.open, _lines.c.judge == "", ~_lines.c.key.startswith(OWN))
+        rows = fetch(self._engine, query.where(*same, *shared))
+        return {row.sample for row in rows if row.parameters == dict(model.parameters)}
 
     def check(self, run_id: int, judge: str = "", others: int = 0) -> None:
         """Refuse to ask live what a batch, of the run or of others, will bring: it is paid for."""

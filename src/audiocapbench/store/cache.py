@@ -39,8 +39,6 @@ def cache_key(
 
 
 class CacheRepository(StoreRepository):
-    """Replies by the key of their question; embeddings by model, setting and content."""
-
     def replies(self, keys: Iterable[str]) -> dict[str, Reply]:
         """Those replies, by key, that were once given to the same questions, at no cost now."""
         query = select(schema.responses).where(schema.responses.c.key.in_(keys))
@@ -70,11 +68,7 @@ class CacheRepository(StoreRepository):
         return {row.clip_sha256: row.audio_sha256 for row in fetch(self._engine, query)}
 
     def add_embeddings(self, model: str, embeddings: Iterable[Embedding]) -> None:
-        """Commit embeddings of a model (name and fingerprint); one that is there already stays.
-
-        Raises:
-            StoreError: A vector is empty, not flat, or holds what is not a finite number.
-        """
+        """Commit embeddings of a model (name and fingerprint); one that is there already stays."""
         rows: list[dict[str, Any]] = []
         for one in embeddings:
             vector = np.asarray(one.vector)
@@ -91,11 +85,7 @@ class CacheRepository(StoreRepository):
     def embeddings(
         self, model: str, setting: str, contents: Sequence[str], dimensions: int
     ) -> dict[str, Vector]:
-        """The embeddings that are there, by content.
-
-        Raises:
-            StoreError: One has other dimensions than the model gives.
-        """
+        """The embeddings that are there, by content; StoreError for other dimensions."""
         own, vectors = schema.embeddings.c, {}
         query = select(own.content, own.dimensions, own.vector)
         query = query.where(own.model == model, own.setting == setting)

@@ -43,8 +43,6 @@ from audiocapbench.store.rows import (
 
 
 class RunCatalog(StoreRepository):
-    """What is known of runs as a whole."""
-
     def changes(
         self, benchmark: str, root: str, fingerprint: str, now: Sequence[Sample]
     ) -> ChangedSamples | None:
@@ -146,7 +144,6 @@ class RunCatalog(StoreRepository):
 
 
 def no_such_run(engine: Engine, run_id: int) -> StoreError:
-    """What to say of a run that is not there."""
     lists = f"'audiocapbench runs{store_option(engine.url)}' lists them"
     return StoreError(f"{shown(engine.url)} has no run {run_id}; {lists}")
 

@@ -8,29 +8,18 @@ import os
 import socket
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Float,
-    Select,
-    cast,
-    delete,
-    extract,
-    func,
-    insert,
-    literal,
-    select,
-)
+import sqlalchemy as sa
+from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, select
 
 from audiocapbench.store import schema
 from audiocapbench.store.connect import StoreRepository, fetch, writing
-from audiocapbench.store.rows import insert_all
+from audiocapbench.store.rows import insert_all, matching
 from audiocapbench.store.unsaved import AnswerRecord, Record
 
 LEASE_S = 30.0
@@ -48,13 +37,9 @@ class TaskKey(NamedTuple):
 
 
 class ClaimReply(NamedTuple):
-    """What became of a wish for tasks.
+    """Tasks that are ``taken`` now, that others have ``done`` since, and who has the rest.
 
-    Attributes:
-        taken: They are now the worker's.
-        done: Somebody else has dealt with them since they were last looked at.
-        owners: Who has the others, and how many.
-        lost: Whether the worker's time had been up, so that earlier claims are void.
+    ``lost``: the worker's time had been up, so that earlier claims are void.
     """
 
     taken: list[TaskKey]
@@ -82,42 +67,38 @@ class TaskLine(NamedTuple):
 
 
 class ClaimRepository(StoreRepository):
-    """Workers, and what each is at work on."""
-
     def take(
         self, run_id: int, worker: Worker, tasks: Sequence[TaskKey], seen: Mapping[TaskKey, str]
     ) -> ClaimReply:
         """Take those tasks of one judge that nobody has, and that are as they were seen."""
-        runs, table, judge = schema.runs, schema.claims.c, tasks[0].judge
-        samples = {one.sample for one in tasks}
-        held = _held(table.judge, table.sample, table.repeat, table.worker, schema.workers.c.owner)
-        held = held.where(table.run == run_id, table.judge == judge)
+        runs, table, judge = schema.runs, schema.claims, tasks[0].judge
+        samples = {task.sample for task in tasks}
+        held = _held(table.c.sample, table.c.repeat, table.c.worker, schema.workers.c.owner)
+        held = held.where(*matching(table, run=run_id, judge=judge, sample=samples))
         with writing(self._engine) as connection:
             # On PostgreSQL, whoever writes about the run waits here; SQLite has one writer anyway.
             connection.execute(select(runs.c.id).where(runs.c.id == run_id).with_for_update())
             lost = not _renewed(connection, worker)
             _forget_the_gone(connection, worker.lease_s)
-            owners = {
-                TaskKey(row.judge, row.sample, row.repeat): row
-                for row in connection.execute(held.where(table.sample.in_(samples)))
-            }
-            others = {one: row for one, row in owners.items() if row.worker != worker.id}
-            now = _states(connection.execute(_state_query(run_id, judge, samples)).all())
-            free = [one for one in tasks if one not in others]
-            taken = [one for one in free if now.get(one) == seen.get(one)]
+            rows = connection.execute(held).all()
+            owners = {TaskKey(judge, row.sample, row.repeat): row for row in rows}
+            others = {task: row for task, row in owners.items() if row.worker != worker.id}
+            now = _states(judge, connection.execute(_state_query(run_id, judge, samples)).all())
+            free = [task for task in tasks if task not in others]
+            taken = [task for task in free if now.get(task) == seen.get(task)]
             new = [
-                one._asdict() | {"run": run_id, "worker": worker.id}
-                for one in taken
-                if one not in owners
+                task._asdict() | {"run": run_id, "worker": worker.id}
+                for task in taken
+                if task not in owners
             ]
-            insert_all(connection, schema.claims, new)
-        busy = Counter(others[one].owner for one in tasks if one in others)
-        done = [one for one in free if now.get(one) != seen.get(one)]
+            insert_all(connection, table, new)
+        busy = Counter(others[task].owner for task in tasks if task in others)
+        done = [task for task in free if now.get(task) != seen.get(task)]
         return ClaimReply(taken, done, busy, lost)
 
     def states(self, run_id: int, judge: str = "") -> dict[TaskKey, str]:
         """When each task of a run was last dealt with; to be read before what is missing."""
-        return _states(fetch(self._engine, _state_query(run_id, judge)))
+        return _states(judge, fetch(self._engine, _state_query(run_id, judge)))
 
     def renew(self, worker: Worker) -> bool:
         """A sign of life; whether it came in time."""
@@ -132,12 +113,10 @@ class ClaimRepository(StoreRepository):
 
     def tasks(self) -> list[TaskLine]:
         """What is being asked right now, by commands that live."""
-        table, owners = schema.claims.c, func.count(schema.workers.c.owner.distinct())
-        query = _held(table.run, table.judge, owners).group_by(table.run, table.judge)
-        return [
-            TaskLine(*tuple(row))
-            for row in fetch(self._engine, query.order_by(table.run, table.judge))
-        ]
+        whose = (schema.claims.c.run, schema.claims.c.judge)
+        query = _held(*whose, func.count(schema.workers.c.owner.distinct()))
+        rows = fetch(self._engine, query.group_by(*whose).order_by(*whose))
+        return [TaskLine(*tuple(row)) for row in rows]
 
 
 def holders_of(connection: Connection, run_ids: Sequence[int]) -> list[tuple[int, str]]:
@@ -166,22 +145,20 @@ def release_tasks(
 ) -> None:
     """Release what has come to its end, within the transaction that commits it."""
     table, lines = schema.claims, schema.batch_lines
-    same = (table.c.run == run_id, table.c.worker == worker)
     rounds: dict[tuple[str, int], list[str]] = {}
-    for one in tasks:
-        rounds.setdefault((one.judge, one.repeat), []).append(one.sample)
+    for task in tasks:
+        rounds.setdefault((task.judge, task.repeat), []).append(task.sample)
     for (judge, repeat), samples in rounds.items():
-        own = (table.c.judge == judge, table.c.repeat == repeat, table.c.sample.in_(samples))
-        connection.execute(delete(table).where(*same, *own))
-        sent = (lines.c.judge == judge, lines.c.repeat == repeat, lines.c.sample.in_(samples))
-        connection.execute(lines.update().where(lines.c.run == run_id, *sent).values(open=False))
+        what = {"run": run_id, "judge": judge, "repeat": repeat, "sample": samples}
+        connection.execute(delete(table).where(*matching(table, worker=worker, **what)))
+        connection.execute(lines.update().where(*matching(lines, **what)).values(open=False))
 
 
 def database_time(connection: Connection) -> ColumnElement[Any]:
     """Seconds since 1970 by the database's clock."""
     if connection.dialect.name == "sqlite":
         return (func.julianday("now") - 2440587.5) * 86400.0
-    return cast(extract("epoch", func.clock_timestamp()), Float)
+    return sa.cast(sa.extract("epoch", func.clock_timestamp()), sa.Float)
 
 
 def _renewed(connection: Connection, worker: Worker) -> bool:
@@ -204,13 +181,12 @@ def _forget_the_gone(connection: Connection, lease_s: float) -> None:
     One that can be seen to live is not gone because the store was locked for a while.
     """
     table, now, machine = schema.workers, database_time(connection), _machine()
-    late = now - table.c.until
-    found = select(table.c.id, table.c.process, late.label("late_s"))
+    query = select(table.c.id, table.c.process, (now - table.c.until).label("late_s"))
     served_s = inf  # in which signs of life could be given; a server that has just begun hears late
     if connection.dialect.name != "sqlite":
-        began = cast(extract("epoch", func.pg_postmaster_start_time()), Float)
+        began = sa.cast(sa.extract("epoch", func.pg_postmaster_start_time()), sa.Float)
         served_s = float(connection.execute(select(now - began)).scalar_one())
-    for row in connection.execute(found).all():
+    for row in connection.execute(query).all():
         there, _, process = row.process.rpartition(":")
         if machine and there == machine:
             lives = _process(process.partition(".")[0]) == process
@@ -221,20 +197,19 @@ def _forget_the_gone(connection: Connection, lease_s: float) -> None:
             connection.execute(delete(table).where(table.c.id == row.id))
 
 
-def _state_query(run_id: int, judge: str, samples: Set[str] | None = None) -> Select[Any]:
+def _state_query(run_id: int, judge: str, samples: set[str] | None = None) -> Select[Any]:
     """When a judge's tasks about some samples, or all, were last dealt with."""
-    own: Any = schema.judgements.c if judge else schema.outcomes.c
-    at = own.judged_at if judge else own.answered_at
-    columns = (own.judge, own.repeat) if judge else (literal("").label("judge"), literal(0))
-    query = select(own.sample, at.label("at"), columns[0], columns[1].label("repeat"))
-    query = query.where(own.run == run_id)
-    if samples is not None:
-        query = query.where(own.sample.in_(samples))
-    return query.where(own.judge == judge) if judge else query
+    if not judge:
+        made = schema.outcomes
+        columns = (made.c.sample, made.c.answered_at.label("at"), sa.literal(0).label("repeat"))
+        return select(*columns).where(*matching(made, run=run_id, sample=samples))
+    judged = schema.judgements
+    query = select(judged.c.sample, judged.c.judged_at.label("at"), judged.c.repeat)
+    return query.where(*matching(judged, run=run_id, judge=judge, sample=samples))
 
 
-def _states(rows: Sequence[Any]) -> dict[TaskKey, str]:
-    return {TaskKey(row.judge, row.sample, row.repeat): row.at for row in rows}
+def _states(judge: str, rows: Sequence[Any]) -> dict[TaskKey, str]:
+    return {TaskKey(judge, row.sample, row.repeat): row.at for row in rows}
 
 
 def _machine() -> str:

@@ -4,7 +4,7 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from json import JSONDecodeError
@@ -13,17 +13,8 @@ from shlex import quote
 from typing import Any, Literal
 
 from sqlalchemy import Connection, Engine, Row, Select, create_engine, event, func, select
+from sqlalchemy import exc as sa_errors
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import (
-    ArgumentError,
-    DBAPIError,
-    InterfaceError,
-    NoResultFound,
-    NoSuchModuleError,
-    OperationalError,
-    StatementError,
-    TimeoutError,
-)
 
 from audiocapbench.credentials import without
 from audiocapbench.errors import StoreAwayError, StoreError
@@ -39,10 +30,6 @@ _LOCK_WAIT_MS = 2000
 _PAUSE_S = 0.2
 _REFUSED_S = 5.0  # a server that is not there may be restarting, or never have been
 _PATIENCE = ContextVar("patience_s", default=30.0)
-_GONE = (
-    "was removed or replaced while in use; put it back and run the same command to go on, "
-    "or begin anew"
-)
 _OF_DRIVERS = (sqlite3.Error, UnicodeDecodeError, MemoryError)
 _MAGIC = b"SQLite format 3\0"
 _IN_PATH = re.compile(r"(?<=:)[^:/@]+(?=@)")
@@ -66,12 +53,11 @@ def store_url(store: str) -> URL:
         return URL.create("sqlite", database=store)
     try:
         url = make_url(store)
-    except (ArgumentError, ValueError):
+    except (sa_errors.ArgumentError, ValueError):
         raise StoreError("`store` is neither a file nor a database URL") from None
     if url.get_backend_name() not in ("sqlite", "postgresql"):
-        raise StoreError(
-            f"`store`: {url.get_backend_name()} is not supported; use a file or postgresql+psycopg://"
-        )
+        use = "use a file or postgresql+psycopg://"
+        raise StoreError(f"`store`: {url.get_backend_name()} is not supported; {use}")
     return url
 
 
@@ -83,7 +69,7 @@ def shown(url: URL) -> str:
 
 
 def store_option(url: URL) -> str:
-    """What a command that is suggested must say to mean this store: `` --store NAME``, or nothing.
+    """`` --store NAME``, or nothing where that is the default.
 
     Every hint that names a command says it: without it, another store's run would be paid for.
     """
@@ -95,78 +81,87 @@ def store_option(url: URL) -> str:
 
 def connect(url: URL) -> Engine:
     """Make the engine for a store; nothing is opened yet."""
-    if url.get_backend_name() == "sqlite":
-        file = Path(url.database or "")
-        if url.database and not file.parent.is_dir():
-            raise StoreError(f"{shown(url)}: the folder for the store does not exist")
-        if url.database and file.is_dir():
-            raise StoreError(f"{shown(url)}: is a folder; name a file in it")
-        if url.database and file.is_file():
-            with suppress(OSError), file.open("rb") as stream:  # SQLite says what is wrong with it
-                # What is shorter than a header SQLite would write over.
-                if stream.read(len(_MAGIC)) not in (b"", _MAGIC):
-                    raise StoreError(f"{shown(url)}: is not a store; choose another `store`")
-        how: dict[str, Any] = {"json_deserializer": read_json}
-        if url.database not in (None, "", ":memory:"):
-            how["pool_timeout"] = _POOL_S
-        engine = create_engine(url, connect_args={"timeout": _BUSY_S}, **how)
-        if "pool_timeout" in how and not url.query:
-            own = _StoreFile(file)
-            event.listen(engine, "do_connect", own.open_existing)
-            engine.update_execution_options(audiocapbench_file=own)
-        event.listen(engine, "connect", _set_up_sqlite)
-        event.listen(engine, "begin", _begin_sqlite)
+    how: dict[str, Any] = {"json_deserializer": read_json, "pool_timeout": _POOL_S}
+    if url.get_backend_name() != "sqlite":
+        settings = {name: value for name, value in _POSTGRES.items() if name not in url.query}
+        try:
+            engine = create_engine(url, pool_pre_ping=True, connect_args=settings, **how)
+        except (sa_errors.NoSuchModuleError, ModuleNotFoundError):
+            raise StoreError(
+                "a PostgreSQL store needs: pip install 'audiocapbench[postgres]', "
+                "and a URL that begins with postgresql+psycopg://"
+            ) from None
+        event.listen(engine, "connect", _set_up_postgres)
         return engine
-    try:
-        given = {name: value for name, value in _POSTGRES.items() if name not in url.query}
-        how = {"pool_timeout": _POOL_S, "json_deserializer": read_json}
-        engine = create_engine(url, pool_pre_ping=True, connect_args=given, **how)
-    except (NoSuchModuleError, ModuleNotFoundError):
-        raise StoreError(
-            "a PostgreSQL store needs: pip install 'audiocapbench[postgres]', "
-            "and a URL that begins with postgresql+psycopg://"
-        ) from None
-    event.listen(engine, "connect", _set_up_postgres)
+    file = Path(url.database or "")
+    if url.database and not file.parent.is_dir():
+        raise StoreError(f"{shown(url)}: the folder for the store does not exist")
+    if url.database and file.is_dir():
+        raise StoreError(f"{shown(url)}: is a folder; name a file in it")
+    if url.database and file.is_file():
+        with suppress(OSError), file.open("rb") as stream:  # SQLite says what is wrong with it
+            # What is shorter than a header SQLite would write over.
+            if stream.read(len(_MAGIC)) not in (b"", _MAGIC):
+                raise StoreError(f"{shown(url)}: is not a store; choose another `store`")
+    is_file = _is_file(url)
+    if not is_file:
+        del how["pool_timeout"]
+    engine = create_engine(url, connect_args={"timeout": _BUSY_S}, **how)
+    if is_file and not url.query:
+        path = Path(os.path.abspath(file))
+        is_gone = _watch(path)
+
+        def open_existing(
+            _dialect: Any, _record: Any, args: list[Any], how: dict[str, Any]
+        ) -> None:
+            """Have SQLite refuse a file that is not there, in place of making an empty one."""
+            is_gone()
+            args[0], how["uri"] = f"{path.as_uri()}?mode=rw", True
+
+        event.listen(engine, "do_connect", open_existing)
+        engine.update_execution_options(audiocapbench_file_is_gone=is_gone)
+    event.listen(engine, "connect", _set_up_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-class _StoreFile:
-    """The file behind a SQLite store: only ever opened, and known again by what it is on disk."""
+def _is_file(url: URL) -> bool:
+    is_sqlite = url.get_backend_name() == "sqlite"
+    return is_sqlite and url.database not in (None, "", ":memory:")
 
-    def __init__(self, path: Path) -> None:
-        self._path = Path(os.path.abspath(path))
-        self._first: tuple[int, int] | None = None
 
-    def open_existing(
-        self, _dialect: object, _record: object, given: list[Any], options: dict[str, Any]
-    ) -> None:
-        """Have SQLite refuse a file that is not there, in place of making an empty one."""
-        self.is_gone()
-        given[0], options["uri"] = f"{self._path.as_uri()}?mode=rw", True
+def _watch(path: Path) -> Callable[[], bool]:
+    """Whether what lay there at the first call no longer does."""
+    first: tuple[int, int] | None = None
 
-    def is_gone(self) -> bool:
-        """Whether what was opened first no longer lies there."""
+    def is_gone() -> bool:
+        nonlocal first
         try:
-            found = self._path.stat()
+            status = path.stat()
         except FileNotFoundError:
-            return self._first is not None
+            return first is not None
         except OSError:
             return False  # SQLite says what is wrong with it
-        self._first = self._first or (found.st_dev, found.st_ino)
-        return self._first != (found.st_dev, found.st_ino)
+        first = first or (status.st_dev, status.st_ino)
+        return first != (status.st_dev, status.st_ino)
+
+    return is_gone
 
 
 def _check_file(engine: Engine) -> None:
     """Refuse to go on with a file that nobody will find again; StoreError says so."""
-    file: _StoreFile | None = engine.get_execution_options().get("audiocapbench_file")
-    if file is not None and file.is_gone():
+    is_gone = engine.get_execution_options().get("audiocapbench_file_is_gone")
+    if is_gone is not None and is_gone():
         engine.dispose()
-        raise StoreError(f"{shown(engine.url)}: {_GONE}")
+        raise StoreError(
+            f"{shown(engine.url)}: was removed or replaced while in use; put it back and run the "
+            "same command to go on, or begin anew"
+        )
 
 
 def make_file(url: URL) -> None:
     """Make the empty file that a new SQLite store begins with."""
-    if url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:"):
+    if _is_file(url):
         with suppress(OSError):  # SQLite says what is wrong with it
             os.close(os.open(str(url.database), os.O_CREAT | os.O_RDWR, 0o644))
 
@@ -187,8 +182,8 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
     Rows are made into records within it: one that this program never wrote is a StoreError.
     """
-    damage = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, NoResultFound)
-    with _begun(engine, "reading", damage) as connection:
+    odd = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
+    with _begun(engine, "reading", (*odd, sa_errors.NoResultFound)) as connection:
         yield connection
 
 
@@ -202,9 +197,8 @@ def fetch(engine: Engine, query: Select[Any]) -> Sequence[Row[Any]]:
 def writing(engine: Engine, *, alone: bool = False) -> Iterator[Connection]:
     """One transaction that writes; it waits its turn among processes.
 
-    Args:
-        alone: Let no other process do what is looked up before it writes. SQLite lets one writer
-            in at a time anyway; PostgreSQL has to be asked.
+    ``alone`` lets no other process do what is looked up before it writes: SQLite lets one writer
+    in at a time anyway; PostgreSQL has to be asked.
     """
     with _begun(engine, "alone" if alone else "writing") as connection:
         yield connection
@@ -236,7 +230,15 @@ def _begun(
                 _check_file(engine)
                 connection = engine.connect()
                 failing.callback(_close, connection)
-                _begin(connection, how)
+                is_sqlite = connection.dialect.name == "sqlite"
+                if how != "reading":
+                    connection.begin()
+                    if how == "alone" and not is_sqlite:
+                        connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
+                else:
+                    connection.execution_options(audiocapbench_reads=True)
+                    if is_sqlite:
+                        connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")
                 failing.pop_all()
             break
         except StoreAwayError as error:
@@ -253,20 +255,8 @@ def _begun(
 
 def _close(connection: Connection) -> None:
     # A server that has gone has nothing left to roll back.
-    with suppress(DBAPIError, *_OF_DRIVERS):
+    with suppress(sa_errors.DBAPIError, *_OF_DRIVERS):
         connection.close()
-
-
-def _begin(connection: Connection, how: Literal["reading", "writing", "alone"]) -> None:
-    is_sqlite = connection.dialect.name == "sqlite"
-    if how == "reading":
-        connection.execution_options(audiocapbench_reads=True)
-        if is_sqlite:
-            connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")
-        return
-    connection.begin()
-    if how == "alone" and not is_sqlite:
-        connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
 
 
 @contextmanager
@@ -279,21 +269,20 @@ def _explained(engine: Engine, damage: tuple[type[Exception], ...]) -> Iterator[
     url, subject, damage = engine.url, f"{shown(engine.url)}:", (*damage, *_OF_DRIVERS)
     try:
         yield
-    except StatementError as error:
+    except sa_errors.StatementError as error:
         _check_file(engine)
         kind = StoreAwayError if _is_away(error) else StoreError
         options = [one for values in url.normalized_query.values() for one in values]
         secrets = [url.password or "", *(one for one in options if len(one) > 3)]
         raise kind(without(_reason(error), secrets), subject=subject) from error
-    except TimeoutError as error:
+    except sa_errors.TimeoutError as error:
         raise StoreAwayError("all connections are in use", subject=subject) from error
     except damage as error:
         reason = _DAMAGED.format(f"{error!s:.200}" or type(error).__name__)
         raise StoreError(reason, subject=subject) from error
     except (OverflowError, UnicodeEncodeError) as error:
-        raise StoreError(
-            f"cannot keep what it was given ({error!s:.200})", subject=subject
-        ) from error
+        words = f"cannot keep what it was given ({error!s:.200})"
+        raise StoreError(words, subject=subject) from error
 
 
 _AWAY_SQLITE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL", "SQLITE_FULL", "SQLITE_IOERR")
@@ -305,18 +294,17 @@ _NEVER = re.compile(
 )
 
 
-def _is_away(error: StatementError) -> bool:
+def _is_away(error: sa_errors.StatementError) -> bool:
     """Whether the same may work later, as it is the store's state and not what was asked of it."""
-    if not isinstance(error, DBAPIError):
+    if not isinstance(error, sa_errors.DBAPIError):
         return False
-    if error.orig is None or not isinstance(error, OperationalError | InterfaceError):
+    states = (sa_errors.OperationalError, sa_errors.InterfaceError)
+    if error.orig is None or not isinstance(error, states):
         return bool(error.connection_invalidated)
-    name = getattr(error.orig, "sqlite_errorname", None)
-    if name is not None:
-        return str(name).startswith(_AWAY_SQLITE)
-    state = getattr(error.orig, "sqlstate", None)
-    if state is not None:
-        return str(state).startswith(_AWAY_POSTGRES)
+    for name, away in (("sqlite_errorname", _AWAY_SQLITE), ("sqlstate", _AWAY_POSTGRES)):
+        code = getattr(error.orig, name, None)
+        if code is not None:
+            return str(code).startswith(away)
     return error.connection_invalidated or not _NEVER.search(str(error.orig))
 
 
@@ -328,16 +316,15 @@ _REASONS = {
     "unable to open database file": f"unable to open database file; {_WRITABLE}",
     "attempt to write a readonly database": f"attempt to write a readonly database; {_WRITABLE}",
 }
-
 _DAMAGED = "is damaged or not a store ({}); restore a copy, or choose another `store`"
 _DAMAGE = re.compile(
     r"malformed|no such (?:table|column)|(?:relation|column) .* does not exist|not decode"
 )
 
 
-def _reason(error: StatementError) -> str:
+def _reason(error: sa_errors.StatementError) -> str:
     reason = (str(error.orig).strip() or "cannot be used").splitlines()[0]
-    if not isinstance(error, DBAPIError):
+    if not isinstance(error, sa_errors.DBAPIError):
         return f"cannot keep what it was given ({reason})"
     if _DAMAGE.search(reason):
         return _DAMAGED.format(reason)
@@ -346,10 +333,10 @@ def _reason(error: StatementError) -> str:
     return _REASONS.get(reason, reason)
 
 
-def _set_up_sqlite(connection: object, _record: object) -> None:
+def _set_up_sqlite(connection: Any, _record: object) -> None:
     # Transactions are begun by _begin_sqlite; the driver's own BEGIN would come too late.
-    connection.isolation_level = None  # type: ignore[attr-defined]
-    cursor = connection.cursor()  # type: ignore[attr-defined]
+    connection.isolation_level = None
+    cursor = connection.cursor()
     with suppress(sqlite3.OperationalError):
         # A store that may only be read stays as it is, and can still be listed.
         cursor.execute("PRAGMA journal_mode = WAL")

@@ -56,8 +56,6 @@ class RunSpec(_OfKind):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run(RunSpec):
-    """A run as the store knows it."""
-
     id: int
     created_at: str
     made_by: str
@@ -66,8 +64,6 @@ class Run(RunSpec):
 
 @dataclass(frozen=True, slots=True)
 class RunLine(_OfKind):
-    """A run in a listing, with how far it got."""
-
     id: int
     created_at: str
     made_by: str
@@ -85,7 +81,6 @@ class RunLine(_OfKind):
 
     @property
     def asked(self) -> int:
-        """How many samples have an outcome of any status."""
         return sum(self.statuses.values())
 
 
@@ -112,8 +107,6 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True)
 class StoredScore:
-    """One metric's score of one sample."""
-
     sample_id: str
     metric: str
     signature: Signature
@@ -144,7 +137,6 @@ class Judgement:
 
     @property
     def overall(self) -> float | None:
-        """The mean of the dimensions, where there are any."""
         return overall_of(self.scores, self.signature) if self.scores else None
 
 

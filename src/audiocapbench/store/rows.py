@@ -9,7 +9,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Row, Table, bindparam, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, Row, Table, bindparam, delete, insert, select
 
 from audiocapbench.data.outcome import Outcome, Reply
 from audiocapbench.signature import Signature
@@ -55,12 +55,19 @@ def record_of(kind: type[Kind], row: Row[Any], table: Table | None = None, **mor
 
 
 def outcome_of(row: Row[Any]) -> Outcome:
-    """A row of ``outcomes`` as a record."""
     return record_of(Outcome, row, schema.outcomes, reply=record_of(Reply, row, schema.outcomes))
 
 
+def matching(table: Table, **wanted: Any) -> list[ColumnElement[bool]]:
+    """That columns have a value, or one of several; any where it is None."""
+    return [
+        table.c[name] == value if isinstance(value, str | int) else table.c[name].in_(set(value))
+        for name, value in wanted.items()
+        if value is not None
+    ]
+
+
 def insert_all(connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows, if there are any."""
     if values:
         connection.execute(insert(table), values)
 
@@ -86,8 +93,7 @@ def replace_rows(
 def note_change(connection: Connection, run_id: int, scorers: Iterable[str] = ()) -> str:
     """Whatever was estimated of a run holds no more, and these scorers were at work just now.
 
-    To be called before the change itself: it makes writers of the same run wait for each other.
-    Returns the run's model; where there is no such run, an empty text.
+    Called before the change: it makes writers of one run wait for each other. Returns its model.
     """
     runs, estimates = schema.runs, schema.estimates
     raised = runs.update().where(runs.c.id == run_id).values(revision=runs.c.revision + 1)
@@ -117,7 +123,6 @@ def signature_numbers(
 def signed_rows(
     connection: Connection, table: Table, records: Sequence[Any], **more: Any
 ) -> list[Values]:
-    """Rows of records that have a signature."""
     numbers = signature_numbers(connection, {one.signature for one in records})
     return [row_of(table, one, signature=numbers[one.signature], **more) for one in records]
 

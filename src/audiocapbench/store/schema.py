@@ -191,7 +191,6 @@ def _signature() -> Column[int]:
 
 
 def _reply() -> list[Column[Any]]:
-    """What outcomes and cached responses have in common."""
     return [
         *_columns(text="text", status="status", number="latency_s"),
         *_columns(integer="input_tokens? output_tokens? audio_tokens?", number="cost_usd?"),
@@ -426,10 +425,7 @@ def version_of(connection: Connection) -> int | None:
 def bring_up_to_date(
     connection: Connection, upgrades: Mapping[int, Upgrade], version: int = VERSION
 ) -> None:
-    """Make the tables of a new store, or upgrade an older one, within one transaction.
-
-    StoreError where the store is newer than this program, or is some other database.
-    """
+    """Make the tables of a new store, or upgrade an older one, within one transaction."""
     present = set(inspect(connection).get_table_names())
     if "schema_version" not in present:
         # A database server is shared; a file is its program's own.

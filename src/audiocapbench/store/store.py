@@ -15,7 +15,8 @@ from sqlalchemy import Connection, Engine, Row, Select, Table, delete, func, ins
 
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, total_cost
 from audiocapbench.errors import StoreAwayError, StoreError, did_you_mean
-from audiocapbench.store import schema
+from audiocapbench.store import rows as store_rows
+from audiocapbench.store import schema, unsaved
 from audiocapbench.store.annotations import AnnotationRepository
 from audiocapbench.store.batches import BatchRepository
 from audiocapbench.store.browsing import BrowsingRepository
@@ -47,27 +48,8 @@ from audiocapbench.store.records import (
     StoredEstimate,
     StoredScore,
 )
-from audiocapbench.store.rows import (
-    MADE_BY,
-    insert_all,
-    insert_new,
-    note_change,
-    outcome_of,
-    record_of,
-    replace_rows,
-    row_of,
-    signatures_by_number,
-    signed_rows,
-)
-from audiocapbench.store.unsaved import (
-    AnswerRecord,
-    JudgementRecord,
-    Record,
-    UnsavedFile,
-    keep,
-    strays,
-    unsaved,
-)
+from audiocapbench.store.rows import MADE_BY, matching, note_change, record_of, row_of, signed_rows
+from audiocapbench.store.unsaved import AnswerRecord, JudgementRecord, Record, UnsavedFile
 from audiocapbench.store.upgrades import UPGRADES
 
 Kind = TypeVar("Kind")
@@ -92,11 +74,7 @@ class Store:
 
     @classmethod
     def open(cls, store: str = DEFAULT_STORE, *, create: bool = True) -> "Store":
-        """Open a store (a SQLite file or a database URL); make or upgrade its tables where needed.
-
-        StoreError where it cannot be opened, is not there and not to be created, or was made by a
-        newer program.
-        """
+        """Open a SQLite file or a database URL; make or upgrade its tables where needed."""
         url = store_url(store)
         engine = connect(url)
         file = Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
@@ -132,7 +110,6 @@ class Store:
         return store_option(self._engine.url)
 
     def close(self) -> None:
-        """Give all connections back."""
         self._engine.dispose()
 
     def __enter__(self) -> "Store":
@@ -160,7 +137,7 @@ class Store:
                 {"run": row.id, "sample": sample, "position": place}
                 for place, sample in enumerate(spec.sample_ids)
             ]
-            insert_all(connection, schema.run_samples, chosen)
+            store_rows.insert_all(connection, schema.run_samples, chosen)
             return record_of(Run, row, sample_ids=spec.sample_ids)
 
     def find_run(self, spec: RunSpec) -> Run | None:
@@ -169,8 +146,8 @@ class Store:
 
     def run(self, run_id: int) -> Run:
         """One run; StoreError where there is none of this number."""
-        same = schema.runs.c.id == run_id
-        run = self._find(select(schema.runs).where(same)) if 0 < run_id < 2**31 else None
+        query = select(schema.runs).where(schema.runs.c.id == run_id)
+        run = self._find(query) if 0 < run_id < 2**31 else None
         if run is None:
             raise no_such_run(self._engine, run_id)
         return run
@@ -181,10 +158,7 @@ class Store:
             return None if row is None else _run(connection, row)
 
     def run_called(self, text: str) -> tuple[int, list[int]]:
-        """The run of a name, tag or model, of a model the newest; and all that it could be.
-
-        StoreError where there is none, or it is not clear which is meant.
-        """
+        """The run of a name, tag or model, of a model the newest; and all that it could be."""
         lines = [line for line in self.runs() if not line.is_trial]
         named = [line for line in lines if text in (line.name, *line.tags)]
         runs = named or [line for line in lines if text == line.model]
@@ -235,10 +209,9 @@ class Store:
             return read_dataset(connection, fingerprint, benchmark)
 
     def outcomes(self, run_id: int) -> dict[str, Outcome]:
-        """Outcomes of a run by sample id."""
         query = select(schema.outcomes).where(schema.outcomes.c.run == run_id)
         with reading(self._engine) as connection:
-            return {row.sample: outcome_of(row) for row in connection.execute(query)}
+            return {row.sample: store_rows.outcome_of(row) for row in connection.execute(query)}
 
     def add_records(self, run_id: int, records: Sequence[Record], worker: str = "") -> None:
         """Commit what arrived in one transaction, and release what the worker had claimed of it.
@@ -257,12 +230,12 @@ class Store:
 
     def keep_unsaved(self, run: Run, records: Sequence[Record]) -> Path:
         """Write records that cannot be stored now to a file; ``take_in`` stores them later."""
-        return keep(self._engine.url, run, records)
+        return unsaved.keep(self._engine.url, run, records)
 
     def take_in(self, run: Run) -> list[UnsavedFile]:
         """Store what was kept in files of a run; what was answered since then stays as it is."""
         taken = []
-        for file in unsaved(self._engine.url, run):
+        for file in unsaved.files_of(self._engine.url, run):
             known = {
                 (one.judge, one.sample_id, one.repeat)
                 for one in self.judgements(run.id)
@@ -290,20 +263,23 @@ class Store:
     def strays(self) -> list[Path]:
         """Files with answers of runs that this store does not have."""
         query = select(schema.runs.c.id, schema.runs.c.created_at)
-        return strays(self._engine.url, {tuple(row) for row in fetch(self._engine, query)})
+        return unsaved.strays(self._engine.url, {tuple(row) for row in fetch(self._engine, query)})
 
     def put_scores(self, run_id: int, metric: str, scores: Iterable[StoredScore]) -> None:
         """Replace all scores of one metric on one run."""
         table = schema.scores
         with writing(self._engine) as connection:
             note_change(connection, run_id, [metric])
-            connection.execute(delete(table).where(table.c.run == run_id, table.c.metric == metric))
-            insert_all(connection, table, signed_rows(connection, table, list(scores), run=run_id))
+            connection.execute(delete(table).where(*matching(table, run=run_id, metric=metric)))
+            store_rows.insert_all(
+                connection, table, signed_rows(connection, table, list(scores), run=run_id)
+            )
 
     def scores(self, run_id: int, metric: str | None = None) -> dict[str, list[StoredScore]]:
         """Scores of a run by metric, of one or of all, each in the order of sample ids."""
-        query = _where(schema.scores, run=[run_id], metric=None if metric is None else [metric])
-        rows = self._signed(StoredScore, schema.scores, query.order_by(schema.scores.c.sample))
+        table = schema.scores
+        query = select(table).where(*matching(table, run=run_id, metric=metric))
+        rows = self._signed(StoredScore, table, query.order_by(table.c.sample))
         scores: dict[str, list[StoredScore]] = defaultdict(list)
         for _, score in rows:
             scores[score.metric].append(score)
@@ -314,14 +290,13 @@ class Store:
     ) -> list[tuple[Row[Any], Kind]]:
         """Rows of a table whose records have a signature, and these records."""
         with reading(self._engine) as connection:
-            signatures = signatures_by_number(connection)
+            signatures = store_rows.signatures_by_number(connection)
             return [
                 (row, record_of(kind, row, table, signature=signatures[row.signature]))
                 for row in connection.execute(query)
             ]
 
     def add_judgements(self, run_id: int, judgements: Sequence[Judgement]) -> None:
-        """Commit judgements in the place of earlier ones."""
         with writing(self._engine) as connection:
             _write_judgements(connection, run_id, judgements, ())
 
@@ -334,9 +309,9 @@ class Store:
     ) -> dict[int, list[Judgement]]:
         """Judgements by run: of single samples and a judge, or of all."""
         table, own = schema.judgements, schema.judgements.c
-        query = _where(table, run=run_ids, judge=None if judge is None else [judge], sample=ids)
-        judgements: dict[int, list[Judgement]] = defaultdict(list)
+        query = select(table).where(*matching(table, run=run_ids, judge=judge, sample=ids))
         query = query.order_by(own.judge, own.sample, own.repeat)
+        judgements: dict[int, list[Judgement]] = defaultdict(list)
         for row, judgement in self._signed(Judgement, table, query):
             judgements[row.run].append(judgement)
         return judgements
@@ -348,7 +323,7 @@ class Store:
         key = {"judge": judge, "benchmark": benchmark, "contract": contract}
         values = key | {"document": document, "checked_at": schema.now()}
         with writing(self._engine) as connection:
-            replace_rows(connection, schema.judge_checks, key, [values])
+            store_rows.replace_rows(connection, schema.judge_checks, key, [values])
 
     def judge_checks(self, run_ids: Iterable[int], judges: Iterable[str]) -> list[StoredCheck]:
         """The checks of judges on the benchmarks of runs that they judged, by their contracts."""
@@ -357,7 +332,7 @@ class Store:
         query = query.join_from(schema.judgements, schema.runs, runs.id == own.run)
         query = query.where(own.run.in_(set(run_ids)), own.judge.in_(set(judges)))
         with reading(self._engine) as connection:
-            signatures = signatures_by_number(connection)
+            signatures = store_rows.signatures_by_number(connection)
             asked = {
                 (row.judge, row.benchmark, signatures[row.signature].name)
                 for row in connection.execute(query)
@@ -379,15 +354,13 @@ class Store:
     def estimates(self, run_id: int) -> list[StoredEstimate]:
         """What is known of a run as it stands now; those made otherwise are made anew."""
         table = schema.estimates
-        query = _where(table, run=[run_id], made_by=[_estimates_made_by()])
+        same = matching(table, run=run_id, made_by=_estimates_made_by())
+        query = select(table).where(*same)
         rows = self._signed(StoredEstimate, table, query.order_by(table.c.scorer, table.c.group))
         return [estimate for _, estimate in rows]
 
     def put_estimates(self, run_id: int, state: int, estimates: Sequence[StoredEstimate]) -> bool:
-        """Keep estimates in the place of earlier ones, unless the run has changed since ``state``.
-
-        Returns whether they were kept; if not, they are of a run as it was.
-        """
+        """Keep estimates, unless the run has changed since ``state``; whether they were kept."""
         runs, table, made_by = schema.runs, schema.estimates, _estimates_made_by()
         # Holds up the run's writers on PostgreSQL; SQLite has one writer at a time anyway.
         query = select(runs.c.revision).where(runs.c.id == run_id).with_for_update()
@@ -395,7 +368,7 @@ class Store:
             if connection.execute(query).scalar() != state:
                 return False
             rows = signed_rows(connection, table, estimates, run=run_id, made_by=made_by)
-            replace_rows(connection, table, ("run", "scorer", "group"), rows)
+            store_rows.replace_rows(connection, table, ("run", "scorer", "group"), rows)
         return True
 
 
@@ -430,7 +403,7 @@ def _write_answers(connection: Connection, run_id: int, answers: Sequence[Answer
     for row in rows:
         if row["sample"] in paid:
             row["cost_usd"] = (row["cost_usd"] or 0.0) + paid[row["sample"]]
-    insert_new(connection, table, rows)
+    store_rows.insert_new(connection, table, rows)
     replies = [
         JudgeReply(one.cache_key, model, one.outcome)
         for one in answers
@@ -450,27 +423,20 @@ def _write_judgements(
         note_change(connection, run_id, {one.judge for one in judgements})
     table, now = schema.judgements, schema.now()
     rows = signed_rows(connection, table, judgements, run=run_id, judged_at=now)
-    replace_rows(connection, table, ("run", "judge", "sample", "repeat"), rows)
+    store_rows.replace_rows(connection, table, ("run", "judge", "sample", "repeat"), rows)
     _write_replies(connection, replies, now)
 
 
 def _write_replies(connection: Connection, replies: Sequence[JudgeReply], now: str) -> None:
     table = schema.responses
     rows = [row_of(table, one.outcome.reply, one.outcome, one, answered_at=now) for one in replies]
-    insert_new(connection, table, rows)
+    store_rows.insert_new(connection, table, rows)
 
 
 def _estimates_made_by() -> str:
-    """By which version of the toolkit, and by which methods, estimates are made."""
     from audiocapbench.stats import METHODS
 
     return f"{MADE_BY}, intervals by {METHODS}"
-
-
-def _where(table: Table, **wanted: Iterable[Any] | None) -> Select[Any]:
-    """Rows whose columns have one of the values that are wanted; any where that is None."""
-    some = (table.c[name].in_(set(values)) for name, values in wanted.items() if values is not None)
-    return select(table).where(*some)
 
 
 def _latest(spec: RunSpec) -> Select[Any]:

@@ -63,35 +63,38 @@ class UnsavedFile(NamedTuple):
 
 
 def keep(url: URL, run: Run, records: Sequence[Record]) -> Path:
-    """Write records that cannot be stored to a file of their own.
-
-    Raises:
-        StoreError: No place can be written; they are lost.
-    """
-    lines = [json.dumps(_head(run)), *(json.dumps(dump_record(one)) for one in records)]
+    """Write records that cannot be stored to a file; StoreError where no place can be written."""
+    lines = [_head(run), *map(dump_record, records)]
     problems = []
     for folder, prefix in _places(url):
         path = folder / f"{prefix}.unsaved-run{run.id}-{secrets.token_hex(4)}.jsonl"
         try:
             if folder == _state_folder():  # the store's own is not made anew
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_file(path, "".join(f"{line}\n" for line in lines), private=True)
+            write_file(path, "".join(f"{json.dumps(line)}\n" for line in lines), private=True)
+            return path
         except (OSError, ReportError) as error:
             problems.append(str(error))
-            continue
-        return path
-    raise StoreError(
-        f"{len(records)} answers could neither be stored nor kept in a file: {'; '.join(problems)}"
-    )
+    why = "; ".join(problems)
+    raise StoreError(f"{len(records)} answers could neither be stored nor kept in a file: {why}")
 
 
-def unsaved(url: URL, run: Run) -> Iterator[UnsavedFile]:
+def files_of(url: URL, run: Run) -> Iterator[UnsavedFile]:
     """Files that were kept of a run, each with what can be stored of it."""
     for path, head, lines in _files(url, f"run{run.id}-"):
-        if head == _head(run):  # else it is of another store that once lay here
-            read = [_record(line, run) for line in lines if line.strip()]
-            records = [one for one in read if one is not None]
-            yield UnsavedFile(path, records, len(read) - len(records))
+        if head != _head(run):  # it is of another store that once lay here
+            continue
+        records: list[Record] = []
+        written = [line for line in lines if line.strip()]
+        for line in written:
+            with suppress(ValueError, TypeError, RecursionError):
+                content = json.loads(line)
+                kind: type[Record] = AnswerRecord if "outcome" in content else JudgementRecord
+                record = parse_record(kind, content)
+                about = record.outcome if isinstance(record, AnswerRecord) else record.judgement
+                if about.sample_id in run.sample_ids:
+                    records.append(record)
+        yield UnsavedFile(path, records, len(written) - len(records))
 
 
 def strays(url: URL, known: Set[tuple[int, str]]) -> list[Path]:
@@ -109,8 +112,12 @@ def _files(url: URL, begins: str) -> Iterator[tuple[Path, Any, list[str]]]:
     for folder, prefix in _places(url):
         for path in sorted(folder.glob(f"{escape(prefix)}.unsaved-{begins}*.jsonl")):
             with suppress(OSError, ValueError, RecursionError):
-                head, *lines = _content(path).split("\n")
-                yield path, json.loads(head), lines
+                opened = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+                with open(opened, encoding="utf-8", newline="\n") as stream:
+                    status = os.fstat(opened)
+                    if stat.S_ISREG(status.st_mode) and status.st_size <= _LARGEST_BYTES:
+                        head, *lines = stream.read().split("\n")
+                        yield path, json.loads(head), lines
 
 
 def _places(url: URL) -> list[tuple[Path, str]]:
@@ -128,31 +135,10 @@ def _state_folder() -> Path:
     return Path(state) / "audiocapbench"
 
 
-def _content(path: Path) -> str:
-    opened = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-    with open(opened, encoding="utf-8", newline="\n") as stream:
-        found = os.fstat(opened)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST_BYTES:
-            raise OSError("no file of ours")
-        return stream.read()
-
-
 def _head(run: Run) -> dict[str, Any]:
     """What tells a run from another of the same number in another store."""
     own = {"id": run.id, "created_at": run.created_at, "dataset": run.dataset, "model": run.model}
     return {"audiocapbench": "unsaved answers", "run": own}
-
-
-def _record(line: str, run: Run) -> Record | None:
-    """A line as it may be stored; None for one that may not."""
-    try:
-        content = json.loads(line)
-        kind: type[Record] = AnswerRecord if "outcome" in content else JudgementRecord
-        record = parse_record(kind, content)
-    except (ValueError, TypeError, RecursionError):
-        return None
-    about = record.outcome if isinstance(record, AnswerRecord) else record.judgement
-    return record if about.sample_id in run.sample_ids else None
 
 
 @cache
