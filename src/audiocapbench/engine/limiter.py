@@ -357,8 +357,7 @@ class Limiter:
 
     async def ready(self) -> None:
         """Wait until another question is worth preparing, so that no more audio is held."""
-        asked = lambda: self.in_flight + self.resting + self.storing  # noqa: E731
-        while self.alive - asked() >= min(AHEAD, self._allowed):
+        while self.alive >= self.in_flight + self.resting + self.storing + self._ahead:
             await self._change()
         self.alive += 1
 
@@ -483,6 +482,10 @@ class Limiter:
         opens = anyio.current_time() + self._outage.pause_s
         self._closed_until = max(self._closed_until, opens)
         return problem.unreachable
+
+    @property
+    def _ahead(self) -> int:
+        return min(AHEAD, self._allowed)
 
     @property
     def _allowed(self) -> int:
