@@ -1,7 +1,4 @@
-"""Audio files in and out: decode, mix down, resample, fingerprint, encode.
-
-Nothing here knows about models or datasets, or believes what a file says of itself.
-"""
+"""Audio files in and out; nothing here believes what a file says of itself."""
 
 from audiocapbench.audio.files import read_bytes, sha256
 from audiocapbench.audio.reader import (

@@ -1,11 +1,7 @@
 """The one reader of audio: decodes in blocks, holds a bound, and checks what a header claims.
 
-A header decides how long a clip is only where the file is large enough for it; else the clip is
-measured. Whoever decodes a clip to its end learns whether the header told the truth.
-
-A decoder has ``rate``, ``channels``, the frames that the header ``claimed`` (None where it does not
-say), whether that number is ``exact``, ``read()`` for the next samples, none at the end, and
-``close()``.
+A header decides how long a clip is only where the file is large enough for it. A decoder has the
+frames that it ``claimed``, if it did, and whether they are ``exact``; ``read()`` ends with none.
 """
 
 import io

@@ -99,10 +99,7 @@ def encode(
     container: Literal["wav", "pcm16", "float32"],
     most: int = MOST_BYTES,
 ) -> tuple[bytes, int]:
-    """Encode as 16-bit PCM, in a WAV file or raw, or as the samples are; and how many frames.
-
-    What would be more bytes than the most ends soon after them.
-    """
+    """Encode as a WAV file of 16 bits, raw PCM or samples, up to the most bytes; and frames."""
     parts, frames, as_it_is = [b""], 0, container == "float32"
     for block in blocks:
         whole = block if as_it_is else np.rint(np.clip(block, -1.0, 1.0) * 32767.0)

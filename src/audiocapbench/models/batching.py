@@ -30,18 +30,11 @@ waited_s: ContextVar[float] = ContextVar("waited_s", default=0.0)
 
 
 class BatchModel(SimpleModel):
-    """A model to derive from: declare a contract and a batch, and write ``answer_many``.
+    """A model to derive from: declare a contract and a batch, and write ``answer_many``."""
 
-    Attributes:
-        batch: Most questions that are answered at once.
-        lanes: Batches in work at the same time, each in a thread of its own.
-        patience_s: Seconds to wait for one more question while no batch has shown how long it
-            takes.
-    """
-
-    batch = 8
-    lanes = 1
-    patience_s = 0.2
+    batch = 8  # most questions that are answered at once
+    lanes = 1  # batches in work at the same time, each in a thread of its own
+    patience_s = 0.2  # to wait for one more question while no batch has shown how long it takes
 
     @abstractmethod
     def answer_many(self, questions: Sequence[Question]) -> Sequence[Reply]:
@@ -151,10 +144,7 @@ class _Queue:
             self.waiting.popleft().called.set()
 
     async def fill(self, size: int) -> None:
-        """Wait until a batch of this size is there, or for too long nobody came.
-
-        A small batch often takes as long as a full one: while clips are decoded, more will come.
-        """
+        """Wait until a batch of this size is there, or for too long nobody came."""
         patience = min(_LONGEST_WAIT_S, max(_SHORTEST_WAIT_S, _WORTH * self.took_s))
         latest = anyio.current_time() + _LONGEST_FILL_S
         with anyio.CancelScope() as scope:

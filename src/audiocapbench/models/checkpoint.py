@@ -191,12 +191,7 @@ _DIFFERENCES = {
 
 
 class ChatProcessor:
-    """A checkpoint's processor: conversations in, tensors out, as its model card shows.
-
-    Attributes:
-        rate: Sampling rate of its feature extractor; None where it hears nothing.
-        longest_s: Seconds after which it cuts a clip; None where it takes any.
-    """
+    """A checkpoint's processor: conversations in, tensors out, as its model card shows."""
 
     def __init__(self, name: str, checkpoint: Checkpoint, kind: str, system: str | None) -> None:
         with loading(name, checkpoint):

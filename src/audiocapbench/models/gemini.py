@@ -1,7 +1,4 @@
-"""``gemini/…``: Google's Gemini, with an API key or through Vertex AI.
-
-Audio travels inside the request while that is small enough, and past it as an uploaded file.
-"""
+"""``gemini/…``: Google's Gemini, with an API key or through Vertex AI."""
 
 import io
 import os

@@ -1,7 +1,4 @@
-"""Models that are asked over HTTP: one client for each event loop, and replies that have a bound.
-
-No redirect is followed: a key goes to the address that the user named and nowhere else.
-"""
+"""Models that are asked over HTTP: no redirect is followed, and replies have a bound."""
 
 import codecs
 import itertools
@@ -62,14 +59,9 @@ class HttpModel(RemoteModelBase):
         mended: bool = False,
         **request: Any,
     ) -> HttpReply:
-        """A whole reply, whatever its status.
+        """A whole reply, whatever its status; the request is as httpx takes it.
 
-        Args:
-            path: What follows the address of the provider, or a whole URL.
-            signed: Whether the headers say who asks.
-            largest: Bytes of an answer past which no more is read.
-            mended: Whether what is no UTF-8 is replaced, and no reason to refuse all of it.
-            **request: As httpx takes it.
+        What is no UTF-8 is replaced where it is to be ``mended``, else all of it refused.
         """
         import httpx
 

@@ -1,8 +1,4 @@
-"""``local/ORG/NAME`` and ``vllm/ORG/NAME``: open-weight models on this machine, in batches.
-
-By transformers, clips of about one length make a batch, and out of memory halves it; by vLLM,
-prompts are the same, and batches, memory and their scheduling are its own.
-"""
+"""``local/ORG/NAME`` by transformers and ``vllm/ORG/NAME``: open-weight models on this machine."""
 
 import logging
 import re

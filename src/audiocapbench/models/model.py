@@ -16,12 +16,15 @@ TIMEOUT_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """What the user says; None leaves the provider's or the paper's value."""
+    """What the user says; None leaves the provider's or the paper's value.
+
+    ``max_tokens`` are of an answer, ``timeout`` in seconds, ``system`` is told before a question.
+    """
 
     temperature: float | None = None
-    max_tokens: int | None = None  # of an answer
-    timeout: float | None = None  # in seconds
-    system: str | None = None  # what a chat model is told before every question
+    max_tokens: int | None = None
+    timeout: float | None = None
+    system: str | None = None
 
     @property
     def given(self) -> Mapping[str, Any]:

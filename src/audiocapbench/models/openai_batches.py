@@ -1,7 +1,4 @@
-"""Batches of questions: half the price, and answers within a day; OpenAI's, and what others share.
-
-A file with a request a line becomes a batch; the answers come back in files, in any order.
-"""
+"""Batches of questions at half the price, a request a line: OpenAI's, and what others share."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Set
@@ -28,19 +25,14 @@ _OVER = ("completed", "succeeded", "partially_succeeded", "failed", "expired", "
 
 
 class BatchState(NamedTuple):
-    """How a batch stands: how many requests are done, and where their answers are once it is over.
-
-    As many as are ``answered`` are paid for, and must be in its files; None where the provider
-    does not tell. A ``refusal`` says why the rest must not be sent again unasked; one that is full
-    may be, later.
-    """
+    """How a batch stands, and where its answers are once it is over."""
 
     status: str
     files: tuple[str, ...]
-    refusal: str | None
-    answered: int | None = None
+    refusal: str | None  # why the rest must not be sent again unasked
+    answered: int | None = None  # paid for, and must be in the files; None where it is not told
     done: int = 0
-    is_full: bool = False
+    is_full: bool = False  # then it may be sent again later
     retry_after_s: float | None = None
 
     @property

@@ -1,7 +1,4 @@
-"""``openai/…`` and ``endpoint/NAME@URL``: chat completions with audio in and text out.
-
-The same class serves every provider that speaks this protocol, and text without audio.
-"""
+"""``openai/…`` and ``endpoint/NAME@URL``: chat completions with audio in and text out."""
 
 import json
 import os
@@ -43,21 +40,13 @@ _ENDPOINT = re.compile(r"endpoint/(?P<model>.+?)@(?P<url>[a-z]+://.*)", re.IGNOR
 
 
 class ChatModel(HttpModel):
-    """A model behind a chat completions endpoint, which is below its address.
+    """A model behind a chat completions endpoint, which is below its address."""
 
-    Attributes:
-        announced: The limit on requests that the last answer told, if it did.
-        batches: Makes its batches, where its provider has some.
-        limit_name: What the protocol calls the most tokens of an answer.
-        with_audio: Options of the request that go only with audio.
-        streamed: Whether the server answers in a stream alone.
-    """
-
-    announced: AnnouncedLimit | None = None
+    announced: AnnouncedLimit | None = None  # by the last answer
     batches: Callable[[], ProviderBatches] | None = None
     limit_name = "max_tokens"
-    with_audio: Mapping[str, Any] = {}
-    streamed = False
+    with_audio: Mapping[str, Any] = {}  # options of the request that go only with audio
+    streamed = False  # whether the server answers in a stream alone
 
     def __init__(
         self,
@@ -157,10 +146,7 @@ def create(name: str, settings: ModelSettings) -> ChatModel:
 
 
 def create_endpoint(name: str, settings: ModelSettings) -> ChatModel:
-    """Make the model that a server at an address serves under a name.
-
-    The key is optional and comes from ENDPOINT_API_KEY; no other key is ever sent there.
-    """
+    """The model that a server has under a name; no key but ENDPOINT_API_KEY is sent there."""
     found = _ENDPOINT.fullmatch(name)
     if found is None:
         example = "endpoint/Qwen/Qwen2-Audio-7B-Instruct@http://127.0.0.1:8000/v1"

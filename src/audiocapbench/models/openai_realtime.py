@@ -261,10 +261,7 @@ def _written(response: Json, kind: str, key: str) -> str:
 
 
 def _reported(remote: RemoteModel, error: Json, limits: Sequence[Json] = ()) -> ModelError:
-    """What to raise for an error event, or for the error of a failed response.
-
-    The latest rate limits that the server told say when they end.
-    """
+    """What to raise for an error event or a failed response; limits say when they end."""
     kind, code = str(error.get("type") or ""), str(error.get("code") or "")
     message = short(str(error.get("message") or code or kind), remote.secrets).rstrip(".")
     text = f"{remote.name}: {remote.host} reported: {message or 'no reason given'}"
@@ -281,10 +278,7 @@ def _reported(remote: RemoteModel, error: Json, limits: Sequence[Json] = ()) -> 
 
 
 def _closed(remote: RemoteModel, code: int | None, reason: str) -> ModelError:
-    """What to raise when the server closes the connection before it has answered.
-
-    OpenAI writes ``type.code`` as the reason, such as invalid_request_error.invalid_api_key.
-    """
+    """What to raise for a closed connection, whose reason OpenAI writes as ``type.code``."""
     kind, _, detail = reason.partition(".")
     if kind in _STATUS_OF_TYPE or kind in FATAL_CODES or "rate_limit" in reason:
         message = f"{reason} (closed with {code})"

@@ -50,11 +50,7 @@ def provider_of_plugin(point: EntryPoint) -> Provider:
 
 
 def provider_in_file(name: str) -> Provider | None:
-    """The record of ``path/to/file.py:Class``, named after file and class; None for other names.
-
-    A changed file answers otherwise: its hash is among the parameters of the model. What lies
-    beside it can be imported, after what is installed.
-    """
+    """The record of ``path/to/file.py:Class``; its hash is among the parameters of the model."""
     found = _IN_FILE.fullmatch(name)
     if found is None:
         return None

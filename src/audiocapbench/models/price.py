@@ -24,10 +24,7 @@ def tokens_of(text: str) -> int:
 
 
 def checked_usage(reply: Reply) -> Reply:
-    """The reply without numbers that cannot be true: those count as not reported.
-
-    No prompt that is answered or text that is there is 0 tokens.
-    """
+    """The reply without numbers that cannot be true: those count as not reported."""
 
     def within(value: Any, kind: Any, most: float) -> bool:
         return isinstance(value, kind) and not isinstance(value, bool) and 0 <= value <= most
@@ -47,23 +44,15 @@ def checked_usage(reply: Reply) -> Reply:
 
 
 class Price(BaseModel):
-    """Dollars for 1,000,000 tokens of one model.
-
-    Attributes:
-        text_in, audio_in, out: Prices of text read, audio heard and text written; a model without
-            ``audio_in`` hears nothing.
-        audio_tokens_per_s: How many tokens a second of audio becomes, about.
-        longest_answer: Most tokens of an answer where the request sets no limit.
-        source, as_of: The page that the prices come from, and the day on which they were there.
-    """
+    """Dollars for 1,000,000 tokens of one model, read and written."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     text_in: _Amount
     out: _Amount
-    audio_in: _Amount | None = None
+    audio_in: _Amount | None = None  # a model without it hears nothing
     audio_tokens_per_s: _Amount | None = None
-    longest_answer: PositiveInt | None = None
+    longest_answer: PositiveInt | None = None  # in tokens, where the request sets no limit
     source: Annotated[str, Field(min_length=1)]
     as_of: date
 
@@ -104,10 +93,7 @@ class Price(BaseModel):
     def cost(
         self, reply: Reply, audio_s: float, prompt: str = "", thoughts: int = 0
     ) -> float | None:
-        """Dollars that one answer cost; None where audio has no price.
-
-        What the provider does not report is counted from audio, prompt, answer and thoughts.
-        """
+        """Dollars of an answer, and what was not reported of it; None where audio has no price."""
         if self.text_in == self.out == self.audio_in == 0:
             return 0.0
         usage = checked_usage(reply)

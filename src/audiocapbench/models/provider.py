@@ -16,21 +16,14 @@ _IN_WORDS = {"system": "system prompt"}
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
-    """A model that is known by name; of most providers any other can be asked too.
-
-    Attributes:
-        description: What the listing says of it; what is not listed has none.
-        temperature, thinking_budget, max_output_tokens: As published; None where the provider's
-            own was left, or the model does not think.
-        contract: The audio that it takes, where that is not its provider's.
-    """
+    """A model that is known by name, with its published settings where it has some."""
 
     name: str
-    description: str = ""
+    description: str = ""  # in the listing, if it is there
     temperature: float | None = None
     thinking_budget: int | None = None
     max_output_tokens: int | None = None
-    contract: AudioContract | None = None
+    contract: AudioContract | None = None  # where that is not its provider's
     price: Price | None = None
 
     @property
@@ -105,10 +98,7 @@ class Provider:
         settings: ModelSettings | None = None,
         defaults: ModelSettings | None = None,
     ) -> Model:
-        """Make the model of a name; each of the user's settings is taken or refused.
-
-        The defaults hold of settings that are taken where the user says nothing.
-        """
+        """Make the model of a name; settings are taken or refused, defaults hold for the rest."""
         given = settings or ModelSettings()
         if self.known(name) is None and not self.any_model:
             choices = [model.name for model in self.models]

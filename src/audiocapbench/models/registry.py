@@ -43,11 +43,7 @@ class ModelEntry(NamedTuple):
 
 
 class PublishedModel(ModelVariant):
-    """A model asked as the published tool asks it, whose answer is taken as it is, even if cut.
-
-    Attributes:
-        verbatim: Thoughts that a model writes into its answer stay part of it.
-    """
+    """A model asked as the published tool asks it: answers count with thoughts, and if cut."""
 
     verbatim = True
 
@@ -107,14 +103,7 @@ def create_model(
 def create_models(
     names: Iterable[str], settings: ModelSettings | None = None, *, published: bool = False
 ) -> list[Model]:
-    """Make several models; one that is named twice is made once.
-
-    Args:
-        published: Whether they are to be asked as AudioCapBench's published tool asks them.
-
-    Raises:
-        ModelError: As ``create_model``; or two files bring different models of one name.
-    """
+    """Make several models, each once; ``published`` as AudioCapBench's published tool asks them."""
     models: dict[str, Model] = {}
     for name in dict.fromkeys(names):
         model = create_published(name, settings) if published else create_model(name, settings)
@@ -179,11 +168,7 @@ class _PriceFile(BaseModel):
 
 
 def price_of(model: str, overrides: Path | None = None) -> Price | None:
-    """What a model costs, by a user's file or else its provider; None where that is not known.
-
-    Raises:
-        ModelError: The file cannot be read, or has the name without the address after ``@``.
-    """
+    """What a model costs, by a user's file or else its provider; None where that is not known."""
     provider = provider_of(model)
     price = provider.price_of(model) if provider is not None else None
     if overrides is None:

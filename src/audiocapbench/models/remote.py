@@ -1,7 +1,4 @@
-"""Models at providers: addresses and keys, bodies of requests, and what an error means.
-
-An error says: ask again later, mend something, or drop one sample.
-"""
+"""Models at providers: addresses and keys, bodies of requests, and what an error means."""
 
 import base64
 import itertools
@@ -213,10 +210,7 @@ def status_error(
     message: str,
     code: str | None = None,
 ) -> ModelError:
-    """The error that an HTTP status stands for, with what the provider says and its own code.
-
-    Names of headers are in lower case, or in a mapping that ignores case.
-    """
+    """The error that an HTTP status stands for; names of headers are in lower case."""
     reason = short(message, remote.secrets) or "no reason given"
     text = f"{remote.name}: {remote.host} answered {status} ({reason})"
     failure = error_of(remote, text, status, message, code)
@@ -266,10 +260,7 @@ def too_large(remote: RemoteModel, largest: int = LARGEST_REPLY) -> RefusedQuest
 def no_answer(
     remote: RemoteModel, reason: str, *, billed: bool = True, reply: Reply | None = None
 ) -> TransientError:
-    """The error for a connection that broke, or a reply that cannot be read.
-
-    It may have to be paid for once the provider has begun to answer; ``reply`` says with what.
-    """
+    """The error for a connection that broke, or a reply that cannot be read and may be billed."""
     text = f"{remote.name}: {remote.host} {short(reason, remote.secrets)}"
     return TransientError(text, billed=billed, reply=reply)
 

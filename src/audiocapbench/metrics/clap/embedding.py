@@ -1,8 +1,4 @@
-"""Embeddings of clips and sentences: each made once, in batches, and kept in the store.
-
-The windows of all clips go through the model together. Clips are read ahead, up to a bound of
-memory, while the model computes, and let go when their windows are embedded.
-"""
+"""Embeddings of clips and sentences: each made once, in batches, and kept in the store."""
 
 import os
 from collections import deque

@@ -221,10 +221,7 @@ class LaionEncoder:
         return finish
 
     def _sent(self, cuts: Sequence[Cut]) -> tuple[Any, Frames]:
-        """Samples of the cuts on the device, each once, and where their frames are.
-
-        They are copied beside what the GPU computes at the time.
-        """
+        """Samples of the cuts on the device, each once, and where their frames are."""
         import torch
 
         clips: dict[tuple[int, ...], list[tuple[Sound, int]]] = defaultdict(list)
@@ -288,10 +285,7 @@ class LaionEncoder:
 def load_laion(
     name: str, repository: str, options: dict[str, str], device: str = "auto"
 ) -> LaionEncoder:
-    """Load one of LAION's models, or any other that ClapModel reads.
-
-    ``path``, ``model``, ``download``, ``precision`` and ``compile`` are taken out of the options.
-    """
+    """Load a model that ClapModel reads; the options that it knows are taken out of them."""
     how = Computing(options.pop("precision", "exact"), _yes_no(name, "compile", options))
     path, hub = options.pop("path", ""), options.pop("model", "")
     download = _yes_no(name, "download", options)

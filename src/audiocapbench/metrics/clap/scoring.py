@@ -174,10 +174,7 @@ def clap(
     store: "Store | None" = None,
     **options: str,
 ) -> MetricResult:
-    """Cosine of each caption with its clip, from 0 to 1; references are not read.
-
-    Embeddings are kept in the store; options are those that the registry names.
-    """
+    """Cosine of each caption with its clip, from 0 to 1; references are not read."""
     encoder, cutting = _prepared(tuple(sorted(options.items())))
     paths = _paths(clips)
     found = clap_scores(

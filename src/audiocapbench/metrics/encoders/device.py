@@ -70,10 +70,7 @@ def count_that_fits(work: Callable[[int], object], tried: int, most: int) -> int
 def in_parts(
     work: Callable[[Sequence[_Item]], _Done], items: Sequence[_Item], what: str
 ) -> Iterator[tuple[Sequence[_Item], _Done]]:
-    """Do work on items at once; where memory is too small for that, on halves of them.
-
-    Yields some of the items and what was made of them.
-    """
+    """Do work on items, or halves of them where memory is too small; yields items and result."""
     torch: Any = sys.modules.get("torch")
     memory_errors = (torch.cuda.OutOfMemoryError,) if torch else ()
     done = None

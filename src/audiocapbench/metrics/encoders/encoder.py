@@ -48,11 +48,7 @@ def encode_distinct(
     encode: Callable[[list[str]], Vectors],
     at_once: int | None = None,
 ) -> Vectors:
-    """Encode each distinct sentence once, whatever the order in which sentences come.
-
-    ``encode`` gets distinct, stripped, non-blank sentences, from the shortest to the longest; so
-    many at once, where that is worth another machine's work.
-    """
+    """Encode each stripped, non-blank sentence once, from the shortest on, so many at once."""
     check_texts(sentences, "An encoder")
     texts = [readable(sentence) for sentence in sentences]
     distinct = sorted({text for text in texts if text}, key=lambda text: (len(text), text))

@@ -39,10 +39,7 @@ class WordLlamaEncoder:
         return encode_distinct(sentences, DIMENSIONS, self._sums)
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """Numbers of the tokens of texts, which are rows of the table.
-
-        No token goes on beyond a space, so that each word is cut once, where spaces are single.
-        """
+        """Rows of the table; no token goes on beyond a space, so that words are cut once."""
         if len(self._known) > _WORDS_KEPT:
             self._known = {}
         known = self._known
