@@ -59,11 +59,9 @@ Columns = dict[str, list[str]]
 
 
 class _AudioTable(NamedTuple):
-    """Rows with a column of audio.
+    """Rows with a column of audio, read as far as some columns go.
 
-    Attributes:
-        kinds: What each column may hold: audio, bytes, text (also lists of it, and numbers), other.
-        read: The rows, as far as some columns go.
+    Each column is of a kind: audio, bytes, text (also lists of it, and numbers), or other.
     """
 
     name: str
@@ -74,10 +72,7 @@ class _AudioTable(NamedTuple):
 def open_table(target: str, options: Mapping[str, str]) -> Benchmark | None:
     """Open a dataset with a column of audio; None where the name stands for none.
 
-    Args:
-        target: ``hf://datasets/ORG/NAME@REVISION:SPLIT``, or a parquet file or a folder of tables
-            with ``:SPLIT``.
-        options: Columns by role; ``download=yes`` agrees to a download.
+    Options are columns by role, and ``download=yes``.
     """
     columns = {role: name for role, name in options.items() if role in _ROLES}
     if target.startswith("hf://"):

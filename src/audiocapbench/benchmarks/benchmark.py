@@ -53,10 +53,7 @@ class Benchmark:
         parts: Iterable[str] = (),
         **own: Unpack[TraitFields],
     ) -> None:
-        """Put a benchmark together; its traits are AudioCapBench's by default.
-
-        ``own`` are single traits, such as ``headline="rouge_l"``, in place of those given.
-        """
+        """Put a benchmark together; ``own`` are single traits, such as ``headline="rouge_l"``."""
         traits = replace(traits, **own) if traits else Traits(**own)
         values = (name, Path(root), tuple(samples), tuple(missing), traits, kind)
         for one, value in zip(fields(self), (*values, tuple(notes), tuple(parts)), strict=True):

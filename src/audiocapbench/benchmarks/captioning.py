@@ -37,8 +37,7 @@ def captioning(name: str, folder: Folder, notes: Iterable[str] = ()) -> Benchmar
 def instruction_for(category: str, position: int) -> str:
     """The paper's instruction (appendix A.3): two a category, alternated by position.
 
-    The position is that in the full benchmark. A category that the paper does not have gets the
-    instructions of ``sound``, which ask for whatever can be heard.
+    Other categories than the paper's get those of ``sound``, which ask for whatever is heard.
     """
     known = category if category in ("music", "speech") else "sound"
     choices: list[str] = prompts_of("audiocapbench")[known]

@@ -10,11 +10,7 @@ from pydantic import TypeAdapter
 
 @dataclass(frozen=True, slots=True)
 class PublishedRow:
-    """A model's printed results: its place, and the scores of the judge and of metrics.
-
-    ``judged`` are mean scores from 0 to 10 by dimension, and ``overall``; ``by_category`` the
-    overall score by category.
-    """
+    """A model's printed results; the judge's scores are from 0 to 10."""
 
     rank: int
     model: str

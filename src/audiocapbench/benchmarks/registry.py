@@ -143,11 +143,7 @@ def open_benchmark(
 
 
 def file_benchmark(path: Path, name: str | None = None) -> Benchmark:
-    """A file of references as a benchmark of one caption a clip, called ``file/STEM``.
-
-    Its columns of category, instruction and transcript are what they are in a folder; its clips are
-    known by name and cannot be heard.
-    """
+    """A file of references as a benchmark, ``file/STEM``, whose clips cannot be heard."""
     samples = [
         replace(one, category=one.category.strip() or UNCATEGORISED)
         for one in read_references(path)
@@ -156,10 +152,7 @@ def file_benchmark(path: Path, name: str | None = None) -> Benchmark:
 
 
 def named_benchmark(text: str) -> Benchmark:
-    """A benchmark by name, a folder, a file of references, or ``NAME=PLACE`` of its data.
-
-    The place may have references alone, where the benchmark can be opened with them.
-    """
+    """A benchmark by name, a folder, a file of references, or ``NAME=PLACE`` of its data."""
     name, _, place = text.partition("=")
     if place and takes_argument(name, _REFERENCES) and not (Path(place) / METADATA).is_file():
         return open_benchmark(name, references=Path(place))

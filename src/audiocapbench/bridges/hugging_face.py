@@ -27,10 +27,7 @@ _AT_A_TIME = 50
 
 
 def write_dataset(table: RunTable, out: Path) -> int:
-    """Write a run's clips, references, answers and scores, and a card that says how it was made.
-
-    Returns of how many samples the clip is not on this disk as it was.
-    """
+    """Write a run's clips, answers, scores and a card; returns how many clips are not here."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())) and not (out / _SCORES).is_file():
         raise ReportError(f"{out}: holds something else; choose another folder")
     with os_errors(out, "written"):

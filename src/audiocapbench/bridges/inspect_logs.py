@@ -29,10 +29,7 @@ _HEAVY = {"attachments", "events", "messages", "store"}
 
 @contextmanager
 def as_results(files: Sequence[str]) -> Iterator[tuple[list[str], Benchmark | None]]:
-    """Files of predictions; a log of inspect_ai becomes a result JSON for the time being.
-
-    With it comes the benchmark of a task of ours, if it is here as it was.
-    """
+    """Files of predictions; a log of inspect_ai as a result JSON, and its benchmark if here."""
     log = Path(files[0] if len(files) == 1 else "")
     is_log = log.suffix.lower() == ".eval"
     if log.suffix.lower() == ".json" and log.is_file():

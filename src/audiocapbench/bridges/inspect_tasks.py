@@ -1,7 +1,6 @@
 """For inspect_ai: benchmarks as tasks, and metrics and judges as scorers, ``audiocapbench/NAME``.
 
-A metric is a scorer there where a sample's score depends on nothing else and the whole is the mean;
-others score an imported log. What has no answer, or no verdict, is unscored and never a 0.
+Metrics are scorers there where a sample's score depends on nothing else and the whole is the mean.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -66,7 +66,6 @@ def open_folder(root: Path, *, follow_links: bool = False, metadata: Path | None
 
     Raises:
         InvalidDataError: The folder has problems; all of them are listed.
-        DatasetError: There is no such folder, or it has no metadata.
     """
     lines, problems = _read_metadata(root, metadata)
     manifest = read_manifest(root)

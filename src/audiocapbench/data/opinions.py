@@ -21,12 +21,9 @@ _SHOWN = 20
 
 
 class Opinion(NamedTuple):
-    """What one person thinks of one answer.
+    """What one person thinks of one answer: of a sample, or of a pair of captions.
 
-    Attributes:
-        item: What it is about: a sample, or a pair of captions.
-        value: A rating as written, or a vote: ``a``, ``b`` or ``tie``.
-        where: The place of the value in its file.
+    The value is a rating as written, or a vote: ``a``, ``b`` or ``tie``.
     """
 
     item: str

@@ -61,11 +61,8 @@ class Reply:
 class Outcome:
     """A reply, the sample that it belongs to, and how it was had.
 
-    Attributes:
-        audio_sha256: Hash of the audio as sent; None where none was sent.
-        audio_s: Seconds of audio as sent, which a contract may have cut.
-        latency_s: Time that the model took for its last attempt; 0 where that is not known.
-        attempts: How often it was asked; 0 for a reply from the cache.
+    ``audio_s`` are seconds of audio as sent, ``latency_s`` is the time of the last attempt or 0
+    where that is unknown, and ``attempts`` is 0 for a reply from the cache.
     """
 
     sample_id: str

@@ -1,7 +1,4 @@
-"""Predictions from files, under whatever names people give them, and matched to known ids.
-
-A line that cannot be used is left out, and a second prediction for an id with it; all are listed.
-"""
+"""Predictions from files, under whatever names people give them, and matched to known ids."""
 
 import re
 from collections import Counter, defaultdict
@@ -56,11 +53,8 @@ class Prediction(NamedTuple):
 class Predictions:
     """Predictions by id, and the lines that could not be read.
 
-    Attributes:
-        head: What a published result file says of the whole; None of other files.
-        system: Whose they are, where the file says so of each.
-        sha256: The hash of the files that they were read from.
-        note: How ids were matched, and what else the user should know, in a sentence.
+    ``head`` is what a published result file says of the whole, ``system`` whose predictions they
+    are, and ``note`` how ids were matched and what else the user should know.
     """
 
     by_id: dict[str, Prediction] = field(default_factory=dict)
@@ -115,11 +109,7 @@ class PredictionFile(NamedTuple):
 
     @classmethod
     def named(cls, text: str, parts: Sequence[str] = ()) -> "PredictionFile":
-        """A file as the user names it: ``FILE``, or ``long=FILE`` for the answers to one part.
-
-        Without a part, a word of the file's name says it, as in ``long_caption.csv``; where none
-        does, or with ``all=FILE``, a text answers all parts.
-        """
+        """A file as the user names it: ``FILE``, ``long=FILE`` or ``all=FILE``; its name may say."""
         path = Path(text)
         head, equals, tail = text.partition("=")
         if equals and parts and head in (*parts, _ALL) and not path.exists():
@@ -139,12 +129,8 @@ def read_predictions(
     """Read ``id,prediction`` rows or lines; an id may be repeated with the same text.
 
     A line may say that there is no prediction: by a ``status`` of ours, by ``success`` or by an
-    ``error``; and whose it is.
-
-    Args:
-        system: Whose predictions to take of a file that has those of several.
-        asked: What they are about, where that is known; tables may then lack names, and texts
-            stand by clip and part.
+    ``error``. Of a file with several systems, ``system`` is taken. Where it is known what was
+    asked, tables may lack names, and texts stand by clip and part.
     """
     first, *others = [PredictionFile(files)] if isinstance(files, Path) else files
     merged = _read_file(first, system, asked or Asked())
@@ -311,9 +297,6 @@ def match_ids(predictions: Predictions, ids: Iterable[str]) -> tuple[Predictions
 
     Ids that differ only by an audio file's extension, its folder or their case are taken for the
     same where every prediction without references has exactly one such counterpart.
-
-    Raises:
-        DatasetError: Only some have one, or no id is known at all.
     """
     given, known = predictions.by_id, dict.fromkeys(ids)
     strange = [key for key in given if key not in known]

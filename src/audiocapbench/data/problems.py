@@ -36,10 +36,7 @@ def problems_of(
     names: Mapping[str, str] | None = None,
     words: Mapping[str, str] | None = None,
 ) -> list[Problem]:
-    """What pydantic found wrong, under the data's own names, in our words where they are plainer.
-
-    ``words`` are more of these by pydantic's type of error.
-    """
+    """What pydantic found wrong, under the data's names, in our words where they are plainer."""
     problems = []
     for one in error.errors(include_url=False, include_input=False):
         parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in one["loc"]]
@@ -53,10 +50,7 @@ def problems_of(
 
 
 class InvalidDataError(DatasetError):
-    """A folder or file that cannot be used: ``problems`` has every reason why.
-
-    The message lists them all, or so many as are to be shown, and what else may help.
-    """
+    """A folder or file that cannot be used; ``problems`` has every reason why."""
 
     def __init__(
         self, path: PurePath, problems: Sequence[Problem], shown: int | None = None, hint: str = ""

@@ -1,7 +1,4 @@
-"""One clip with its references: a row of metadata, or of a file of references alone.
-
-What is wrong is listed, and refused by whoever reads: every number depends on it.
-"""
+"""One clip with its references: a row of metadata, or of a file of references alone."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -131,10 +128,6 @@ def read_references(path: Path) -> list[Sample]:
     """Samples without audio, of ``id,reference`` rows or lines with ``id`` and ``references``.
 
     A sample of which no category is said has a blank one.
-
-    Raises:
-        InvalidDataError: Lines are wrong; all of them are listed.
-        DatasetError: The file cannot be read, or has no such columns.
     """
     problems: list[Problem] = []
     found: dict[str, Sample] = {}

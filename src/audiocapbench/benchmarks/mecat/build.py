@@ -59,7 +59,6 @@ class MecatSettings:
     Attributes:
         domains: Only these; all by default.
         limit: At most so many rows of each domain.
-        revision: Of the repository; the newest by default, which the folder then keeps to.
         shards: Shards on this disk, or folders of them; None takes them from the Hub.
         reuse: A folder of the same clips, whose files are linked to and not written again.
         sizes: How many clips each domain has on the Hub.
@@ -118,10 +117,7 @@ def build_mecat(
     progress: OnProgress = lambda _: None,
     hub: Hub | None = None,
 ) -> BuildResult:
-    """Build one of MECAT's folders, or go on with it; shards that are done are not read again.
-
-    The arguments are those of AudioCapBench's ``build``.
-    """
+    """Build one of MECAT's folders, or go on with it; shards that are done are not read again."""
     settings = settings or MecatSettings()
     for domain in settings.domains:
         if domain not in settings.sizes:
@@ -365,10 +361,7 @@ def _remote_shards(repository: Repository, settings: MecatSettings) -> list[_Sha
 
 
 def _local_shards(places: Sequence[Path], ledger: Ledger) -> list[_Shard]:
-    """Shards on this disk: files as given, folders with all that they hold.
-
-    Those that the folder knows keep their old numbers.
-    """
+    """Shards on this disk, also those in folders; those that are known keep their numbers."""
     paths: list[Path] = []
     for path in places:
         if not path.exists():

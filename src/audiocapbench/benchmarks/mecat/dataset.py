@@ -86,7 +86,6 @@ def load_captions(
         data: The folder, or one with ``caption`` and ``qa`` in it.
         prompts: The table of prompts, ``i1`` or ``i2``.
         probes: Captions to ask for that count in no group: ``no``, of ``silence``, or ``all``.
-        references: The published references, to be opened without audio.
     """
     caption_prompt(SUBTASKS[0], prompts)
     is_asked("", "", probes)
@@ -184,7 +183,7 @@ def question_items(
 ) -> Iterator[Sample]:
     """A question with its answer as the only reference, or the first thing wrong with it.
 
-    Its key is the clip's, an underscore and a hash; ``clip`` says the former where it is known.
+    Where the clip's key is not known, it is the question's without an underscore and a hash.
     """
     if wrong := field_problems(QUESTION_FIELDS, fields, where):
         problems += wrong[:1]
@@ -239,10 +238,8 @@ def _row_items(
 def read_items(benchmark: str, place: Path) -> list[Sample]:
     """What a benchmark asks, without its audio, in the order of the files.
 
-    Args:
-        benchmark: ``mecat-caption`` or ``mecat-qa``.
-        place: A folder of .jsonl files, one that holds ``caption_test`` and ``qa_test``, a single
-            such file, or a dataset folder.
+    The place is a folder of .jsonl files, one that holds ``caption_test`` and ``qa_test``, a single
+    such file, or a dataset folder.
     """
     captions = asks_for_captions(benchmark)
     items: dict[str, Sample] = {}
@@ -311,8 +308,6 @@ class Answers:
     """What was answered.
 
     Attributes:
-        texts: Answers by item id.
-        bad: Lines that could not be used, and second answers to the same thing.
         surplus: Keys that there are no references for.
         missing: Items of the groups without an answer, but for whole sub-tasks.
         missing_outside: How many items outside the groups have no answer; nothing counts on them.

@@ -1,7 +1,4 @@
-"""The results that the MECAT paper prints, as data with notes on what does not fit in them.
-
-None of them was made here. Figures are percentages, as printed.
-"""
+"""The results that the MECAT paper prints, in percent, with notes on what does not fit in them."""
 
 import json
 from collections.abc import Mapping, Sequence

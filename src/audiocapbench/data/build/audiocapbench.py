@@ -1,7 +1,4 @@
-"""Builds the dataset folder of AudioCapBench: looks clips up, fetches what is missing, keeps it.
-
-How a repository is read, and how the folder is written, is not decided here.
-"""
+"""Builds the dataset folder of AudioCapBench: looks clips up, fetches what is missing, keeps it."""
 
 import hashlib
 import io
@@ -77,12 +74,10 @@ class BuildSettings:
     """What to build.
 
     Attributes:
-        ids_dir: A folder with the four ID lists; None downloads the published ones.
         counts: How many clips of a part to have, by its name; the rest are had whole.
         limit: At most so many clips of each part.
         clip: Which part of a MusicCaps file to keep.
         revisions: Revisions of repositories by the part's name; the newest one otherwise.
-        cache_dir: Where downloaded ID lists are kept; None is the user's cache folder.
         new_subset: A subset to draw from the whole pools, in the place of ID lists.
     """
 
@@ -110,10 +105,8 @@ def build(
 ) -> BuildResult:
     """Build the folder, or go on with it; clips that are there and intact are not fetched again.
 
-    Args:
-        dry_run: Only look up what would be fetched, and write nothing.
-        progress: Called for every clip and every piece of a download.
-        hub: Where to download from; None is the Hub, or the mirror that HF_ENDPOINT names.
+    A dry run only looks up what would be fetched. ``progress`` is called for every clip and every
+    piece of a download.
     """
     settings = settings or BuildSettings()
     known = [source.name for source in SOURCES]
@@ -253,10 +246,9 @@ def _cut(
     """The part of a MusicCaps file to keep, and where it begins and ends in the file, in seconds.
 
     The annotation describes start_s to end_s of a video, and the files are 30 s long cuts that
-    begin at start_s. ``annotation`` therefore keeps the first end_s - start_s seconds.
-    ``published`` does as the published builder, which takes start_s and end_s for moments of the
-    file: it cuts where both lie within the file and start_s is not zero. A file that need not be
-    cut is kept as it is, with None. PCM samples stay what they are, bit for bit.
+    begin at start_s. ``annotation`` keeps the first end_s - start_s seconds. ``published`` takes
+    both for moments of the file, as the published builder, and cuts where they lie within it and
+    start_s is not zero. An uncut file has None. PCM samples stay what they are, bit for bit.
     """
     import soundfile
 
@@ -282,10 +274,7 @@ def _cut(
 def _write_new_lists(
     folder: Path, subset: NewSubset, hub: Hub, revisions: Mapping[str, str]
 ) -> Path:
-    """Draw a subset from the whole pools and write its four ID lists; returns the folder.
-
-    Lists that were drawn before by the same numbers are left as they are: pools may change.
-    """
+    """Write the four ID lists of a subset, unless they were drawn before: pools may change."""
     if subset.per_category < 1:
         raise DatasetError(f"{subset.per_category} is not a number of clips to draw")
     rule = f"seed {subset.seed}, {subset.per_category} a category\n"

@@ -1,7 +1,4 @@
-"""AudioCapBench's four sources and their ID lists, read from a folder or downloaded and verified.
-
-The lists themselves are no part of this package; only their fingerprints are.
-"""
+"""AudioCapBench's four sources and their ID lists, from a folder or downloaded and verified."""
 
 import ast
 import os
@@ -140,12 +137,7 @@ class IdList(NamedTuple):
 
 
 def read_id_lists(ids_dir: Path | None = None, cache_dir: Path | None = None) -> list[IdList]:
-    """The four lists in the order of the benchmark.
-
-    Args:
-        ids_dir: A folder with the lists; None downloads the published ones.
-        cache_dir: Where downloads are kept; None is the user's cache folder.
-    """
+    """The four lists in the order of the benchmark; without a folder, the published ones."""
     folder = ids_dir or (cache_dir or cache_folder()) / "audiocapbench-ids" / COMMIT
     lists: list[IdList] = []
     position = 0

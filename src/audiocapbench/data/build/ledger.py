@@ -62,10 +62,8 @@ OnProgress = Callable[[BuildStep], None]
 class PartResult:
     """How a part ended: of the clips wanted, some were kept, others found and most of them fetched.
 
-    Attributes:
-        commit: The commit of the repository; None where it was not asked.
-        bytes_total: What had to be downloaded for the clips that were found, at most.
-        problem: Why the part could not be had at all.
+    ``commit`` is None where the repository was not asked, ``bytes_total`` the most that had to be
+    downloaded, and ``problem`` why the part could not be had at all.
     """
 
     part: str
@@ -198,10 +196,7 @@ class Ledger:
 
     @contextmanager
     def building(self, name: str, missing: Callable[[], Iterable[MissingClip]]) -> Iterator[None]:
-        """Write down what the body does, and put the folder together however it ends.
-
-        Which clips are missing is asked for at the end.
-        """
+        """Write down what the body does, and put the folder together however it ends."""
         path = self.root / JOURNAL
         with os_errors(self.root, "written"):
             self.root.mkdir(parents=True, exist_ok=True)

@@ -65,10 +65,7 @@ def one_split(where: str, known: Sequence[str], split: str | None) -> str:
 
 
 def splits_of(repository: Repository) -> list[str]:
-    """The splits that the card lists, or that names of files tell; none where all is one.
-
-    Those of a configuration that is not the default one are ``CONFIGURATION/SPLIT``.
-    """
+    """The splits by the card or the files' names; ``CONFIGURATION/SPLIT`` of other configurations."""
     numbered = [re.search(r"(\w+)-\d{5}-of-\d{5}", path) for path in repository.sizes]
     named = [one[1] for one in numbered if one is not None and one[1] != "data"]
     usual = [one for one in _SPLITS if any(_names(path, one) for path in repository.sizes)]

@@ -1,7 +1,4 @@
-"""Webdataset shards: tar files of clips and their JSON, read front to back and trusted in nothing.
-
-Nothing is unpacked here and no more than a few clips are held.
-"""
+"""Webdataset shards: tar files of clips and their JSON, read front to back, trusted in nothing."""
 
 import gzip
 import io
@@ -63,10 +60,7 @@ class UnusableMember(NamedTuple):
 
 
 def read_pairs(stream: IO[bytes], held: int = HELD_AT_MOST) -> Iterator[ShardPair | UnusableMember]:
-    """Pair the members of a shard, plain or gzipped, by key, in whatever order they stand.
-
-    At most so many bytes are held while they wait for their other half.
-    """
+    """Pair the members of a shard by key, in any order; ``held`` bytes may wait for their pair."""
     places: dict[str, int] = {}
     waiting: dict[str, dict[str, bytes]] = {}
     for name, content in read_members(stream):
@@ -107,10 +101,7 @@ def _alone(key: str, place: int, half: dict[str, bytes]) -> UnusableMember:
 
 
 def read_members(stream: IO[bytes]) -> Iterator[tuple[str, bytes | str]]:
-    """The files of a tar to its last byte: each name with its content, or why it is of no use.
-
-    Links, folders and devices are told about and never followed.
-    """
+    """The files of a tar, gzipped or not: each name with its content, or why it is of no use."""
     buffered = io.BufferedReader(stream, 1 << 20)  # type: ignore[type-var]
     try:
         zipped = buffered.peek(2)[:2] == b"\x1f\x8b"
@@ -127,10 +118,7 @@ def read_members(stream: IO[bytes]) -> Iterator[tuple[str, bytes | str]]:
 
 
 def split_name(name: str) -> tuple[str | None, str]:
-    """The key and the kind of a member; no key where the name is not to be trusted.
-
-    Folders before the name are allowed and have no meaning; a way up or out is not.
-    """
+    """The key and the kind of a member in whatever folder; no key of a name that leads out."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name:
         return None, ""
@@ -148,10 +136,7 @@ def shown(name: str) -> str:
 
 
 class Spool(io.RawIOBase):
-    """A remote file that is read front to back and kept on disk as far as it came.
-
-    A build that is killed in the middle of a shard goes on from the bytes that it has.
-    """
+    """A remote file read front to back and kept on disk, where a killed build goes on from."""
 
     def __init__(self, remote: RemoteFile, path: Path) -> None:
         super().__init__()
