@@ -18,14 +18,9 @@ from audiocapbench import audio
 from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.captioning import captioning
 from audiocapbench.data import Manifest, MissingClip, open_folder, read_manifest
+from audiocapbench.data.build import repository_layouts as layouts
 from audiocapbench.data.build.hub import Hub, HubError, Repository, hub_library
 from audiocapbench.data.build.ledger import JOURNAL, BadFieldsError, Ledger, check_audio, suffix_of
-from audiocapbench.data.build.repository_layouts import (
-    audio_bytes,
-    one_split,
-    split_files,
-    splits_of,
-)
 from audiocapbench.data.build.shards import shown
 from audiocapbench.data.folder import METADATA, PARQUET, SEED_METADATA, TABLE
 from audiocapbench.data.problems import os_errors
@@ -112,8 +107,8 @@ def _of_hub(target: str, options: Mapping[str, str], columns: dict[str, str]) ->
     def build(ledger: Ledger) -> None:
         hub = Hub()
         files = ledger.repository(hub, name, ledger.origin.get(name, revision))
-        part = one_split(name, splits_of(files), split)
-        paths = split_files(files, part or "train")
+        part = layouts.one_split(name, layouts.splits_of(files), split)
+        paths = layouts.split_files(files, part or "train")
         tables = [path for path in paths if path.endswith(".parquet")]
         root = folder.with_name(f"{folder.name}.download")
         hub.download(files, tables or paths, root)
@@ -169,9 +164,9 @@ def _local_table(
     """The split that is meant, and its rows."""
     if any(name.endswith(".parquet") for name in stamps):
         files = Repository(Hub(), str(place), "", {name: one for name, (one, _) in stamps.items()})
-        part = one_split(files.name, splits_of(files), split)
+        part = layouts.one_split(files.name, layouts.splits_of(files), split)
         root = place if place.is_dir() else place.parent
-        paths = [root / name for name in split_files(files, part or "train")]
+        paths = [root / name for name in layouts.split_files(files, part or "train")]
         return part, _parquet_table(files.name, paths)
     datasets = hub_library("datasets")
     try:
@@ -181,7 +176,7 @@ def _local_table(
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DatasetError(f"{place}: 'datasets' cannot load it ({error!s:.200})") from None
     known = dict(saved) if isinstance(saved, datasets.DatasetDict) else {"": saved}
-    part = one_split(str(place), [one for one in known if one], split)
+    part = layouts.one_split(str(place), [one for one in known if one], split)
     rows = known.get(part, saved)
 
     def read(columns: Sequence[str]) -> Iterator[Row]:
@@ -305,7 +300,7 @@ def _build_rows(ledger: Ledger, name: str, table: _AudioTable, named: Mapping[st
     number = 0
     with ledger.building(name, ledger.missing.values):
         for number, cells in enumerate(table.read([*used, *details]), start=1):
-            content = audio_bytes(cells.pop(columns["audio"][0], None))
+            content = layouts.audio_bytes(cells.pop(columns["audio"][0], None))
             digest = audio.sha256(content)
             given_id = cells.get(columns["id"][0]) if columns["id"] else next(names, None)
             has_id = given_id is not None and str(given_id).strip()

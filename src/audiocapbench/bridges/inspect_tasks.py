@@ -17,6 +17,7 @@ from inspect_ai.model import ChatMessageUser, ContentAudio, ContentText, get_mod
 from inspect_ai.scorer import Score, mean, metric, scorer
 from inspect_ai.solver import generate
 
+from audiocapbench import judges
 from audiocapbench.benchmarks import Benchmark, open_benchmark
 from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.bridges.inspect_logs import ABOUT, PLACE, status_of
@@ -25,14 +26,6 @@ from audiocapbench.data.outcome import SCORED
 from audiocapbench.engine.prepare import prepare
 from audiocapbench.errors import MetricError
 from audiocapbench.files import cache_folder, write_file
-from audiocapbench.judges import (
-    JudgeInput,
-    ReplyError,
-    TextJudge,
-    Verdict,
-    create_judge,
-    find_contract,
-)
 from audiocapbench.judges.judge import judge_texts
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.names import ScorerName, parse_name, split_names
@@ -42,7 +35,7 @@ from audiocapbench.models import AudioContract
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.stats import mean_interval
 
-Grade = Callable[[JudgeInput], Awaitable[tuple[float, str] | str]]
+Grade = Callable[[judges.JudgeInput], Awaitable[tuple[float, str] | str]]
 """A score and what explains it, or why there is none."""
 
 Metrics = str | list[str] | None
@@ -80,7 +73,9 @@ def _registered(name: str, grader: Callable[..., Grade]) -> Any:
                 return Score.unscored(reason=str(status), answer=text)
             known = {"category": UNCATEGORISED, "instruction": "", "transcript": None, **about}
             named = (known["category"], known["instruction"], known["transcript"], about)
-            given = await grade(JudgeInput(str(state.sample_id), text, tuple(target), *named))
+            given = await grade(
+                judges.JudgeInput(str(state.sample_id), text, tuple(target), *named)
+            )
             if isinstance(given, str):
                 return Score.unscored(reason="grader_failed", answer=text, explanation=given)
             return Score(value=given[0], answer=text, explanation=given[1])
@@ -94,7 +89,7 @@ def _by_metric(metric_name: str, **options: str) -> Grade:
     named = [str(ScorerName(metric_name, options))]
     check_metrics(None, named, audio=False)  # before any answer is paid for
 
-    async def grade(case: JudgeInput) -> tuple[float, str]:
+    async def grade(case: judges.JudgeInput) -> tuple[float, str]:
         asked = (named, [case.prediction], [case.references])
         (result,) = await to_thread.run_sync(compute, *asked)
         return float(result.samples[0]), str(result.signature)
@@ -103,21 +98,21 @@ def _by_metric(metric_name: str, **options: str) -> Grade:
 
 
 def _by_elements() -> Grade:
-    judge = cast(TextJudge, create_judge("elements"))
+    judge = cast(judges.TextJudge, judges.create_judge("elements"))
 
-    async def grade(case: JudgeInput) -> tuple[float, str] | str:
+    async def grade(case: judges.JudgeInput) -> tuple[float, str] | str:
         (verdict,) = judge_texts(judge, [case])
-        return _told(verdict) if isinstance(verdict, Verdict) else verdict
+        return _told(verdict) if isinstance(verdict, judges.Verdict) else verdict
 
     return grade
 
 
 def _by_model(model: str, contract: str = "audiocapbench") -> Grade:
     """A model of inspect's that is held to one of our contracts: its prompt and its parser."""
-    held = find_contract(contract)
+    held = judges.find_contract(contract)
     get_model(model)  # one that is not there is said before any answer is paid for
 
-    async def grade(case: JudgeInput) -> tuple[float, str] | str:
+    async def grade(case: judges.JudgeInput) -> tuple[float, str] | str:
         prompt, problem = held.prompt(case), ""
         if known := held.without_asking(case):
             return _told(known)
@@ -125,14 +120,14 @@ def _by_model(model: str, contract: str = "audiocapbench") -> Grade:
             reply = await get_model(model).generate(prompt)
             try:
                 return _told(held.parse(reply.completion))
-            except ReplyError as error:
+            except judges.ReplyError as error:
                 problem, prompt = str(error), held.prompt_again(case, str(error))
         return f"unparsed: {problem}; asked {held.asked_at_most} times"
 
     return grade
 
 
-def _told(verdict: Verdict) -> tuple[float, str]:
+def _told(verdict: judges.Verdict) -> tuple[float, str]:
     parts = ", ".join(f"{name} {value:g}" for name, value in verdict.scores.items())
     return verdict.overall, f"{parts}: {verdict.reasoning}"
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from audiocapbench import audio
 from audiocapbench.data.problems import Problem, problems_of
@@ -13,10 +13,8 @@ from audiocapbench.files import write_file
 FILE_NAME = "manifest.json"
 
 
-class FileFacts(BaseModel):
+class FileFacts(BaseModel, extra="forbid", frozen=True):
     """Fingerprint and header of one audio file."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
     bytes: Annotated[int, Field(ge=1)]
@@ -25,10 +23,8 @@ class FileFacts(BaseModel):
     channels: Annotated[int, Field(ge=1)]
 
 
-class MissingClip(BaseModel):
+class MissingClip(BaseModel, extra="forbid", frozen=True):
     """A clip that the benchmark has and this folder has not."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str
     reason: str
@@ -36,10 +32,8 @@ class MissingClip(BaseModel):
     category: str | None = None
 
 
-class Manifest(BaseModel):
+class Manifest(BaseModel, extra="forbid", frozen=True):
     """All files of a dataset folder, all that are missing, and what a builder made it from."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     version: Literal[1] = 1
     name: str = ""

@@ -7,18 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from audiocapbench.data import records
 from audiocapbench.data.json_text import check_storable, read_json
 from audiocapbench.data.outcome import SCORED, Status
 from audiocapbench.data.problems import Problem
-from audiocapbench.data.records import (
-    IDS,
-    PREDICTIONS,
-    SYSTEMS,
-    Roles,
-    objects_of,
-    read_records,
-    renamed_texts,
-)
 from audiocapbench.errors import DatasetError
 
 _RESULTS = "results"
@@ -29,8 +21,8 @@ _PART = "subtask"
 """The column that names the part of a clip's questions that a row answers."""
 
 _HEADS = ("corpus_scores", "model_id", "provider")
-_ROLES: Roles = {"id": IDS, "prediction": PREDICTIONS}
-_WITH_SYSTEM: Roles = {**_ROLES, "system": SYSTEMS}
+_ROLES: records.Roles = {"id": records.IDS, "prediction": records.PREDICTIONS}
+_WITH_SYSTEM: records.Roles = {**_ROLES, "system": records.SYSTEMS}
 _AUDIO = re.compile(
     r"\.(?:wav|flac|mp3|ogg|opus|m4a|mp4|aac|wma|aiff?|webm|au|caf)$", re.IGNORECASE
 )
@@ -109,7 +101,7 @@ class PredictionFile(NamedTuple):
 
     @classmethod
     def named(cls, text: str, parts: Sequence[str] = ()) -> "PredictionFile":
-        """A file as the user names it: ``FILE``, ``long=FILE`` or ``all=FILE``; its name may say."""
+        """A file as the user names it: ``FILE``, ``long=FILE`` or ``all=FILE``."""
         path = Path(text)
         head, equals, tail = text.partition("=")
         if equals and parts and head in (*parts, _ALL) and not path.exists():
@@ -152,7 +144,7 @@ def read_predictions(
 def _read_file(source: PredictionFile, system: str | None, asked: Asked) -> Predictions:
     path, head = source.path, None
     bad: list[Problem] = []
-    columns = (IDS, (*PREDICTIONS, *asked.parts))
+    columns = (records.IDS, (*records.PREDICTIONS, *asked.parts))
     if path.suffix.lower() == ".json":
         value = read_json(path)
         if isinstance(value, Problem):
@@ -167,15 +159,15 @@ def _read_file(source: PredictionFile, system: str | None, asked: Asked) -> Pred
             )
         head = _head(value)
         roles = _WITH_SYSTEM if head is None else _ROLES
-        records = (
-            (where, renamed_texts(fields, roles), fields)
-            for where, fields in objects_of(value, path, bad, columns, asked.keys)
+        entries = (
+            (where, records.renamed_texts(fields, roles), fields)
+            for where, fields in records.objects_of(value, path, bad, columns, asked.keys)
         )
     else:
-        rows = read_records(path, bad, columns, None, asked.keys, _WITH_SYSTEM)
-        records = ((where, row, row) for where, row in rows)
+        rows = records.read_records(path, bad, columns, None, asked.keys, _WITH_SYSTEM)
+        entries = ((where, row, row) for where, row in rows)
     by_system: dict[str, Predictions] = {}
-    for where, row, fields in records:
+    for where, row, fields in entries:
         whose = "" if head is not None else str(row.get("system") or "").strip()
         found = by_system.setdefault(whose, Predictions(bad=bad, head=head, system=whose))
         _add(found, where, row, fields, source.part, asked)

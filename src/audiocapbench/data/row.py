@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from audiocapbench.data.json_text import check_storable
 from audiocapbench.data.problems import InvalidDataError, Problem, problems_of
@@ -51,10 +51,8 @@ def _text(value: str) -> str:
 Text = Annotated[str, AfterValidator(_text)]
 
 
-class MetadataRow(BaseModel):
+class MetadataRow(BaseModel, extra="allow", strict=True, frozen=True):
     """One clip with its references; fields that it does not name are kept as details."""
-
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
     file_name: Text
     references: Annotated[list[Text], Field(min_length=1)]

@@ -14,20 +14,7 @@ from typing import Any
 
 from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.captioning import prompts_of
-from audiocapbench.benchmarks.mecat.groups import (
-    CAPTION,
-    DIFFICULTIES,
-    DOMAINS,
-    NO_PROBES,
-    OUTSIDE,
-    QA,
-    QA_CATEGORIES,
-    SUBTASKS,
-    TRAITS,
-    asks_for_captions,
-    corpus_of,
-    is_asked,
-)
+from audiocapbench.benchmarks.mecat import groups
 from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import (
     Clip,
@@ -48,14 +35,14 @@ from audiocapbench.metrics.names import ScorerName, parse_name
 I1, I2 = "i1", "i2"
 """Tables I.1, for Audio-Flamingo 2 and Kimi-Audio, and I.2, for all other models."""
 
-CAPTION_FIELDS = ("domain", *SUBTASKS)
+CAPTION_FIELDS = ("domain", *groups.SUBTASKS)
 QUESTION_FIELDS = ("category", "difficulty", "domain", "question", "answer")
 """What is published of a clip's captions, and of a question."""
 
 _WORDS: Mapping[str, Collection[str]] = {
-    "category": QA_CATEGORIES,
-    "difficulty": DIFFICULTIES,
-    "domain": DOMAINS,
+    "category": groups.QA_CATEGORIES,
+    "difficulty": groups.DIFFICULTIES,
+    "domain": groups.DOMAINS,
 }
 _TITLES = {True: "MECAT-Caption", False: "MECAT-QA"}
 _LARGEST_POSITION = 2**31 - 1
@@ -73,9 +60,9 @@ def caption_prompt(subtask: str, prompts: str = I2) -> str:
 
 
 def load_captions(
-    data: Path = Path(CAPTION),
+    data: Path = Path(groups.CAPTION),
     prompts: str = I2,
-    probes: str = NO_PROBES,
+    probes: str = groups.NO_PROBES,
     *,
     references: Path | None = None,
     follow_links: bool = False,
@@ -87,23 +74,25 @@ def load_captions(
         prompts: The table of prompts, ``i1`` or ``i2``.
         probes: Captions to ask for that count in no group: ``no``, of ``silence``, or ``all``.
     """
-    caption_prompt(SUBTASKS[0], prompts)
-    is_asked("", "", probes)
-    options = {"probes": probes} if probes != NO_PROBES else {}
-    name = str(ScorerName(CAPTION, options if prompts == I2 else options | {"prompts": prompts}))
+    caption_prompt(groups.SUBTASKS[0], prompts)
+    groups.is_asked("", "", probes)
+    options = {"probes": probes} if probes != groups.NO_PROBES else {}
+    name = str(
+        ScorerName(groups.CAPTION, options if prompts == I2 else options | {"prompts": prompts})
+    )
 
     def ask(item: Sample) -> str | None:
-        counts = is_asked(item.category, item.details["domain"], probes)
+        counts = groups.is_asked(item.category, item.details["domain"], probes)
         return caption_prompt(item.details["subtask"], prompts) if counts else None
 
     return _load(name, data, references, ask, follow_links)
 
 
 def load_questions(
-    data: Path = Path(QA), *, references: Path | None = None, follow_links: bool = False
+    data: Path = Path(groups.QA), *, references: Path | None = None, follow_links: bool = False
 ) -> Benchmark:
     """MECAT-QA: each question, alone."""
-    return _load(QA, data, references, lambda item: item.instruction, follow_links)
+    return _load(groups.QA, data, references, lambda item: item.instruction, follow_links)
 
 
 def _load(
@@ -120,7 +109,7 @@ def _load(
             f"{data}: no such folder; make it with 'audiocapbench build mecat', and name it: "
             f"`data` DIR, or {plain}=DIR"
         )
-    both = data / ("qa" if name == QA else "caption")
+    both = data / ("qa" if name == groups.QA else "caption")
     chosen = both if both.is_dir() and not (data / METADATA).is_file() else data
     if not any(chosen.glob("metadata.*")):
         raise BenchmarkError(
@@ -130,7 +119,7 @@ def _load(
     folder = open_folder(chosen, follow_links=follow_links)
     problems: list[Problem] = []
     samples: list[Sample] = []
-    step = 1 if name == QA else len(SUBTASKS)
+    step = 1 if name == groups.QA else len(groups.SUBTASKS)
     for row, clip, position in folder.entries:
         first = position * step
         if first + step - 1 > _LARGEST_POSITION:
@@ -138,7 +127,7 @@ def _load(
         for place, item in enumerate(_row_items(name, row, row.key, problems), first):
             samples.append(replace(item, clip=clip, position=place))
     if problems and not samples:
-        other = QA if name != QA else CAPTION
+        other = groups.QA if name != groups.QA else groups.CAPTION
         raise DatasetError(
             f"{folder.root}: is no folder of {plain}, row after row ({problems[0]}); "
             f"give one that 'audiocapbench build mecat' made, or is it {other}?"
@@ -160,8 +149,8 @@ def _benchmark(
     asked = ((item, ask(item)) for item in items)
     samples = [replace(item, instruction=words) for item, words in asked if words is not None]
     plain = base_name(name)
-    parts = () if plain == QA else SUBTASKS
-    return Benchmark(name, root, samples, missing, TRAITS[plain], parts=parts)
+    parts = () if plain == groups.QA else groups.SUBTASKS
+    return Benchmark(name, root, samples, missing, groups.TRAITS[plain], parts=parts)
 
 
 def caption_items(
@@ -171,8 +160,8 @@ def caption_items(
     if wrong := field_problems(CAPTION_FIELDS, fields, where):
         problems += wrong
         return
-    for subtask in SUBTASKS:
-        corpus = corpus_of(subtask, fields["domain"])
+    for subtask in groups.SUBTASKS:
+        corpus = groups.corpus_of(subtask, fields["domain"])
         details = {"clip": clip, "subtask": subtask, "domain": fields["domain"]}
         own = ("", tuple(fields[subtask]), corpus, 0, details)
         yield Sample(f"{clip}/{subtask}", Clip.absent(clip), *own)
@@ -205,7 +194,7 @@ def field_problems(names: Sequence[str], fields: Mapping[str, Any], where: str) 
         if known is not None:
             fits = isinstance(value, str) and value in known
             what = f"is {value!r:.40}, not one of {', '.join(known)}"
-        elif name in SUBTASKS:
+        elif name in groups.SUBTASKS:
             fits = isinstance(value, list) and bool(value) and all(map(_is_text, value))
             what = "is not a list of captions with words in each"
         else:
@@ -224,7 +213,7 @@ def _row_items(
 ) -> Iterator[Sample]:
     """What a row of a dataset folder asks; what is wrong with it goes into ``problems``."""
     own = row.details
-    if not asks_for_captions(benchmark):
+    if not groups.asks_for_captions(benchmark):
         asked = {"question": row.instruction, "answer": row.references[0]}
         fields = own | asked | {"category": own.get("qa_category")}
         yield from question_items(row.key, fields, where, problems, own.get("clip"))
@@ -241,7 +230,7 @@ def read_items(benchmark: str, place: Path) -> list[Sample]:
     The place is a folder of .jsonl files, one that holds ``caption_test`` and ``qa_test``, a single
     such file, or a dataset folder.
     """
-    captions = asks_for_captions(benchmark)
+    captions = groups.asks_for_captions(benchmark)
     items: dict[str, Sample] = {}
     problems: list[Problem] = []
     looks: set[str | None] = set()
@@ -257,7 +246,7 @@ def read_items(benchmark: str, place: Path) -> list[Sample]:
             if len(problems) > before:
                 fields = value if file.name == METADATA else next(iter(value.values()), None)
                 names = set(fields) if isinstance(fields, dict) else set[str]()
-                caption = _TITLES[True] if {"captions", *SUBTASKS} & names else None
+                caption = _TITLES[True] if {"captions", *groups.SUBTASKS} & names else None
                 looks.add(_TITLES[False] if {"answer", "qa_category"} & names else caption)
     if problems:
         other = looks.pop() if len(looks) == 1 and looks != {_TITLES[captions]} else None
@@ -295,7 +284,7 @@ def _line_items(
         else:
             problems += row
         return
-    read = caption_items if asks_for_captions(benchmark) else question_items
+    read = caption_items if groups.asks_for_captions(benchmark) else question_items
     for key, fields in pairs.items():
         if isinstance(fields, dict):
             yield from read(key, fields, where, problems)
@@ -324,25 +313,27 @@ class Answers:
 
 def source_of(benchmark: str, text: str) -> PredictionFile:
     """A file as the user names it: ``FILE``, or ``long=FILE`` for the answers to one sub-task."""
-    return PredictionFile.named(text, SUBTASKS if asks_for_captions(benchmark) else ())
+    return PredictionFile.named(
+        text, groups.SUBTASKS if groups.asks_for_captions(benchmark) else ()
+    )
 
 
 def read_answers(
     benchmark: str, sources: Sequence[PredictionFile], items: Sequence[Sample]
 ) -> Answers:
     """Match the texts of files, in every form that MECAT's tool takes, to items."""
-    captions = asks_for_captions(benchmark)
+    captions = groups.asks_for_captions(benchmark)
     ids = {item.id for item in items}
-    read = read_predictions(sources, asked=Asked(ids, SUBTASKS if captions else ()))
+    read = read_predictions(sources, asked=Asked(ids, groups.SUBTASKS if captions else ()))
     texts = {key: text for key, text in read.texts.items() if key in ids}
     found = Answers(texts, read.bad, [key for key in read.by_id if key not in ids])
     if captions:
         answered = {key.rpartition("/")[2] for key in texts}
-        found.absent = [subtask for subtask in SUBTASKS if subtask not in answered]
+        found.absent = [subtask for subtask in groups.SUBTASKS if subtask not in answered]
     for item in items:
         if item.id in texts or item.details.get("subtask") in found.absent:
             continue
-        if item.category.startswith(OUTSIDE):
+        if item.category.startswith(groups.OUTSIDE):
             found.missing_outside += 1
         else:
             found.missing.append(item.id)
@@ -351,7 +342,7 @@ def read_answers(
 
 def looks_like(benchmark: str, found: Answers, items: Sequence[Sample]) -> str | None:
     """The other part of MECAT, where keys that did not fit are keys of that part."""
-    captions = asks_for_captions(benchmark)
+    captions = groups.asks_for_captions(benchmark)
     clips = {str(item.details["clip"]) for item in items}
     keys = [*found.surplus, *(problem.field for problem in found.bad)]
     if captions:

@@ -10,28 +10,9 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from audiocapbench import audio
+from audiocapbench.data.build import id_lists
+from audiocapbench.data.build import ledger as ledgers
 from audiocapbench.data.build.hub import Hub, HubError, NetworkError
-from audiocapbench.data.build.id_lists import (
-    MUSIC,
-    SOURCES,
-    SPEECH,
-    ClipSource,
-    IdList,
-    ListedClip,
-    details,
-    moments,
-    read_id_lists,
-    references,
-)
-from audiocapbench.data.build.ledger import (
-    BadFieldsError,
-    BuildResult,
-    BuildStep,
-    Ledger,
-    OnProgress,
-    PartResult,
-    suffix_of,
-)
 from audiocapbench.data.build.repository_layouts import layout_of
 from audiocapbench.data.folder import METADATA, SEED_METADATA
 from audiocapbench.data.manifest import MissingClip
@@ -48,7 +29,7 @@ CUSTOM_NAME = "audiocapbench-custom"
 
 NOT_YET = "not downloaded yet; the same command goes on"
 
-_LENGTHS = {MUSIC.name: (86, 350), SPEECH.name: (140, 230)}
+_LENGTHS = {id_lists.MUSIC.name: (86, 350), id_lists.SPEECH.name: (140, 230)}
 """Characters of a caption, from and to, as the paper's subset was drawn."""
 
 _MUSIC_EVALUATION = ("google/MusicCaps", "musiccaps-public.csv", "ytid", "is_audioset_eval")
@@ -62,9 +43,9 @@ class NewSubset(NamedTuple):
     seed: int
     per_category: int
 
-    def count(self, source: ClipSource) -> int:
+    def count(self, source: id_lists.ClipSource) -> int:
         """How many clips of a part; parts of one category share its number, the first has more."""
-        parts = [one.name for one in SOURCES if one.category == source.category]
+        parts = [one.name for one in id_lists.SOURCES if one.category == source.category]
         share, rest = divmod(self.per_category, len(parts))
         return share + (parts.index(source.name) < rest)
 
@@ -89,7 +70,7 @@ class BuildSettings:
     cache_dir: Path | None = None
     new_subset: NewSubset | None = None
 
-    def of(self, ids: IdList) -> tuple[ListedClip, ...]:
+    def of(self, ids: id_lists.IdList) -> tuple[id_lists.ListedClip, ...]:
         """The clips of a list that are wanted, from the first on."""
         sizes = [len(ids.entries), self.counts.get(ids.source.name), self.limit]
         return ids.entries[: min(size for size in sizes if size is not None)]
@@ -100,16 +81,16 @@ def build(
     settings: BuildSettings | None = None,
     *,
     dry_run: bool = False,
-    progress: OnProgress = lambda _: None,
+    progress: ledgers.OnProgress = lambda _: None,
     hub: Hub | None = None,
-) -> BuildResult:
+) -> ledgers.BuildResult:
     """Build the folder, or go on with it; clips that are there and intact are not fetched again.
 
     A dry run only looks up what would be fetched. ``progress`` is called for every clip and every
     piece of a download.
     """
     settings = settings or BuildSettings()
-    known = [source.name for source in SOURCES]
+    known = [source.name for source in id_lists.SOURCES]
     for name in (*settings.counts, *settings.revisions):
         if name not in known:
             near = did_you_mean(name, known, "choose from")
@@ -123,16 +104,16 @@ def build(
         if ids_dir is not None:
             raise DatasetError("a new subset has its own ID lists; leave out the folder of lists")
         ids_dir = _write_new_lists(out / "ids", settings.new_subset, hub, settings.revisions)
-    lists = read_id_lists(ids_dir, settings.cache_dir)
+    lists = id_lists.read_id_lists(ids_dir, settings.cache_dir)
     name = NAME if all(one.published for one in lists) else CUSTOM_NAME
-    ledger = Ledger(out, NAME, CUSTOM_NAME)
+    ledger = ledgers.Ledger(out, NAME, CUSTOM_NAME)
     ledger.agree("clip", settings.clip)
     for one in lists:
         ledger.agree(one.source.id_list, one.sha256)
     builder = _ListBuilder(ledger, settings, hub, progress, dry_run)
     if dry_run:
-        return BuildResult(name, tuple(builder.part(ids) for ids in lists))
-    parts: list[PartResult] = []
+        return ledgers.BuildResult(name, tuple(builder.part(ids) for ids in lists))
+    parts: list[ledgers.PartResult] = []
 
     def missing() -> list[MissingClip]:
         """All clips that are known to be wanted, now or by an earlier build, and are not there."""
@@ -148,28 +129,28 @@ def build(
     with ledger.building(name, missing):
         for ids in lists:
             parts.append(builder.part(ids))  # noqa: PERF401  (what ended must be known on an error)
-    return BuildResult(name, tuple(parts))
+    return ledgers.BuildResult(name, tuple(parts))
 
 
-def _missing(clip: ListedClip, reason: str, source: ClipSource) -> MissingClip:
+def _missing(clip: id_lists.ListedClip, reason: str, source: id_lists.ClipSource) -> MissingClip:
     return MissingClip(id=clip.id, reason=reason, category=source.category)
 
 
 @dataclass(frozen=True, slots=True)
 class _ListBuilder:
-    ledger: Ledger
+    ledger: ledgers.Ledger
     settings: BuildSettings
     hub: Hub
-    progress: OnProgress
+    progress: ledgers.OnProgress
     dry_run: bool
 
-    def part(self, ids: IdList) -> PartResult:
+    def part(self, ids: id_lists.IdList) -> ledgers.PartResult:
         source, wanted = ids.source, self.settings.of(ids)
         absent = [one for one in wanted if one.id not in self.ledger.clips]
         kept = len(wanted) - len(absent)
-        result = PartResult(source.name, source.repository, None, len(wanted), kept)
+        result = ledgers.PartResult(source.name, source.repository, None, len(wanted), kept)
         reasons: dict[str, str] = {}
-        self.progress(BuildStep(source.name, kept, len(wanted), 0, None if absent else 0))
+        self.progress(ledgers.BuildStep(source.name, kept, len(wanted), 0, None if absent else 0))
         try:
             if absent:
                 result = self._fetch(source, result, absent, reasons)
@@ -189,11 +170,11 @@ class _ListBuilder:
 
     def _fetch(
         self,
-        source: ClipSource,
-        result: PartResult,
-        absent: Sequence[ListedClip],
+        source: id_lists.ClipSource,
+        result: ledgers.PartResult,
+        absent: Sequence[id_lists.ListedClip],
         reasons: dict[str, str],
-    ) -> PartResult:
+    ) -> ledgers.PartResult:
         """Put the clips that the repository has into the folder, and say why others are not."""
         revision = self.settings.revisions.get(source.name)
         repository = self.ledger.repository(self.hub, source.repository, revision)
@@ -208,7 +189,7 @@ class _ListBuilder:
         def tell(count: int = 0) -> None:
             nonlocal received
             received += count
-            self.progress(BuildStep(source.name, clips, result.wanted, received, total))
+            self.progress(ledgers.BuildStep(source.name, clips, result.wanted, received, total))
 
         tell()
         for place, content in () if self.dry_run else layout.audio(list(by_place), tell):
@@ -216,24 +197,28 @@ class _ListBuilder:
             try:
                 self._keep(source, one, found[one.key].captions, content)
                 clips += 1
-            except (AudioError, BadFieldsError) as error:
+            except (AudioError, ledgers.BadFieldsError) as error:
                 reasons[one.id] = str(error)
             tell()
         return replace(result, found=len(by_place), bytes_total=total)
 
     def _keep(
-        self, source: ClipSource, clip: ListedClip, captions: Sequence[str], content: bytes
+        self,
+        source: id_lists.ClipSource,
+        clip: id_lists.ListedClip,
+        captions: Sequence[str],
+        content: bytes,
     ) -> None:
-        added = details(source, clip)
-        if source is MUSIC:
-            content, span = _cut(content, self.settings.clip, *moments(clip.fields))
+        added = id_lists.details(source, clip)
+        if source is id_lists.MUSIC:
+            content, span = _cut(content, self.settings.clip, *id_lists.moments(clip.fields))
             added |= {"clip_s": span} if span else {}
         row: dict[str, Any] = {
-            "file_name": f"{source.category}/{clip.id}{suffix_of(content)}",
+            "file_name": f"{source.category}/{clip.id}{ledgers.suffix_of(content)}",
             "id": clip.id,
             "category": source.category,
             "source": source.label,
-            "references": references(source, clip, captions),
+            "references": id_lists.references(source, clip, captions),
             **added,
             "position": clip.position,
         }
@@ -287,7 +272,7 @@ def _write_new_lists(
         return folder
     with os_errors(folder, "written"):
         folder.mkdir(parents=True, exist_ok=True)
-    for source in SOURCES:
+    for source in id_lists.SOURCES:
         rows = choose(source, _pool(hub, source, revisions), subset)
         columns = list(dict.fromkeys([*source.columns, "num_captions", "sample_caption"]))
         lines = [[str(row.get(name, "")) for name in columns] for row in rows]
@@ -297,7 +282,7 @@ def _write_new_lists(
 
 
 def choose(
-    source: ClipSource, pool: Mapping[str, Mapping[str, Any]], subset: NewSubset
+    source: id_lists.ClipSource, pool: Mapping[str, Mapping[str, Any]], subset: NewSubset
 ) -> list[Mapping[str, Any]]:
     """The clips of a part that the rule takes from its pool, by key."""
     count = subset.count(source)
@@ -321,7 +306,9 @@ def choose(
     return [pool[key] for key in order[:count]]
 
 
-def _pool(hub: Hub, source: ClipSource, revisions: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+def _pool(
+    hub: Hub, source: id_lists.ClipSource, revisions: Mapping[str, str]
+) -> dict[str, dict[str, Any]]:
     """Every clip of a part's repository by key, with what its ID list says of a clip."""
     repository = hub.repository(source.repository, revisions.get(source.name))
     found: dict[str, dict[str, Any]] = {}
@@ -335,7 +322,7 @@ def _pool(hub: Hub, source: ClipSource, revisions: Mapping[str, str]) -> dict[st
             found.setdefault(key, {**row, source.key: key, "sample_caption": caption})
     for key, row in found.items():
         row["num_captions"] = counts[key]
-    if source is not MUSIC:
+    if source is not id_lists.MUSIC:
         return found
     # Of MusicCaps, those clips that its authors set aside for evaluation.
     name, path, key, flag = _MUSIC_EVALUATION

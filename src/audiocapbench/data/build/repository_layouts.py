@@ -65,7 +65,7 @@ def one_split(where: str, known: Sequence[str], split: str | None) -> str:
 
 
 def splits_of(repository: Repository) -> list[str]:
-    """The splits by the card or the files' names; ``CONFIGURATION/SPLIT`` of other configurations."""
+    """The splits by the card or by names of files; of other configurations ``NAME/SPLIT``."""
     numbered = [re.search(r"(\w+)-\d{5}-of-\d{5}", path) for path in repository.sizes]
     named = [one[1] for one in numbered if one is not None and one[1] != "data"]
     usual = [one for one in _SPLITS if any(_names(path, one) for path in repository.sizes)]

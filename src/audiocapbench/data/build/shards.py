@@ -140,34 +140,28 @@ class Spool(io.RawIOBase):
 
     def __init__(self, remote: RemoteFile, path: Path) -> None:
         super().__init__()
-        self._remote = remote
-        self._path = path
-        self._position = 0
-        with os_errors(self._path, "written"):
+        self._remote, self._path = remote, path
+        with os_errors(path, "written"):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b")
-            self._kept = self._file.tell()
-            if self._kept > remote.length:
+            if self._file.tell() > remote.length:
                 self._file.truncate(0)
-                self._kept = 0
-        self.resumed = self._kept
+            self.resumed = remote.seek(self._file.seek(0, io.SEEK_END))
+            self._file.seek(0)
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         """The next bytes: from disk as far as they are there, then from the Hub."""
-        if self._position == self._kept:
-            self._remote.seek(self._position)
-            content = self._remote.read(_PIECE)
-            with os_errors(self._path, "written"):
+        with os_errors(self._path, "written"):
+            count = self._file.readinto(buffer)
+            if not count:
+                content = self._remote.read(_PIECE)
                 self._file.write(content)
                 self._file.flush()
-            self._kept += len(content)
-        with os_errors(self._path, "written"):
-            self._file.seek(self._position)
-            count = self._file.readinto(buffer[: self._kept - self._position])
-        self._position += count
+                self._file.seek(-len(content), io.SEEK_CUR)
+                count = self._file.readinto(buffer)
         return count
 
     def close(self) -> None:
