@@ -52,10 +52,7 @@ def fleiss_kappa(counts: NDArray[np.int64]) -> float | None:
 
 def category_counts(ratings: FloatArray) -> NDArray[np.int64]:
     """Count ratings (raters, units), rounded, for ``fleiss_kappa``; no units with a NaN."""
-    complete = ratings[:, ~np.isnan(ratings).any(axis=0)]
-    categories, places = np.unique(np.rint(complete), return_inverse=True)
-    places = places.reshape(complete.shape)
-    counts = np.zeros((complete.shape[1], len(categories)), dtype=np.int64)
-    units = np.broadcast_to(np.arange(complete.shape[1]), complete.shape)
-    np.add.at(counts, (units, places), 1)
+    complete = np.rint(ratings[:, ~np.isnan(ratings).any(axis=0)])
+    chosen = complete.T[:, :, np.newaxis] == np.unique(complete)
+    counts: NDArray[np.int64] = chosen.sum(axis=1)
     return counts

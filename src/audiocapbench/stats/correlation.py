@@ -36,16 +36,11 @@ def rank_correlation(
     left, right = np.zeros(len(first)), np.zeros(len(second))
     for group in np.unique(groups):
         chosen = groups == group
-        left[chosen], right[chosen] = _centred_ranks(first[chosen]), _centred_ranks(second[chosen])
+        for values, ranks in ((first[chosen], left), (second[chosen], right)):
+            own = _doubled_ranks(values, values) / (2 * len(values))
+            ranks[chosen] = own - own.mean()
     size = float(np.sqrt((left**2).sum() * (right**2).sum()))
     return float((left * right).sum()) / size if size else None
-
-
-def _centred_ranks(values: FloatArray) -> FloatArray:
-    """Ranks from 0 to 1 around their own mean."""
-    ranks = _doubled_ranks(values, values) / (2 * len(values))
-    centred: FloatArray = ranks - ranks.mean()
-    return centred
 
 
 def _doubled_ranks(values: FloatArray, among: FloatArray) -> NDArray[np.int64]:

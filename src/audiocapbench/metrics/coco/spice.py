@@ -1,7 +1,6 @@
 """SPICE by its original program (which needs Java and Stanford CoreNLP 3.6.0), and SPIDEr."""
 
 import json
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,8 +23,13 @@ from audiocapbench.signature import sign
 
 _NAME = "spice"
 _MODELS = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
-# From Java 9 on, the program's serialiser has to be let into Java's own classes.
 _OPENED = ("java.lang", "java.math", "java.util", "java.util.concurrent", "java.net", "java.text")
+# From Java 9 on, the program's serialiser has to be let into Java's own classes; Java 8 knows no
+# modules and is told to look past that.
+_OPTIONS = (
+    *("-Xmx8G", *LOCALE, "-XX:+IgnoreUnrecognizedVMOptions"),
+    *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED),
+)
 
 
 def spice(
@@ -50,7 +54,7 @@ def spice(
         with tempfile.TemporaryDirectory(prefix="audiocapbench-spice-") as folder:
             asked, answered = Path(folder, "captions.json"), Path(folder, "scores.json")
             asked.write_text(json.dumps(questions), encoding="utf-8")
-            command = [java, *_options(java), "-jar", jar.name, str(asked)]
+            command = [java, *_OPTIONS, "-jar", jar.name, str(asked)]
             command += ["-out", str(answered), "-subset", "-silent"]
             said = run_jar("SPICE", command, jar.parent, timeout=timeout)
             if not answered.is_file():
@@ -78,17 +82,6 @@ def _find_program() -> Path:
             f"(stanford-corenlp-full-2015-12-09.zip) in {folder}."
         )
     return jar
-
-
-def _options(java: str) -> list[str]:
-    options = ["-Xmx8G", *LOCALE]
-    version = subprocess.run(  # noqa: S603  # only asks for the version
-        [java, "-version"], capture_output=True, check=False
-    )
-    # Java 8 calls itself 1.8 and knows no modules.
-    if b'version "1.' in version.stderr:
-        return options
-    return options + [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED]
 
 
 def spider(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> MetricResult:

@@ -200,11 +200,7 @@ def features_of(captions: Sequence[Sequence[Sequence[str]]], known: Hashes) -> F
     if not len(owner):
         blank = np.zeros((0, len(REPETITION)), dtype=np.float32)
         return Features(owner, owner, owner, blank[:, 0], blank)
-    stream = _stream([sentence for caption in captions for sentence in caption], known)
-    return Features(owner, *_patterns(stream), _repetition(stream))
-
-
-def _stream(sentences: list[Sequence[str]], known: Hashes) -> _Stream:
+    sentences = list(chain.from_iterable(captions))
     numbers: dict[str, int] = {}
     framed = chain.from_iterable((START, *sentence, STOP) for sentence in sentences)
     places = np.array([numbers.setdefault(word, len(numbers)) for word in framed], dtype=np.int64)
@@ -213,7 +209,7 @@ def _stream(sentences: list[Sequence[str]], known: Hashes) -> _Stream:
     exact, shape = hash_words(distinct), hash_words([shape_of(word) for word in distinct])
     stems = [stem_of(word) for word in distinct]
     marks = GRAMMAR | {PAUSE, START, STOP}
-    return _Stream(
+    stream = _Stream(
         np.repeat(np.arange(len(sentences), dtype=np.int64), lengths),
         lengths,
         exact[places],
@@ -224,6 +220,7 @@ def _stream(sentences: list[Sequence[str]], known: Hashes) -> _Stream:
         np.array([word not in marks for word in distinct], dtype=np.bool_)[places],
         np.array([stem in STILL_MORE for stem in stems], dtype=np.bool_)[places],
     )
+    return Features(owner, *_patterns(stream), _repetition(stream))
 
 
 def _patterns(stream: _Stream) -> tuple[Ints, Ints, Floats]:
