@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.coco.java import find_jar, find_java, run_jar
-from audiocapbench.metrics.coco.meteor_java import meteor_1_5
+from audiocapbench.metrics.coco.java import find_jar, find_java, meteor_1_5, run_jar
 from audiocapbench.metrics.result import MetricResult
 from coco_oracle import conette
 from needs import needs, needs_program, needs_shared

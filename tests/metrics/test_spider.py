@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.coco.spice import combine_spider, spider_fl
+from audiocapbench.metrics.coco.java import combine_spider, spider_fl
 from audiocapbench.metrics.fluency.fense import penalise
 from audiocapbench.metrics.result import MetricResult
 from audiocapbench.signature import sign

@@ -1,16 +1,210 @@
-"""Finds Java and the jars of pycocoevalcap, and runs a jar; knows no metric."""
+"""METEOR 1.5, SPICE and SPIDEr by the original programs, which need Java and pycocoevalcap's jars.
 
+``meteor`` has NLTK's METEOR, another metric. SPICE also needs Stanford CoreNLP 3.6.0.
+"""
+
+import json
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from audiocapbench.errors import MetricError
+import numpy as np
 
-LOCALE = ("-Dfile.encoding=UTF-8", "-Duser.language=en", "-Duser.country=US")
-"""Options of Java that a program would otherwise take from the machine."""
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics.coco.cider import cider_d
+from audiocapbench.metrics.fluency.fense import (
+    PENALTY,
+    THRESHOLD,
+    detect,
+    open_detector,
+    penalise,
+)
+from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
+from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
+from audiocapbench.signature import sign
+
+# Options of Java that a program would otherwise take from the machine.
+_LOCALE = ("-Dfile.encoding=UTF-8", "-Duser.language=en", "-Duser.country=US")
+_METEOR, _SPICE = "meteor_1_5", "spice"
+_STATISTICS = 23
+_METEOR_PATIENCE_S = 300.0  # and a second more for each sample
+# What the program uses for English: weights of precision, of fragmentation, of content words,
+# and of its matchers (exact, stem, synonym, paraphrase).
+_ALPHA, _BETA, _GAMMA, _DELTA = 0.85, 0.2, 0.6, 0.75
+_MATCHER_WEIGHTS = np.array([1.0, 0.6, 0.8, 0.6])
+_MODELS = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
+_OPENED = ("java.lang", "java.math", "java.util", "java.util.concurrent", "java.net", "java.text")
+# From Java 9 on, the program's serialiser has to be let into Java's own classes; Java 8 knows no
+# modules and is told to look past that.
+_OPTIONS = (
+    *("-Xmx8G", *_LOCALE, "-XX:+IgnoreUnrecognizedVMOptions"),
+    *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED),
+)
+
+
+def meteor_1_5(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> MetricResult:
+    """Score with METEOR 1.5 for English, as the COCO caption evaluation runs it.
+
+    Captions are tokenised first, which leaves nothing that could break the program's protocol.
+    The corpus score comes from the summed statistics of all samples; it is not the mean.
+    """
+    check_captions(predictions, references)
+    signature = sign(_METEOR, tok=TOKENIZER, lang="en", norm=True, jar="meteor-1.5", agg="corpus")
+    if not len(predictions):
+        empty = np.zeros((0, _STATISTICS))
+        return MetricResult(_METEOR, signature, empty[:, 0], empty, corpus_meteor)
+    java, jar = find_java(_METEOR), find_jar(_METEOR, "meteor", "meteor-1.5.jar")
+    command = [java, "-Xmx2G", *_LOCALE, "-jar", jar.name, "-", "-", "-stdio", "-l", "en", "-norm"]
+    lines = [
+        " ||| ".join(["SCORE", *(" ".join(tokens_of(text)) for text in (*own, prediction))])
+        for prediction, own in zip(predictions, references, strict=True)
+    ]
+    text, timeout = "".join(f"{line}\n" for line in lines), _METEOR_PATIENCE_S + len(lines)
+    answers = run_jar("METEOR", command, jar.parent, text=text, timeout=timeout).splitlines()
+    try:
+        statistics = np.array([line.split() for line in answers], dtype=np.float64)
+        statistics = statistics.reshape(len(lines), _STATISTICS)
+    except ValueError:
+        raise MetricError(
+            f"METEOR answered {len(lines)} samples with something else than statistics, at last: "
+            f"{answers[-1][:200] if answers else 'nothing'}"
+        ) from None
+    statistics[~np.isfinite(statistics)] = 0.0
+    # No chunk counts for a sample in which both sides match whole: it is not fragmented.
+    whole = (statistics[:, 20] == 1) & (statistics[:, 21:23] == statistics[:, 0:2]).all(axis=1)
+    statistics[whole, 20] = 0.0
+    return MetricResult(_METEOR, signature, corpus_meteor(statistics), statistics, corpus_meteor)
+
+
+def prepare_meteor() -> None:
+    """Look for Java and the program; a MetricError says what is missing."""
+    check_java(_METEOR)
+    find_jar(_METEOR, "meteor", "meteor-1.5.jar")
+
+
+def corpus_meteor(totals: FloatArray) -> FloatArray:
+    """Compute METEOR from sums or means of statistics, of shape (..., 23)."""
+    lengths, function_words = totals[..., 0:2], totals[..., 2:4]
+    # Four matchers, each with content words of both sides, then function words of both sides.
+    matched = totals[..., 4:20].reshape(*totals.shape[:-1], 4, 2, 2)
+    weighted = np.einsum("m,...mks->...ks", _MATCHER_WEIGHTS, matched)
+    found = _DELTA * weighted[..., 0, :] + (1 - _DELTA) * weighted[..., 1, :]
+    whole = _DELTA * (lengths - function_words) + (1 - _DELTA) * function_words
+    precision, recall = np.moveaxis(_ratio(found, whole), -1, 0)
+    mean = _ratio(precision * recall, _ALPHA * precision + (1 - _ALPHA) * recall)
+    chunks, covered = totals[..., 20], totals[..., 21:23]
+    fragmentation = _ratio(2 * chunks, covered.sum(axis=-1))
+    return mean * (1 - _GAMMA * fragmentation**_BETA)
+
+
+def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    above, below = np.broadcast_arrays(above, below)
+    return np.divide(above, below, out=np.zeros(above.shape), where=below > 0)
+
+
+def spice(
+    predictions: Sequence[str], references: Sequence[Sequence[str]], timeout: float = 3600.0
+) -> MetricResult:
+    """Score with SPICE: F-measure of the propositions in the scene graphs of the captions.
+
+    The program may take ``timeout`` seconds for the whole corpus.
+    """
+    check_captions(predictions, references)
+    signature = sign(_SPICE, tok=TOKENIZER, jar="spice-1.0", models="corenlp-3.6.0")
+    samples = np.zeros(len(predictions))
+    questions = []
+    for sample, (prediction, own) in enumerate(zip(predictions, references, strict=True)):
+        test = " ".join(tokens_of(prediction))
+        refs = list(filter(None, (" ".join(tokens_of(text)) for text in own)))
+        # With nothing to parse on a side the score is 0.
+        if test and refs:
+            questions.append({"image_id": sample, "test": test, "refs": refs})
+    if questions:
+        java, jar = find_java(_SPICE), _find_spice()
+        with tempfile.TemporaryDirectory(prefix="audiocapbench-spice-") as folder:
+            asked, answered = Path(folder, "captions.json"), Path(folder, "scores.json")
+            asked.write_text(json.dumps(questions), encoding="utf-8")
+            command = [java, *_OPTIONS, "-jar", jar.name, str(asked)]
+            command += ["-out", str(answered), "-subset", "-silent"]
+            said = run_jar("SPICE", command, jar.parent, timeout=timeout)
+            if not answered.is_file():
+                raise MetricError(f"SPICE wrote no scores; it said: {said[:200] or 'nothing'}")
+            for answer in json.loads(answered.read_text(encoding="utf-8")):
+                score = float(answer["scores"]["All"]["f"] or 0.0)
+                # No proposition on either side leaves 0/0.
+                samples[int(answer["image_id"])] = score if np.isfinite(score) else 0.0
+    return MetricResult.of_means(_SPICE, signature, samples)
+
+
+def prepare_spice() -> None:
+    """Look for Java, the program and its models; a MetricError says what is missing."""
+    check_java(_SPICE)
+    _find_spice()
+
+
+def _find_spice() -> Path:
+    jar = find_jar(_SPICE, "spice", "spice-1.0.jar")
+    folder = jar.parent / "lib"
+    missing = [name for name in _MODELS if not (folder / name).is_file()]
+    if missing:
+        raise MetricError(
+            f"spice needs {' and '.join(missing)} from Stanford CoreNLP 3.6.0 "
+            f"(stanford-corenlp-full-2015-12-09.zip) in {folder}."
+        )
+    return jar
+
+
+def spider(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> MetricResult:
+    """Score with the mean of CIDEr-D and SPICE; nothing stands in for SPICE."""
+    return combine_spider(cider_d(predictions, references), spice(predictions, references))
+
+
+def combine_spider(cider: MetricResult, spiced: MetricResult) -> MetricResult:
+    """Compute SPIDEr from the results of CIDEr-D and SPICE on the same corpus."""
+    if (cider.name, spiced.name) != ("cider_d", "spice"):
+        raise MetricError(f"spider needs cider_d and spice, not {cider.name} and {spiced.name}.")
+    if len(cider.samples) != len(spiced.samples):
+        raise MetricError(
+            f"cider_d has {len(cider.samples)} samples but spice {len(spiced.samples)}; "
+            "score both on the same corpus."
+        )
+    signature = sign("spider", protocol=2, tok=TOKENIZER, of="cider_d+spice", idf="corpus-refs")
+    return MetricResult.of_means("spider", signature, (cider.samples + spiced.samples) / 2)
+
+
+def spider_fl(
+    spidered: MetricResult,
+    error_probabilities: FloatArray | Sequence[float],
+    detector: str,
+) -> MetricResult:
+    """Punish the captions of a SPIDEr result that probably have a fluency error, as ``fense`` does.
+
+    ``detector`` says who gave the probabilities.
+    """
+    if spidered.name != "spider":
+        raise MetricError(f"spider_fl needs the result of spider, not of {spidered.name}.")
+    samples = penalise(spidered.samples, error_probabilities, THRESHOLD, PENALTY)
+    how = {"tok": TOKENIZER, "of": "cider_d+spice", "idf": "corpus-refs", "detector": detector}
+    signature = sign("spider_fl", protocol=2, **how, threshold=THRESHOLD, penalty=PENALTY)
+    return MetricResult.of_means("spider_fl", signature, samples)
+
+
+def detected_spider_fl(
+    predictions: Sequence[str], references: Sequence[Sequence[str]], detector: str = ""
+) -> MetricResult:
+    """SPIDEr-FL with the error detector of a path."""
+    name, probabilities = detect(predictions, open_detector(detector, "spider_fl"))
+    return spider_fl(spider(predictions, references), probabilities, name)
+
+
+def prepare_spider_fl(detector: str = "") -> None:
+    """Look for the detector and for SPICE's program."""
+    open_detector(detector, "spider_fl")
+    prepare_spice()
 
 
 def find_java(metric: str) -> str:
