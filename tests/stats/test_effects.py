@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from audiocapbench.stats.effects import (
+from audiocapbench.stats.correlation import (
     cliffs_delta,
     cohens_d,
     effect_interval,

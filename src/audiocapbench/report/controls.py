@@ -21,8 +21,7 @@ from audiocapbench.models.model import Question
 from audiocapbench.report.page.plots import curve_sheet
 from audiocapbench.signature import Signature
 from audiocapbench.stats import mean_interval
-from audiocapbench.stats.correlation import auc
-from audiocapbench.stats.effects import effect_interval
+from audiocapbench.stats.correlation import auc, effect_interval
 from audiocapbench.table import Findings, Row, Table, ValueWithInterval, signature_notes
 
 _SAME = "Held to the same references, without the one that the right answer was taken from."

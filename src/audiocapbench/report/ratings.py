@@ -15,7 +15,7 @@ from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import FloatArray, first_column
 from audiocapbench.stats import mean_interval
-from audiocapbench.stats.effects import (
+from audiocapbench.stats.correlation import (
     cliffs_delta,
     cohens_d,
     effect_interval,

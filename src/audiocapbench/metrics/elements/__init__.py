@@ -1,10 +1,7 @@
 """What captions say, element by element: precision, recall and inventions, without a model.
 
-A caption is split into elements: sources, events, attributes, moods, counts, quoted words, and the
-order in which events come. A word that carries no content is no element; "sound", "something" and
-their like are vague ones. Each element of the prediction is a claim, each element of a reference a
-demand. Words are compared by hand-written lists of equal, akin and exclusive words, by stem, by
-WordNet synonyms and by word vectors; the result is a likeness from 0 to 1.
+Each element of the prediction is a claim, each element of a reference a demand; two words have a
+likeness from 0 to 1. "sound", "something" and their like are vague.
 
 accuracy
     Graded precision. 10 × the weighted mean of the support of all claims, attributes, moods and
