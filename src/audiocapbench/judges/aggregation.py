@@ -1,7 +1,4 @@
-"""From many judgements of an answer to one: rounds of a judge first, then the judges of a panel.
-
-And where judgements have no scores: why.
-"""
+"""From many judgements of an answer to one, over rounds and judges; and why there are none."""
 
 import re
 from collections import Counter, defaultdict
@@ -26,10 +23,7 @@ _DETAILS = re.compile(r"\S*\d\S*")
 
 
 class PanelScore(NamedTuple):
-    """What a panel makes of one answer: scores by dimension, and how many judges gave one.
-
-    ``spread`` is the standard deviation of their overall scores; None for a single judge.
-    """
+    """What a panel makes of one answer; ``spread`` is the standard deviation of overall scores."""
 
     scores: Scores
     judges: int

@@ -1,8 +1,4 @@
-"""The judge of AudioCapBench: three scores of a caption, asked for with the published prompt.
-
-The paper prints the prompt; the published tool lays the same sentences out in its own way and reads
-replies in its own way. Both are here, by name.
-"""
+"""AudioCapBench's judge: three scores, with the prompt as its paper or its tool lays it out."""
 
 import math
 from functools import partial
@@ -30,11 +26,10 @@ PROTOCOLS = ("ours", "published")
 
 
 def contract(prompt: str | None = None, protocol: str = "ours") -> Contract:
-    """Three scores from 0 to 10 and a sentence or two of reasoning.
+    """Three scores from 0 to 10 and the reasoning, in the layout ``paper`` or ``tool``.
 
-    The prompt's layout is ``paper`` or ``tool``, by default the protocol's own. Protocol ``ours``:
-    integers within bounds, a schema where the model takes one, texts that cannot play the reply;
-    ``published``: what the published tool does.
+    Protocol ``ours``: integers within bounds, a schema where the model takes one, texts that cannot
+    play the reply. ``published``: what the published tool does.
     """
     if protocol not in PROTOCOLS:
         raise JudgeError(f"protocol is {' or '.join(PROTOCOLS)}, not {protocol!r}")

@@ -176,14 +176,8 @@ class StyleShift:
 class JudgeCheck:
     """What the study found; None where a measure says nothing.
 
-    Attributes:
-        repeats: Rounds that agreement is measured over.
-        auc_right_safe: Probability that a right answer scores above a safe one.
-        kappa: Fleiss' kappa over rounds and all kinds.
-        length_correlation: Rank correlation of length and score within kinds.
-        styles: What padding, reordering and shortening do to a right answer's score.
-        failed: Judgements without scores; ``reasons`` counts why.
-        left_in: Whether a right answer is the only reference itself, which was left in.
+    ``kappa`` is Fleiss' over rounds and kinds; ``length_correlation`` is of ranks, within kinds; with
+    ``left_in`` a right answer is the only reference itself, which was left in.
     """
 
     judge: str
@@ -214,7 +208,6 @@ class JudgeCheck:
         return f"{self.judge} does not order right > safe > wrong ({means}); do not rely on it"
 
     def document(self) -> dict[str, Any]:
-        """The study as a JSON object."""
         fields = asdict(self) | {"signature": str(self.signature)}
         return fields | {"ordered": self.ordered, "warning": self.warning}
 
@@ -230,7 +223,7 @@ def check_judge(
     """Have a judge score answers whose quality is known; a model three times by default.
 
     Samples need two references or more, unless the benchmark's controls say that right is the
-    reference itself. All is kept in the store, so that a stopped check goes on.
+    reference itself. A stopped check goes on from the store.
     """
     parts = _known_answers(benchmark, store, selection, options.get("repeats", 3))
     judge_parts(store, judge, parts.values(), "check", options)

@@ -57,10 +57,7 @@ class JudgeInput:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The scores of one answer, each from 0 to 10, and why; nothing about who was asked.
-
-    ``note`` says what was odd about a reply that could be used all the same.
-    """
+    """The scores of one answer, 0 to 10, and why; ``note`` says what was odd about its reply."""
 
     scores: Mapping[str, float]
     reasoning: str
@@ -113,10 +110,8 @@ class Contract:
     Attributes:
         assemble: Makes the prompt of a case, whose texts are quoted for it.
         wording: The published text, all of it, for the signature's hash.
-        protocol: Raised when the same wording can give other scores; see ``sign``.
-        description: What it asks for, in a line for the listing.
-        reader: Reads a reply that is not one JSON object with the fields; it raises ``ReplyError``
-            for one that is no use.
+        protocol: Raised when the same wording can give other scores.
+        reader: Reads a reply that is no JSON object with the fields; raises ``ReplyError``.
         quotes: Whether texts are made harmless before they are put into the prompt.
         asked_at_most: How often, where a reply cannot be used: each time with what was wrong.
         made_with: What else decides the scores, for the signature.

@@ -14,10 +14,7 @@ from audiocapbench.signature import Signature, sign
 
 
 class Elements:
-    """Judges captions by their content elements: deterministic, free, without a network.
-
-    Another encoder is another judge, and its name and signature say so.
-    """
+    """Judges captions by their content elements; another encoder is another judge by its name."""
 
     dimensions = DIMENSIONS
 

@@ -52,10 +52,7 @@ JudgeTask = tuple[AnsweredSample, int]
 
 @dataclass(frozen=True, slots=True)
 class JudgeProgress:
-    """Callbacks for whoever watches: each judge's plan, each judgement, a call to stop.
-
-    Others may judge, too, of which only the number is told; words say what is awaited.
-    """
+    """Callbacks for whoever watches; of others who judge too, only the number is known."""
 
     planned: Callable[[str, int, int], None] = lambda _judge, _total, _known: None
     arrived: Callable[[Judgement], None] = lambda _judgement: None
@@ -66,14 +63,10 @@ class JudgeProgress:
 
 @dataclass(frozen=True, slots=True)
 class JudgeEnd:
-    """How far one judge got.
+    """How far one judge got: judgements by status now, and what they cost apart from the model.
 
-    Attributes:
-        known: How many of the total judgements had been made before.
-        statuses: How many judgements of each status there are now.
-        cost_usd: Dollars that all of them cost, where known; apart from the model's own.
-        fatal: The error of a judge that refuses all questions or answers none readably; what it
-            was not asked has failed.
+    ``fatal`` is the error of a judge that refuses all questions or answers none readably; what it
+    was not asked has failed.
     """
 
     judge: str
@@ -115,12 +108,7 @@ class JudgingEnd:
 
 
 class JudgeOptions(AskOptions, total=False):
-    """How answers are judged.
-
-    Attributes:
-        repeats: How often a model judges each answer; a text judge judges once.
-        samples: Only answers to these; all by default.
-    """
+    """How answers are judged: ``repeats`` times by a model, once by a text judge."""
 
     repeats: int
     prices: Path | None
@@ -135,10 +123,6 @@ def judge_run(
 
     A judge whose provider refuses all questions, or of whose first replies none can be read, stops
     alone: what it was not asked is kept as failed, with the reason, and asked the next time.
-
-    Raises:
-        ModelError: There is a budget, and no price is known for a judge.
-        JudgeError: Two judges have the same name, or there is nothing to repeat.
     """
     judging = _Judging(store, run, judges, options)
     judging.session.run_blocking(judging.judge_all)
@@ -203,8 +187,6 @@ def check_prices(judges: Iterable[Judge], budget: Budget, prices: Path | None) -
 
 
 class _Judging:
-    """One call of ``judge_run``: who judges what."""
-
     def __init__(
         self, store: Store, run: Run, judges: Sequence[Judge], options: JudgeOptions
     ) -> None:

@@ -36,10 +36,7 @@ _SHOWN_OF_A_REPLY = 300
 
 @runtime_checkable
 class TextJudge(Protocol):
-    """Judges text on this machine: deterministic, free and fast.
-
-    ``dimensions`` are the names of its scores; ``signature`` says how they are made.
-    """
+    """Judges text on this machine: deterministic, free and fast."""
 
     @property
     def name(self) -> str: ...
@@ -137,10 +134,7 @@ def judge_texts(judge: TextJudge, cases: Sequence[JudgeInput]) -> list[Verdict |
 
 
 def held_to_schema(model: Model, contract: Contract, *, hears: bool) -> Model | None:
-    """The model with its replies held to a contract's schema; None where it offers no way.
-
-    A contract that reads replies in a way of its own may not want JSON at all.
-    """
+    """The model held to a contract's schema; None where it cannot be, or replies are no JSON."""
     if contract.reader is not None:
         return None
     if isinstance(model, SchemaModel):
@@ -190,11 +184,7 @@ def judge_input(item: AnsweredSample) -> JudgeInput:
 async def question_judge(
     client: RetryingClient, judge: ModelJudge, item: AnsweredSample, repeat: int
 ) -> JudgementRecord | None:
-    """Have one answer judged: the judgement, and the reply to cache with it.
-
-    None if the run is told to stop before there is a judgement. FatalError and OverBudgetError
-    are the client's.
-    """
+    """The judgement of one answer and the reply to cache with it; None if stopped before."""
     made = Judgement(judge.name, item.sample.id, repeat, judge.signature, Status.OK)
     case = judge_input(item)
     known = judge.contract.without_asking(case)

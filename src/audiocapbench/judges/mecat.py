@@ -1,6 +1,4 @@
-"""The judges of MECAT: one score from 0 to 10, for captions by sub-category and for answers by kind
-of question, with the published template.
-"""
+"""MECAT's judges: one score from 0 to 10, for captions by sub-category and answers by question."""
 
 from functools import partial
 from typing import Literal

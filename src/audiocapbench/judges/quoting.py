@@ -1,7 +1,6 @@
-"""Text from outside as data inside a judge's prompt: it cannot close its quotes or play the reply.
+"""Text from outside as data in a prompt: it cannot close its quotes or play the reply.
 
-Ordinary captions pass unchanged. What only an attack or an accident contains is made harmless in a
-way that a reader still understands.
+Ordinary captions pass unchanged; what only an attack or an accident contains is made harmless.
 """
 
 import re

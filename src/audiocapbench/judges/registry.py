@@ -1,7 +1,4 @@
-"""Which judges and judge contracts there are, of ours and of plug-ins, and how a name becomes one.
-
-A contract is a function without arguments that returns a ``Contract``; a benchmark names its own.
-"""
+"""Which judges and contracts there are, of ours and of plug-ins, and how a name becomes one."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -100,10 +97,6 @@ def create_judge(
         settings: For a model; temperature 0 and the contract's longest reply unless given.
         timeout: Seconds to wait for one answer, of a model that takes this setting.
         ways: Of AudioCapBench's contract: ``prompt`` and ``protocol``, unless the name says.
-
-    Raises:
-        JudgeError: There is no such judge, option or contract.
-        ModelError: There is no such model, or it cannot be asked here.
     """
     plain, options = parse_judge_name(name)
     offline = _offline()

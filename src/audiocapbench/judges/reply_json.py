@@ -39,11 +39,7 @@ _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
 def find_objects(text: str) -> list[dict[str, Scalar]]:
-    """Every object in the text, in order; keys are in lower case.
-
-    A brace that begins no object is prose; an object that is broken, nested or names a key twice
-    is a ReplyError.
-    """
+    """Every flat object in the text, in order, with keys in lower case; other braces are prose."""
     found = []
     beginning = _BEGINNING.search(text)
     while beginning:

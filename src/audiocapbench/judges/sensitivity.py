@@ -1,7 +1,7 @@
 """How far a judge's scores and ranks hang on how it is asked, with the answers left as they are.
 
-The judge is asked in several rounds, and once each with one thing changed: the layout of its
-prompt, whether its replies are held to a schema, and the order of references.
+It is asked in several rounds, and once each with one thing changed: the layout of its prompt,
+whether its replies are held to a schema, and the order of references.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,10 +31,7 @@ _Scores = dict[tuple[int, str], dict[str, float]]
 
 
 class JudgeVariants(NamedTuple):
-    """A judge as it is named, and the same with one thing changed, by what was changed.
-
-    ``left_out`` says what cannot be changed, and why.
-    """
+    """A judge, the same with one thing changed by what was changed, and what cannot be changed."""
 
     judge: ModelJudge
     others: Mapping[str, ModelJudge]
@@ -87,11 +84,9 @@ class JudgeSensitivity:
 
     @property
     def failed(self) -> int:
-        """Answers without a verdict, over all changes."""
         return sum(one.failed for one in self.figures)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
         return asdict(self)
 
 

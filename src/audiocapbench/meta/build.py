@@ -1,8 +1,7 @@
 """Builds a trial as BRACE did: pairs of captions that people and machines wrote, to be voted on.
 
 Of every clip: two people's captions (HH), a person's and a machine's (HM), two machines' (MM); in
-HM_2 and MM_2 the machine's caption is broken on purpose, and the answer is set. What a scorer
-cannot tell apart is left out before people are asked; what they disagree about, afterwards.
+HM_2 and MM_2 the machine's caption is broken on purpose, and the answer is set.
 """
 
 import random
@@ -61,10 +60,7 @@ class VotedPairs(NamedTuple):
 def build_pairs(
     captions: CaptionSet, machines: Mapping[str, Mapping[str, str]], seed: int
 ) -> tuple[list[CaptionPair], dict[str, tuple[str, str]]]:
-    """Pairs of every clip, on sides that the seed draws, and who wrote their captions.
-
-    ``machines`` has what systems wrote, by their names and by clip.
-    """
+    """Pairs of every clip, on sides that the seed draws, and who wrote their captions."""
     known = {clip.id for clip in captions.clips}
     for system, texts in machines.items():
         if not known & texts.keys():
@@ -137,8 +133,8 @@ def _break(
 def filter_pairs(pairs: Sequence[CaptionPair], scorer: PairScorer) -> list[CaptionPair]:
     """The pairs that a scorer can tell apart, so that people are not asked in vain.
 
-    Of a scorer that compares: those with the same choice in both orders. Of one that scores: all
-    but the quarter with the smallest differences. Where an answer was set, it must be chosen.
+    Of one that compares: those with the same choice in both orders; of one that scores: all but the
+    quarter with the smallest differences. Where an answer was set, it must be chosen.
     """
     choices = scorer.choose(pairs)
     if isinstance(scorer, PointwiseScorer):
@@ -196,5 +192,4 @@ def write_brace(path: Path, pairs: Sequence[CaptionPair]) -> None:
 
 
 def count_types(pairs: Sequence[CaptionPair]) -> dict[str, int]:
-    """How many pairs there are of each type."""
     return dict(sorted(Counter(pair.subtype for pair in pairs).items()))

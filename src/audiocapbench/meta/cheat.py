@@ -1,8 +1,7 @@
 """Cheating on trial: what captions that were made to score gain over the honest one of a clip.
 
-An attack knows the honest caption and the captions of other clips, never the references that both
-are held to. Each becomes the second caption of a pair whose first is the honest one, so that
-whatever scores captions one by one can be attacked.
+An attack knows the honest caption and the captions of other clips, never the references. It is
+the second caption of a pair whose first is the honest one.
 """
 
 import random
@@ -67,10 +66,9 @@ class HonestCaption(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AttackFigure:
-    """What one attack gains, in the scorer's own units; the interval is 95 %, over clips.
+    """What one attack gains, in the scorer's own units, on ``n`` of ``total`` clips.
 
-    ``wins`` is the share of clips in which it scores above the honest caption, in percent; ``n``
-    of ``total`` clips have both scores.
+    ``wins`` is the share of clips in which it scores above the honest caption, in percent.
     """
 
     attack: str
@@ -108,7 +106,6 @@ class CheatTrial:
         ]
 
     def document(self) -> dict[str, Any]:
-        """The trial as a JSON object."""
         attacks = {
             one.attack: {
                 "score": one.mean,
@@ -134,8 +131,7 @@ def honest_captions(
 ) -> list[HonestCaption]:
     """One honest caption a clip: a machine's, or a reference that is held to the others.
 
-    Clips are drawn by the seed. Of a clip with three references or more two are taken out, the
-    second for the attack that joins two captions.
+    Of a clip with three references or more two are taken out, the second for joined attacks.
     """
     lots = random.Random(seed)
     if predictions is None:
@@ -234,7 +230,6 @@ def cheat(scorer: PairScorer, pairs: Sequence[CaptionPair]) -> CheatTrial:
 
 
 def pointwise(scorer: PairScorer) -> PointwiseScorer:
-    """The scorer, where it scores captions one by one."""
     if not isinstance(scorer, PointwiseScorer):
         raise TrialError(
             f"{scorer.name} does not score captions one by one; cheat metric:, judge: or clap:"

@@ -66,11 +66,7 @@ def measure(counts: FloatArray) -> FloatArray:
 
 
 def measure_pairs(clips: Sequence[str], counts: FloatArray) -> Measures:
-    """Every measure with its 95 % interval, from the clip and the four counts of each pair.
-
-    The pairs of one clip count together. There is no value where a measure says nothing, and no
-    interval for too few clips.
-    """
+    """Every measure with its 95 % interval over clips, from the four counts of each pair."""
     n, own = len(counts), measure(counts.sum(axis=0))
     ones, zeros = counts[:, :2].sum(), counts[:, 2:].sum()
     # A mean over classes can be no surer than its smaller class lets it be.
@@ -94,14 +90,12 @@ def measure_pairs(clips: Sequence[str], counts: FloatArray) -> Measures:
 
 
 def always_second(counts: FloatArray) -> FloatArray:
-    """The counts of a scorer that always answers 1, on the same pairs."""
     ones, zeros = counts[..., :2].sum(axis=-1), counts[..., 2:].sum(axis=-1)
     none = np.zeros_like(ones)
     return np.stack([ones, none, zeros, none], axis=-1)
 
 
 def always_first(counts: FloatArray) -> FloatArray:
-    """The counts of a scorer that always answers 0, on the same pairs."""
     return always_second(counts)[..., [1, 0, 3, 2]]
 
 
@@ -120,15 +114,13 @@ def _mean(values: FloatArray) -> FloatArray:
 class PositionBias(NamedTuple):
     """What the order of the captions does to a scorer that was asked both ways, in percent.
 
-    ``consistency`` is the share of pairs whose two answers agree; ``first`` that of choices that
-    fall on the caption that stood first: 50 has no bias, and None is a scorer that never chose.
+    ``first`` is the share of choices of the caption that stood first: 50 has no bias.
     """
 
     consistency: float
     first: float | None
 
     def __str__(self) -> str:
-        """In a line."""
         first = "–" if self.first is None else f"{self.first:.1f} %"
         same = f"the same in both orders {self.consistency:.1f} %"
         return f"{same}, the caption shown first chosen {first}"

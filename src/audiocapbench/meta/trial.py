@@ -270,10 +270,7 @@ def try_controls(
 
 
 def control_notes(trials: Sequence[ScorerTrial], controls: Sequence[ScorerTrial]) -> list[str]:
-    """Where a control tells too much: turned round, or above a scorer on the published measure.
-
-    Controls that go by the caption's place are left out; each trial speaks of constant answers.
-    """
+    """Where a control tells too much: turned round, or above a scorer on the published measure."""
     tried = [one for one in trials if one.scorer.startswith("control:")]
     reading = [one for one in (*tried, *controls) if one.scorer not in _BY_PLACE]
     notes = []

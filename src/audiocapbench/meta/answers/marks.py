@@ -1,7 +1,6 @@
 """Rewrites a model's answer so that every way to speak of a caption becomes one letter.
 
-It finds who is spoken of: the first caption, the second, both, neither, or nobody because the
-answer says that it cannot decide. Patterns and words are those of patterns.toml.
+Patterns and words are those of patterns.toml.
 """
 
 import re

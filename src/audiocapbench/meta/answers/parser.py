@@ -1,9 +1,8 @@
 """Reads which caption a model's free-text answer chooses for certain.
 
-A choice that is stated in so many words counts, not the reasons for it: a verdict in words that all
-are known, where nothing else that the answer says may turn it round. A turn needs words of its own:
-whatever supposes, reports, asks or takes back, contradicts itself or refuses, and each clause about
-a caption that is not understood, leaves the answer to a reader, or unknown.
+What counts is a verdict in words that all are known, where nothing else that the answer says may
+turn it round: whatever supposes, reports, asks, takes back, contradicts itself or refuses, and each
+clause about a caption that is not understood, leaves the answer to a reader, or unknown.
 """
 
 import re
@@ -48,10 +47,7 @@ _OFTEN = {
 
 
 def read_answer(answer: str, first: str, second: str, labels: Labels | None = None) -> Choice:
-    """What an answer to a question about two captions chooses for certain, else unknown.
-
-    The question called the captions A and B, or as the labels say.
-    """
+    """What an answer to a question about two captions chooses for certain, else unknown."""
     labels = labels or Labels()
     text = P["fence"].sub("", ends_of(without_thoughts(answer) or "", LONGEST, "\n")).strip()
     if P["crossed"].search(text):

@@ -3,8 +3,7 @@
 What a text-only scorer could see is length, the rarity of nouns, how likely words are alone, after
 one another and together, and the words themselves. As many captions as possible get one of their
 candidates, so that each of these speaks as often for the false caption as for the true one: a
-linear programme. Counts are of the package's captions (``likelier`` reads the same n-grams) and of
-the set's, without one clip's: who has read other captions has not read these.
+linear programme. Counts are of the package's captions and of the set's, without one clip's.
 """
 
 import random
@@ -128,11 +127,7 @@ def _level(
 def placed(
     pairs: Sequence[CorruptedPair], draw: random.Random
 ) -> list[tuple[CorruptedPair, Preference]]:
-    """Every pair with the place of its true caption: each place half of the time.
-
-    The halves are level among pairs in which the true caption is longer, shorter or as long, so
-    that length and place together tell nothing either.
-    """
+    """Every pair with the place of its true caption, each half of the time for any length."""
     drawn = list(pairs)
     draw.shuffle(drawn)
     drawn.sort(key=_longer)
@@ -144,10 +139,7 @@ def placed(
 
 
 def differences_of(texts: Sequence[str], others: Sequence[str]) -> Any:
-    """What each text has more than its other, as a sparse table of shape (texts, features).
-
-    Features are counts of words, the first and the last word, commas, and lengths.
-    """
+    """What each text has more than its other: a sparse table of words, ends, commas and lengths."""
     from scipy.sparse import csr_matrix
 
     def counts(text: str) -> Counter[str]:
@@ -298,10 +290,7 @@ class CaptionEvidence:
 
 
 def _log_chances(seen: Sequence[FloatArray], total: int) -> Iterator[FloatArray]:
-    """The log of every word's chance, alone, after one word and after two; each leans on the last.
-
-    ``seen`` is how often the runs that end there are met, by length.
-    """
+    """The log of every word's chance, alone, after one word and after two, from runs ``seen``."""
     chances = (seen[0] + 0.5) / (total + _UNMET)
     yield np.log(chances)
     for shorter, own in pairwise(seen):

@@ -2,7 +2,6 @@
 
 Of each caption it makes several; what the rules can make of it is put beside them. What cannot be
 right is refused, the model says of the rest which is good, and one is taken that levels the set.
-Answers are kept in the store like those of any run: the same command asks only what is missing.
 """
 
 import hashlib
@@ -83,10 +82,7 @@ _Key = tuple[str, int]
 def make_by_model(
     captions: CaptionSet, model: Model, settings: TrialSettings, wanted: CorruptionSettings
 ) -> list[CorruptionResult]:
-    """Have a model make captions wrong and check them, refuse what is no use, and level the rest.
-
-    Where it is stopped, as by a spent budget, answers are kept.
-    """
+    """Have a model make captions wrong and check them, refuse what is no use, and level the rest."""
     tasks = _tasks(captions, wanted)
     made, rejected = _first_pass(captions, tasks, model, settings)
     tried = Counter(task.kind for task in tasks)
@@ -243,10 +239,7 @@ def _read(outcome: Outcome, task: _CaptionTask) -> list[CorruptedPair]:
 
 
 def read_caption(value: Scalar, kind: Corruption, caption: ReferenceCaption) -> list[CorruptedPair]:
-    """The pairs that a caption makes; RejectedError where it cannot be what was asked for.
-
-    A caption that lacks an event is held to every other reference that names it.
-    """
+    """The pairs that a caption makes; RejectedError where it cannot be what was asked for."""
     if value is None:
         raise RejectedError("the model said that it cannot be done")
     if not isinstance(value, str) or not value.strip():

@@ -106,10 +106,7 @@ class CaptionSet:
 
 @dataclass(frozen=True, slots=True)
 class CorruptedPair:
-    """A true caption of a clip and one that was made wrong, or less complete, in the plain form.
-
-    ``sources`` are the references that they were made from; the first is the one that was changed.
-    """
+    """A true caption and one made wrong of ``sources``, references of which the first was changed."""
 
     kind: Corruption
     clip: CaptionedClip

@@ -1,11 +1,9 @@
 """Captions as events, and captions with an event too many, without the main one, or out of order.
 
-A clause has a subject and a verb of sound. This is no parser: what it does not understand is left
-alone. ``added``: one event of a caption gives way to one of another clip, told in the same form.
-``dropped``: a caption loses the event that most other references name, and is compared with another
-reference that names it: it is not wrong, it is worse. ``order``: the same events, another story.
-Whole clauses change places ("a dog barks, then a man speaks"), or what one subject does ("a man
-coughs and then laughs"); around "followed by", verbs change places with their forms.
+A clause has a subject and a verb of sound; what is not understood is left alone. ``added``: one
+event of a caption gives way to one of another clip, told in the same form. ``dropped``: a caption
+loses the event that most other references name, and is compared with one that names it: it is not
+wrong, it is worse. ``order``: clauses, or the deeds of one subject, change places.
 """
 
 import random

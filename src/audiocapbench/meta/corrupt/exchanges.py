@@ -229,10 +229,7 @@ def _reads_well(slot: Slot, own: Noun, families: set[str]) -> bool:
 
 
 def suggest_nouns(captions: CaptionSet) -> Iterator[CorruptedPair]:
-    """What a model may choose from: nouns of one sort, and sources with what they are heard to do.
-
-    Whether they fit is for the model to say; that no reference may mean them is known.
-    """
+    """What a model may choose from: nouns and deeds that no reference means; whether they fit it says."""
     deeds: dict[str, Counter[Tokens]] = defaultdict(Counter)
     places = [(caption, *deed) for caption in captions.captions for deed in _deeds(caption.tokens)]
     for caption, start, end, form in places:

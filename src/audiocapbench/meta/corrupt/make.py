@@ -46,8 +46,8 @@ _DRAWS = 25
 class CorruptionResult:
     """The pairs of one kind, and what was changed in each (``corruptions``).
 
-    ``captions`` were tried. Those ``left_out`` would have read odd, tipped the balance, or were
-    too many; ``rejected`` is what a model gave and was refused, by reason.
+    Captions ``left_out`` would have read odd, tipped the balance, or were too many; ``rejected`` is
+    what a model gave and was refused, by reason.
     """
 
     kind: Corruption
@@ -187,8 +187,7 @@ def _accuracy(credits: FloatArray, clips: NDArray[np.object_]) -> ControlAccurac
 def check_trained(made: Sequence[CorruptionResult], seed: int) -> dict[str, ControlAccuracy]:
     """Accuracy of a linear classifier on words and lengths, by kind and over all.
 
-    It is trained on the pairs of one half of the clips and tried on the others, both ways, in
-    several splits. Kinds with too few pairs are left out.
+    It is trained on one half of the clips and tried on the other, both ways, in several splits.
     """
     large = [one for one in made if len(one.pairs) >= _FEWEST_TO_TRAIN]
     found = {str(one.kind): _trained(one.pairs, seed) for one in large}
@@ -219,10 +218,7 @@ def _trained(pairs: Sequence[CaptionPair], seed: int) -> ControlAccuracy:
 
 
 def warnings(controls: Check, trained: Mapping[str, ControlAccuracy]) -> list[str]:
-    """One sentence for everything that reads more than it may, or less, as surely as pairs can say.
-
-    What stays below chance is warned about too: the answer can be had by turning it round.
-    """
+    """One sentence for everything that reads surely more than it may, or less: that can be turned."""
     figures = [
         (_NEAR, name, group, controls[group][name]) for group in controls for name in CONTROLS
     ]

@@ -1,7 +1,6 @@
 """Captions as words and back, and the words that the rules know, read from words.toml.
 
-Both captions of a pair have one plain form, so that no mark tells true from made wrong: single
-spaces, a capital first letter, one final full stop, "a" or "an" as the next word asks.
+Both captions of a pair have one plain form, so that no mark tells true from made wrong.
 """
 
 import re

@@ -160,10 +160,7 @@ def _without(references: Iterable[str], *captions: str) -> tuple[str, ...]:
 
 
 def _filled(references: tuple[str, ...]) -> tuple[str, ...]:
-    """At least four references, repeated from the start: as the published figures were made.
-
-    A caption is left with fewer where people wrote the same words twice.
-    """
+    """At least four references, repeated from the start: as the published figures were made."""
     if not references or len(references) >= _FEWEST_REFERENCES:
         return references
     return (references * _FEWEST_REFERENCES)[:_FEWEST_REFERENCES]
@@ -275,10 +272,8 @@ def project_pairs(store: Store, project: str) -> list[CaptionPair]:
 class PairFileKind(NamedTuple):
     """A kind of pair file.
 
-    Captions are left ``as_is`` unless the user says otherwise where people voted on them: what they
-    saw is what is scored. ``undecided_leave``: pairs without an answer are dropped at once; FENSE
-    keeps them in the corpus that word weights come from. Votes must add up to ``least``, one way or
-    the other, for a pair to have an answer.
+    Where people voted, captions are left ``as_is``: what they saw is scored. FENSE keeps pairs without
+    an answer in the corpus that word weights come from. Votes must add up to ``least``.
     """
 
     read: Callable[[Path], list[CaptionPair]]
@@ -298,10 +293,7 @@ KINDS: Mapping[str, PairFileKind] = {
 
 
 def read_pairs(kind: str, paths: Sequence[Path], least: int | None = None) -> list[CaptionPair]:
-    """All pairs of some files, with and without an answer.
-
-    What votes must add up to (``least``) is the kind's, unless it is given.
-    """
+    """All pairs of some files; what votes must add up to (``least``) is the kind's unless given."""
     if kind not in KINDS:
         near = did_you_mean(kind, KINDS, "there are")
         raise TrialError(f"there are no pairs of kind {kind!r}{near}")

@@ -88,7 +88,6 @@ class PairSet:
         return tuple(pair for pair in self.pairs if pair.answer is not None)
 
     def normalised(self) -> "PairSet":
-        """The set with every caption and reference normalised."""
         changed = tuple(
             replace(
                 pair,
@@ -103,10 +102,7 @@ class PairSet:
 
 
 def normalised(text: str) -> str:
-    """The text without the marks of who wrote it: stray white space and the final full stop.
-
-    A text of nothing else keeps its full stops, so that no caption vanishes.
-    """
+    """The text without stray white space and, unless it is nothing else, the final full stop."""
     flat = " ".join(text.split())
     return flat.rstrip(". ") or flat
 
@@ -122,10 +118,7 @@ def references(pairs: Sequence[CaptionPair]) -> list[tuple[str, ...]]:
 
 
 class Agreement(NamedTuple):
-    """Fleiss' kappa over the votes of all pairs, and of those that are kept.
-
-    None where there is nothing to agree on, or where pairs have different numbers of votes.
-    """
+    """Fleiss' kappa over the votes of all pairs and of those kept; None for nothing to agree on."""
 
     before: float | None
     after: float | None
@@ -140,10 +133,7 @@ def preferred(votes: Sequence[int], least: int = 1) -> Preference | None:
 
 
 def agreement(pairs: Iterable[CaptionPair], least: int = AGREED) -> Agreement:
-    """How far people agree before and after pairs without a clear vote are left out.
-
-    Pairs whose answer was set when they were made are no evidence of agreement.
-    """
+    """How far people agree before and after unclear votes are left out; set answers are no vote."""
 
     def kappa(votes: Sequence[Sequence[int]]) -> float | None:
         if len({len(one) for one in votes}) != 1 or len(votes[0]) < 2:
@@ -171,10 +161,7 @@ def check_form(path: Path, forms: Sequence[str] = (*TABLES, ".json")) -> None:
 def pair_table(
     suffix: str, pairs: Sequence[CaptionPair], columns: Sequence[str], more: Iterable[Sequence[str]]
 ) -> str:
-    """A row a pair, with further columns, what stands in them (``more``), and references.
-
-    JSON lines hold the same fields, and references as a list.
-    """
+    """A row a pair with further columns, what stands in them (``more``), and references."""
     names = [*_COLUMNS, *columns]
     rows = []
     for one, further in zip(pairs, more, strict=True):

@@ -39,10 +39,7 @@ _TOP = 20
 
 @dataclass(frozen=True, slots=True)
 class PairwisePrompt:
-    """A prompt with ``{first}``, ``{second}`` and perhaps ``{references}``.
-
-    Its name is such as ``simple-tie``, or the file's; labels are what it calls the captions.
-    """
+    """A prompt with ``{first}``, ``{second}`` and perhaps ``{references}``; how it is answered."""
 
     name: str
     template: str

@@ -78,11 +78,7 @@ def read_word(reply: str) -> Choice | None:
 
 
 class OrderChoices(NamedTuple):
-    """One order of the captions: choices by position, and questions without an answer by status.
-
-    The parser was ``certain`` of so many. The reader was given the ``read`` answers: it named a
-    caption or a tie for the decided, and did not keep to one word, or failed, for the unusable.
-    """
+    """One order: choices, failures by status, and answers that parser and reader could read."""
 
     choices: list[Choice]
     failures: Counter[str]
@@ -96,14 +92,10 @@ class OrderChoices(NamedTuple):
 class PairwiseDiagnostics:
     """How a model behaved as a judge of pairs, in all orders together.
 
-    Attributes:
-        first_position: Share of the caption that stood first, among answers that chose one. In
-            both orders together a judge without position bias is at one half; in one order alone
-            it says nothing of bias, because the better caption may stand first more often.
-        consistency: Share of pairs whose two answers name the same caption or both tie, an
-            unknown never agrees; None unless both orders were asked.
-        unknown: Share of questions without a readable choice, failed ones among them.
-        positions: How often answers chose the first position, the second, a tie, or nothing.
+    ``first_position`` is the share of the caption that stood first among answers that chose one: in
+    both orders together a judge without position bias is at one half; in one order alone it says
+    nothing of bias. ``consistency`` is the share of pairs whose two answers agree, and ``unknown``
+    that of questions without a readable choice, failed ones among them.
     """
 
     prompt: str
@@ -120,7 +112,6 @@ class PairwiseDiagnostics:
     read_unusable: int = 0
 
     def lines(self) -> list[str]:
-        """The same in words, a line each."""
         bias = "position bias: " if self.orders > 1 else ""
         found = [f"{bias}the caption shown first is chosen {_shown(self.first_position)}"]
         if self.consistency is not None:
@@ -140,7 +131,6 @@ class PairwiseDiagnostics:
         return found
 
     def document(self) -> dict[str, Any]:
-        """The same as plain data."""
         shares = {
             name: getattr(self, name) for name in ("first_position", "unknown", "consistency")
         }
@@ -151,7 +141,6 @@ class PairwiseDiagnostics:
 
 
 def _shown(share: Estimate) -> str:
-    """A share in percent, with its interval and its count."""
     if share.value is None:
         return "– (nothing to count)"
     text = f"{100 * share.value:.1f} %"
@@ -219,7 +208,6 @@ class PairwiseScorer(PairScorer):
         )
 
     def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
-        """Its choices with the captions in their own order, as published."""
         return self._orders(pairs)[0].choices
 
     def choose_swapped(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:

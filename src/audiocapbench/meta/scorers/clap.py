@@ -50,11 +50,9 @@ class _ClapOptions(BaseModel):
 
 
 class ClapScorer(PointwiseScorer):
-    """Scores captions against their clip.
+    """Scores captions against their clip; ``missing`` says why clips were not heard.
 
-    Plain CLAP (``windows=crop``) chooses by the mean score over its seeds; how much one seed
-    would have mattered is told by ``spread``. A pair whose clip is missing is left unknown, and
-    ``missing`` says why, by the name that the pairs give the clip.
+    Plain CLAP (``windows=crop``) chooses by the mean score over its seeds.
     """
 
     def __init__(
@@ -78,7 +76,6 @@ class ClapScorer(PointwiseScorer):
         self._batch = batch
 
     def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
-        """Scores of both captions of each pair, as means over seeds."""
         first, second = np.split(self._by_seed(pairs).mean(axis=0), 2)
         return first, second
 
@@ -93,7 +90,6 @@ class ClapScorer(PointwiseScorer):
     def diagnostics(
         self, pairs: Sequence[CaptionPair], headline: str, measure: Measure
     ) -> Diagnostics:
-        """How much a seed matters, and which clips were not heard."""
         notes: list[str] = []
         data: dict[str, Any] = {}
         if self.signature.get("windows") == "crop":
@@ -151,15 +147,7 @@ class ClapScorer(PointwiseScorer):
 
 
 def create_clap_scorer(text: str, settings: TrialSettings) -> ClapScorer:
-    """Make the scorer of an audio-text encoder with options in brackets, such as ``laion``.
-
-    Options are windows (slide or crop), window and hop (seconds), seeds, references (yes or no),
-    device (auto, cpu or cuda) and batch; others belong to the encoder.
-
-    Raises:
-        TrialError: An option makes no sense, or there is no folder of clips.
-        MetricError: There is no such encoder, or it is not on this disk.
-    """
+    """Make the scorer of an audio-text encoder with options in brackets, such as ``laion``."""
     name = parse_name(text)
     try:
         own = _ClapOptions.model_validate(dict(name.options))

@@ -32,12 +32,10 @@ class ControlScorer(PairScorer):
         self._rule = rule
 
     def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
-        """Choose by the rule."""
         return self._rule(pairs)
 
 
 def create_control(name: str, settings: TrialSettings) -> ControlScorer:
-    """Make the control of a name."""
     if name == "random":
         full = sign("control-random", seed=settings.seed)
         return ControlScorer("control:random", full, partial(_random, settings.seed))
@@ -68,10 +66,7 @@ def _random(seed: int, pairs: Sequence[CaptionPair]) -> list[Choice]:
 
 
 def _rarer_noun(pairs: Sequence[CaptionPair]) -> list[Choice]:
-    """Rarity is counted in the captions and references of these very pairs.
-
-    Nouns are the words that name what makes a sound, as the elements judge reads them.
-    """
+    """Rarity is counted in these very pairs; nouns are sources, as the elements judge reads them."""
     from audiocapbench.metrics.elements.splitting import split
     from audiocapbench.metrics.elements.words import ElementKind
     from audiocapbench.metrics.porter import stem

@@ -1,10 +1,9 @@
 """Choices and scores that were made elsewhere, from a file: CSV, JSON lines, JSON or Parquet.
 
-A row is about the pair of its ``id``, else about the pair of its two captions; where its captions
-stand in the other order, so do its choice and its scores. ``choices:FILE`` has
-a ``choice``: a, b, 0, 1, first, second, tie, or the answer of a model in its own words; what
-``--per-pair`` wrote of one scorer is read too.
-``scores:FILE`` has ``score_a`` and ``score_b`` of a pair, or the ``score`` of a ``caption``.
+A row is about the pair of its ``id``, else of its two captions, in either order. ``choices:FILE``
+has a ``choice``: a, b, 0, 1, first, second, tie, or the answer of a model in its own words; what
+``--per-pair`` wrote of one scorer is read too. ``scores:FILE`` has ``score_a`` and ``score_b`` of a
+pair, or the ``score`` of a ``caption``.
 """
 
 import hashlib
@@ -66,7 +65,6 @@ class ChoicesFile(PairScorer):
         self.signature = sign("choices", file=_hash(self._path), parser=RULES)
 
     def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
-        """The file's choices of these pairs."""
         known = _read(self._path, _told_choice, "choice")
         plain = {_plain(row.value) for row in known.values()}
         if "2" in plain and "0" not in plain:
@@ -93,7 +91,6 @@ class ScoresFile(PointwiseScorer):
         self.signature = sign("scores", file=_hash(self._path), compare="float32")
 
     def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
-        """Scores of the first captions and of the second; NaN where the file has none."""
         known = _read(self._path, _scores, "score_a and score_b, or caption and score")
         rows = []
         for pair, row, turned in _rows_of(pairs, known, self._path):

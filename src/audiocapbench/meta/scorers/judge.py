@@ -1,7 +1,7 @@
 """A judge on trial: every caption is judged alone, and the higher overall score wins.
 
-A judge that is a model is asked through the store: captions become the answers of a run, so that
-what was judged and paid for is kept, and a stopped trial goes on where it was.
+A model is asked through the store: captions become the answers of a run, so that what was judged
+is kept, and a stopped trial goes on where it was.
 """
 
 import hashlib
@@ -128,10 +128,7 @@ class JudgeScorer(PointwiseScorer):
 
 
 def _captions_of(pairs: Sequence[CaptionPair]) -> list[tuple[str, JudgeInput]]:
-    """The clip and the caption of every pair, first captions before second ones.
-
-    What names a caption is the same for the same words, in any file.
-    """
+    """The clip and the caption of every pair, first captions first; words alone name a caption."""
     cases = []
     sides = zip([*pairs, *pairs], captions(pairs), references(pairs), strict=True)
     for pair, text, held_to in sides:
@@ -152,5 +149,4 @@ class _CaptionModel(SimpleModel):
         self._cases = cases
 
     async def answer(self, question: Question) -> Reply:
-        """The caption of this sample."""
         return Reply(self._cases[question.sample_id].prediction)

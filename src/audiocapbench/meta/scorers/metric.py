@@ -16,10 +16,9 @@ from audiocapbench.signature import sign
 class MetricScorer(PointwiseScorer):
     """Scores captions with a metric; word weights come from all pairs together.
 
-    Protocol ``plain`` scores all captions as one corpus. ``fense`` does as the published figures
-    were made: first and second captions apart, pairs of machines apart from the others, and for
-    these the mean over all sets of references with one left out, so that every n-gram metric is
-    held to as many references everywhere.
+    ``fense`` does as the published figures were made: first and second captions apart, pairs of
+    machines apart from the others, and for these the mean over all sets of references with one left
+    out, so that every n-gram metric is held to as many references everywhere.
     """
 
     needs_corpus = True
@@ -49,7 +48,6 @@ class MetricScorer(PointwiseScorer):
         return first, second
 
     def _scores(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
-        """Of a caption that is held to several sets of references, the mean over them."""
         fense = self._protocol == "fense"
         places: list[int] = []
         rows: list[tuple[str, str, tuple[str, ...]]] = []

@@ -51,14 +51,8 @@ _SWAPPED = {Choice.FIRST: Choice.SECOND, Choice.SECOND: Choice.FIRST}
 class TrialSettings(AskContext):
     """How scorers are made and asked; all of them share one store and one budget.
 
-    Attributes:
-        data: Folder with the clips, for scorers that hear them.
-        follow_links: Whether clips may be links that lead out of that folder.
-        prompt: Name of the prompt that a model is asked to compare with, unless there is a file.
-        swap: Whether models are asked in both orders.
-        answer: The form in which models give their choice.
-        reader: Model that reads free-text answers where the parser is not certain, or all.
-        protocol: How metrics are held to references: plainly, or in the manner of FENSE.
+    ``data`` is the folder of the clips; a ``reader`` is a model that reads free-text answers where
+    the parser is not certain, or all; ``protocol`` is how metrics are held to references.
     """
 
     data: Path | None = None
@@ -83,10 +77,7 @@ class TrialSettings(AskContext):
 
 
 class Diagnostics(NamedTuple):
-    """What a scorer says beyond its choices, in words and as plain data.
-
-    ``failed`` is how many captions, clips or questions got no answer.
-    """
+    """What a scorer says beyond its choices, and how many captions, clips or questions failed."""
 
     notes: tuple[str, ...] = ()
     data: Mapping[str, Any] | None = None
@@ -94,11 +85,10 @@ class Diagnostics(NamedTuple):
 
 
 class PairScorer(ABC):
-    """Chooses one caption of each pair; a subclass gives ``choose``.
+    """Chooses one caption of each pair; ``latest`` is what it says of its latest choosing.
 
     One with ``needs_corpus`` is also shown pairs without an answer, which belong to its corpus; one
-    that ``sees_both`` captions at once can be asked in both orders. ``latest`` is what it says of
-    its latest choosing.
+    that ``sees_both`` captions at once can be asked in both orders.
     """
 
     name: str
@@ -138,7 +128,6 @@ class PointwiseScorer(PairScorer):
         """Scores of the first captions and of the second; NaN where there is none."""
 
     def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
-        """The caption with the higher score; unknown where one has none."""
         return higher(*self.score(pairs)) if pairs else []
 
 
