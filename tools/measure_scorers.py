@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.meta.measures import Measures
 from audiocapbench.meta.pairs.files import pair_set, read_pairs
 from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, TrialSettings, create_scorer
-from audiocapbench.meta.trial import ScorerTrial, try_scorer
+from audiocapbench.meta.trial import Measures, ScorerTrial, try_scorer
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "which-metric.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"

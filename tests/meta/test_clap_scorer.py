@@ -140,11 +140,11 @@ def test_plain_clap_tells_what_each_seed_would_choose(settings: TrialSettings) -
         return choices.count(Choice.FIRST) / len(choices)
 
     shares = [firsts(choices) for choices in by_seed]
-    spread = scorer.spread(pairs, firsts)
-    assert spread.mean == pytest.approx(np.mean(shares))
-    assert (spread.minimum, spread.maximum) == (min(shares), max(shares))
     told = scorer.diagnostics(pairs, "accuracy", firsts)
     assert told.data is not None
+    spread = told.data["over_seeds"]["accuracy"]
+    assert spread["mean"] == pytest.approx(np.mean(shares))
+    assert (spread["minimum"], spread["maximum"]) == (min(shares), max(shares))
     assert told.data["ensemble"] == {"accuracy": firsts(scorer.choose(pairs)), "seeds": 5}
     assert "of a single seed" in told.notes[0]
     assert "of the ensemble of 5 seeds" in told.notes[0]

@@ -11,6 +11,12 @@ from audiocapbench.meta.corrupt.captions import (
     CorruptedPair,
     Corruption,
     caption_set,
+    excluding,
+    nouns,
+    plain_form,
+    tokens_of,
+    unlike,
+    written,
 )
 from audiocapbench.meta.corrupt.events import (
     FINITE,
@@ -31,14 +37,6 @@ from audiocapbench.meta.corrupt.exchanges import (
     is_other_number,
 )
 from audiocapbench.meta.corrupt.make import CorruptionSettings, make_pairs
-from audiocapbench.meta.corrupt.words import (
-    excluding,
-    nouns,
-    plain_form,
-    tokens_of,
-    unlike,
-    written,
-)
 
 
 def captions(*clips: Sequence[str]) -> CaptionSet:

@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, Corruption, caption_set
+from audiocapbench.meta.corrupt.captions import (
+    CaptionSet,
+    CorruptedPair,
+    Corruption,
+    caption_set,
+    plain_form,
+)
 from audiocapbench.meta.corrupt.make import (
     ControlAccuracy,
     CorruptionResult,
@@ -18,7 +24,6 @@ from audiocapbench.meta.corrupt.make import (
     make_pairs,
     warnings,
 )
-from audiocapbench.meta.corrupt.words import plain_form
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.controls import CONTROLS
 from audiocapbench.stats import Interval

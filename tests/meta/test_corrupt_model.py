@@ -23,9 +23,9 @@ from audiocapbench.meta.corrupt.captions import (
     Corruption,
     ReferenceCaption,
     caption_set,
+    tokens_of,
 )
 from audiocapbench.meta.corrupt.make import CorruptionResult, CorruptionSettings
-from audiocapbench.meta.corrupt.words import tokens_of
 from audiocapbench.meta.scorers.scorer import TrialSettings
 from audiocapbench.models import create_model
 from audiocapbench.store import Store

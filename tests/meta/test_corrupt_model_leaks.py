@@ -15,9 +15,15 @@ import numpy as np
 import pytest
 
 from audiocapbench.meta.corrupt.by_model import make_by_model
-from audiocapbench.meta.corrupt.captions import Corruption, caption_set
+from audiocapbench.meta.corrupt.captions import (
+    Corruption,
+    caption_set,
+    nouns,
+    tokens_of,
+    words_of,
+    written,
+)
 from audiocapbench.meta.corrupt.make import CorruptionSettings, check_controls
-from audiocapbench.meta.corrupt.words import nouns, tokens_of, words_of, written
 from audiocapbench.meta.scorers.scorer import TrialSettings
 from audiocapbench.metrics.elements.words import kind_of
 from audiocapbench.models import create_model

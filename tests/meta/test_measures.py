@@ -6,18 +6,19 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import TrialError
-from audiocapbench.meta.measures import (
+from audiocapbench.meta.pairs.pair import CaptionPair, PairSet, agreement, preferred
+from audiocapbench.meta.scorers.scorer import Choice, PairScorer, PointwiseScorer, higher
+from audiocapbench.meta.trial import (
     NAMES,
+    ScorerTrial,
     always_first,
     always_second,
     count,
     measure,
     measure_orders,
     measure_pairs,
+    try_scorer,
 )
-from audiocapbench.meta.pairs.pair import CaptionPair, PairSet, agreement, preferred
-from audiocapbench.meta.scorers.scorer import Choice, PairScorer, PointwiseScorer, higher
-from audiocapbench.meta.trial import ScorerTrial, try_scorer
 from audiocapbench.signature import sign
 
 FIRST, SECOND, TIE, UNKNOWN = Choice

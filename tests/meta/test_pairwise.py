@@ -13,11 +13,10 @@ import pytest
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget
 from audiocapbench.errors import FatalError, ModelError, TrialError, TrialStoppedError
-from audiocapbench.meta.measures import agreed
 from audiocapbench.meta.pairs.pair import Agreement, CaptionPair, PairSet
 from audiocapbench.meta.pairwise.scorer import PairwiseScorer, create_pairwise
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, TrialSettings
-from audiocapbench.meta.trial import ScorerTrial, trial_document, try_scorer
+from audiocapbench.meta.trial import ScorerTrial, agreed, trial_document, try_scorer
 from audiocapbench.report.trial import trial_tables
 from audiocapbench.store import Store
 from audiocapbench.table import Table

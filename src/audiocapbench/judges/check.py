@@ -176,8 +176,8 @@ class StyleShift:
 class JudgeCheck:
     """What the study found; None where a measure says nothing.
 
-    ``kappa`` is Fleiss' over rounds and kinds; ``length_correlation`` is of ranks, within kinds; with
-    ``left_in`` a right answer is the only reference itself, which was left in.
+    ``kappa`` is Fleiss' over rounds and kinds; ``length_correlation`` is of ranks, within kinds.
+    With ``left_in`` a right answer is the only reference itself.
     """
 
     judge: str

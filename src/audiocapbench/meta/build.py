@@ -14,10 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from audiocapbench.errors import DatasetError
-from audiocapbench.meta.corrupt.captions import CaptionedClip, CaptionSet, Corruption
+from audiocapbench.meta.corrupt.captions import (
+    CaptionedClip,
+    CaptionSet,
+    Corruption,
+    plain_form,
+    words_of,
+)
 from audiocapbench.meta.corrupt.make import RULES
-from audiocapbench.meta.corrupt.words import plain_form, words_of
-from audiocapbench.meta.measures import CHOSEN, agreeing
 from audiocapbench.meta.pairs.files import BRACE_MAIN, read_csv_pairs
 from audiocapbench.meta.pairs.pair import (
     AGREED,
@@ -30,6 +34,7 @@ from audiocapbench.meta.pairs.pair import (
     write_clips,
 )
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, PointwiseScorer
+from audiocapbench.meta.trial import CHOSEN, agreeing
 
 HUMAN, BROKEN = "human", "broken"
 # A caption without its main event is not broken.

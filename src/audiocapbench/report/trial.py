@@ -5,9 +5,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from audiocapbench.meta.measures import NAMES, ORDERS
 from audiocapbench.meta.pairs.pair import Agreement, PairSet
-from audiocapbench.meta.trial import ScorerTrial
+from audiocapbench.meta.trial import NAMES, ORDERS, ScorerTrial
 from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.drawing import Bar, draw_bars
 from audiocapbench.report.page_file import render, source_hash, template_text, write_page

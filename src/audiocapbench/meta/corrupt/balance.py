@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair
-from audiocapbench.meta.corrupt.words import load_counts, words_of
+from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, load_counts, words_of
 from audiocapbench.meta.pairs.pair import Preference
 from audiocapbench.metrics.elements.words import ElementKind, kind_of
 from audiocapbench.metrics.fluency.likelihood import (

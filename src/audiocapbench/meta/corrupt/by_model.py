@@ -25,16 +25,19 @@ from audiocapbench.errors import ReplyError
 from audiocapbench.judges.quoting import as_data, fill
 from audiocapbench.judges.reply_json import Scalar, find_objects
 from audiocapbench.meta.corrupt.captions import (
+    EVENTFUL,
     LESS_COMPLETE,
     CaptionSet,
     CorruptedPair,
     Corruption,
     ReferenceCaption,
+    meaning_of,
+    plain_form,
+    words_of,
 )
 from audiocapbench.meta.corrupt.events import core, mentions
 from audiocapbench.meta.corrupt.exchanges import is_other_number, suggest_nouns
 from audiocapbench.meta.corrupt.make import RULES, CorruptionResult, CorruptionSettings, balanced
-from audiocapbench.meta.corrupt.words import EVENTFUL, meaning_of, plain_form, words_of
 from audiocapbench.meta.scorers.scorer import TrialSettings
 from audiocapbench.metrics.elements.words import kind_of
 from audiocapbench.metrics.fluency.likelihood import load_ngrams
@@ -82,7 +85,7 @@ _Key = tuple[str, int]
 def make_by_model(
     captions: CaptionSet, model: Model, settings: TrialSettings, wanted: CorruptionSettings
 ) -> list[CorruptionResult]:
-    """Have a model make captions wrong and check them, refuse what is no use, and level the rest."""
+    """Have a model make captions wrong and check them, refuse what is no use, level the rest."""
     tasks = _tasks(captions, wanted)
     made, rejected = _first_pass(captions, tasks, model, settings)
     tried = Counter(task.kind for task in tasks)

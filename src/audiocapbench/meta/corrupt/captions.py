@@ -1,22 +1,239 @@
-"""A caption set as corruptions see it, and the pairs that are made of it."""
+"""Captions as words and back, a caption set, and the pairs that are made of it.
 
+Both captions of a pair have one plain form, so that no mark tells true from made wrong. The words
+that the rules know are read from words.toml.
+"""
+
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
+from importlib import resources
+from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from audiocapbench.errors import DatasetError
-from audiocapbench.meta.corrupt.words import (
-    Tokens,
-    meaning_of,
-    plain_form,
-    tokens_of,
-    words_of,
-    written,
-)
+from audiocapbench.metrics.elements import words as element_words
+from audiocapbench.metrics.elements.words import ElementKind
+from audiocapbench.metrics.shipped import read_lists, word_set
+
+Tokens = tuple[str, ...]
+
+EVENTFUL = (ElementKind.SOURCE, ElementKind.EVENT)
+MARKS = frozenset(",.;")
+_LONGEST = 60  # rules for one sentence say little about captions of more words
+_TOKEN = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*|[,.;]")
+_SPACES = re.compile(r"\s+")
+_BEFORE_MARK = re.compile(r"\s+([,.;])")
+_AN_DESPITE_SPELLING = ("hour", "honest", "heir")
+_A_DESPITE_SPELLING = ("uni", "use", "usu", "one", "once", "eu", "ukulele", "user")
+_FILE = ("audiocapbench.meta.corrupt", "words.toml")
+
+meaning_of = lru_cache(maxsize=100_000)(element_words.meaning_of)
+"""What a word means, as the elements judge's thesaurus has it."""
+
+
+def plain_form(text: str) -> str:
+    """The text with single spaces, a capital first letter and one final full stop."""
+    flat = _BEFORE_MARK.sub(r"\1", _SPACES.sub(" ", text.replace("’", "'"))).strip(" .,;")
+    return f"{flat[:1].upper()}{flat[1:]}." if flat else ""
+
+
+def tokens_of(text: str) -> Tokens | None:
+    """Words and marks of a caption, the first word without its capital.
+
+    None where putting them together again would not give the caption: it holds digits, quotes or
+    letters that the rules know nothing about, or "a" where "an" belongs.
+    """
+    body = plain_form(text)[:-1]
+    tokens = _TOKEN.findall(body)
+    if not 1 < len(tokens) <= _LONGEST:
+        return None
+    tokens[0] = _without_capital(tokens[0])
+    first, *rest = body.split(" ")
+    same = _joined(tokens) == " ".join([_without_capital(first), *rest])
+    return tuple(tokens) if same else None
+
+
+def written(tokens: Sequence[str]) -> str:
+    """Words and marks as a caption in the plain form."""
+    return plain_form(_joined(tokens))
+
+
+def _joined(tokens: Sequence[str]) -> str:
+    """Words and marks as a text, with "a" or "an" as the next word asks."""
+    found = list(tokens)
+    for place, (word, following) in enumerate(pairwise(tokens)):
+        if word in ("a", "an") and following not in MARKS:
+            small = following.lower()
+            vowel = small[:1] in "aeiou" and not small.startswith(_A_DESPITE_SPELLING)
+            found[place] = "an" if vowel or small.startswith(_AN_DESPITE_SPELLING) else "a"
+    return _BEFORE_MARK.sub(r"\1", " ".join(found))
+
+
+def _without_capital(word: str) -> str:
+    return word if word[1:] != word[1:].lower() else word[:1].lower() + word[1:]
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a caption in lower case, without marks."""
+    plain = plain_form(text).lower()
+    return plain.replace(",", " ").replace(";", " ").rstrip(".").split()
+
+
+@cache
+def load_counts() -> dict[str, NDArray[np.integer[Any]]]:
+    """What comes with the package: hashes of frames, and how often words stand together."""
+    file = resources.files("audiocapbench.meta.corrupt") / "frames.npz"
+    with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
+def words(name: str) -> frozenset[str]:
+    """One of the lists as a set of words."""
+    return word_set(*_FILE, name)
+
+
+@cache
+def numbers(name: str) -> dict[Tokens, range]:
+    """Phrases of number and all that each may mean: of ``things``, or how many ``times``."""
+    return {
+        tuple(one.split("_")): range(int(least), int(most) + 1)
+        for (least, most), listed in _lines(name)
+        for one in listed.split()
+    }
+
+
+DETERMINERS, PRONOUNS, PREPOSITIONS = map(words, ("determiners", "pronouns", "prepositions"))
+JOINING, AUXILIARIES = map(words, ("joining", "auxiliaries"))
+
+
+class Noun(NamedTuple):
+    """A noun, a person or a thing by its sort, that sounds like its family.
+
+    ``number`` is ``one``, ``many`` or ``mass``; ``many`` is empty where it is not counted.
+    """
+
+    word: str
+    sort: str
+    family: str
+    number: str
+    one: str
+    many: str
+
+
+class VerbForm(NamedTuple):
+    """A verb as in "they bark", "it barks", "a dog barking"; ``form`` names one of the three."""
+
+    base: str
+    third: str
+    gerund: str
+    form: str
+
+
+class Quality(NamedTuple):
+    """A phrase and the side, 0 or 1, that it takes; only phrases of one line are exchanged.
+
+    ``frame`` is ``next``, ``last`` or ``free``; ``same_side`` are all words of its side.
+    """
+
+    phrase: Tokens
+    line: int
+    side: int
+    frame: str
+    same_side: frozenset[str]
+
+
+def _lines(name: str) -> Iterator[tuple[list[str], str]]:
+    """What stands before and after the colon of each line; an indented line goes on."""
+    for line in read_lists(*_FILE)[name].replace("\n ", " ").strip().splitlines():
+        head, _, tail = line.partition(":")
+        yield head.split(), tail
+
+
+@cache
+def nouns() -> dict[str, Noun]:
+    """All nouns of the table by the word."""
+    found: dict[str, Noun] = {}
+    for (sort, family), listed in _lines("nouns"):
+        for word in listed.split():
+            one, _, many = word.partition("/")
+            found[one] = Noun(one, sort, family, "one" if many else "mass", one, many)
+            if many:
+                found[many] = Noun(many, sort, family, "many", one, many)
+    return found
+
+
+@cache
+def _near(family: str) -> frozenset[str]:
+    """The family and all that may be mistaken for it."""
+    lines = [families for families, _ in _lines("near") if family in families]
+    return frozenset({family}.union(*lines))
+
+
+@cache
+def unlike(noun: Noun) -> tuple[Noun, ...]:
+    """All nouns of one sort and number that, in the place of one, are an error to be heard."""
+    alike = (one for one in nouns().values() if one[1:4:2] == (noun.sort, noun.number))
+    return tuple(one for one in alike if one.family not in _near(noun.family))
+
+
+@cache
+def excluding(family: str) -> frozenset[str]:
+    """Words that, in a reference, may mean this family: then it cannot be called wrong."""
+    near = [noun for noun in nouns().values() if noun.family in _near(family)]
+    found = {word for noun in near for word in (noun.word, noun.family)}
+    for generic, families in _lines("generic"):
+        if family in families.split():
+            found.update(generic)
+    return frozenset(found)
+
+
+@cache
+def verb_forms() -> dict[str, VerbForm]:
+    """Forms of all listed verbs, and of the auxiliaries, by the form."""
+    found: dict[str, VerbForm] = {}
+    doubling = words("doubling")
+    for base in read_lists(*_FILE)["verbs"].split():
+        third, gerund = f"{base}s", f"{base}{base[-1] if base in doubling else ''}ing"
+        if base.endswith(("s", "x", "z", "ch", "sh", "o")) and base not in ("moo", "coo"):
+            third = f"{base}es"
+        elif base.endswith("y") and base[-2] not in "aeiou":
+            third = f"{base[:-1]}ies"
+        if base.endswith("e") and not base.endswith(("ee", "oe", "ye")):
+            gerund = f"{base[:-1]}ing"
+        for word, form in ((third, "third"), (gerund, "gerund"), (base, "base")):
+            found[word] = VerbForm(base, third, gerund, form)
+    for one, many in (("is", "are"), ("was", "were"), ("has", "have")):
+        found[one] = VerbForm(many, one, "", "third")
+        found[many] = VerbForm(many, one, "", "base")
+    return found
+
+
+@cache
+def qualities() -> dict[str, list[Quality]]:
+    """All phrases of qualities by their first word, the longest first."""
+    same_side = {
+        axis: [frozenset(side.split()) for side in sides.split("|")]
+        for (axis,), sides in _lines("same_side")
+    }
+    found: dict[str, list[Quality]] = {}
+    for number, ((axis, frame), sides) in enumerate(_lines("opposites")):
+        for side, listed in enumerate(sides.split("|")):
+            for word in listed.split():
+                phrase = tuple(word.split("_"))
+                quality = Quality(phrase, number, side, frame, same_side[axis][side])
+                found.setdefault(phrase[0], []).append(quality)
+    for known in found.values():
+        known.sort(key=lambda quality: -len(quality.phrase))
+    return found
+
 
 LESS_COMPLETE = "less complete, not false"
 """A caption that lacks an event says nothing wrong; it says less."""
@@ -106,7 +323,7 @@ class CaptionSet:
 
 @dataclass(frozen=True, slots=True)
 class CorruptedPair:
-    """A true caption and one made wrong of ``sources``, references of which the first was changed."""
+    """A true caption and one made wrong; of ``sources``, the references, the first was changed."""
 
     kind: Corruption
     clip: CaptionedClip

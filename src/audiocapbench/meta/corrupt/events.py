@@ -13,12 +13,6 @@ from itertools import combinations, islice, pairwise, takewhile
 from typing import NamedTuple
 
 from audiocapbench.meta.corrupt.captions import (
-    CaptionedClip,
-    CaptionSet,
-    CorruptedPair,
-    Corruption,
-)
-from audiocapbench.meta.corrupt.words import (
     AUXILIARIES,
     DETERMINERS,
     EVENTFUL,
@@ -26,6 +20,10 @@ from audiocapbench.meta.corrupt.words import (
     MARKS,
     PREPOSITIONS,
     PRONOUNS,
+    CaptionedClip,
+    CaptionSet,
+    CorruptedPair,
+    Corruption,
     Tokens,
     excluding,
     meaning_of,

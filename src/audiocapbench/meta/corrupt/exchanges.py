@@ -16,22 +16,19 @@ from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from audiocapbench.meta.corrupt.captions import (
-    CaptionedClip,
-    CaptionSet,
-    CorruptedPair,
-    Corruption,
-    ReferenceCaption,
-)
-from audiocapbench.meta.corrupt.events import FINITE, first_clause, is_plural, pieces_of
-from audiocapbench.meta.corrupt.words import (
     AUXILIARIES,
     DETERMINERS,
     EVENTFUL,
     JOINING,
     PREPOSITIONS,
     PRONOUNS,
+    CaptionedClip,
+    CaptionSet,
+    CorruptedPair,
+    Corruption,
     Noun,
     Quality,
+    ReferenceCaption,
     Tokens,
     excluding,
     load_counts,
@@ -45,6 +42,7 @@ from audiocapbench.meta.corrupt.words import (
     words,
     words_of,
 )
+from audiocapbench.meta.corrupt.events import FINITE, first_clause, is_plural, pieces_of
 from audiocapbench.metrics.elements.words import ATTRIBUTES, COUNTS, ElementKind, kind_of
 
 _AGES, _COMPARING, _GENDERED = map(words, ("ages", "comparing", "gendered"))
@@ -229,7 +227,7 @@ def _reads_well(slot: Slot, own: Noun, families: set[str]) -> bool:
 
 
 def suggest_nouns(captions: CaptionSet) -> Iterator[CorruptedPair]:
-    """What a model may choose from: nouns and deeds that no reference means; whether they fit it says."""
+    """What a model may choose from: nouns and deeds that no reference means, fitting or not."""
     deeds: dict[str, Counter[Tokens]] = defaultdict(Counter)
     places = [(caption, *deed) for caption in captions.captions for deed in _deeds(caption.tokens)]
     for caption, start, end, form in places:

@@ -18,10 +18,10 @@ from audiocapbench.meta.corrupt.balance import FloatArray, choose, differences_o
 from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, Corruption
 from audiocapbench.meta.corrupt.events import add_events, drop_events, swap_orders
 from audiocapbench.meta.corrupt.exchanges import change_attributes, change_counts, exchange_nouns
-from audiocapbench.meta.measures import numbers
 from audiocapbench.meta.pairs.pair import CaptionPair, check_form, pair_table, write_clips
 from audiocapbench.meta.scorers.controls import CONTROLS, create_control
 from audiocapbench.meta.scorers.scorer import TrialSettings
+from audiocapbench.meta.trial import numbers
 from audiocapbench.stats import Interval, mean_interval
 
 RULES: Mapping[Corruption, Callable[[CaptionSet], Iterable[CorruptedPair]]] = {
@@ -218,7 +218,7 @@ def _trained(pairs: Sequence[CaptionPair], seed: int) -> ControlAccuracy:
 
 
 def warnings(controls: Check, trained: Mapping[str, ControlAccuracy]) -> list[str]:
-    """One sentence for everything that reads surely more than it may, or less: that can be turned."""
+    """One sentence for everything that reads surely more than it may, or less, turned round."""
     figures = [
         (_NEAR, name, group, controls[group][name]) for group in controls for name in CONTROLS
     ]

@@ -272,8 +272,8 @@ def project_pairs(store: Store, project: str) -> list[CaptionPair]:
 class PairFileKind(NamedTuple):
     """A kind of pair file.
 
-    Where people voted, captions are left ``as_is``: what they saw is scored. FENSE keeps pairs without
-    an answer in the corpus that word weights come from. Votes must add up to ``least``.
+    Where people voted, captions are left ``as_is``: what they saw is scored. FENSE keeps pairs
+    without an answer in the corpus that word weights come from. Votes must add up to ``least``.
     """
 
     read: Callable[[Path], list[CaptionPair]]

@@ -23,7 +23,6 @@ from audiocapbench.errors import TrialError
 from audiocapbench.judges.quoting import as_data, fill
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.answers.parser import RULES, ends_of
-from audiocapbench.meta.measures import CHOSEN, FloatArray, agreeing
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.pairwise.prompts import PairwisePrompt, document, named_prompt, prompt_from
 from audiocapbench.meta.scorers.scorer import (
@@ -35,6 +34,7 @@ from audiocapbench.meta.scorers.scorer import (
     TrialSettings,
     trial_clips,
 )
+from audiocapbench.meta.trial import CHOSEN, FloatArray, agreeing
 from audiocapbench.models import Model, ModelSettings, create_model
 from audiocapbench.models.model import without_audio
 from audiocapbench.models.thoughts import without_thoughts

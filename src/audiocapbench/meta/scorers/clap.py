@@ -65,7 +65,7 @@ class ClapScorer(PointwiseScorer):
         with_references: bool = False,
         batch: int | None = None,
     ) -> None:
-        self._data = _folder(name, settings)
+        self._data = settings.folder(name)
         self.name = name
         self.signature = sign_clap(encoder, cutting, references=with_references)
         self.missing: Mapping[str, str] = {}
@@ -83,18 +83,14 @@ class ClapScorer(PointwiseScorer):
         """What each seed alone would choose; sliding windows have one row only."""
         return [higher(*np.split(scores, 2)) for scores in self._by_seed(pairs)]
 
-    def spread(self, pairs: Sequence[CaptionPair], measure: Measure) -> SeedSpread:
-        """Mean, standard deviation, minimum and maximum over seeds of a measure of choices."""
-        return SeedSpread.of([measure(choices) for choices in self.choose_by_seed(pairs)])
-
     def diagnostics(
         self, pairs: Sequence[CaptionPair], headline: str, measure: Measure
     ) -> Diagnostics:
         notes: list[str] = []
         data: dict[str, Any] = {}
         if self.signature.get("windows") == "crop":
-            spread, together = self.spread(pairs, measure), measure(self.choose(pairs))
-            seeds = len(self._cutting.settings)
+            spread = SeedSpread.of([measure(chosen) for chosen in self.choose_by_seed(pairs)])
+            together, seeds = measure(self.choose(pairs)), len(self._cutting.settings)
             data["over_seeds"] = {headline: spread._asdict()}
             data["ensemble"] = {headline: together, "seeds": seeds}
             notes.append(
@@ -110,34 +106,35 @@ class ClapScorer(PointwiseScorer):
 
     def _by_seed(self, pairs: Sequence[CaptionPair]) -> FloatArray:
         """Shape (seeds, 2 × pairs), first captions before second ones; NaN for the unheard."""
-        if self._with_references and not all(references(pairs)):
+        texts, held_to = captions(pairs), references(pairs)
+        if self._with_references and not all(held_to):
             raise TrialError(f"{self.name}: some pairs have no references to hold captions to")
         files: list[Path | None] = []
+        names: dict[Path, str] = {}
         missing: dict[str, str] = {}
         for pair in pairs:
+            name = pair.audio or f"(clip {pair.clip})"
             try:
                 if not pair.audio:
                     raise TrialError(f"pair {pair.id} names no audio file")
                 file = find_clip(self._data, pair.audio, follow_links=self._settings.follow_links)
                 files.append(file or self._data / pair.audio)
+                names[file or self._data / pair.audio] = name
             except TrialError as error:
                 files.append(None)
-                missing[_audio_name(pair)] = str(error)
+                missing[name] = str(error)
         wanted = [row for row, file in enumerate([*files, *files]) if file is not None]
-        texts, theirs = captions(pairs), references(pairs)
         found = clap_scores(
             [file for file in [*files, *files] if file is not None],
             [texts[row] for row in wanted],
             self._encoder,
-            references=[theirs[row] for row in wanted] if self._with_references else None,
+            references=[held_to[row] for row in wanted] if self._with_references else None,
             cutting=self._cutting,
             batch=self._batch,
             store=self._settings.store,
             progress=lambda done, total: self._settings.progress(self.name, done, total),
         )
-        names = {file: _audio_name(pair) for file, pair in zip(files, pairs, strict=True) if file}
-        unread = {names[path]: reason for path, reason in found.missing.items()}
-        self.missing = missing | unread
+        self.missing = missing | {names[path]: why for path, why in found.missing.items()}
         if pairs and not found.heard:
             reason = next(iter(self.missing.values()))
             raise TrialError(f"{self.name}: not one clip could be heard; for example {reason}")
@@ -153,21 +150,9 @@ def create_clap_scorer(text: str, settings: TrialSettings) -> ClapScorer:
         own = _ClapOptions.model_validate(dict(name.options))
     except ValidationError as error:
         raise TrialError(f"{text}: {problems_of(error)[0]}") from None
-    _folder(f"clap:{name}", settings)
+    settings.folder(f"clap:{name}")
     encoder = load_encoder(name.name, dict(own.model_extra or {}), own.device)
     seeds = range(settings.seed, settings.seed + own.seeds)
     cutting = choose_cutting(encoder, own.windows, seeds=seeds, window_s=own.window, hop_s=own.hop)
     how: dict[str, Any] = {"with_references": own.references == "yes", "batch": own.batch}
     return ClapScorer(f"clap:{name}", encoder, cutting, settings, **how)
-
-
-def _folder(name: str, settings: TrialSettings) -> Path:
-    if settings.data is None:
-        raise TrialError(f"{name} hears the clips: say with `data` in which folder they are")
-    if not settings.data.is_dir():
-        raise TrialError(f"{settings.data}: no such folder")
-    return settings.data
-
-
-def _audio_name(pair: CaptionPair) -> str:
-    return pair.audio or f"(clip {pair.clip})"

@@ -53,11 +53,6 @@ def _lengths(pairs: Sequence[CaptionPair], sign: int) -> list[Choice]:
     return [Choice.FIRST if gap > 0 else Choice.SECOND for gap in gaps]
 
 
-def _likelier(pairs: Sequence[CaptionPair]) -> list[Choice]:
-    likely = load_ngrams().mean_log_probabilities(captions(pairs))
-    return higher(likely[: len(pairs)], likely[len(pairs) :])
-
-
 def _random(seed: int, pairs: Sequence[CaptionPair]) -> list[Choice]:
     """Depends on the seed and the pair alone, so that a part of a set is drawn as the whole is."""
     words = [f"{seed}\0{pair.id}\0{pair.first}" for pair in pairs]
@@ -66,7 +61,7 @@ def _random(seed: int, pairs: Sequence[CaptionPair]) -> list[Choice]:
 
 
 def _rarer_noun(pairs: Sequence[CaptionPair]) -> list[Choice]:
-    """Rarity is counted in these very pairs; nouns are sources, as the elements judge reads them."""
+    """Rarity is counted in these very pairs; nouns are sources, as for the elements judge."""
     from audiocapbench.metrics.elements.splitting import split
     from audiocapbench.metrics.elements.words import ElementKind
     from audiocapbench.metrics.porter import stem
@@ -77,13 +72,10 @@ def _rarer_noun(pairs: Sequence[CaptionPair]) -> list[Choice]:
         for text in texts
     }
     frequency = Counter(noun for own in nouns.values() for noun in own)
-    rarest = {
-        text: min((frequency[noun] for noun in own), default=np.inf) for text, own in nouns.items()
-    }
-    return higher(
-        np.array([-rarest[pair.first] for pair in pairs]),
-        np.array([-rarest[pair.second] for pair in pairs]),
-    )
+    rarest = [
+        min((frequency[one] for one in nouns[text]), default=np.inf) for text in captions(pairs)
+    ]
+    return higher(*np.split(-np.array(rarest), 2))
 
 
 RULES: Mapping[str, Rule] = {
@@ -91,7 +83,9 @@ RULES: Mapping[str, Rule] = {
     "always-1": lambda pairs: [Choice.SECOND] * len(pairs),
     "longer": partial(_lengths, sign=1),
     "shorter": partial(_lengths, sign=-1),
-    "likelier": _likelier,
+    "likelier": lambda pairs: higher(
+        *np.split(load_ngrams().mean_log_probabilities(captions(pairs)), 2)
+    ),
     "rarer-noun": _rarer_noun,
 }
 

@@ -65,7 +65,13 @@ class ChoicesFile(PairScorer):
         self.signature = sign("choices", file=_hash(self._path), parser=RULES)
 
     def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
-        known = _read(self._path, _told_choice, "choice")
+
+        def value_of(fields: dict[str, Any]) -> Any | None:
+            # A file of ``--per-pair`` has a column of its one scorer.
+            own = [value for name, value in fields.items() if name.partition(":")[0] in KINDS]
+            return fields.get("choice", own[0] if len(own) == 1 else None)
+
+        known = _read(self._path, value_of, "choice")
         plain = {_plain(row.value) for row in known.values()}
         if "2" in plain and "0" not in plain:
             raise TrialError(
@@ -91,7 +97,15 @@ class ScoresFile(PointwiseScorer):
         self.signature = sign("scores", file=_hash(self._path), compare="float32")
 
     def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
-        known = _read(self._path, _scores, "score_a and score_b, or caption and score")
+
+        def value_of(fields: dict[str, Any]) -> list[float] | None:
+            names = ["score"] if _of_caption(fields) else ["score_first", "score_second"]
+            try:
+                return [float(str(fields.get(name))) for name in names]
+            except ValueError:
+                return None
+
+        known = _read(self._path, value_of, "score_a and score_b, or caption and score")
         rows = []
         for pair, row, turned in _rows_of(pairs, known, self._path):
             if row is not None:
@@ -117,7 +131,12 @@ def _read(
         texts = [fields.get(name) for name in ("first", "second")]
         both = all(isinstance(one, str) for one in texts)
         captions = tuple(normalised(str(one)) for one in texts) if both else ()
-        value, key = value_of(fields), _key(fields, captions)
+        key: _Key = ("captions", *captions) if captions else ()
+        if _of_caption(fields):
+            key = (normalised(str(fields["caption"])),)
+        elif fields.get("id"):
+            key = ("id", str(fields["id"]))
+        value = value_of(fields)
         if value is None or not key:
             what = f"has no {wanted}" if key else "has no id and no captions"
             problems.append(Problem(where, "", what))
@@ -131,12 +150,6 @@ def _read(
 def _of_caption(fields: dict[str, Any]) -> bool:
     """Whether a row is about one caption and not about a pair."""
     return bool(fields.get("caption")) and "score" in fields and "score_first" not in fields
-
-
-def _key(fields: dict[str, Any], captions: _Key) -> _Key:
-    if _of_caption(fields):
-        return (normalised(str(fields["caption"])),)
-    return ("id", str(fields["id"])) if fields.get("id") else captions and ("captions", *captions)
 
 
 def _rows_of(
@@ -158,12 +171,6 @@ def _rows_of(
     return found
 
 
-def _told_choice(fields: dict[str, Any]) -> Any | None:
-    """What a row chooses: its ``choice``, or in a file of ``--per-pair`` that of its one scorer."""
-    own = [value for name, value in fields.items() if name.partition(":")[0] in KINDS]
-    return fields.get("choice", own[0] if len(own) == 1 else None)
-
-
 def _plain(said: object) -> str:
     whole = isinstance(said, float) and said.is_integer()
     return (str(int(said)) if whole else str(said)).strip().casefold()  # type: ignore[call-overload]
@@ -179,14 +186,6 @@ def _choice(pair: CaptionPair, row: _Row | None, turned: bool) -> Choice:
         shown = pair.swapped() if turned else pair
         found = read_answer(str(row.value).strip(), shown.first, shown.second, labels)
     return found.swapped if turned else found
-
-
-def _scores(fields: dict[str, Any]) -> list[float] | None:
-    names = ["score"] if _of_caption(fields) else ["score_first", "score_second"]
-    try:
-        return [float(str(fields.get(name))) for name in names]
-    except ValueError:
-        return None
 
 
 def _hash(path: Path) -> str:

@@ -15,13 +15,14 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Reply
 from audiocapbench.data.sample import Sample
 from audiocapbench.engine import Preview, run_benchmark
-from audiocapbench.errors import TrialError, TrialStoppedError
+from audiocapbench.errors import TrialStoppedError
 from audiocapbench.judges import create_judge
 from audiocapbench.judges.aggregation import by_judge, failure_reasons, failure_words, overall
 from audiocapbench.judges.contract import JudgeInput, Verdict
 from audiocapbench.judges.executor import (
     JudgeProgress,
     judge_run,
+    judgements_by,
     missing_judgements,
     preview_judging,
 )
@@ -79,10 +80,7 @@ class JudgeScorer(PointwiseScorer):
         """What can be judged, each once, by what names it."""
         cases = {case.sample_id: case for _, case in _captions_of(pairs) if case.references}
         if not cases:
-            raise TrialError(
-                f"{self.name} needs references, and no pair has one that is neither of its "
-                "captions; add such a column reference, or use a control:, clap: or model: scorer"
-            )
+            raise self.no_references()
         return cases
 
     def _captions(self, pairs: Sequence[CaptionPair], judge: ModelJudge) -> Run:
@@ -99,9 +97,8 @@ class JudgeScorer(PointwiseScorer):
         benchmark = Benchmark(name, settings.data or Path(), samples, kind="trial")
         filled = run_benchmark(benchmark, _CaptionModel(cases), settings.store)
         if filled.stop is not None:
-            raise TrialStoppedError(
-                f"{self.name} was stopped before it was asked", stop=filled.stop
-            )
+            why = f"{self.name} was stopped before it was asked"
+            raise TrialStoppedError(why, stop=filled.stop)
         return filled.run
 
     def _judged(self, judge: ModelJudge, run: Run) -> dict[str, float]:
@@ -119,12 +116,10 @@ class JudgeScorer(PointwiseScorer):
                 f"kept in {settings.store.name}, and the same command goes on from here",
                 stop=end.stop,
             )
-        kept = settings.store.judgements(run.id, judge.name)
-        found = [one for one in kept if one.signature == judge.signature]
+        found = judgements_by(settings.store, judge, run.id)
         why = failure_words(judge.name, failure_reasons(found), len(found))
         self.latest = Diagnostics(() if why is None else (why,))
-        own = by_judge(found)
-        return {key: overall(scores) for key, scores in own.get(judge.name, {}).items()}
+        return {key: overall(own) for key, own in by_judge(found).get(judge.name, {}).items()}
 
 
 def _captions_of(pairs: Sequence[CaptionPair]) -> list[tuple[str, JudgeInput]]:

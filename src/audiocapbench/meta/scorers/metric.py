@@ -5,7 +5,6 @@ from itertools import combinations
 
 import numpy as np
 
-from audiocapbench.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
 from audiocapbench.meta.scorers.scorer import FloatArray, PointwiseScorer, TrialSettings
 from audiocapbench.metrics import compute, find_metric
@@ -39,10 +38,7 @@ class MetricScorer(PointwiseScorer):
         held_to = [pair.references_first and pair.references_second for pair in pairs]
         known = [n for n, own in enumerate(held_to) if own or not self._reads_references]
         if not known:
-            raise TrialError(
-                f"{self.name} needs references, and no pair has one that is neither of its "
-                "captions; add such a column reference, or use a control:, clap: or model: scorer"
-            )
+            raise self.no_references()
         first, second = np.full((2, len(pairs)), np.nan)
         first[known], second[known] = self._scores([pairs[place] for place in known])
         return first, second

@@ -123,6 +123,13 @@ class PointwiseScorer(PairScorer):
     another order, and no preference.
     """
 
+    def no_references(self) -> TrialError:
+        """The error of a scorer that has nothing to hold captions to."""
+        return TrialError(
+            f"{self.name} needs references, and no pair has one that is neither of its captions; "
+            "add such a column reference, or use a control:, clap: or model: scorer"
+        )
+
     @abstractmethod
     def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
         """Scores of the first captions and of the second; NaN where there is none."""
