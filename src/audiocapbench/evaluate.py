@@ -176,7 +176,8 @@ def _able(
 
 def _judge(name: str) -> str:
     """A judge by our name for it, once it is sure that it can be asked."""
-    from audiocapbench.judges import create_judge, list_judges
+    from audiocapbench.judges import create_judge
+    from audiocapbench.judges.registry import list_judges
 
     ours = "/" in name or name in {entry.name for entry in list_judges()}
     name = name if ours else f"openai/{name}"

@@ -35,16 +35,12 @@ from audiocapbench.engine import (
     score_run,
 )
 from audiocapbench.errors import AudioCapBenchError, FatalError, some
-from audiocapbench.judges import (
-    Judge,
+from audiocapbench.judges import Judge, ajudge_run, create_judges, judge_run, missing_judgements
+from audiocapbench.judges.executor import (
     JudgeOptions,
     JudgeProgress,
     JudgeTask,
-    ajudge_run,
-    create_judges,
     expected_answers,
-    judge_run,
-    missing_judgements,
     preview_judging,
 )
 from audiocapbench.judges.judge import models_of

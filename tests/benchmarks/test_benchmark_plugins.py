@@ -12,14 +12,8 @@ import pytest
 from audiocapbench.benchmarks import list_benchmarks, open_benchmark
 from audiocapbench.engine import run_benchmark, score_run
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError, JudgeError
-from audiocapbench.judges import (
-    JudgeInput,
-    ModelJudge,
-    create_judges,
-    find_contract,
-    judge_run,
-    list_contracts,
-)
+from audiocapbench.judges import JudgeInput, ModelJudge, create_judges, judge_run
+from audiocapbench.judges.registry import find_contract, list_contracts
 from audiocapbench.models import create_model
 from audiocapbench.store import Store
 from command import run_command

@@ -14,17 +14,10 @@ import pytest
 from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Reply
-from audiocapbench.judges import (
-    JudgeCheck,
-    JudgeError,
-    JudgeProgress,
-    ModelJudge,
-    Verdict,
-    check_judge,
-    create_judge,
-)
+from audiocapbench.judges import JudgeError, ModelJudge, Verdict, check_judge, create_judge
 from audiocapbench.judges.audiocapbench import contract
-from audiocapbench.judges.check import padded, reordered, shortened
+from audiocapbench.judges.check import JudgeCheck, padded, reordered, shortened
+from audiocapbench.judges.executor import JudgeProgress
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.signature import sign
 from audiocapbench.store import Store

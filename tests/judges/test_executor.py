@@ -16,15 +16,8 @@ import pytest
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine import Budget, RateLimits, RetryPolicy, Stop, run_benchmark
-from audiocapbench.judges import (
-    JudgeError,
-    ModelJudge,
-    create_judge,
-    judge_run,
-    missing_judgements,
-    preview_judging,
-)
-from audiocapbench.judges.executor import JudgeProgress
+from audiocapbench.judges import JudgeError, ModelJudge, create_judge, judge_run, missing_judgements
+from audiocapbench.judges.executor import JudgeProgress, preview_judging
 from audiocapbench.models import create_model
 from audiocapbench.models.price import tokens_of
 from audiocapbench.store import Run, Store

@@ -9,7 +9,8 @@ import pytest
 from audiocapbench.benchmarks import Selection, open_benchmark
 from audiocapbench.engine import run_benchmark
 from audiocapbench.errors import JudgeError
-from audiocapbench.judges import BatchJudge, create_judge, judge_run
+from audiocapbench.judges import create_judge, judge_run
+from audiocapbench.judges.judge import BatchJudge
 from audiocapbench.models import create_model
 from audiocapbench.store import Store
 from fakes.entry_points import installed

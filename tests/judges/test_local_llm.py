@@ -21,7 +21,8 @@ import pytest
 from audiocapbench.benchmarks import Selection, open_benchmark
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine import RateLimits, run_benchmark
-from audiocapbench.judges import JudgeEnd, ModelJudge, create_judge, judge_run
+from audiocapbench.judges import ModelJudge, create_judge, judge_run
+from audiocapbench.judges.executor import JudgeEnd
 from audiocapbench.judges.judge import held_to_schema
 from audiocapbench.models import ModelSettings, create_model
 from audiocapbench.store import Run, Store

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from audiocapbench.errors import JudgeError
-from audiocapbench.judges import create_judge, judge_variants
+from audiocapbench.judges import create_judge
 from audiocapbench.judges.contract import shuffled
+from audiocapbench.judges.sensitivity import judge_variants
 from audiocapbench.store import Store
 from command import run_command
 from fakes.http_server import Request

@@ -17,7 +17,7 @@ from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.table import Column, Findings, Table, ValueWithInterval, shown, signature_notes
 
 if TYPE_CHECKING:
-    from audiocapbench.judges import JudgeCheck
+    from audiocapbench.judges.check import JudgeCheck
 
 judges_app = add_group("judges")
 
@@ -25,7 +25,7 @@ judges_app = add_group("judges")
 @options.command(judges_app.callback)
 def judges(*, json: options.Json = False) -> None:
     """List the judges, or check one on answers whose quality is known."""
-    from audiocapbench.judges import list_contracts, list_judges
+    from audiocapbench.judges.registry import list_contracts, list_judges
 
     heads = {"name": "[contract=NAME]", "description": "what a model is asked", "scores": "scores"}
     columns = [Column(name, heading) for name, heading in heads.items()]
@@ -62,8 +62,7 @@ def check(
     """
     from audiocapbench.benchmarks import open_benchmark
     from audiocapbench.cli.progress import carry_out, explain_spending
-    from audiocapbench.judges import check_judge, preview_check
-    from audiocapbench.judges.check import CHECKED
+    from audiocapbench.judges.check import CHECKED, check_judge, known_answers, preview_parts
     from audiocapbench.plan import TaskPlan, judge_options, panel_judges, selected
 
     place = Path(data) if benchmark and data else None
@@ -75,7 +74,9 @@ def check(
     what: Any = {"selection": selected(samples), "repeats": repeats}
     plan = TaskPlan(
         how,
-        lambda: [preview_check(asked, opened, kept, prices=how.prices, **what)],
+        lambda: [
+            preview_parts(kept, asked, known_answers(opened, kept, **what).values(), how.prices)
+        ],
         lambda host: check_judge(
             asked, opened, kept, **what, **judge_options(how, host.judge_progress(CHECKED))
         ),
@@ -117,8 +118,10 @@ def sensitivity(
         judge_hears: Give the judge the clip as well.
         out (FILE): Draw the shifts: FILE.svg, .png or .pdf.
     """
-    from audiocapbench import benchmarks, judges
+    from audiocapbench import benchmarks
     from audiocapbench.cli.progress import carry_out, explain_spending
+    from audiocapbench.judges import sensitivity as study_of
+    from audiocapbench.judges.check import preview_parts
     from audiocapbench.plan import TaskPlan, judge_options
     from audiocapbench.report.judge_tables import sensitivity_sheet, sensitivity_table
     from audiocapbench.report.page.plots import figure_writer
@@ -131,15 +134,16 @@ def sensitivity(
         if one.is_trial:
             raise AudioCapBenchError(f"run {one.id} is of {one.benchmark}: it has no captions")
     contract = benchmarks.stored_traits(kept.dataset(found[0].dataset, found[0].benchmark)).judge
-    variants = judges.judge_variants(judge, contract, hears=judge_hears, timeout=how.timeout)
-    answers = judges.select_answers(kept, found, benchmarks.Selection((), None, sample, seed))
+    variants = study_of.judge_variants(judge, contract, hears=judge_hears, timeout=how.timeout)
+    answers = study_of.select_answers(kept, found, benchmarks.Selection((), None, sample, seed))
     rounds: Any = {"repeats": repeats}
     plan = TaskPlan(
         how,
-        lambda: judges.preview_sensitivity(
-            kept, variants, answers, prices=how.prices, repeats=repeats
-        ),
-        lambda host: judges.study_sensitivity(
+        lambda: [
+            preview_parts(kept, one, parts, how.prices)
+            for _, one, parts in study_of.plan_study(variants, answers, repeats)
+        ],
+        lambda host: study_of.study_sensitivity(
             kept, variants, answers, **rounds, **judge_options(how, host.judge_progress())
         ),
     )

@@ -33,7 +33,7 @@ from audiocapbench.engine import Budget, Preview, RunEnd, Stop
 from audiocapbench.engine import Progress as RunProgress
 from audiocapbench.engine.budget import dollars
 from audiocapbench.errors import SHOWN, AudioCapBenchError, some
-from audiocapbench.judges import JudgeProgress
+from audiocapbench.judges.executor import JudgeProgress
 from audiocapbench.metrics.clap.embedding import WATCHER
 from audiocapbench.plan import Host, Plan, Result, RunPlan, RunsEnd, execute
 from audiocapbench.store import Run, Store

@@ -225,7 +225,7 @@ def check_judge(
     Samples need two references or more, unless the benchmark's controls say that right is the
     reference itself. A stopped check goes on from the store.
     """
-    parts = _known_answers(benchmark, store, selection, options.get("repeats", 3))
+    parts = known_answers(benchmark, store, selection, options.get("repeats", 3))
     judge_parts(store, judge, parts.values(), "check", options)
     judged = {kind: _read(judge, store, part.run) for kind, part in parts.items()}
     for kind in KINDS:
@@ -269,24 +269,10 @@ def check_judge(
     )
 
 
-def preview_check(
-    judge: Judge,
-    benchmark: Benchmark,
-    store: Store,
-    *,
-    selection: Selection | None = None,
-    repeats: int = 3,
-    prices: Path | None = None,
-) -> Preview:
-    """What a check will likely cost; the answers of known quality are made and kept for it."""
-    parts = _known_answers(benchmark, store, selection, repeats)
-    return preview_parts(store, judge, parts.values(), prices)
-
-
-def _known_answers(
+def known_answers(
     benchmark: Benchmark, store: Store, selection: Selection | None, repeats: int
 ) -> dict[str, StudyPart]:
-    """Each kind of answer, in a run of its own."""
+    """Answers of known quality, made and kept: each kind in a run of its own."""
     # Its runs are not the benchmark's own runs of the same controls.
     benchmark = replace(benchmark, name=f"{TRIAL}check/{benchmark.name}", kind="check")
     controls: list[Model] = [*map(ControlModel, KINDS), *map(StyledControl, STYLES)]

@@ -139,12 +139,7 @@ async def ajudge_run(
 
 
 def missing_judgements(
-    store: Store,
-    run: Run,
-    judge: Judge,
-    *,
-    repeats: int = 1,
-    samples: frozenset[str] | None = None,
+    store: Store, run: Run, judge: Judge, *, repeats: int = 1, samples: frozenset[str] | None = None
 ) -> list[JudgeTask]:
     """What a judge would be asked, without asking; what a batch will bring is not."""
     missing = _missing(store, run, judge, _tasks(judge, _answers(store, run, samples), repeats))

@@ -6,18 +6,17 @@ whether its replies are held to a schema, and the order of references.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from audiocapbench.benchmarks import Selection
 from audiocapbench.data.outcome import Status
-from audiocapbench.engine import Preview, answered
+from audiocapbench.engine import answered
 from audiocapbench.errors import JudgeError
 from audiocapbench.judges import audiocapbench
 from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
-from audiocapbench.judges.check import StudyPart, judge_parts, mean_score_interval, preview_parts
+from audiocapbench.judges.check import StudyPart, judge_parts, mean_score_interval
 from audiocapbench.judges.executor import JudgeOptions, judgements_by
 from audiocapbench.judges.judge import ModelJudge
 from audiocapbench.judges.registry import create_judge, parse_judge_name
@@ -153,28 +152,12 @@ def select_answers(store: Store, runs: Sequence[Run], selection: Selection) -> A
     return AnswerSelection(runs, samples, samples.intersection(*several))
 
 
-def preview_sensitivity(
-    store: Store,
-    variants: JudgeVariants,
-    answers: AnswerSelection,
-    *,
-    repeats: int = 3,
-    prices: Path | None = None,
-) -> Iterator[Preview]:
-    """What each variant will likely cost."""
-    for _, judge, parts in _plan(variants, answers, repeats):
-        yield preview_parts(store, judge, parts, prices)
-
-
 def study_sensitivity(
-    store: Store,
-    variants: JudgeVariants,
-    answers: AnswerSelection,
-    **options: Unpack[JudgeOptions],
+    store: Store, variants: JudgeVariants, answers: AnswerSelection, **options: Unpack[JudgeOptions]
 ) -> JudgeSensitivity:
     """Have the same answers judged in every way; what was judged before is not asked again."""
     repeats, base = options.get("repeats", 3), variants.judge
-    _, *changes = plan = list(_plan(variants, answers, repeats))
+    _, *changes = plan = list(plan_study(variants, answers, repeats))
     if repeats < 2 and not changes:
         raise JudgeError(f"{base.name} has nothing to vary here; ask for 2 rounds or more")
     for _, judge, parts in plan:
@@ -213,12 +196,11 @@ def study_sensitivity(
     )
 
 
-def _plan(
+def plan_study(
     variants: JudgeVariants, answers: AnswerSelection, repeats: int
 ) -> Iterator[tuple[str, ModelJudge, list[StudyPart]]]:
     """Who judges which answers how often."""
-    base = [StudyPart(run, repeats, answers.samples) for run in answers.runs]
-    yield "", variants.judge, base
+    yield "", variants.judge, [StudyPart(run, repeats, answers.samples) for run in answers.runs]
     for label, judge in variants.others.items():
         # A single reference has no other order: it would be judged in the same way twice.
         samples = answers.reordered if label.startswith("references") else answers.samples

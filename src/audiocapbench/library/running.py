@@ -17,7 +17,7 @@ from audiocapbench.engine.importing import ImportEnd, model_name, read_files
 from audiocapbench.engine.importing import import_run as keep_predictions
 from audiocapbench.engine.ray_cluster import joined
 from audiocapbench.errors import ModelError
-from audiocapbench.judges import check_prices
+from audiocapbench.judges.executor import check_prices
 from audiocapbench.library.scoring import (
     ArgumentError,
     check_options,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from audiocapbench.errors import ReportError
-from audiocapbench.judges import JudgeSensitivity
+from audiocapbench.judges.sensitivity import JudgeSensitivity
 from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.plots import shift_sheet
 from audiocapbench.scores.estimate import counted

@@ -20,14 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from audiocapbench.data.json_text import read_json
 from audiocapbench.data.problems import InvalidDataError, Problem, problems_of

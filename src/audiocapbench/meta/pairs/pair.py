@@ -179,9 +179,7 @@ def pair_table(
 
 
 def write_clips(
-    path: Path,
-    pairs: Iterable[CaptionPair],
-    add: Callable[[dict[str, Any], CaptionPair], None],
+    path: Path, pairs: Iterable[CaptionPair], add: Callable[[dict[str, Any], CaptionPair], None]
 ) -> None:
     """Write BRACE's JSON, an object a clip, to which ``add`` adds a pair."""
     clips: dict[str, dict[str, Any]] = {}
