@@ -72,10 +72,18 @@ class _CaptionTask(NamedTuple):
     def name(self) -> str:
         return f"{self.kind}/{self.caption.clip.id}/{self.caption.number}"
 
+    @property
+    def true(self) -> str:
+        return plain_form(self.caption.clip.references[self.caption.number])
+
+    @property
+    def others(self) -> str:
+        """What else people said, quoted, a line each."""
+        others = self.caption.clip.others(self.caption.number)
+        return "\n".join(f"- “{as_data(text)}”" for text in others) or _prompts()["none"]
+
     def pair(self, false: str) -> CorruptedPair:
-        clip, number = self.caption.clip, self.caption.number
-        true = plain_form(clip.references[number])
-        return CorruptedPair(self.kind, clip, (number,), true, false)
+        return CorruptedPair(self.kind, self.caption.clip, (self.caption.number,), self.true, false)
 
 
 _Made = Mapping[_CaptionTask, Sequence[CorruptedPair]]
@@ -113,10 +121,8 @@ def preview_by_model(
     """What ``make_by_model`` will ask and likely cost, at most."""
     tasks, silent = _tasks(captions, wanted), without_audio(model)
     first = settings.preview([_questions(tasks)], silent, model.name, "{} captions to make wrong")
-    if first.is_paid:
-        said = ((task, task.caption.clip.references[task.caption.number]) for task in tasks)
-        made: _Made = {task: [task.pair(text)] * WANTED for task, text in said}
-    else:
+    made: _Made = {task: [task.pair(task.true)] * WANTED for task in tasks}
+    if not first.is_paid:
         made, _ = _first_pass(captions, tasks, model, settings)
     second = settings.preview([_checks(made)], silent, model.name, "{} of them to check")
     return [first, second]
@@ -175,41 +181,26 @@ def _tasks(captions: CaptionSet, wanted: CorruptionSettings) -> list[_CaptionTas
 
 
 def _questions(tasks: Iterable[_CaptionTask]) -> Benchmark:
-    asked = {}
-    for task in tasks:
-        words = {"caption": _shown(task.caption), "others": _listed(task.caption)}
-        asked[task] = _filled("make", task.kind, **words, wanted=str(WANTED))
-    return _benchmark("corrupt", asked)
+    more = {"wanted": str(WANTED)}
+    words = {task: {"caption": as_data(task.true), "others": task.others} | more for task in tasks}
+    return _benchmark("corrupt", "make", words)
 
 
 def _checks(made: _Made) -> Benchmark:
-    asked = {}
+    words = {}
     for task, pairs in made.items():
         wrong = "less complete" if task.kind.other_caption == LESS_COMPLETE else "wrong"
         texts = dict.fromkeys(pair.false for pair in pairs)
         lines = "\n".join(f"{n}. “{as_data(text)}”" for n, text in enumerate(texts, 1))
-        said = f"- “{_shown(task.caption)}”\n{_listed(task.caption)}"
-        asked[task] = _filled("check", task.kind, others=said, made=lines, wrong=wrong)
-    return _benchmark("corrupt-check", asked)
+        said = f"- “{as_data(task.true)}”\n{task.others}"
+        words[task] = {"others": said, "made": lines, "wrong": wrong}
+    return _benchmark("corrupt-check", "check", words)
 
 
-def _shown(caption: ReferenceCaption) -> str:
-    return as_data(plain_form(caption.clip.references[caption.number]))
-
-
-def _listed(caption: ReferenceCaption) -> str:
-    others = caption.clip.others(caption.number)
-    return "\n".join(f"- “{as_data(text)}”" for text in others) or _prompts()["none"]
-
-
-def _filled(prompt: str, kind: Corruption, **words: str) -> str:
-    prompts = _prompts()
-    return fill("\n".join(prompts[prompt]), task=prompts["tasks"][str(kind)], **words)
-
-
-def _benchmark(name: str, asked: Mapping[_CaptionTask, str]) -> Benchmark:
-    samples = []
-    for position, (task, text) in enumerate(asked.items()):
+def _benchmark(name: str, prompt: str, words: Mapping[_CaptionTask, dict[str, str]]) -> Benchmark:
+    samples, prompts = [], _prompts()
+    for position, (task, own) in enumerate(words.items()):
+        text = fill("\n".join(prompts[prompt]), task=prompts["tasks"][str(task.kind)], **own)
         clip, digest = task.caption.clip, hashlib.sha256(task.name.encode()).hexdigest()
         silent = Clip(Path(clip.audio), clip.audio, digest, 0.0, 0, 1)
         samples.append(Sample(task.name, silent, text, clip.references, str(task.kind), position))
@@ -248,24 +239,24 @@ def read_caption(value: Scalar, kind: Corruption, caption: ReferenceCaption) -> 
     if not isinstance(value, str) or not value.strip():
         raise RejectedError("the caption is blank or not text")
     pair = _CaptionTask(kind, caption).pair(plain_form(value))
-    gone = _check_text(pair, caption)
+    gone = _check_text(pair)
     if kind is not Corruption.DROPPED:
         return [pair]
-    clip, number = caption.clip, caption.number
+    # A caption that lacks an event is held to every other reference that names it.
     naming = [
-        replace(pair, sources=(number, place), true=plain_form(text))
-        for place, text in enumerate(clip.references)
-        if place != number and mentions(text, core(gone))
+        replace(pair, sources=(caption.number, place), true=plain_form(text))
+        for place, text in enumerate(caption.clip.references)
+        if place != caption.number and mentions(text, core(gone))
     ]
     if not naming:
         raise RejectedError("no other caption names what was left out")
     return naming
 
 
-def _check_text(pair: CorruptedPair, caption: ReferenceCaption) -> set[str]:
+def _check_text(pair: CorruptedPair) -> set[str]:
     """Refuse what cannot be right; the words that are gone."""
     kind, true, made = pair.kind, pair.true, pair.false
-    if made.lower() in {plain_form(text).lower() for text in caption.clip.references}:
+    if made.lower() in {plain_form(text).lower() for text in pair.clip.references}:
         raise RejectedError("nothing was changed")
     least, most = _LENGTHS.get(kind, _USUAL_LENGTHS)
     if not least <= len(made) / len(true) <= most:
