@@ -94,7 +94,6 @@ def mean_score_interval(
 
 
 def padded(text: str) -> str:
-    """The same between two sentences that say nothing."""
     return (
         f"In this recording, the following can be heard. {text.strip()} "
         "That is what the recording contains from its beginning to its end."
@@ -195,7 +194,6 @@ class JudgeCheck:
 
     @property
     def ordered(self) -> bool:
-        """Whether right scores above safe, and safe above wrong, on average."""
         right, safe, wrong = (self.kinds[kind].mean for kind in KINDS)
         return right > safe > wrong
 

@@ -65,7 +65,6 @@ class Verdict:
 
     @property
     def overall(self) -> float:
-        """The unrounded mean of the dimensions."""
         return sum(self.scores.values()) / len(self.scores)
 
 

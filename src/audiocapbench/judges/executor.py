@@ -94,7 +94,6 @@ class JudgingEnd:
 
     @property
     def reached(self) -> str:
-        """How far each judge got, in words."""
         return ", ".join(f"{one.judged:,} of {one.total:,} by {one.judge}" for one in self.judges)
 
     @property
@@ -213,7 +212,6 @@ class _Judging:
         return len(self._wanted[judge.name]) - len(self._missing[judge.name])
 
     def end(self) -> JudgingEnd:
-        """How far every judge got."""
         session, ends, stops = self.session, [], []
         for judge in self._judges:
             wanted, pool = self._wanted[judge.name], session.pool(judge.name)
@@ -232,7 +230,6 @@ class _Judging:
         return JudgingEnd(tuple(ends), stop, session.budget.spending, session.dropped)
 
     async def judge_all(self) -> None:
-        """Have every judge judge what is missing, side by side."""
         async with anyio.create_task_group() as group:
             for judge in self._judges:
                 total = len(self._wanted[judge.name])
@@ -331,7 +328,6 @@ def preview_judging(
     store: Store | None = None,
     prices: Path | None = None,
 ) -> Preview:
-    """What it will likely cost to have answers judged."""
     who = f"judge {judge.name}"
     if not isinstance(judge, ModelJudge):
         return Preview(who, 0, "judges on this machine", 0.0)

@@ -78,7 +78,6 @@ class ModelJudge:
 
     @property
     def signature(self) -> Signature:
-        """Everything that decides its scores."""
         # A plug-in may call its parameters anything; a prefix keeps them apart from ours.
         parameters = {f"model.{key}": value for key, value in self.model.parameters.items()}
         return sign(
@@ -101,7 +100,6 @@ Judge = ModelJudge | TextJudge
 
 
 def models_of(judges: Iterable[Judge]) -> list[Model]:
-    """The models among judges."""
     return [one.model for one in judges if isinstance(one, ModelJudge)]
 
 
@@ -168,7 +166,6 @@ class _SchemaCompletion(ModelVariant):
 
 
 def judge_input(item: AnsweredSample) -> JudgeInput:
-    """An answered sample as judges see it."""
     sample, transcript = item.sample, item.sample.details.get("transcript")
     return JudgeInput(
         sample.id,

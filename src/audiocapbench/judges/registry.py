@@ -146,7 +146,6 @@ def _check_options(name: str, options: Iterable[str], known: Sequence[str]) -> N
 
 
 def _offline() -> Mapping[str, Callable[[dict[str, str]], Judge]]:
-    """What makes the judges that are no models."""
     return {"elements": _elements} | {one: partial(_from_plugin, one) for one in plugins("judges")}
 
 

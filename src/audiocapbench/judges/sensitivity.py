@@ -65,7 +65,6 @@ class VariantFigure:
 
     @property
     def moved(self) -> int:
-        """How many runs have another rank."""
         return sum(before != after for before, after in self.ranks.values())
 
 
@@ -199,7 +198,6 @@ def study_sensitivity(
 def plan_study(
     variants: JudgeVariants, answers: AnswerSelection, repeats: int
 ) -> Iterator[tuple[str, ModelJudge, list[StudyPart]]]:
-    """Who judges which answers how often."""
     yield "", variants.judge, [StudyPart(run, repeats, answers.samples) for run in answers.runs]
     for label, judge in variants.others.items():
         # A single reference has no other order: it would be judged in the same way twice.

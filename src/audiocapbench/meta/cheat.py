@@ -81,7 +81,6 @@ class AttackFigure:
 
     @property
     def succeeds(self) -> bool:
-        """Whether it beats the honest caption on average, beyond chance."""
         return self.gain > 0 and (self.interval is None or self.interval.low > 0)
 
 
@@ -97,7 +96,6 @@ class CheatTrial:
 
     @property
     def warnings(self) -> list[str]:
-        """One sentence for each attack that succeeds."""
         return [
             f"{self.scorer} can be cheated by '{one.attack}' ({ATTACKS[one.attack]}): "
             f"{one.gain:+.3f} over the honest caption"
@@ -181,7 +179,6 @@ def _words(text: str, last: ElementKind) -> list[str]:
 
 
 def _attacks(one: HonestCaption, sounds: Sequence[str], lots: random.Random) -> dict[str, str]:
-    """Every attack on one caption by its name."""
     plain, neighbour = one.text.strip().rstrip("."), [text.strip() for text in one.neighbour]
     nouns, keys = _words(one.text, ElementKind.SOURCE), _words(one.text, ElementKind.COUNT)
     words, bare = one.text.split(), plain.lower().replace(",", "").split()
@@ -205,7 +202,6 @@ def _attacks(one: HonestCaption, sounds: Sequence[str], lots: random.Random) -> 
 
 
 def cheat(scorer: PairScorer, pairs: Sequence[CaptionPair]) -> CheatTrial:
-    """Score honest captions and attacks on them."""
     first, second = pointwise(scorer).score(pairs)
     names = np.array([pair.type for pair in pairs], dtype=object)
     known = ~np.isnan(first) & ~np.isnan(second)

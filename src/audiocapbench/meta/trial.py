@@ -165,7 +165,6 @@ def measure_orders(
 
 
 def position_bias(given: Sequence[Choice], swapped: Sequence[Choice]) -> PositionBias:
-    """Compare what was chosen in both orders."""
     same = agreeing(given, swapped)
     first = list(given).count(Choice.FIRST) + list(swapped).count(Choice.SECOND)
     chosen = sum(choice in CHOSEN for choice in (*given, *swapped))
@@ -207,7 +206,6 @@ class ScorerTrial:
 
     @cached_property
     def whole(self) -> Measures:
-        """The measures of all pairs."""
         return self._measured([True] * self.n)
 
     def _by(self, field: str) -> dict[str, Measures]:
@@ -264,7 +262,6 @@ class ScorerTrial:
 
     @property
     def answers(self) -> dict[str, int]:
-        """How often it chose each."""
         counted = Counter(self.choices)
         return {choice.name.lower(): counted[choice] for choice in Choice}
 

@@ -28,7 +28,6 @@ def _pattern(text: str) -> str:
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Stems of the words that carry meaning."""
     found = set(_WORD.findall(text.casefold())) - word_set(*_FILE, "function_words")
     return frozenset(stem(word) for word in found)
 
@@ -182,5 +181,4 @@ def _mark_quotes(text: str, first: str, second: str) -> str:
 
 
 def kinds(marked: str) -> frozenset[str]:
-    """Which letters a marked text has."""
     return frozenset(marked) & {FIRST, SECOND, BOTH, NEITHER, UNDECIDED}

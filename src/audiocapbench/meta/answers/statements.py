@@ -32,7 +32,6 @@ class Statement(NamedTuple):
 
     @property
     def choice(self) -> Choice:
-        """What it comes to."""
         if not self.sign:
             return Choice.TIE
         return Choice.FIRST if (self.who == FIRST) == (self.sign > 0) else Choice.SECOND

@@ -212,7 +212,6 @@ class TextKeys(NamedTuple):
 
 
 def text_keys(texts: Iterable[str]) -> TextKeys:
-    """The keys of every text, in its order."""
     framed, named = [], []
     for text in texts:
         framed.append(framed_words(text))

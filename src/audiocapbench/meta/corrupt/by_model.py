@@ -284,7 +284,6 @@ def _check_text(pair: CorruptedPair) -> set[str]:
 
 
 def prompt_hash() -> str:
-    """Changes with every letter of the prompts."""
     return hashlib.sha256(json.dumps(_prompts()).encode()).hexdigest()[:12]
 
 

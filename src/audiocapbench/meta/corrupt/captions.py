@@ -96,7 +96,6 @@ def load_counts() -> dict[str, NDArray[np.integer[Any]]]:
 
 
 def words(name: str) -> frozenset[str]:
-    """One of the lists as a set of words."""
     return word_set(*_FILE, name)
 
 
@@ -159,7 +158,6 @@ def _lines(name: str) -> Iterator[tuple[list[str], str]]:
 
 @cache
 def nouns() -> dict[str, Noun]:
-    """All nouns of the table by the word."""
     found: dict[str, Noun] = {}
     for (sort, family), listed in _lines("nouns"):
         for word in listed.split():
@@ -265,7 +263,6 @@ class CaptionedClip:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """All words of all references, in lower case."""
         return frozenset(word for text in self.references for word in words_of(text))
 
     @cached_property
@@ -317,7 +314,6 @@ class CaptionSet:
 
     @cached_property
     def frequencies(self) -> Counter[str]:
-        """In how many captions each word occurs."""
         return Counter(token for caption in self.captions for token in set(caption.tokens))
 
 

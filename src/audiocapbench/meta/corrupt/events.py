@@ -120,7 +120,6 @@ def _describes(tokens: Tokens, place: int) -> bool:
 
 
 def first_clause(tokens: Tokens) -> Clause:
-    """The clause that words begin with."""
     return read_clause(tuple(takewhile(lambda token: token not in JOINING, tokens)))
 
 
@@ -156,7 +155,6 @@ def _without_marks(tokens: Tokens) -> Tokens:
 
 
 def _joined(pieces: list[Piece]) -> Tokens:
-    """Pieces as one caption, without the first joint."""
     first, *rest = pieces
     return sum((one.joint + one.clause.tokens for one in rest), first.clause.tokens)
 

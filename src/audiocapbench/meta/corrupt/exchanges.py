@@ -106,7 +106,6 @@ class _PhraseFrames:
 
 
 def frame_key(frame: str, phrase: Tokens) -> int:
-    """The hash of a phrase in a frame."""
     return zlib.crc32(f"{frame}|{' '.join(phrase)}".encode())
 
 

@@ -64,7 +64,6 @@ class CorruptionResult:
 
     @property
     def share(self) -> float:
-        """Pairs a caption that was tried."""
         return len(self.pairs) / max(1, self.captions)
 
 
@@ -137,12 +136,10 @@ class ControlAccuracy(NamedTuple):
 
     @property
     def is_level(self) -> bool:
-        """Whether it stays within three points of chance."""
         return abs(self.accuracy - _CHANCE) <= _NEAR
 
     @property
     def may_be_chance(self) -> bool:
-        """Whether its interval holds chance."""
         return self.interval is not None and self.interval.low <= _CHANCE <= self.interval.high
 
 

@@ -162,7 +162,6 @@ def _filled(references: tuple[str, ...]) -> tuple[str, ...]:
 def _read_clips(
     path: Path, form: type[_MainClip | _HallucinationClip | _HumanClip]
 ) -> list[CaptionPair]:
-    """The pairs of every clip of a JSON file."""
     clips = read_json(path)
     if isinstance(clips, Problem):
         raise DatasetError(f"{path}: {clips.what}")
@@ -197,7 +196,6 @@ def read_csv_pairs(path: Path) -> list[CaptionPair]:
 
 
 def _checked(path: Path, pairs: list[CaptionPair], problems: list[Problem]) -> list[CaptionPair]:
-    """The pairs of a file that has no problem."""
     if not pairs and not problems:
         raise DatasetError(f"{path}: holds no pairs")
     for key, count in Counter(pair.id for pair in pairs).items():

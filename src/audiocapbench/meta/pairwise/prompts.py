@@ -132,12 +132,10 @@ class PairwisePrompt:
 
 
 def prompt_names() -> tuple[str, ...]:
-    """The prompts that come with the package."""
     return tuple(document()["prompts"])
 
 
 def named_prompt(name: str, form: AnswerForm = "text") -> PairwisePrompt:
-    """One of the twelve prompts."""
     known = document()
     if name not in known["prompts"]:
         near = did_you_mean(name, prompt_names(), "choose one of")
@@ -184,6 +182,5 @@ def prompt_from(path: Path, form: AnswerForm = "text") -> PairwisePrompt:
 
 @cache
 def document() -> dict[str, Any]:
-    """The prompts as they are kept."""
     text = files("audiocapbench.meta.pairwise").joinpath("prompts.json").read_text("utf-8")
     return dict(json.loads(text))

@@ -221,7 +221,6 @@ class PairwiseScorer(PairScorer):
         choices = [order.choices for order in orders]
 
         def share(hits: Sequence[Choice], among: Sequence[Choice]) -> Estimate:
-            """Of all answers that are among these, those that are hits."""
             both = [
                 [[one in wanted for one in order] for order in choices] for wanted in (hits, among)
             ]
@@ -253,7 +252,6 @@ class PairwiseScorer(PairScorer):
         return Diagnostics(tuple(detail.lines()), detail.document(), failed)
 
     def _orders(self, pairs: Sequence[CaptionPair]) -> list[OrderChoices]:
-        """What it said in each order that it is asked in."""
         key = tuple(pairs)
         if self._known is None or self._known[0] != key:
             self._known = (key, [self._read(*both) for both in self._asked(key)])
@@ -286,7 +284,6 @@ class PairwiseScorer(PairScorer):
         return Benchmark(name, root, tuple(samples), tuple(missing), kind="trial")
 
     def preview(self, pairs: Sequence[CaptionPair]) -> list[Preview]:
-        """What the model will be asked, and the reader, were no answer clear."""
         settings, asked = self._settings, self._asked(pairs)
         questions = [one for _, one in asked if one.samples]
         found = [settings.preview(questions, self._model, self.name, "{} questions about pairs")]

@@ -64,7 +64,6 @@ class JudgeScorer(PointwiseScorer):
         return [preview_judging(self._judge, missing, store=store, prices=prices)]
 
     def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
-        """Overall scores of the first captions and of the second; NaN for a failed judgement."""
         cases = self._cases(pairs)
         if isinstance(self._judge, ModelJudge):
             scores = self._judged(self._judge, self._captions(pairs, self._judge))
@@ -102,7 +101,6 @@ class JudgeScorer(PointwiseScorer):
         return filled.run
 
     def _judged(self, judge: ModelJudge, run: Run) -> dict[str, float]:
-        """The overall score of each caption of the run that has one."""
         settings, total = self._settings, len(run.sample_ids)
         count = settings.counter(self.name, total)
         count(total - len(missing_judgements(settings.store, run, judge)))

@@ -34,7 +34,6 @@ class MetricScorer(PointwiseScorer):
         self.signature = sign(self.name)
 
     def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
-        """Scores of the first captions and of the second; NaN for a pair without references."""
         held_to = [pair.references_first and pair.references_second for pair in pairs]
         known = [n for n, own in enumerate(held_to) if own or not self._reads_references]
         if not known:

@@ -67,7 +67,6 @@ class TrialSettings(AskContext):
     seed: int = 42
 
     def folder(self, name: str, hint: str = "") -> Path:
-        """The folder of the clips that a scorer of this name hears."""
         if self.data is None:
             where = "say with `data` in which folder they are"
             raise TrialError(f"{name} hears the clips: {where}{hint}")
@@ -124,7 +123,6 @@ class PointwiseScorer(PairScorer):
     """
 
     def no_references(self) -> TrialError:
-        """The error of a scorer that has nothing to hold captions to."""
         return TrialError(
             f"{self.name} needs references, and no pair has one that is neither of its captions; "
             "add such a column reference, or use a control:, clap: or model: scorer"
