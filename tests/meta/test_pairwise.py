@@ -14,7 +14,7 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget
 from audiocapbench.errors import FatalError, ModelError, TrialError, TrialStoppedError
 from audiocapbench.meta.pairs.pair import Agreement, CaptionPair, PairSet
-from audiocapbench.meta.pairwise.scorer import PairwiseScorer, create_pairwise
+from audiocapbench.meta.pairwise.scorer import PairwiseScorer
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, TrialSettings
 from audiocapbench.meta.trial import ScorerTrial, agreed, trial_document, try_scorer
 from audiocapbench.report.trial import trial_tables
@@ -95,7 +95,7 @@ def always_first(_text: str) -> str:
 
 def scorer(server: OpenAIServer, place: Path, clips: Path | None, **more: Any) -> PairwiseScorer:
     settings = TrialSettings(data=clips, store_url=str(place / "store.db"))
-    return create_pairwise(f"endpoint/judge@{server.base_url}", replace(settings, **more))
+    return PairwiseScorer(f"endpoint/judge@{server.base_url}", replace(settings, **more))
 
 
 def test_a_model_hears_the_clip_and_its_choice_is_read(tmp_path: Path, clips: Path) -> None:
@@ -252,7 +252,7 @@ def test_a_model_can_be_asked_without_the_clips(tmp_path: Path) -> None:
     pairs = pairs_of(4)
     with serving(longer) as server:
         settings = TrialSettings(store_url=str(tmp_path / "store.db"))
-        judge = create_pairwise(f"endpoint/judge@{server.base_url}[audio=no]", settings)
+        judge = PairwiseScorer(f"endpoint/judge@{server.base_url}[audio=no]", settings)
         choices = judge.choose(pairs)
         contents = [request.json["messages"][0]["content"] for request in server.requests]
     assert all(isinstance(content, str) for content in contents)
@@ -338,27 +338,27 @@ def test_a_reader_is_not_bothered_with_what_is_plain(tmp_path: Path, clips: Path
 def test_wrong_names_and_options_are_explained(tmp_path: Path, clips: Path) -> None:
     settings = TrialSettings(data=clips, store_url=str(tmp_path / "store.db"))
     with pytest.raises(ModelError, match="there is no model"):
-        create_pairwise("nobody/nothing", settings)
+        PairwiseScorer("nobody/nothing", settings)
     with pytest.raises(TrialError, match=r"audio=no"):
-        create_pairwise("listener[audio=perhaps]", settings)
+        PairwiseScorer("listener[audio=perhaps]", settings)
     with pytest.raises(TrialError, match="there is no prompt 'short'"):
-        create_pairwise("listener", replace(settings, prompt="short"))
+        PairwiseScorer("listener", replace(settings, prompt="short"))
     with pytest.raises(TrialError, match="is not a reader"):
-        create_pairwise("listener", replace(settings, reader="listener[read=some]"))
+        PairwiseScorer("listener", replace(settings, reader="listener[read=some]"))
     with pytest.raises(TrialError, match="--swap"):
-        create_pairwise("control/empty", settings).choose_swapped(pairs_of(1))
+        PairwiseScorer("control/empty", settings).choose_swapped(pairs_of(1))
 
 
 def test_a_model_that_only_writes_captions_is_read_as_best_it_can(
     tmp_path: Path, clips: Path
 ) -> None:
     settings = TrialSettings(data=clips, store_url=str(tmp_path / "store.db"), swap=True)
-    judge = create_pairwise("control/empty", settings)
+    judge = PairwiseScorer("control/empty", settings)
     assert set(judge.choose(pairs_of(6))) == {Choice.UNKNOWN}
     detail = judge.detail(pairs_of(6))
     assert detail.unknown.value == 1.0
     assert detail.first_position.value is None
-    assert create_pairwise("control/empty", settings).choose([]) == []
+    assert PairwiseScorer("control/empty", settings).choose([]) == []
 
 
 def test_runs_are_kept_under_a_name_of_their_own(tmp_path: Path, clips: Path) -> None:
@@ -374,7 +374,7 @@ def test_runs_without_the_clips_and_of_the_reader_show_it_in_their_names(tmp_pat
     with serving(vague) as server:
         model = f"endpoint/judge@{server.base_url}"
         settings = TrialSettings(store_url=str(tmp_path / "store.db"), reader=model)
-        create_pairwise(f"{model}[audio=no]", settings).choose(pairs_of(2))
+        PairwiseScorer(f"{model}[audio=no]", settings).choose(pairs_of(2))
     names = {line.benchmark for line in settings.store.runs()}
     settings.store.close()
     assert names == {
@@ -393,7 +393,7 @@ def test_a_real_model_answers_and_is_read(tmp_path: Path) -> None:
             prompt="naive",
             reader=f"endpoint/smollm2@{server.base_url}",
         )
-        judge = create_pairwise(f"endpoint/smollm2@{server.base_url}[audio=no]", settings)
+        judge = PairwiseScorer(f"endpoint/smollm2@{server.base_url}[audio=no]", settings)
         choices = judge.choose(pairs)
         detail = judge.detail(pairs)
     assert len(choices) == 1
@@ -529,7 +529,7 @@ def test_a_server_that_does_not_know_the_form_is_told_of(
         scorer(server, tmp_path, clips, answer=form).choose(pairs_of(2))
     settings = TrialSettings(data=clips, store_url=str(tmp_path / "s.db"))
     with pytest.raises(TrialError, match="cannot be asked with --answer"):
-        create_pairwise("listener", replace(settings, answer=form))  # type: ignore[arg-type]
+        PairwiseScorer("listener", replace(settings, answer=form))  # type: ignore[arg-type]
 
 
 def test_a_reader_reads_all_where_it_is_told_to(tmp_path: Path, clips: Path) -> None:

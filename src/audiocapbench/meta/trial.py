@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from audiocapbench.errors import TrialError
 from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.pairs.pair import Agreement, CaptionPair, PairSet
-from audiocapbench.meta.scorers.controls import CONTROLS, create_control
+from audiocapbench.meta.scorers.controls import CONTROLS, ControlScorer
 from audiocapbench.meta.scorers.scorer import Choice, Diagnostics, PairScorer, TrialSettings
 from audiocapbench.scores.estimate import Coverage, Estimate
 from audiocapbench.signature import Signature
@@ -406,7 +406,7 @@ def try_controls(
 ) -> list[ScorerTrial]:
     """Every control on the same pairs, but for those that were tried as scorers."""
     names = [name for name in CONTROLS if f"control:{name}" not in tried]
-    return [try_scorer(create_control(name, settings), pairs) for name in names]
+    return [try_scorer(ControlScorer(name, settings), pairs) for name in names]
 
 
 def control_notes(trials: Sequence[ScorerTrial], controls: Sequence[ScorerTrial]) -> list[str]:

@@ -19,7 +19,7 @@ from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, Corru
 from audiocapbench.meta.corrupt.events import add_events, drop_events, swap_orders
 from audiocapbench.meta.corrupt.exchanges import change_attributes, change_counts, exchange_nouns
 from audiocapbench.meta.pairs.pair import CaptionPair, check_form, pair_table, write_clips
-from audiocapbench.meta.scorers.controls import CONTROLS, create_control
+from audiocapbench.meta.scorers.controls import CONTROLS, ControlScorer
 from audiocapbench.meta.scorers.scorer import TrialSettings
 from audiocapbench.meta.trial import numbers
 from audiocapbench.stats import Interval, mean_interval
@@ -156,7 +156,7 @@ def check_controls(made: Sequence[CorruptionResult], seed: int) -> Check:
     credits = {}
     for name in CONTROLS:
         seeds = range(seed, seed + (_DRAWS if name == "random" else 1))
-        controls = [create_control(name, TrialSettings(seed=one)) for one in seeds]
+        controls = [ControlScorer(name, TrialSettings(seed=one)) for one in seeds]
         chosen = np.array([numbers(control.choose(pairs)) for control in controls])
         credits[name] = np.array(np.where(chosen < 0, 0.5, chosen == answers).mean(axis=0))
     kinds = np.array([pair.type for pair in pairs], dtype=object)

@@ -24,7 +24,7 @@ from audiocapbench.judges.quoting import as_data, fill
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.answers.parser import RULES, ends_of
 from audiocapbench.meta.pairs.pair import CaptionPair
-from audiocapbench.meta.pairwise.prompts import PairwisePrompt, document, named_prompt, prompt_from
+from audiocapbench.meta.pairwise.prompts import document, named_prompt, prompt_from
 from audiocapbench.meta.scorers.scorer import (
     WITHOUT_CLIPS,
     Choice,
@@ -35,7 +35,7 @@ from audiocapbench.meta.scorers.scorer import (
     trial_clips,
 )
 from audiocapbench.meta.trial import CHOSEN, FloatArray, agreeing
-from audiocapbench.models import Model, ModelSettings, create_model
+from audiocapbench.models import ModelSettings, create_model
 from audiocapbench.models.model import without_audio
 from audiocapbench.models.thoughts import without_thoughts
 from audiocapbench.scores.estimate import Coverage, Estimate
@@ -167,34 +167,44 @@ def _share(statistics: FloatArray, clips: Sequence[str]) -> Estimate:
 
 
 class PairwiseScorer(PairScorer):
-    """A model of the models room as a judge of pairs; a reader reads what the parser cannot."""
+    """A model, as ``audiocapbench models`` names it, that compares; a reader reads what is unclear.
+
+    ``NAME[audio=no]`` asks without the clips, which shows what the words alone give away.
+    """
 
     sees_both = True
 
-    def __init__(
-        self,
-        model: Model,
-        prompt: PairwisePrompt,
-        settings: TrialSettings,
-        reader: Model | None = None,
-        *,
-        reads_all: bool = False,
-        name: str,
-    ) -> None:
+    def __init__(self, name: str, settings: TrialSettings) -> None:
+        found = _NAME.fullmatch(name.strip())
+        if found is None or found["audio"] not in (None, "yes", "no"):
+            raise TrialError(f"{name!r}: audio is yes or no; write MODEL or MODEL[audio=no]")
+        file, form = settings.prompt_file, settings.answer
+        prompt = named_prompt(settings.prompt, form) if file is None else prompt_from(file, form)
+        model_settings = ModelSettings(timeout=settings.timeout)
+        model = prompt.held_to_form(create_model(found["model"], model_settings))
+        model = without_audio(model) if found["audio"] == "no" else model
+        reader, reads_all, reading = None, settings.read == "all", "none"
+        if settings.reader is not None:
+            text = settings.reader.strip()
+            if text in ("all", "uncertain"):
+                raise TrialError(f"--reader names a model: write --reader MODEL --read {text}")
+            option = _OPTION.fullmatch(text)
+            if option is None or option["read"] not in (None, "all", "unknown"):
+                raise TrialError(f"{text!r} is not a reader; write MODEL, and --read all beside it")
+            reads_all = reads_all or option["read"] == "all"
+            reader = without_audio(create_model(option["model"], model_settings))
+            reading = f"{reader.name}+{'all' if reads_all else 'unknown'}"
+        self.name = f"model:{name.strip()}"
         self._hears = model.contract.container != "none"
         if self._hears and settings.data is None:
             raise TrialError(
-                f"{name} hears the clips: say with `data` in which folder they are, or write "
-                f"{name}[audio=no] to ask without them"
+                f"{self.name} hears the clips: say with `data` in which folder they are, or write "
+                f"{self.name}[audio=no] to ask without them"
             )
-        self.name = name
-        self._model = model
-        self._prompt = prompt
-        self._settings = settings
+        self._model, self._prompt, self._settings = model, prompt, settings
         self._reader, self._reads_all = reader, reads_all
         self._known: tuple[tuple[CaptionPair, ...], list[OrderChoices]] | None = None
         parameters = {f"model.{key}": value for key, value in model.parameters.items()}
-        reading = f"{reader.name}+{'all' if reads_all else 'unknown'}" if reader else "none"
         self.signature = sign(
             "pairwise",
             protocol=1,
@@ -202,7 +212,7 @@ class PairwiseScorer(PairScorer):
             **dict(sorted(parameters.items())),
             prompt=f"{prompt.name}-{prompt.hash}",
             orders=2 if settings.swap else 1,
-            **({} if settings.answer == "text" else {"answer": settings.answer}),
+            **({} if form == "text" else {"answer": form}),
             parser=RULES,
             reader=reading,
         )
@@ -351,32 +361,3 @@ class PairwiseScorer(PairScorer):
             if self._reader is not None and wanted and text.strip():
                 unread.append((pair, text))
         return choices, failures, unread
-
-
-def create_pairwise(name: str, settings: TrialSettings | None = None) -> PairwiseScorer:
-    """Make the scorer that asks a model, as ``audiocapbench models`` names it, to compare.
-
-    ``NAME[audio=no]`` asks without the clips, which shows what the words alone give away.
-    """
-    settings = settings or TrialSettings()
-    found = _NAME.fullmatch(name.strip())
-    if found is None or found["audio"] not in (None, "yes", "no"):
-        raise TrialError(f"{name!r}: audio is yes or no; write MODEL or MODEL[audio=no]")
-    file, form = settings.prompt_file, settings.answer
-    prompt = named_prompt(settings.prompt, form) if file is None else prompt_from(file, form)
-    model_settings = ModelSettings(timeout=settings.timeout)
-    model = prompt.held_to_form(create_model(found["model"], model_settings))
-    if found["audio"] == "no":
-        model = without_audio(model)
-    reader, reads_all = None, settings.read == "all"
-    if settings.reader is not None:
-        text = settings.reader.strip()
-        if text in ("all", "uncertain"):
-            raise TrialError(f"--reader names a model: write --reader MODEL --read {text}")
-        option = _OPTION.fullmatch(text)
-        if option is None or option["read"] not in (None, "all", "unknown"):
-            raise TrialError(f"{text!r} is not a reader; write MODEL, and --read all beside it")
-        reads_all = reads_all or option["read"] == "all"
-        reader = without_audio(create_model(option["model"], model_settings))
-    full = f"model:{name.strip()}"
-    return PairwiseScorer(model, prompt, settings, reader, reads_all=reads_all, name=full)

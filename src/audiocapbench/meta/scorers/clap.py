@@ -21,8 +21,6 @@ from audiocapbench.meta.scorers.scorer import (
     higher,
 )
 from audiocapbench.metrics.clap import (
-    AudioTextEncoder,
-    Cutting,
     SeedSpread,
     choose_cutting,
     clap_scores,
@@ -52,28 +50,26 @@ class _ClapOptions(BaseModel):
 class ClapScorer(PointwiseScorer):
     """Scores captions against their clip; ``missing`` says why clips were not heard.
 
-    Plain CLAP (``windows=crop``) chooses by the mean score over its seeds.
+    It is named by an audio-text encoder with options in brackets, such as ``laion``. Plain CLAP
+    (``windows=crop``) chooses by the mean score over its seeds.
     """
 
-    def __init__(
-        self,
-        name: str,
-        encoder: AudioTextEncoder,
-        cutting: Cutting,
-        settings: TrialSettings,
-        *,
-        with_references: bool = False,
-        batch: int | None = None,
-    ) -> None:
-        self._data = settings.folder(name)
-        self.name = name
-        self.signature = sign_clap(encoder, cutting, references=with_references)
+    def __init__(self, text: str, settings: TrialSettings) -> None:
+        name = parse_name(text)
+        try:
+            own = _ClapOptions.model_validate(dict(name.options))
+        except ValidationError as error:
+            raise TrialError(f"{text}: {problems_of(error)[0]}") from None
+        self.name = f"clap:{name}"
+        self._data = settings.folder(self.name)
+        self._encoder = load_encoder(name.name, dict(own.model_extra or {}), own.device)
+        seeds = range(settings.seed, settings.seed + own.seeds)
+        sizes = {"window_s": own.window, "hop_s": own.hop}
+        self._cutting = choose_cutting(self._encoder, own.windows, seeds=seeds, **sizes)
+        self._with_references = own.references == "yes"
+        self.signature = sign_clap(self._encoder, self._cutting, references=self._with_references)
         self.missing: Mapping[str, str] = {}
-        self._encoder = encoder
-        self._cutting = cutting
-        self._settings = settings
-        self._with_references = with_references
-        self._batch = batch
+        self._settings, self._batch = settings, own.batch
 
     def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
         first, second = np.split(self._by_seed(pairs).mean(axis=0), 2)
@@ -141,18 +137,3 @@ class ClapScorer(PointwiseScorer):
         scores = np.full((len(self._cutting.settings), 2 * len(pairs)), np.nan)
         scores[:, [wanted[row] for row in found.heard]] = found.by_seed
         return scores
-
-
-def create_clap_scorer(text: str, settings: TrialSettings) -> ClapScorer:
-    """Make the scorer of an audio-text encoder with options in brackets, such as ``laion``."""
-    name = parse_name(text)
-    try:
-        own = _ClapOptions.model_validate(dict(name.options))
-    except ValidationError as error:
-        raise TrialError(f"{text}: {problems_of(error)[0]}") from None
-    settings.folder(f"clap:{name}")
-    encoder = load_encoder(name.name, dict(own.model_extra or {}), own.device)
-    seeds = range(settings.seed, settings.seed + own.seeds)
-    cutting = choose_cutting(encoder, own.windows, seeds=seeds, window_s=own.window, hop_s=own.hop)
-    how: dict[str, Any] = {"with_references": own.references == "yes", "batch": own.batch}
-    return ClapScorer(f"clap:{name}", encoder, cutting, settings, **how)

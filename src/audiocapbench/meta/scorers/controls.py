@@ -16,9 +16,9 @@ from audiocapbench.errors import TrialError, did_you_mean
 from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, TrialSettings, higher
 from audiocapbench.metrics.fluency.likelihood import load_ngrams
-from audiocapbench.signature import Signature, sign
+from audiocapbench.signature import sign
 
-Rule = Callable[[Sequence[CaptionPair]], list[Choice]]
+_Rule = Callable[[Sequence[CaptionPair]], list[Choice]]
 
 
 class ControlScorer(PairScorer):
@@ -26,25 +26,20 @@ class ControlScorer(PairScorer):
 
     sees_both = True
 
-    def __init__(self, name: str, signature: Signature, rule: Rule) -> None:
-        self.name = name
-        self.signature = signature
-        self._rule = rule
+    def __init__(self, name: str, settings: TrialSettings) -> None:
+        if name not in CONTROLS:
+            near = did_you_mean(name, CONTROLS, "there are")
+            raise TrialError(f"there is no control {name!r}{near}")
+        self.name = f"control:{name}"
+        self.signature = sign(f"control-{name}")
+        self._rule = RULES.get(name) or partial(_random, settings.seed)
+        if name == "random":
+            self.signature = self.signature.with_fields(seed=settings.seed)
+        elif name == "likelier":
+            self.signature = self.signature.with_fields(model=load_ngrams().name)
 
     def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         return self._rule(pairs)
-
-
-def create_control(name: str, settings: TrialSettings) -> ControlScorer:
-    if name == "random":
-        full = sign("control-random", seed=settings.seed)
-        return ControlScorer("control:random", full, partial(_random, settings.seed))
-    if name not in RULES:
-        raise TrialError(f"there is no control {name!r}{did_you_mean(name, CONTROLS, 'there are')}")
-    signature = sign(f"control-{name}")
-    if name == "likelier":
-        signature = signature.with_fields(model=load_ngrams().name)
-    return ControlScorer(f"control:{name}", signature, RULES[name])
 
 
 def _lengths(pairs: Sequence[CaptionPair], sign: int) -> list[Choice]:
@@ -78,7 +73,7 @@ def _rarer_noun(pairs: Sequence[CaptionPair]) -> list[Choice]:
     return higher(*np.split(-np.array(rarest), 2))
 
 
-RULES: Mapping[str, Rule] = {
+RULES: Mapping[str, _Rule] = {
     "always-0": lambda pairs: [Choice.FIRST] * len(pairs),
     "always-1": lambda pairs: [Choice.SECOND] * len(pairs),
     "longer": partial(_lengths, sign=1),

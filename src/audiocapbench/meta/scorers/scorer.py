@@ -149,9 +149,9 @@ _CHOICES = tuple(Choice)
 KINDS: Mapping[str, tuple[str, str]] = {
     "metric": ("scorers.metric", "MetricScorer"),
     "judge": ("scorers.judge", "JudgeScorer"),
-    "clap": ("scorers.clap", "create_clap_scorer"),
-    "control": ("scorers.controls", "create_control"),
-    "model": ("pairwise.scorer", "create_pairwise"),
+    "clap": ("scorers.clap", "ClapScorer"),
+    "control": ("scorers.controls", "ControlScorer"),
+    "model": ("pairwise.scorer", "PairwiseScorer"),
     "choices": ("scorers.from_file", "ChoicesFile"),
     "scores": ("scorers.from_file", "ScoresFile"),
 }
