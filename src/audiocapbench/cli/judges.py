@@ -224,7 +224,7 @@ def calibrate(
         width (X): Say how many ratings an interval of this width takes.
     """
     from audiocapbench.report.judge_tables import calibration_report
-    from audiocapbench.scores.scorer import Scorer
+    from audiocapbench.scores.estimate import Scorer
     from audiocapbench.study.calibration import calibrate_runs
 
     if (judge is None) == (metric is None):

@@ -14,7 +14,7 @@ from audiocapbench.report.leaderboard.board import (
     RunEntry,
 )
 from audiocapbench.report.leaderboard.tables import in_order, record, shown_name
-from audiocapbench.scores.groups import category
+from audiocapbench.scores.compute import category
 from audiocapbench.table import Column, Row, Table, signature_notes
 
 _METRICS = ("meteor", "bleu_4", "rouge_l")

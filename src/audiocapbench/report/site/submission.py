@@ -29,7 +29,7 @@ from audiocapbench.judges.executor import judge_run
 from audiocapbench.judges.registry import create_judge
 from audiocapbench.metrics import METRICS
 from audiocapbench.report.page.report_data import gather, stored_summaries
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.estimate import Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, RunSpec, Store
 from audiocapbench.store.records import Judgement
