@@ -16,8 +16,6 @@ MAX_VALUE = 10.0
 
 Scores = Mapping[str, float]
 ByJudge = dict[str, dict[str, Scores]]
-"""Scores by judge and sample."""
-
 _LONGEST_REASON = 300
 _DETAILS = re.compile(r"\S*\d\S*")
 

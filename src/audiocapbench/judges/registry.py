@@ -17,8 +17,6 @@ from audiocapbench.signature import Signature
 
 _NAME = re.compile(r"(?P<name>.+?)(?:\[(?P<options>[^\[\]=]+=[^\[\]]*)\])?", re.DOTALL)
 _WAYS = ("prompt", "protocol")
-"""Options of AudioCapBench's own contract."""
-
 _OPTIONS = ("contract", "hears", "schema", "references", *_WAYS)
 _NO_WAYS: Mapping[str, str] = {}
 _BUILT_IN: Mapping[str, Callable[[], Contract]] = {

@@ -47,7 +47,6 @@ ATTACKS = {
     "long": "padding behind it",
     "empty": "no caption",
 }
-"""Every attack by name, and what it is."""
 
 
 class HonestCaption(NamedTuple):

@@ -35,7 +35,6 @@ NAMES = ("accuracy", "f1", "macro_f1", "balanced_accuracy")
 _OVER_CLASSES = 2
 ORDERS = ("as given", "swapped", "mean", "agreed")
 CHOSEN = (Choice.FIRST, Choice.SECOND)
-"""Choices that name a caption."""
 
 
 def count(pairs: Sequence[CaptionPair], choices: Sequence[Choice]) -> FloatArray:

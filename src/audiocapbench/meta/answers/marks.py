@@ -33,11 +33,7 @@ def content_words(text: str) -> frozenset[str]:
 
 
 P = {name: re.compile(_pattern(text)) for name, text in read_lists(*_FILE)["patterns"].items()}
-"""The patterns by their names."""
-
 SOUND_WORDS = content_words(" ".join(map(str, read_lists(*_SOUNDS).values())))
-"""The stems of words for what is heard."""
-
 VERDICT_WORDS = word_set(*_FILE, "verdict_words")
 """The words that a verdict is made of; a clause with another word is none that is certain."""
 
