@@ -1,8 +1,9 @@
 """A budget in dollars: what a question costs, what is spent and in flight, and when to stop."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import floor, isfinite, log10
 from numbers import Real
 from typing import Any, NamedTuple
@@ -145,7 +146,6 @@ class _CostHistory:
             self.dearest = max(self.dearest, cost_usd / expected.likely_usd)
 
 
-@dataclass(slots=True)
 class Budget:
     """Counts dollars so that no more than one question can pass the limit.
 
@@ -165,25 +165,17 @@ class Budget:
     bill what it likes for the questions then in flight.
     """
 
-    limit_usd: float | None = None
-    spent_usd: float = 0.0
-    held_usd: float = field(init=False, default=0.0)
-    promised_usd: float = field(init=False, default=0.0)
-    in_flight: int = field(init=False, default=0)
-    estimated: int = field(init=False, default=0)
-    beyond: int = field(init=False, default=0)
-    refusal: str | None = field(init=False, default=None)
-    _histories: dict[str, _CostHistory] = field(init=False, default_factory=dict)
-    _settled: anyio.Event | None = field(init=False, default=None)
-
-    def __post_init__(self) -> None:
-        limit: Any = self.limit_usd
-        if limit is None:
-            return
+    def __init__(self, limit_usd: float | None = None, spent_usd: float = 0.0) -> None:
+        limit: Any = limit_usd
         is_number = isinstance(limit, Real) and not isinstance(limit, bool) and isfinite(limit)
-        if not is_number or limit < 0:
+        if limit is not None and (not is_number or limit < 0):
             raise AudioCapBenchError(f"budget is {limit!r}; it must be 0 or more dollars, or None")
-        self.limit_usd = float(limit)
+        self.limit_usd = None if limit is None else float(limit)
+        self.spent_usd, self.held_usd, self.promised_usd = spent_usd, 0.0, 0.0
+        self.in_flight = self.estimated = self.beyond = 0
+        self.refusal: str | None = None
+        self.histories: dict[str, _CostHistory] = defaultdict(_CostHistory)
+        self._settled: anyio.Event | None = None
 
     @property
     def spending(self) -> Spending | None:
@@ -202,15 +194,12 @@ class Budget:
                 f"{example_of_prices(name)}"
             )
 
-    def history(self, model: str) -> _CostHistory:
-        return self._histories.setdefault(model, _CostHistory())
-
     async def hold(self, model: str, cost: QuestionCost, question: str) -> float | None:
         """Set aside what an attempt may cost; None where it no longer fits, and ``refusal`` says.
 
         Waits while questions in flight may still turn out cheaper than what is set aside for them.
         """
-        known = self.history(model)
+        known = self.histories[model]
         while True:
             held_usd = known.held_usd(cost)
             teaching = self.limit_usd is not None and not known.answers and known.in_flight > 0
@@ -258,30 +247,22 @@ class Budget:
         return f"the budget is spent: {dollars(self.spent_usd)} of {limit}, and {needs}"
 
 
-@dataclass(slots=True)
 class CostTracker:
     """What the attempts at one question cost together: set aside before, and counted after."""
 
-    budget: Budget
-    price: Price | None
-    model: Model
-    question: Question
-    _cost: QuestionCost = field(init=False)
-    _known: _CostHistory = field(init=False)
-    _held: float | None = field(init=False, default=None)
-    _attempts: list[Reply] = field(init=False, default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._cost = question_cost(self.price, self.model, self._audio_s, self.question.instruction)
-        self._known = self.budget.history(self.model.name)
-
-    @property
-    def has_costs(self) -> bool:
-        return bool(self._attempts)
+    def __init__(
+        self, budget: Budget, price: Price | None, model: Model, question: Question
+    ) -> None:
+        self._budget, self._price, self._model, self._question = budget, price, model, question
+        self._audio_s = question.audio.duration_s if question.audio else 0.0
+        self._cost = question_cost(price, model, self._audio_s, question.instruction)
+        self._known = budget.histories[model.name]
+        self._held: float | None = None
+        self.attempts: list[Reply] = []
 
     async def hold(self) -> bool:
         """Set aside what the next attempt may cost; False where the budget does not allow it."""
-        self._held = await self.budget.hold(self.model.name, self._cost, self.question.sample_id)
+        self._held = await self._budget.hold(self._model.name, self._cost, self._question.sample_id)
         return self._held is not None
 
     def release(self) -> None:
@@ -292,7 +273,7 @@ class CostTracker:
         """The answer comes with a batch, and what it may cost is as good as spent until then."""
         if self._held is not None:
             self._known.within = _TRUSTED  # a batch is one answer's worth of trust
-            self.budget.promised_usd += self._held
+            self._budget.promised_usd += self._held
             self._settle(self._held)
 
     def answered(self, reply: Reply) -> None:
@@ -302,23 +283,23 @@ class CostTracker:
             self.release()
             return
         cost = reply.cost_usd
-        if cost is None and self.price is not None:
+        if cost is None and self._price is not None:
             # What the model wrote may be neither counted nor there to be counted.
             told = reply.output_tokens is not None or reply.status is Status.REFUSED
-            unseen = not reply.text.strip() and self.budget.limit_usd is not None
+            unseen = not reply.text.strip() and self._budget.limit_usd is not None
             if not told and (unseen or reply.status is Status.FAILED):
                 self.lost(reply)
                 return
-            prompt = _system(self.model) + self.question.instruction
-            cost = self.price.cost(reply, self._audio_s, prompt, thoughts(self.model))
+            prompt = _system(self._model) + self._question.instruction
+            cost = self._price.cost(reply, self._audio_s, prompt, thoughts(self._model))
         held, cost_usd = self._held, self._count(replace(reply, cost_usd=cost))
         if held is not None:
-            self.budget.beyond += cost_usd > self._cost.most_usd * _ROUNDING
+            self._budget.beyond += cost_usd > self._cost.most_usd * _ROUNDING
             self._known.learn(cost_usd, self._cost)
 
     def failed(self, error: TransientError) -> None:
         """Count a failed attempt, as far as it was billed or may have been."""
-        if not error.billed or self.price is None:
+        if not error.billed or self._price is None:
             self.release()
         elif not isinstance(error.reply, Reply):
             self.lost()
@@ -326,7 +307,7 @@ class CostTracker:
             reply = replace(checked_usage(error.reply), status=Status.OK)
             # What came before it broke off need not be all that was written.
             cut_off = reply.cost_usd is None and None in (reply.input_tokens, reply.output_tokens)
-            if cut_off and self.budget.limit_usd is not None:
+            if cut_off and self._budget.limit_usd is not None:
                 self.lost(reply)
             else:
                 self.answered(reply)
@@ -334,9 +315,9 @@ class CostTracker:
     def lost(self, reply: Reply = Reply("", Status.FAILED)) -> None:  # noqa: B008
         """Count an attempt of which nobody can tell the cost: under a limit, as the most."""
         usd = None
-        if self.price is not None:
+        if self._price is not None:
             most = self._cost.most_usd * self._known.beyond
-            limited = self.budget.limit_usd is not None
+            limited = self._budget.limit_usd is not None
             usd = most if limited else self._known.expected_usd(self._cost)
         self._count(replace(reply, cost_usd=usd))
 
@@ -344,29 +325,25 @@ class CostTracker:
         """The reply with what all attempts used; unknown where one of them did not say."""
         return replace(
             reply,
-            cost_usd=total_cost(attempt.cost_usd for attempt in self._attempts),
-            input_tokens=_sum(attempt.input_tokens for attempt in self._attempts),
-            output_tokens=_sum(attempt.output_tokens for attempt in self._attempts),
-            audio_tokens=_sum(attempt.audio_tokens for attempt in self._attempts),
+            cost_usd=total_cost(attempt.cost_usd for attempt in self.attempts),
+            input_tokens=_sum(attempt.input_tokens for attempt in self.attempts),
+            output_tokens=_sum(attempt.output_tokens for attempt in self.attempts),
+            audio_tokens=_sum(attempt.audio_tokens for attempt in self.attempts),
         )
 
-    @property
-    def _audio_s(self) -> float:
-        return self.question.audio.duration_s if self.question.audio else 0.0
-
     def _count(self, reply: Reply) -> float:
-        self._attempts.append(reply)
+        self.attempts.append(reply)
         cost_usd = reply.cost_usd
         if cost_usd is None:
             cost_usd = self._known.expected_usd(self._cost)
         if self._held is not None and cost_usd:
-            self.budget.estimated += None in (reply.input_tokens, reply.output_tokens)
+            self._budget.estimated += None in (reply.input_tokens, reply.output_tokens)
         self._settle(cost_usd)
         return cost_usd
 
     def _settle(self, cost_usd: float) -> None:
         if self._held is not None:
-            self.budget.settle(self._known, self._held, cost_usd)
+            self._budget.settle(self._known, self._held, cost_usd)
             self._held = None
 
 

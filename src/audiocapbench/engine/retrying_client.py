@@ -205,13 +205,13 @@ class RetryingClient:
 
         while True:
             if not await costs.hold():
-                if not costs.has_costs:
+                if not costs.attempts:
                     raise OverBudgetError(self.budget.refusal)
                 return given_up(f"not asked again, because {self.budget.refusal}")
             came = anyio.current_time()
             start = await self.limiter.enter(self.stopping, tokens)
             if start is None:
-                return given_up("stopped") if costs.has_costs else None
+                return given_up("stopped") if costs.attempts else None
             attempts, started = attempts + 1, time.perf_counter()
             waited_s.set(0.0)
             try:

@@ -5,6 +5,7 @@ A step knows the tables of the version that it leads to, not today's.
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -35,7 +36,14 @@ def _new(name: str) -> Table:
 
 def _from_1_to_2(connection: Connection) -> None:
     """Kinds, traits, names and tags; samples and signatures in tables; times and keys as such."""
-    old = _set_aside(connection)
+    for name in _REBUILT:
+        connection.execute(text(f"ALTER TABLE {name} RENAME TO {name}_1"))
+    if connection.dialect.name == "postgresql":
+        for name, column in _KEPT.items():
+            change = f"ALTER COLUMN {column} TYPE timestamptz USING {column}::timestamptz"
+            connection.execute(text(f"ALTER TABLE {name} {change}"))
+    before = MetaData()
+    old = {name: Table(f"{name}_1", before, autoload_with=connection) for name in _REBUILT}
     schema.as_of(2).create_all(connection)
     _signed.create(connection)
     _copy_runs(connection, old)
@@ -50,17 +58,6 @@ def _from_1_to_2(connection: Connection) -> None:
     _signed.drop(connection)
 
 
-def _set_aside(connection: Connection) -> Mapping[str, Table]:
-    for name in _REBUILT:
-        connection.execute(text(f"ALTER TABLE {name} RENAME TO {name}_1"))
-    if connection.dialect.name == "postgresql":
-        for name, column in _KEPT.items():
-            change = f"ALTER COLUMN {column} TYPE timestamptz USING {column}::timestamptz"
-            connection.execute(text(f"ALTER TABLE {name} {change}"))
-    old = MetaData()
-    return {name: Table(f"{name}_1", old, autoload_with=connection) for name in _REBUILT}
-
-
 def _copy_runs(connection: Connection, old: Mapping[str, Table]) -> None:
     """Datasets with the traits that 0.1 knew by name, runs with their kinds, and their samples."""
     runs = old["runs"]
@@ -69,8 +66,8 @@ def _copy_runs(connection: Connection, old: Mapping[str, Table]) -> None:
     for dataset, benchmark in connection.execute(named):
         names.setdefault(dataset, set()).add(benchmark)
     for row in connection.execute(select(old["datasets"])).mappings().all():
-        known = sorted({row["benchmark"], *names.get(row["fingerprint"], ())})
-        traits = {name: traits_of_0_1(name) for name in known}
+        known = {row["benchmark"], *names.get(row["fingerprint"], ())}
+        traits = {name: traits_of_0_1(name) for name in sorted(known)}
         connection.execute(insert(_new("datasets")), dict(row) | {"traits": traits})
     for number in connection.execute(select(runs.c.id).order_by(runs.c.id)).scalars().all():
         row = connection.execute(select(runs).where(runs.c.id == number)).mappings().one()
@@ -158,11 +155,7 @@ def _copy_checks(connection: Connection, old: Table) -> None:
         connection.execute(insert(_new("judge_checks")), values)
 
 
-UPGRADES: Mapping[int, schema.Upgrade] = {
-    1: _from_1_to_2,
-    2: lambda connection: schema.add_version(connection, 3),
-    3: lambda connection: schema.add_version(connection, 4),
-    4: lambda connection: schema.add_version(connection, 5),
-    5: lambda connection: schema.add_version(connection, 6),
+UPGRADES: Mapping[int, schema.Upgrade] = {1: _from_1_to_2} | {
+    version - 1: partial(schema.add_version, version=version) for version in range(3, 7)
 }
 """From version to the step that leads to the next one."""
