@@ -183,7 +183,7 @@ def summarise_judge(table: RunTable, judge: str) -> JudgeSummary:
     total = len(table.run.sample_ids)
     if judge not in table.judgements and table.has_no_answers:
         return JudgeSummary(judge, UNSIGNED, total, 0, 0, {}, 0, {}, {}, None, {})
-    current, made = table.current_judgements(judge), table.judge_signature(judge)
+    current, made = table.current_judgements(judge), table.judge_signatures[judge]
     scorers = [*table.dimensions(judge), Scorer(judge, OVERALL)]
 
     def estimates(key: GroupKey) -> Estimates:
@@ -194,7 +194,7 @@ def summarise_judge(table: RunTable, judge: str) -> JudgeSummary:
         made,
         total,
         len({one.sample_id for one in current}),
-        len(table.verdicts(judge)),
+        len(table.verdicts[judge]),
         dict(Counter(str(one.status) for one in current)),
         sum(one.signature != made for one in table.judgements[judge]),
         estimates(ALL),
@@ -210,7 +210,7 @@ def summarise_panel(table: RunTable, judges: Sequence[str]) -> dict[str, Any]:
     ``spread`` is the mean standard deviation between judges of an answer, ``alpha`` Krippendorff's,
     ``kappa`` Fleiss' over answers that all have judged; ``without`` leaves out one judge each.
     """
-    opinions: ByJudge = {judge: table.verdicts(judge) for judge in judges}
+    opinions: ByJudge = {judge: table.verdicts[judge] for judge in judges}
     together = panel(opinions)
     spreads = [one.spread for one in together.values() if one.spread is not None]
 

@@ -219,10 +219,10 @@ def estimate_records(table: ScoreTable, scorers: Iterable[Scorer]) -> list[Row]:
 
 
 class RunTable(ScoreTable):
-    """Scores of one run.
+    """Scores of one run, and what its answers came to.
 
-    ``state`` is what the store called the run's state when it was read; ``store_option`` is how a
-    suggested command names the store.
+    ``state`` is what the store called the run's state when it was read, ``store_option`` how a
+    suggested command names the store, ``cost_estimated`` how many answers came without usage.
     """
 
     samples: tuple[Sample, ...]
@@ -236,12 +236,24 @@ class RunTable(ScoreTable):
         self.run, self.traits, self.store_option = run, traits, store.option
         self.missing_clips = len(dataset.missing)
         self.outcomes = store.outcomes(run.id)
+        answers = [one.reply for one in self.outcomes.values()]
+        self.statuses = Counter(str(one.status) for one in answers)
+        found = (self.statuses[Status.OK], self.statuses[Status.EMPTY])
+        self.coverage = Coverage(len(run.sample_ids), *found)
+        self.cost_usd = total_cost(one.cost_usd for one in answers)
+        self.cost_estimated = sum(one.cost_is_estimated for one in answers)
+        self.latency_s = median_latency(self.outcomes.values())
         self.judgements: dict[str, list[Judgement]] = {}
         for one in store.judgements(run.id, only):
             self.judgements.setdefault(one.judge, []).append(one)
-        self._verdicts: dict[str, dict[str, Scores]] = {}
-        self._judge_signatures: dict[str, Signature] = {}
+        # The way in which most judgements of a judge were made; others are left out.
+        self.judge_signatures = {
+            judge: Counter(one.signature for one in own).most_common(1)[0][0]
+            for judge, own in self.judgements.items()
+        }
+        self.verdicts: dict[str, dict[str, Scores]] = {}
         replies = {key: missing_after(one.reply.status) for key, one in self.outcomes.items()}
+        self.has_no_answers = not any(one in HAVE_TEXT for one in replies.values())
         chosen = set(run.sample_ids)
         samples = tuple(one for one in dataset.samples if one.id in chosen)
         columns: dict[Scorer, SampleScores] = {}
@@ -252,9 +264,10 @@ class RunTable(ScoreTable):
                     own.add(score.sample_id, score.value, score.statistics, score.signature)
         super().__init__(samples, traits.aggregation, columns, replies, kept)
         for judge in self.judgements:
-            verdicts, made = self.verdicts(judge), self.judge_signature(judge)
+            current, made = self.current_judgements(judge), self.judge_signatures[judge]
+            verdicts = self.verdicts[judge] = by_judge(current).get(judge, {})
             statuses: dict[str, list[Status]] = {}
-            for one in self.current_judgements(judge):
+            for one in current:
                 if one.sample_id not in verdicts:
                     statuses.setdefault(one.sample_id, []).append(one.status)
             missing = {key: unjudged_after(each) for key, each in statuses.items()}
@@ -264,27 +277,14 @@ class RunTable(ScoreTable):
             whole = {key: overall_of(one, made) for key, one in verdicts.items()}
             columns[Scorer(judge, OVERALL)] = SampleScores.of_values(whole, made, missing)
 
-    def judge_signature(self, judge: str) -> Signature:
-        """The way in which most of its judgements were made; others are left out."""
-        if judge not in self._judge_signatures:
-            counts = Counter(one.signature for one in self.judgements[judge])
-            self._judge_signatures[judge] = counts.most_common(1)[0][0]
-        return self._judge_signatures[judge]
-
     def current_judgements(self, judge: str) -> list[Judgement]:
         """What a judge said of the samples, without what was made in another way."""
         if judge not in self.judgements:
             does = f"audiocapbench score {self.run.id} --judge {quote(judge)}{self.store_option}"
             raise JudgeError(f"{judge} has not judged run {self.run.id}; this asks it: {does}")
-        made, chosen = self.judge_signature(judge), set(self.run.sample_ids)
+        made, chosen = self.judge_signatures[judge], set(self.run.sample_ids)
         own = self.judgements[judge]
         return [one for one in own if one.signature == made and one.sample_id in chosen]
-
-    def verdicts(self, judge: str) -> dict[str, Scores]:
-        """Scores by dimension of each sample, a judge's rounds put together."""
-        if judge not in self._verdicts:
-            self._verdicts[judge] = by_judge(self.current_judgements(judge)).get(judge, {})
-        return self._verdicts[judge]
 
     @property
     def scorers(self) -> list[Scorer]:
@@ -308,41 +308,10 @@ class RunTable(ScoreTable):
         return self.point(scorer).signature
 
     @property
-    def has_no_answers(self) -> bool:
-        """Whether no sample has an answer, so that nothing can ever be scored."""
-        return not any(one in HAVE_TEXT for one in self.replies.values())
-
-    @property
-    def statuses(self) -> Counter[str]:
-        """How many samples ended in which way; those that were never asked are not among them."""
-        return Counter(str(one.reply.status) for one in self.outcomes.values())
-
-    @property
-    def coverage(self) -> Coverage:
-        """Coverage of the run as a whole."""
-        statuses = self.statuses
-        return Coverage(len(self.run.sample_ids), statuses[Status.OK], statuses[Status.EMPTY])
-
-    @property
     def unanswered(self) -> dict[Missing, int]:
         """How many samples have no text to score, for each reason."""
         got = Counter(self.replies.get(key, Missing.NOT_ASKED) for key in self.run.sample_ids)
         return {one: got[one] for one in Missing if got[one] and one not in HAVE_TEXT}
-
-    @property
-    def cost_usd(self) -> float | None:
-        """Dollars that the answers cost, where known."""
-        return total_cost(one.reply.cost_usd for one in self.outcomes.values())
-
-    @property
-    def cost_estimated(self) -> int:
-        """How many answers came without usage, so that their cost is estimated."""
-        return sum(one.reply.cost_is_estimated for one in self.outcomes.values())
-
-    @property
-    def latency_s(self) -> float | None:
-        """Median time of an answer that was asked for and not found in the cache."""
-        return median_latency(self.outcomes.values())
 
     def judging_cost(self, judge: str) -> float | None:
         """Dollars that all judgements cost, where known."""

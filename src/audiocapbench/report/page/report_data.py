@@ -104,7 +104,7 @@ class ReportRun:
             return self.table.coverage.answered
         if scorer.judge not in self.summary.judge_names:
             return None
-        return len(self.table.verdicts(scorer.judge)) if self.has(scorer) else 0
+        return len(self.table.verdicts[scorer.judge]) if self.has(scorer) else 0
 
     @property
     def entry(self) -> BoardModel:

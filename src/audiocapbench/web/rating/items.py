@@ -224,23 +224,20 @@ def _clips(
     if not folder.is_dir():
         raise RatingError(f"{folder}: no such folder; 'audio' names the folder with the clips")
     found: dict[str, HeardClip] = {}
-    problems: dict[str, Problem] = {}
-    for item in items:
-        if item.audio in found or item.audio in problems:
-            continue
+    problems: list[Problem] = []
+    for name, key in {one.audio: one.id for one in reversed(items)}.items():
         try:
-            path = find_clip(folder, item.audio, follow_links=project.follow_links)
+            path = find_clip(folder, name, follow_links=project.follow_links)
             if path is None:
-                problems[item.audio] = Problem(item.id, item.audio, f"is not in {folder}")
-                continue
+                raise AudioError(f"is not in {folder}")
             seconds = audio.probe(path).duration_s
             if seconds > _LONGEST_S:
                 raise AudioError(f"lasts {seconds:,.0f} s, and people hear {_LONGEST_S:,.0f} s")
-            found[item.audio] = HeardClip(path, seconds)
+            found[name] = HeardClip(path, seconds)
         except AudioCapBenchError as error:
-            problems[item.audio] = Problem(item.id, item.audio, str(error))
+            problems.append(Problem(key, name, str(error)))
     if problems:
-        raise InvalidDataError(folder, list(problems.values()), shown=20)
+        raise InvalidDataError(folder, problems[::-1], shown=20)
     return found
 
 

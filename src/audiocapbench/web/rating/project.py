@@ -12,14 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationError,
-    field_validator,
-)
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError, field_validator
 
 from audiocapbench.errors import AudioCapBenchError
 
@@ -143,19 +136,11 @@ def _number(given: Mapping[str, Any], name: str, low: int, high: int) -> int:
 _Run = Annotated[str, Field(min_length=1)] | Annotated[int, Field(ge=1)]
 
 
-class RatingProject(BaseModel):
-    """A project.
+class RatingProject(BaseModel, extra="forbid", frozen=True, strict=True):
+    """A project: so many people rate ``each`` item and must ``listen`` to a share of its clip.
 
-    Attributes:
-        each: How many people rate an item.
-        listen: The share of a clip that must have been played.
-        claim_minutes: How long an item waits for whom it was shown to.
-        url: Where people open it, where a proxy stands before the server.
-        confidence: Whether people also say how sure they are, where they choose.
-        root: The folder that names of files start from.
+    An item waits ``claim_minutes`` for whom it was shown to; ``url`` is that of a proxy.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$")]
     kind: KindName
@@ -219,25 +204,19 @@ def read_project(path: Path) -> RatingProject:
         ) from None
     people, runs = len(project.people), len(project.runs)
     count = f"{people} {'person' if people == 1 else 'people'}"
-    wrong = {
-        "each": project.each > people and f"is {project.each}, and there are only {count}",
-        "items": (project.items is None) == (not runs)
-        and "name either a file of items, or runs with 'run'",
-        "audio": project.items is not None
-        and project.audio is None
-        and "is missing; name the folder with the clips",
-        "run": (
-            (project.kind, runs > 1) == ("pick", True) and "captions to pick from are of one run"
-        )
-        or (
-            project.kind == "pairs"
-            and runs not in (0, 2)
-            and f"pairs are of two runs, and {runs} are named"
-        ),
-    }
-    for field, what in wrong.items():
-        if what:
-            raise RatingError(f"{path}{_line(text, field)}: {field}: {what}")
+    field = what = ""
+    if project.each > people:
+        field, what = "each", f"is {project.each}, and there are only {count}"
+    elif (project.items is None) == (not runs):
+        field, what = "items", "name either a file of items, or runs with 'run'"
+    elif project.items is not None and project.audio is None:
+        field, what = "audio", "is missing; name the folder with the clips"
+    elif project.kind == "pairs" and runs not in (0, 2):
+        field, what = "run", f"pairs are of two runs, and {runs} are named"
+    elif project.kind == "pick" and runs > 1:
+        field, what = "run", "captions to pick from are of one run"
+    if field:
+        raise RatingError(f"{path}{_line(text, field)}: {field}: {what}")
     return project
 
 

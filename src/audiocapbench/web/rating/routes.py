@@ -15,7 +15,7 @@ from statistics import median
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from audiocapbench.errors import StoreAwayError, StoreError
 from audiocapbench.stats.agreement import category_counts, fleiss_kappa, krippendorff_alpha
@@ -24,7 +24,7 @@ from audiocapbench.store import Store
 from audiocapbench.store.ratings import ADMINISTRATOR, Rating, RatingLoad, RatingReceipt
 from audiocapbench.web.guard import GuessLimit, bearer
 from audiocapbench.web.rating.export import export_ratings
-from audiocapbench.web.rating.items import HeardClip, LoadedItems, RatingItem, load_items, playable
+from audiocapbench.web.rating.items import HeardClip, LoadedItems, load_items, playable
 from audiocapbench.web.rating.project import (
     KINDS,
     RatingError,
@@ -43,18 +43,14 @@ _Token = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 _Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{16,64}$")]
 
 
-class BackRequest(BaseModel):
+class BackRequest(BaseModel, extra="forbid", strict=True):
     """A wish to see what was said before an item, or last."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     before: _Token | None = None
 
 
-class RatingRequest(BaseModel):
+class RatingRequest(BaseModel, extra="forbid", strict=True):
     """An answer as the page sends it; it may take back the one that has a key."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     item: _Token
     key: _Key
@@ -69,24 +65,17 @@ class RatingDesk:
     def __init__(
         self, project: RatingProject, loaded: LoadedItems, store: Store, secret: bytes
     ) -> None:
-        self.project, self.store = project, store
-        self.items = loaded.items
-        self._clips = loaded.clips
-        self._secret = secret
+        self.project, self.store, self._secret = project, store, secret
+        self.items, self._clips = loaded.items, loaded.clips
         self._ordinary = [key for key, one in self.items.items() if not one.gold]
         self._gold = [key for key, one in self.items.items() if one.gold]
         self._by_token = cache(self._find_tokens)
         self._orders = cache(self._find_order)
 
-    def person(self, token: str) -> str | None:
-        """Whose token it is; None where it opens nothing."""
-        found = self.store.ratings.person(self.project.name, token)
-        return found if found == "" or found in self.project.people else None
-
-    def about(self) -> dict[str, Any]:
-        """What every page needs to know of the project."""
+    def next(self, person: str) -> dict[str, Any]:
+        """The item that a person is shown next, or that there is none (now); and the project."""
         kind = KINDS[self.project.kind]
-        return {
+        about = {
             "title": self.project.title or kind.question,
             "question": kind.question,
             "instructions": self.project.instructions,
@@ -95,10 +84,7 @@ class RatingDesk:
             "undecided": kind.undecided,
             "confidence": self.project.asks_confidence,
         }
-
-    def next(self, person: str) -> dict[str, Any]:
-        """The item that a person is shown next, or that there is none (now)."""
-        state: dict[str, Any] = {}
+        state: dict[str, Any] = {"project": about, "person": person}
 
         def choose(load: RatingLoad) -> str | None:
             each, taken = self.project.each, load.done + load.claimed
@@ -147,8 +133,9 @@ class RatingDesk:
         """What a person said last, or before an item, to be changed; None where it was nothing."""
         every = self.store.ratings.of(self.project.name, person)
         said = [one for one in every if one.item in self.items]
-        if before is not None and (key := self._item(person, before)) in [o.item for o in said]:
-            said = said[: [one.item for one in said].index(key)]
+        items = [one.item for one in said]
+        if before is not None and (key := self._item(person, before)) in items:
+            said = said[: items.index(key)]
         if not said:
             return None
         last = said[-1]
@@ -180,10 +167,8 @@ class RatingDesk:
         return places
 
     def _shown(self, person: str, key: str) -> dict[str, Any]:
-        item: RatingItem = self.items[key]
-        texts = [item.captions[place] for place in self._order(person, key)]
-        seconds = self._clip(key).duration_s
-        listen_s = round(max(0.0, self.project.listen * seconds), 2)
+        texts = [self.items[key].captions[place] for place in self._order(person, key)]
+        listen_s = round(self.project.listen * self._clip(key).duration_s, 2)
         return {"token": self._token(person, key), "captions": texts, "listen_s": listen_s}
 
     def _token(self, person: str, key: str) -> str:
@@ -244,7 +229,7 @@ def _answer(desk: RatingDesk, limit: GuessLimit, name: str, request: Any, body: 
 
     person = _person(desk, limit, request, is_admin=name in ("progress", "export"))
     if name == "next":
-        return {"project": desk.about(), "person": person} | desk.next(person)
+        return desk.next(person)
     if name == "back":
         return {"last": desk.back(person, BackRequest.model_validate_json(body).before)}
     if name == "save":
@@ -268,7 +253,9 @@ def _person(desk: RatingDesk, limit: GuessLimit, request: Any, *, is_admin: bool
         raise RatingError("open the link that you were invited with", 401)
     if wait := limit.wait_s(client, token):
         raise RatingError(f"too many wrong links; wait {wait} s", 429)
-    person = desk.person(token)
+    person = desk.store.ratings.person(desk.project.name, token)
+    if person not in (ADMINISTRATOR, *desk.project.people):
+        person = None
     limit.note(client, token, right=person is not None)
     if person is None:
         raise RatingError("this link is not valid (any more); ask for another", 401)
