@@ -3,12 +3,13 @@
 MECAT's thresholds were not published; these are options, and are recorded with every clip.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter
 
 from audiocapbench.annotate.experts import number
 from audiocapbench.benchmarks.mecat.groups import DOMAINS
@@ -40,9 +41,9 @@ class DomainRules(NamedTuple):
             if name not in cls._fields:
                 near = did_you_mean(name, cls._fields, "there are")
                 raise AnnotationError(f"there is no threshold {name!r}{near}")
-            low, high = (-200.0, 0.0) if name == "silence_dbfs" else (0.0, 1.0)
+            bounds = (-200.0, 0.0) if name == "silence_dbfs" else (0.0, 1.0)
             try:
-                changed[name] = number({name: value}, name, 0.0, low, high)
+                changed[name] = number({name: value}, name, 0.0, *bounds)
             except ValueError as error:
                 raise AnnotationError(f"the threshold {one!r} cannot be: {error}") from None
         return cls(**changed)
@@ -109,6 +110,5 @@ def kind_of_label(label: str) -> str:
 
 @cache
 def _labels() -> dict[str, list[str]]:
-    path = files("audiocapbench.annotate").joinpath("labels.json")
-    found: dict[str, list[str]] = json.loads(path.read_text("utf-8"))
-    return found
+    text = files("audiocapbench.annotate").joinpath("labels.json").read_text("utf-8")
+    return TypeAdapter(dict[str, list[str]]).validate_json(text)

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,21 +75,18 @@ def hear(
         records[one.id] = _record(one, said, rules, hearing.undecoded.get(digest))
     for name, reason in folder.unreadable.items():
         records[name] = StageRecord(name, "hear", "unreadable", {}, reason)
-    settings = {
+    shared = {"not_run": panel.not_run, "cost_usd": cost}
+    settings = shared | {
         "experts": hearing.signatures,
-        "not_run": panel.not_run,
         "describe": describe.name if describe else None,
         "thresholds": rules._asdict(),
-        "cost_usd": cost,
     }
     context.keep("hear", list(records.values()), settings)
     domains = Counter(str(one.document["domain"]) for one in records.values() if one.status == OK)
-    document = {
+    document = shared | {
         "clips": len(records),
         "domains": dict(sorted(domains.items())),
         "experts": {name: dict(one) for name, one in counts.items()},
-        "not_run": panel.not_run,
-        "cost_usd": cost,
         "left_out": left_out(records),
     }
     lost = any(one.status not in (OK, "duplicate") for one in records.values())
@@ -128,35 +126,12 @@ class HearingTask(NamedTuple):
     known: Mapping[str, Finding]
 
 
-def listen(
-    experts: Sequence[Expert], rules: DomainRules, tasks: Sequence[HearingTask]
-) -> BatchFindings:
-    """Have experts hear a batch: first those for every clip, then those for its domain."""
-    said = {one.clip.sha256: dict(one.known) for one in tasks}
-    for expert in sorted(experts, key=lambda one: bool(one.domains)):
-        clips = [
-            one.heard
-            for one in tasks
-            if isinstance(one.heard, ClipAudio)
-            and _lacks(expert, said[one.clip.sha256], rules, one.domain)
-        ]
-        for finding in analysed(expert, clips):
-            said[finding.clip][expert.name] = finding
-    return {
-        digest: task.heard
-        if isinstance(task.heard, str)
-        else [finding for name, finding in own.items() if finding is not task.known.get(name)]
-        for task, (digest, own) in zip(tasks, said.items(), strict=True)
-    }
-
-
 def _lacks(expert: Expert, said: Said, rules: DomainRules, domain: str | None) -> bool:
     """Whether an expert has yet to hear a clip that concerns it; what failed is tried again."""
     if expert.name in said and said[expert.name].status == OK:
         return False
-    return not expert.domains or bool(
-        set(expert.domains) & set(decide(said, rules, domain).domain or "")
-    )
+    letters = decide(said, rules, domain).domain or "" if expert.domains else ""
+    return not expert.domains or any(one in letters for one in expert.domains)
 
 
 def _decoded(clip: Clip, source: Path | bytes) -> ClipAudio | str:
@@ -173,12 +148,14 @@ def _content(clip: Clip) -> bytes | str:
         return str(error)
 
 
-class _RemoteListener:
-    """Experts on another machine, where they are set up anew; clips come as bytes."""
+class _Listener:
+    """Experts that hear a batch; on another machine they are set up anew, and clips are bytes."""
 
-    def __init__(self, names: Sequence[str], rules: DomainRules) -> None:
-        self._names, self._rules = names, rules
-        self._experts: tuple[Expert, ...] = ()
+    def __init__(self, panel: ExpertPanel, rules: DomainRules) -> None:
+        self._names, self._rules, self._experts = panel.names, rules, panel.experts
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_names": self._names, "_rules": self._rules}
 
     def prepare(self) -> None:
         """Set experts up; one that cannot be there is an error, as the others could be here."""
@@ -188,14 +165,29 @@ class _RemoteListener:
         self._experts = panel.experts
 
     def __call__(self, tasks: Sequence[HearingTask]) -> BatchFindings:
-        """Decode and hear a batch."""
-        heard = [
-            one._replace(heard=_decoded(one.clip, one.heard))
+        """What experts find: first those for every clip, then those for its domain."""
+        heard = {
+            one.clip.sha256: _decoded(one.clip, one.heard)
             if isinstance(one.heard, bytes)
-            else one
+            else one.heard
             for one in tasks
-        ]
-        return listen(self._experts, self._rules, heard)
+        }
+        said = {one.clip.sha256: dict(one.known) for one in tasks}
+        for expert in sorted(self._experts, key=lambda one: bool(one.domains)):
+            clips = [
+                clip
+                for task, (digest, clip) in zip(tasks, heard.items(), strict=True)
+                if isinstance(clip, ClipAudio)
+                and _lacks(expert, said[digest], self._rules, task.domain)
+            ]
+            for finding in analysed(expert, clips):
+                said[finding.clip][expert.name] = finding
+        return {
+            digest: clip
+            if isinstance(clip, str)
+            else [one for name, one in said[digest].items() if one is not task.known.get(name)]
+            for task, (digest, clip) in zip(tasks, heard.items(), strict=True)
+        }
 
 
 class _Hearing:
@@ -213,7 +205,6 @@ class _Hearing:
         self.undecoded: dict[str, str] = {}
         self._left: list[str] = []
         self._elsewhere: list[str] = []
-        self._done = 0
 
     def run(self) -> None:
         """Have all that is missing heard, here or on the cluster that was joined."""
@@ -222,30 +213,23 @@ class _Hearing:
             for digest, one in self.clips.items()
         )
         questions = self._context.benchmark("hear", clips)
-        rules, experts = self._rules, self._panel.experts
+        rules, work = self._rules, _Listener(self._panel, self._rules)
         how = rules._asdict() | self.signatures
         with StageRun(self._context.store, questions, "experts", how, shared=True) as self._stage:
             for digest, one in self.clips.items():
                 said, domain = self.said.get(digest, {}), one.about.get("domain")
-                if any(_lacks(expert, said, rules, domain) for expert in experts):
+                if any(_lacks(expert, said, rules, domain) for expert in self._panel.experts):
                     self._left.append(digest)
                 else:
                     self._stage.tell(digest, self._words(digest))
-            self._advance(len(self.clips) - len(self._left))
+            self._done = len(self.clips) - len(self._left)
+            self._context.progress("clips heard", self._done, len(self.clips))
             if self._left and (cluster := CLUSTER.get()) is not None:
-                work = _RemoteListener(self._panel.names, rules)
                 pool = ActorPool[list[HearingTask], BatchFindings](cluster, work, name="experts")
                 with closing(pool):
                     self._hear_all(_content, pool.map)
             else:
-                self._hear_all(
-                    lambda clip: _decoded(clip, clip.path),
-                    lambda batches: (listen(experts, rules, one) for one in batches),
-                )
-
-    def _advance(self, more: int) -> None:
-        self._done += more
-        self._context.progress("clips heard", self._done, len(self.clips))
+                self._hear_all(lambda clip: _decoded(clip, clip.path), partial(map, work))
 
     def _hear_all(
         self,
@@ -301,7 +285,8 @@ class _Hearing:
             reason = "; ".join(f"{one.expert}: {one.error}" for one in failed)
             self._stage.tell(digest, self._words(digest), reason or None)
         self._stage.write()
-        self._advance(len(batch))
+        self._done += len(batch)
+        self._context.progress("clips heard", self._done, len(self.clips))
 
     def _words(self, digest: str) -> str:
         """What experts said of a clip, for whoever looks on."""

@@ -156,8 +156,7 @@ def split(
                         stage.tell(one.id, one.annotation.captions["long"][0])
             done += len(own)
             context.progress("clips written", done, 2 * len(clips))
-            if kind == "qa":
-                _write_lines(out / part / "mecat", own)
+            _write_lines(out / part / "mecat" / f"{kind}_test", own, kind)
     records = [
         StageRecord(one.id, "split", "ok", {"split": one.split, "key": one.key}) for one in clips
     ]
@@ -181,6 +180,17 @@ def _forget(ledger: Ledger, wanted: Mapping[str, Mapping[str, Any]]) -> None:
         (ledger.root / name).unlink(missing_ok=True)
 
 
+def _published(one: KeptClip, kind: MecatPart) -> dict[str, dict[str, Any]]:
+    """What MECAT's files say of a clip: its captions, or each question by a key of its own."""
+    if kind == "caption":
+        return {one.key: {**one.annotation.captions, "domain": one.domain}}
+    found = {}
+    for number, asked in enumerate(one.annotation.questions):
+        digest = hashlib.sha256(f"{one.key}\0{number}\0{asked.question}".encode()).hexdigest()
+        found[f"{one.key}_{digest[:8]}"] = {**asked.model_dump(), "domain": one.domain}
+    return found
+
+
 def _rows(one: KeptClip, kind: MecatPart, split: str) -> Iterator[dict[str, Any]]:
     """Rows of MECAT's folder of captions, or of questions."""
     about, suffix = one.heard.document["about"], PurePosixPath(one.id).suffix.lower()
@@ -190,34 +200,25 @@ def _rows(one: KeptClip, kind: MecatPart, split: str) -> Iterator[dict[str, Any]
     added |= {"licence": licence} if licence else {}
     if kind == "caption":
         added |= {"confidence": one.annotation.confidence, "provenance": dict(one.why)}
-    published = {one.key: dict(one.annotation.captions)} if kind == "caption" else _questions(one)
-    for key, fields in published.items():
-        yield row_of(kind, key, {**fields, "domain": one.domain}, suffix) | added
+    for key, fields in _published(one, kind).items():
+        yield row_of(kind, key, fields, suffix) | added
 
 
-def _questions(one: KeptClip) -> dict[str, dict[str, Any]]:
-    found = {}
-    for number, asked in enumerate(one.annotation.questions):
-        digest = hashlib.sha256(f"{one.key}\0{number}\0{asked.question}".encode()).hexdigest()
-        found[f"{one.key}_{digest[:8]}"] = asked.model_dump()
-    return found
-
-
-def _write_lines(place: Path, clips: Sequence[KeptClip]) -> None:
+def _write_lines(folder: Path, clips: Sequence[KeptClip], kind: MecatPart) -> None:
     """The references alone, as MECAT publishes them: a file a domain, an object a line."""
-    lines: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for one in clips:
-        captions = {one.key: dict(one.annotation.captions)}
-        for kind, published in (("caption_test", captions), ("qa_test", _questions(one))):
-            for key, fields in published.items():
-                line = json.dumps({key: {**fields, "domain": one.domain}}, ensure_ascii=False)
-                lines[kind, one.domain].append(f"{line}\n")
-    for kind, domain in product(("caption_test", "qa_test"), DOMAINS):
-        (place / kind).mkdir(parents=True, exist_ok=True)
-        if own := lines[kind, domain]:
-            write_file(place / kind / f"{domain}.jsonl", "".join(own))
+    folder.mkdir(parents=True, exist_ok=True)
+    for domain in DOMAINS:
+        documents = [
+            {key: fields}
+            for one in clips
+            if one.domain == domain
+            for key, fields in _published(one, kind).items()
+        ]
+        lines = "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in documents)
+        if lines:
+            write_file(folder / f"{domain}.jsonl", lines)
         else:
-            (place / kind / f"{domain}.jsonl").unlink(missing_ok=True)
+            (folder / f"{domain}.jsonl").unlink(missing_ok=True)
 
 
 def provenance(annotation: Annotation, said: Mapping[str, Finding]) -> dict[str, Any]:
@@ -227,20 +228,18 @@ def provenance(annotation: Annotation, said: Mapping[str, Finding]) -> dict[str,
         for name, one in said.items()
         if one.status == "ok"
     }
-    words: dict[str, dict[str, list[str]]] = {}
-    for view, texts in annotation.captions.items():
-        if texts[0] == NONE:
-            continue
-        told = dict.fromkeys(plain_words(texts[0]).split())
-        content = [word for word in told if word not in words_that_are("stop")]
-        words[view] = {
-            word: [name for name, own in stems.items() if stem(word) in own] for word in content
+    words = {
+        view: {
+            word: [name for name, own in stems.items() if stem(word) in own]
+            for word in plain_words(texts[0]).split()
+            if word not in words_that_are("stop")
         }
-    experts = {
-        name: one.signature if one.status == "ok" else one.status for name, one in said.items()
+        for view, texts in annotation.captions.items()
+        if texts[0] != NONE
     }
+    ok = {name: one.signature for name, one in said.items() if one.status == "ok"}
     return {
-        "experts": experts,
+        "experts": {name: ok.get(name, one.status) for name, one in said.items()},
         "words": {view: {w: by for w, by in own.items() if by} for view, own in words.items()},
         "model_only": {view: [w for w, by in own.items() if not by] for view, own in words.items()},
     }

@@ -145,24 +145,13 @@ def group_samples(
             members[ALL].append(sample)
         if sample.category:
             members.setdefault(category(sample.category), []).append(sample)
-    return _groups({key: own for key, own in members.items() if own or key == ALL}, aggregation)
+    return make_groups({key: own for key, own in members.items() if own or key == ALL}, aggregation)
 
 
-def facet_groups(
-    samples: Iterable[Sample], aggregation: Aggregation | None
-) -> dict[GroupKey, Group]:
-    """Other views of the samples: each place of each facet, as one corpus."""
-    members: dict[GroupKey, list[Sample]] = {}
-    if aggregation is not None:
-        for sample in samples:
-            for facet, place in aggregation.facets(sample).items():
-                members.setdefault(GroupKey(facet, place), []).append(sample)
-    return _groups(members, aggregation)
-
-
-def _groups(
+def make_groups(
     members: Mapping[GroupKey, Sequence[Sample]], aggregation: Aggregation | None
 ) -> dict[GroupKey, Group]:
+    """Groups of these samples; everything alone is a total, where there are corpora."""
     clip = aggregation.clip if aggregation else lambda one: one.clip.sha256
     return {
         key: Group(tuple(own), tuple(map(clip, own)), aggregation if key == ALL else None)

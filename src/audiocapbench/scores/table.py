@@ -25,8 +25,8 @@ from audiocapbench.scores.compute import (
     GroupKey,
     SampleScores,
     category,
-    facet_groups,
     group_samples,
+    make_groups,
     missing_in,
     point_estimate,
     with_interval,
@@ -96,8 +96,13 @@ class ScoreTable:
 
     @cached_property
     def facet_groups(self) -> dict[GroupKey, Group]:
-        """Other views of the samples, such as each domain."""
-        return facet_groups(self.samples, self.aggregation)
+        """Other views of the samples: each place of each facet, such as a domain, as one corpus."""
+        members: dict[GroupKey, list[Sample]] = {}
+        if self.aggregation is not None:
+            for sample in self.samples:
+                for facet, place in self.aggregation.facets(sample).items():
+                    members.setdefault(GroupKey(facet, place), []).append(sample)
+        return make_groups(members, self.aggregation)
 
     @property
     def categories(self) -> list[str]:

@@ -79,6 +79,7 @@ class BoardList:
         self.heads: list[SampleHead] = store.browse.sample_heads(run_ids)
         self._places = {one.id: place for place, one in enumerate(self.heads)}
         self._categories = np.array([one.category for one in self.heads], dtype=object)
+        self.categories = list(dict.fromkeys(one.category for one in self.heads))
         self._seconds = np.array([one.seconds for one in self.heads])
         self._columns: dict[tuple[int, Scorer], tuple[int, Column]] = {}
         self._texts: list[str] | None = None
@@ -93,11 +94,6 @@ class BoardList:
         if time.monotonic() - self._looked > _LOOK_S:
             self._revisions, self._looked = self._store.browse.revisions(), time.monotonic()
         return self._revisions.get(run, -1)
-
-    @property
-    def categories(self) -> list[str]:
-        """Categories in the order in which they first come."""
-        return list(dict.fromkeys(one.category for one in self.heads))
 
     def page(self, query: ListQuery, first: int, last: int) -> dict[str, Any]:
         """Rows of a list from one place to another."""

@@ -60,6 +60,14 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
 def hosts_of(host: str, url: str | None = None) -> frozenset[str]:
     """The names that an address is asked for by; ``url`` is that of a proxy before it, if any."""
     names = {"localhost", host.lower(), (urlsplit(url or "").hostname or "localhost")}
@@ -160,7 +168,9 @@ class GuardedApp:
 
     def _why_not(self, scope: Scope, headers: Mapping[str, str]) -> _Refusal | None:
         host = headers.get("host", "")
-        if not self._is_ours(host):
+        match = _HOST.fullmatch(host)
+        name = (match["six"] or match["name"]).lower() if match else ""
+        if name not in self._hosts and not (ANY_ADDRESS in self._hosts and _is_address(name)):
             return _Refusal(400, "this server is not asked for by that name")
         if scope["method"] in _SAFE:
             return None
@@ -175,19 +185,6 @@ class GuardedApp:
         if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return _Refusal(415, "the request is not JSON")
         return None
-
-    def _is_ours(self, host: str) -> bool:
-        found = _HOST.fullmatch(host)
-        if found is None:
-            return False
-        name = (found["six"] or found["name"]).lower()
-        if name in self._hosts:
-            return True
-        try:
-            ipaddress.ip_address(name)
-        except ValueError:
-            return False
-        return ANY_ADDRESS in self._hosts
 
     def _why_closed(self, scope: Scope, headers: Mapping[str, str]) -> _Refusal | None:
         """None where the request has the token; a token in a link is kept as a cookie."""

@@ -55,14 +55,10 @@ class Expert(Protocol):
     of those that it runs on, such as ``SM``; without any it hears every clip, and before others.
     """
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def needs(self) -> str: ...
-    @property
-    def version(self) -> str: ...
-    @property
-    def domains(self) -> str: ...
+    name: str
+    needs: str
+    version: str
+    domains: str
 
     def analyse(self, clip: ClipAudio) -> Mapping[str, Any]:
         """What it hears, as JSON with confidences from 0 to 1; whatever it raises is a status."""
