@@ -50,13 +50,6 @@ def _use(credentials: Path | None) -> Path | None:
     return credentials
 
 
-def _amount(usd: float | None) -> float | None:
-    """Refuse what is no amount of money while the options are parsed."""
-    if usd is not None and not 0 <= usd < float("inf"):
-        raise typer.BadParameter(f"{usd} is not an amount of dollars, 0 or more.")
-    return usd
-
-
 def _engine(ctx: typer.Context, given: str) -> str:
     """Join a cluster for as long as the command runs, so that no command has to."""
     if given != "local":
@@ -338,7 +331,5 @@ def _declared(parameter: Parameter, helps: dict[str, tuple[str | None, str]]) ->
         info.default = f"--{parameter.name.replace('_', '-')}"  # where typer keeps the names
     if parameter.name in helps:
         info.metavar, info.help = helps[parameter.name]
-    if parameter.name == "budget":
-        info.min, info.callback = None, _amount
     info.autocompletion = info.autocompletion or _COMPLETIONS.get(parameter.name)
     return parameter.replace(annotation=Annotated[kind, info])
