@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.cli.options import store_file
-from audiocapbench.cli.outputs import Outputs, reference_files, refuse_overwriting
+from audiocapbench.cli.options import Outputs, reference_files, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, ReportError
 from audiocapbench.files import write_file
 from audiocapbench.table.forms import parquet_content

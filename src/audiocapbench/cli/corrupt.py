@@ -10,7 +10,6 @@ from audiocapbench.asking import ModelOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import say, show_result
-from audiocapbench.cli.outputs import refuse_overwriting
 from audiocapbench.errors import AudioCapBenchError, did_you_mean
 from audiocapbench.table import Column, Findings, Table, ValueWithInterval
 
@@ -68,7 +67,7 @@ def corrupt(
 
     check_form(out)
     listed = (captions / name for name in (METADATA, SEED_METADATA, MANIFEST))
-    refuse_overwriting(out, [captions, *listed, *session.files])
+    options.refuse_overwriting(out, [captions, *listed, *session.files])
     wanted = make.CorruptionSettings(_kinds(kinds), per_kind, seed, captions.resolve().stem)
     found = read_captions(captions)
     if model is None:

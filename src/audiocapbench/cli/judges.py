@@ -12,7 +12,6 @@ from audiocapbench.asking import JudgePanel, SampleOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import add_group, leave
 from audiocapbench.cli.console import say, show_result
-from audiocapbench.cli.outputs import refuse_overwriting
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.table import Column, Findings, Table, ValueWithInterval, shown, signature_notes
 
@@ -126,7 +125,7 @@ def sensitivity(
     from audiocapbench.report.judge_tables import sensitivity_sheet, sensitivity_table
     from audiocapbench.report.page.plots import figure_writer
 
-    refuse_overwriting(out, [options.store_file(session.store)])
+    options.refuse_overwriting(out, [options.store_file(session.store)])
     draw, how = None if out is None else figure_writer(out), session.asking()
     kept = options.open_store(session.store)
     found = [kept.run(number) for number in dict.fromkeys(runs)]

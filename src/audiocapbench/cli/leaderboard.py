@@ -12,7 +12,6 @@ from audiocapbench.asking import BoardOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import say, show_result
-from audiocapbench.cli.outputs import Shown, refuse_overwriting
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.table import Findings, Table, ValueWithInterval
 from audiocapbench.table.forms import Format
@@ -30,7 +29,7 @@ def leaderboard(
     correction: options.Correction = "holm",
     calibrated: str | None = None,
     fail_under: float | None = None,
-    shown: Shown,
+    shown: options.Shown,
 ) -> None:
     """Rank the models of a store, with intervals, and say which cannot be told apart.
 
@@ -109,7 +108,7 @@ def compare(
     clips: Annotated[int, Option(min=0)] = 5,
     correction: options.Correction = "holm",
     fail_if_worse: list[str] | None = None,
-    shown: Shown,
+    shown: options.Shown,
 ) -> None:
     """Compare two runs on their common samples: differences, p-values, the clips that moved.
 
@@ -179,7 +178,7 @@ def subset(
     from audiocapbench.scores.table import TableReader
     from audiocapbench.study.subset import choose_subset, estimate_by, read_subset, write_subset
 
-    refuse_overwriting(out, [options.store_file(store)])
+    options.refuse_overwriting(out, [options.store_file(store)])
     if metric is not None and judge is not None:
         raise AudioCapBenchError("a subset is chosen by one score: --metric or --judge")
     kept = options.open_store(store)

@@ -12,7 +12,6 @@ from typer import Option
 from audiocapbench.cli import options
 from audiocapbench.cli.app import add_group, leave
 from audiocapbench.cli.console import say, say_bad, show_lines
-from audiocapbench.cli.outputs import Shown, reference_files, refuse_overwriting
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.table import Findings, signature_notes
 from audiocapbench.table.forms import Format
@@ -43,7 +42,7 @@ Metric = Annotated[str, Option(metavar="DATE", help="Which DATE: date[encoder=â€
 
 
 @dataclass(frozen=True)
-class ScoreOptions(Shown):
+class ScoreOptions(options.Shown):
     """Options of analyses of scores, of runs and of files."""
 
     published: Annotated[
@@ -53,7 +52,7 @@ class ScoreOptions(Shown):
 
 
 @dataclass(frozen=True)
-class AnswerOptions(Shown):
+class AnswerOptions(options.Shown):
     """Options of analyses of answers, of runs and of prediction files.
 
     Attributes:
@@ -176,7 +175,7 @@ def _of_scores(
     metric = kind if how.metric == "date" else how.metric
     named = dict.fromkeys(runs or ())
     files = [run for run in named if isinstance(run, Path)]
-    refuse_overwriting(how.out, (*files, options.store_file(how.store)))
+    options.refuse_overwriting(how.out, (*files, options.store_file(how.store)))
     kept = options.open_store(how.store) if len(files) < len(named) else None
     found = [read_scored(run, kept, metric, kind) for run in named]
     _write([report(found)], how)
@@ -191,11 +190,11 @@ def _of_answers(
     from audiocapbench.benchmarks.mecat.dataset import source_of
     from audiocapbench.report.mecat.scored import answers_of_files, answers_of_run
 
-    refuse_overwriting(how.out, [options.store_file(how.store)])
+    options.refuse_overwriting(how.out, [options.store_file(how.store)])
     if how.references is not None:
         files = list(map(str, runs))
         given = (source_of(how.benchmark, file).path for file in files)
-        refuse_overwriting(how.out, chain(given, reference_files(how.references)))
+        options.refuse_overwriting(how.out, chain(given, options.reference_files(how.references)))
         models = answers_of_files(files, how.references, how.benchmark)
     else:
         kept, models = options.open_store(how.store), []
@@ -206,7 +205,9 @@ def _of_answers(
     _write([report(one) for one in models], how, bad=[one.bad for one in models])
 
 
-def _write(found: Sequence[Findings], how: Shown, bad: Sequence[Sequence[str]] = ()) -> None:
+def _write(
+    found: Sequence[Findings], how: options.Shown, bad: Sequence[Sequence[str]] = ()
+) -> None:
     """Write one report as it is, several as a list; ``bad`` has the bad lines of each."""
     documents = [one.to_dict() for one in found]
     for document, lines in zip(documents, bad, strict=False):

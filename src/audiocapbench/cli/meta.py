@@ -12,7 +12,6 @@ from typer import Option
 from audiocapbench.cli import options
 from audiocapbench.cli.app import add_group, leave
 from audiocapbench.cli.console import print_json, say, show, show_lines
-from audiocapbench.cli.outputs import refuse_overwriting
 from audiocapbench.errors import AudioCapBenchError, FatalError, TrialStoppedError
 from audiocapbench.files import csv_text, write_file
 from audiocapbench.table import Column, Table, ValueWithInterval, shown, signature_notes
@@ -129,7 +128,7 @@ def _try_on_pairs(
     files = [Path(path) for kind, _, path in named if kind in ("choices", "scores")]
     given = [*pairs, *(votes_from or ()), *files, *session.files]
     for out in (html, per_pair):
-        refuse_overwriting(out, [*given, *filter(None, [prompt_file])])
+        options.refuse_overwriting(out, [*given, *filter(None, [prompt_file])])
     found = read_pairs(kind, pairs, least_votes)
     judged = pair_set(kind, found, as_is=as_is)
     agreed = agreement(
@@ -388,7 +387,7 @@ def build(
         raise AudioCapBenchError(f"--machine {wrong[0]!r} is not SYSTEM=FILE")
     given = [*filter(None, (captions, votes)), *(Path(file) for _, file in named)]
     for path in (out, sources):
-        refuse_overwriting(path, [*given, *session.files])
+        options.refuse_overwriting(path, [*given, *session.files])
     if votes is not None:
         _keep_agreed(votes, out, least_votes, json=json)
         return

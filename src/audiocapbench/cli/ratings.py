@@ -10,7 +10,6 @@ from audiocapbench.cli import options
 from audiocapbench.cli.app import add_group
 from audiocapbench.cli.console import say, show_lines, show_result, show_text
 from audiocapbench.cli.meta import meta_app
-from audiocapbench.cli.outputs import refuse_overwriting
 from audiocapbench.errors import StoreError
 from audiocapbench.files import write_file
 from audiocapbench.table import Column, Findings, Table
@@ -163,7 +162,7 @@ def export(
     """
     from audiocapbench.web.rating.export import export_ratings
 
-    refuse_overwriting(out, [options.store_file(store)])
+    options.refuse_overwriting(out, [options.store_file(store)])
     with options.open_store(store) as kept:
         text = export_ratings(kept, project, form, dimension, gold=gold)
     if out is None:

@@ -16,7 +16,6 @@ from typer import Option
 from audiocapbench.cli import options
 from audiocapbench.cli.app import WRONG_USE, add_group, app
 from audiocapbench.cli.console import print_json, relative, say, show_lines
-from audiocapbench.cli.outputs import refuse_overwriting
 from audiocapbench.errors import AudioCapBenchError, ReportError
 from audiocapbench.files import write_file
 
@@ -57,10 +56,10 @@ def report(
     from audiocapbench.report.page import html, report_data
     from audiocapbench.scores.estimate import counted
 
-    refuse_overwriting(out, [options.store_file(store)])
+    options.refuse_overwriting(out, [options.store_file(store)])
     kept = options.open_store(store)
     data = report_data.gather(report_data.stored_summaries(kept, runs), by, published=published)
-    refuse_overwriting(out, (sample.clip.path for sample in data.samples))
+    options.refuse_overwriting(out, (sample.clip.path for sample in data.samples))
     written = html.write_report(kept, data, out, title=title or data.benchmark, audio=audio)
     if json:
         document = {"report": str(out), "bytes": written.size, "samples": len(data.samples)}
@@ -224,7 +223,7 @@ def submission(
     """
     from audiocapbench.report.site.submission import make_submission
 
-    refuse_overwriting(out, [options.store_file(store)])
+    options.refuse_overwriting(out, [options.store_file(store)])
     about = {"model": name, "by": by, "link": link, "licence": licence, "weights": weights}
     with options.open_store(store) as kept:
         made = make_submission(kept, run, judgements=judgements, **about)
@@ -367,7 +366,7 @@ def export(
     from audiocapbench.report.published_result import export_result
     from audiocapbench.scores.table import TableReader
 
-    refuse_overwriting(out, [options.store_file(store)])
+    options.refuse_overwriting(out, [options.store_file(store)])
     if to == "hf" and not (judge is None and metrics is None):
         raise AudioCapBenchError("--to hf has every score; leave out --judge and --metrics")
     if to != "hf" and push is not None:

@@ -10,7 +10,6 @@ from audiocapbench.asking import JudgePanel, ModelOptions, SampleOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import WRONG_USE, app, code_of, leave
 from audiocapbench.cli.console import print_json, relative, say, show, show_lines
-from audiocapbench.cli.outputs import Outputs, refuse_overwriting
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.table import Column, Table
 
@@ -42,7 +41,7 @@ def run(
     told: ModelOptions,
     fresh: bool = False,
     session: options.Session,
-    out: Outputs,
+    out: options.Outputs,
 ) -> None:
     """Ask models about a benchmark and score the answers.
 
@@ -65,7 +64,7 @@ def run(
     from audiocapbench.models import create_models
     from audiocapbench.plan import RunPlan, selected
 
-    refuse_overwriting(out.per_sample, [options.store_file(session.store)])
+    options.refuse_overwriting(out.per_sample, [options.store_file(session.store)])
     how = session.asking(fresh=fresh)
     settings, published = how.model_settings(told), panel.protocol == "published"
     models = create_models(model, settings, published=published)

@@ -13,7 +13,6 @@ from audiocapbench.asking import JudgePanel
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import print_json, say, say_bad, say_ids, show, show_lines
-from audiocapbench.cli.outputs import Outputs, reference_files, refuse_overwriting
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError, DatasetError
 from audiocapbench.table import signature_notes
 
@@ -61,7 +60,7 @@ def score(
     panel: JudgePanel,
     repeats: options.Repeats = 1,
     session: options.Session,
-    out: Outputs,
+    out: options.Outputs,
 ) -> None:
     """Score predictions from files, or add scores to a run without asking its model again.
 
@@ -87,7 +86,7 @@ def score(
         raise AudioCapBenchError("--batch is about a --judge that is a model; name one")
     names, bad = None if metrics is None else split_names(metrics), False
     if files == PredictionFiles() and run is not None:
-        refuse_overwriting(out.per_sample, [options.store_file(session.store)])
+        options.refuse_overwriting(out.per_sample, [options.store_file(session.store)])
     elif run is not None or not files.predictions or files.references is None:
         raise AudioCapBenchError("score needs a RUN, or --predictions and --references")
     elif panel.judge:
@@ -126,7 +125,7 @@ def _import(
     metrics: Sequence[str] | None,
     panel: JudgePanel,
     session: options.Session,
-    out: Outputs,
+    out: options.Outputs,
 ) -> tuple[int, bool]:
     """Keep predictions as a run, where judges find them; returns whether there were bad lines."""
     from audiocapbench import plan, store
@@ -142,7 +141,7 @@ def _import(
     given = read_files(predictions, about, files.model)
     paths = [source_of(about.name, one).path for one in predictions]
     inputs = [options.store_file(session.store), *paths, *filter(None, [references])]
-    refuse_overwriting(out.per_sample, inputs)
+    options.refuse_overwriting(out.per_sample, inputs)
     named = files.model is not None or given.head or given.system
     model = model_name(files.model if named else paths[0].stem, given)
     with store.Store.open(session.store) as kept:
@@ -153,7 +152,11 @@ def _import(
 
 
 def _score_files(
-    predictions: Path, references: Path, model: str | None, names: Sequence[str], out: Outputs
+    predictions: Path,
+    references: Path,
+    model: str | None,
+    names: Sequence[str],
+    out: options.Outputs,
 ) -> None:
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.data.predictions import read_predictions
@@ -162,7 +165,7 @@ def _score_files(
     from audiocapbench.scores.file_scores import score_files
 
     check_metrics(None, names, audio=False)
-    refuse_overwriting(out.per_sample, [predictions, references])
+    options.refuse_overwriting(out.per_sample, [predictions, references])
     answers = read_predictions(predictions, model)
     if model not in (None, answers.system):
         raise AudioCapBenchError(f"--model names what a --judge is shown; {predictions} names none")
@@ -185,7 +188,11 @@ def _score_files(
 
 
 def _score_mecat(
-    benchmark: str, predictions: Sequence[str], references: Path, metrics: list[str], out: Outputs
+    benchmark: str,
+    predictions: Sequence[str],
+    references: Path,
+    metrics: list[str],
+    out: options.Outputs,
 ) -> None:
     """Score answers to MECAT from files, group by group."""
     from audiocapbench.benchmarks import corpora, registry
@@ -209,9 +216,9 @@ def _score_mecat(
     caption_prompt(mecat.SUBTASKS[0], **named)
     aggregation = traits.aggregation
     corpora.check_metrics(aggregation, metrics, audio=False)
-    sources = [source_of(benchmark, text) for text in predictions]
+    sources = [source_of(benchmark, text) for text in files]
     given = (source.path for source in sources)
-    refuse_overwriting(out.per_sample, chain(given, reference_files(references)))
+    options.refuse_overwriting(out.per_sample, chain(given, options.reference_files(references)))
     items = read_items(benchmark, references)
     answers = read_answers(benchmark, sources, items)
     if not answers.texts:

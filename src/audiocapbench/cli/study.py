@@ -11,7 +11,6 @@ from audiocapbench.asking import JudgePanel
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import print_json, relative, say, show_lines, show_text
-from audiocapbench.cli.outputs import write
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.table.forms import Format
 
@@ -173,7 +172,7 @@ def _write(study: "Study", store: "Store", runs: Sequence[int]) -> list[Path]:
         result = board.table(int(name[-1])) if name.startswith("table") else board
         for form in dict.fromkeys(output.formats):
             written.append(study.folder / f"{name}.{'tex' if form == 'latex' else form}")
-            write(result, Format(form), written[-1])
+            options.write(result, Format(form), written[-1])
     if output.figures or output.report:
         data = gather(stored_summaries(store, runs), None, published=study.published)
         if output.figures:
