@@ -188,11 +188,7 @@ def _score_files(
 
 
 def _score_mecat(
-    benchmark: str,
-    predictions: Sequence[str],
-    references: Path,
-    metrics: list[str],
-    out: options.Outputs,
+    benchmark: str, files: list[str], references: Path, metrics: list[str], out: options.Outputs
 ) -> None:
     """Score answers to MECAT from files, group by group."""
     from audiocapbench.benchmarks import corpora, registry
