@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from audiocapbench.report.leaderboard.ranking import PairTest
+from audiocapbench.report.leaderboard.board import PairTest
 from audiocapbench.report.page.document import (
     BoardDocument,
     CategoryScores,

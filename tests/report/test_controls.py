@@ -11,7 +11,7 @@ from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
 from audiocapbench.benchmarks.mecat.groups import GROUPS
 from audiocapbench.data import Clip, Sample
 from audiocapbench.metrics import compute
-from audiocapbench.report.controls import control_report, score_controls
+from audiocapbench.report.benchmark_reports import control_report, score_controls
 from command import run_command
 from mecat_data import clips, questions, write_references
 

@@ -10,7 +10,7 @@ import pytest
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.benchmarks.mecat.groups import DOMAINS
 from audiocapbench.errors import ReportError
-from audiocapbench.report.corpus import corpus_map, corpus_report, grouped
+from audiocapbench.report.benchmark_reports import corpus_map, corpus_report, grouped
 from command import run_command
 from mecat_data import clips, write_references
 from needs import needs

@@ -74,14 +74,14 @@ def test_figures_show_the_numbers_of_the_summaries(runs: Path) -> None:
     assert data.scorers[data.headline].label == "elements: overall"
     drawn = zip(gathered.runs, overall_bars(data), tradeoff_points(data), strict=True)
     for run, bar, point in drawn:
-        judged = run.summary.judges["elements"].overall
+        judged = run.judges["elements"].overall
         assert bar.cell is not None
         assert bar.cell.value == judged["overall"].value
         assert bar.cell.interval == judged["overall"].interval
         assert point.accuracy.value == judged["accuracy"].value
     sound = data.parts[0]
     assert (sound.category, sound.samples) == ("sound", 6)
-    expected = gathered.runs[0].summary.judges["elements"].by_category["sound"]["overall"]
+    expected = gathered.runs[0].judges["elements"].by_category["sound"]["overall"]
     assert sound.cells[0] is not None
     assert sound.cells[0].value == expected.value
 
@@ -176,7 +176,7 @@ def test_bars_stand_in_proportion_to_their_scores() -> None:
         Bar("half", "b", span(2.0, 1.5, 2.5)),
         Bar("none", "b", None),
     ]
-    drawn = draw_bars(bars, "{:.2f}".format, 4.5, ["a", "b"], "name").html()
+    drawn = draw_bars(bars, "{:.2f}".format, 4.5, ["a", "b"]).html("name")
     widths = [
         float(one) for one in re.findall(r'<rect class="c\d" x="0" y="\d+" width="(.+?)%"', drawn)
     ]
@@ -188,7 +188,7 @@ def test_bars_stand_in_proportion_to_their_scores() -> None:
 
 def test_a_scatter_of_one_point_without_spread_can_be_drawn() -> None:
     point = Point("only <one>", "a", span(5.0, 5.0, 5.0), span(10.0, 10.0, 10.0))
-    drawn = draw_scatter([point], ["a"], "name", 880.0).html()
+    drawn = draw_scatter([point], ["a"], 880.0).html("name")
     assert "nan" not in drawn
     assert "only &lt;one&gt;" in drawn
 
@@ -214,16 +214,16 @@ def test_thirteen_long_names_stand_below_and_numbers_beside_the_points() -> None
         middles = [6 + 0.13 * (one * 5 % 13) for one in range(13)]
         spans = [(span(x, x - 0.2, x + 0.2), span(14 - x, 13.8 - x, 14.2 - x)) for x in middles]
         points = [Point(name, "a", *own) for name, own in zip(names, spans, strict=True)]
-        return draw_scatter(points, ["a"], "name", 624.0)
+        return draw_scatter(points, ["a"], 624.0)
 
     short, long = ([f"{one}{end}" for one in range(13)] for end in ("", "-model" * 7))
     beside, below = drawing(short), drawing(long)
     assert below.height > beside.height
     for number, name in enumerate(long, 1):
-        left, y = re.findall(rf'x="(\d+)%" y="(\d+)"[^>]*>{number}  {name}<', below.html())[0]
+        left, y = re.findall(rf'x="(\d+)%" y="(\d+)"[^>]*>{number}  {name}<', below.html("name"))[0]
         assert left in ("0", "50")
         assert beside.height < int(y) < below.height
-        assert f">{number}</text>" in below.html()
+        assert f">{number}</text>" in below.html("name")
 
 
 def test_no_name_lies_on_an_interval() -> None:
@@ -239,7 +239,7 @@ def test_no_name_lies_on_an_interval() -> None:
 
 def test_a_printed_number_is_drawn_without_an_interval() -> None:
     bars = [Bar("p", "a", Cell(value=5.0, printed=True)), Bar("r", "a", span(5.0, 4.0, 6.0))]
-    drawn = draw_bars(bars, "{:.2f}".format, 10.0, ["a"], "name").html()
+    drawn = draw_bars(bars, "{:.2f}".format, 10.0, ["a"]).html("name")
     assert drawn.count('class="interval"') == 3
     assert "p: 5.00, as printed, without an interval" in drawn
 

@@ -110,7 +110,7 @@ def controls(
     from audiocapbench.benchmarks.registry import named_benchmark
     from audiocapbench.metrics.names import split_names
     from audiocapbench.plan import selected
-    from audiocapbench.report.controls import control_report, control_sheet, score_controls
+    from audiocapbench.report.benchmark_reports import control_report, control_sheet, score_controls
     from audiocapbench.report.page.plots import figure_writer
 
     draw = None if figure is None else figure_writer(figure)

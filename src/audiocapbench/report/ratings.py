@@ -14,15 +14,8 @@ from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import FloatArray, first_column
+from audiocapbench.stats import correlation as effects
 from audiocapbench.stats import mean_interval
-from audiocapbench.stats.correlation import (
-    cliffs_delta,
-    cohens_d,
-    effect_interval,
-    rank_biserial,
-    rank_sum_p,
-    signed_rank_p,
-)
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.paired import difference_interval
 from audiocapbench.stats.shares import wilson
@@ -72,9 +65,9 @@ def _rated_groups(
             ),
             "at_least_baseline": _share(values >= baseline),
             "lowest": _share(values == every.min()),
-            "rank_biserial": _effect(partial(rank_biserial, baseline=baseline), values),
-            "cohens_d": _effect(partial(cohens_d, baseline=baseline), values),
-            "p": signed_rank_p(values, baseline),
+            "rank_biserial": _effect(partial(effects.rank_biserial, baseline=baseline), values),
+            "cohens_d": _effect(partial(effects.cohens_d, baseline=baseline), values),
+            "p": effects.signed_rank_p(values, baseline),
         }
         for name, values in [(_ALL, every), *(groups.items() if len(groups) > 1 else ())]
     ]
@@ -139,9 +132,9 @@ def _compared(groups: Mapping[str, FloatArray], words: str) -> Row:
         "n_second": len(two),
         "mean_first": float(one.mean()),
         "mean_second": float(two.mean()),
-        "cliffs_delta": _effect(cliffs_delta, one, two),
-        "cohens_d": _effect(cohens_d, one, two),
-        "p": rank_sum_p(one, two),
+        "cliffs_delta": _effect(effects.cliffs_delta, one, two),
+        "cohens_d": _effect(effects.cohens_d, one, two),
+        "p": effects.rank_sum_p(one, two),
     }
 
 
@@ -176,7 +169,7 @@ def _scored(pairs: Sequence[CaptionPair], metrics: Sequence[str]) -> list[Row]:
 
 
 def _effect(effect: Callable[..., float | None], *groups: FloatArray) -> ValueWithInterval:
-    return ValueWithInterval(effect(*groups), effect_interval(effect, *groups))
+    return ValueWithInterval(effect(*groups), effects.effect_interval(effect, *groups))
 
 
 def _share(hits: Any) -> ValueWithInterval:

@@ -9,7 +9,7 @@ from audiocapbench.meta.pairs.pair import Agreement, PairSet
 from audiocapbench.meta.trial import NAMES, ORDERS, ScorerTrial
 from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.drawing import Bar, draw_bars
-from audiocapbench.report.page_file import render, source_hash, template_text, write_page
+from audiocapbench.report.page.html import joined, render, source_hash, write_page
 from audiocapbench.table import Column, Row, Table, shown, signature_notes
 from audiocapbench.table.escape_controls import escape_controls
 from audiocapbench.table.forms import html_text
@@ -126,7 +126,7 @@ def write_trials(
     agreement: Agreement,
 ) -> None:
     """Write trials of scorers on one set of pairs as a page."""
-    style = template_text("trial.css")
+    style = joined(["trial.css"])
     trials = sorted([*tried, *controls], key=_best_first)
     tables = trial_tables(tried, controls, pairs, agreement)
     page = render(
@@ -163,4 +163,4 @@ def _chart(trials: Sequence[ScorerTrial]) -> str:
         "best constant answer; the same numbers are in the table below"
     )
     line = (constant, f"always {answer}: {constant:.2f}")
-    return draw_bars(bars, partial(shown, form=_FORM), 100.0, kinds, name, line).html()
+    return draw_bars(bars, partial(shown, form=_FORM), 100.0, kinds, line).html(name)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -200,20 +201,15 @@ def _scorers(
     return scorers
 
 
-@dataclass(frozen=True, slots=True)
-class _ScorePair:
-    """One scorer's statistics of both runs, shape (n, k); ``drawn`` aggregates draws of both."""
+class _ScorePair(NamedTuple):
+    """A difference before its test, and the statistics of both runs, shape (n, k) each."""
 
-    scorer: Scorer
-    category: str
+    difference: Difference
     group: Group
     aggregate: Aggregate
-    drawn: Aggregate
     first: FloatArray
     second: FloatArray
     present: NDArray[np.bool_]
-    lost: int
-    gained: int
 
 
 def _differences(
@@ -244,18 +240,37 @@ def _pair(
     scorer: Scorer, category: str, scored: tuple[SampleScores, SampleScores], group: Group
 ) -> _ScorePair:
     statistics, each = group.arrays(scored)
-    present = each[:, 0] & each[:, 1]
-    lost, gained = (int((side & ~present).sum()) for side in each.T)
-    if compute.lacks(group, present):
-        present[:] = False
-    table = compute.spread(group, statistics * present[:, np.newaxis, np.newaxis])
+    here = each[:, 0] & each[:, 1]
+    lost, gained = (int((side & ~here).sum()) for side in each.T)
+    if compute.lacks(group, here):
+        here[:] = False
+    table = compute.spread(group, statistics * here[:, np.newaxis, np.newaxis])
     left, right = table[:, 0], table[:, 1]
+    one, other = left[here], right[here]
+    found = Difference(scorer, category, 0, None, None, None)
     aggregate = drawn = compute.aggregate_of(scorer, group)
-    if group.aggregation is not None and present.any():
-        means = np.stack([right[present].mean(axis=0), left[present].mean(axis=0)])
-        drawn = compute.aggregate_of(scorer, group, compute.corpus_means(means, len(group.weights)))
-    both = (aggregate, drawn, left, right, present)
-    return _ScorePair(scorer, category, group, *both, lost, gained)
+    if len(one):
+        a, b = (compute.score(scorer, group, side, here) for side in (left, right))
+        found = Difference(scorer, category, len(one), a, b, b - a, lost=lost, gained=gained)
+        if group.aggregation is not None:
+            # A draw may hold no sample of a small corpus, which then has the mean of all.
+            means = compute.corpus_means(
+                np.stack([other.mean(axis=0), one.mean(axis=0)]), len(group.weights)
+            )
+            drawn = compute.aggregate_of(scorer, group, means)
+    if len(one) and compute.enough(group, here):
+        clusters = list(compress(group.clips, here.tolist()))
+        units, bounds = len(set(clusters)), (0.0, scorer.max_value)
+        spread = paired_spread(other, one, drawn, clusters) or 0.0
+        found = replace(
+            found,
+            ci=difference_interval(other, one, drawn, clusters=clusters, bounds=bounds),
+            effect=(b - a) / spread if spread > 0 else None,
+            detectable=power.minimum_detectable_difference(spread, units),
+            samples_needed=power.samples_needed(b - a, spread) if spread > 0 and b != a else None,
+            needed_unit="clips" if units < len(one) else "samples",
+        )
+    return _ScorePair(found, group, aggregate, left, right, here)
 
 
 def _tested(pairs: Sequence[_ScorePair], correction: Correction) -> list[Difference]:
@@ -263,9 +278,10 @@ def _tested(pairs: Sequence[_ScorePair], correction: Correction) -> list[Differe
     alike: dict[tuple[object, ...], list[int]] = {}
     clips: dict[str, int] = {}
     for place, pair in enumerate(pairs):
-        alike.setdefault((pair.category, pair.aggregate, pair.first.shape[1]), []).append(place)
-        clips.setdefault(pair.category, len(set(pair.group.clips)))
-    values = [1.0] * len(pairs)
+        category = pair.difference.category
+        alike.setdefault((category, pair.aggregate, pair.first.shape[1]), []).append(place)
+        clips.setdefault(category, len(set(pair.group.clips)))
+    rows = [pair.difference for pair in pairs]
     for places in alike.values():
         group = [pairs[place] for place in places]
         found = permutation_tests(
@@ -276,8 +292,8 @@ def _tested(pairs: Sequence[_ScorePair], correction: Correction) -> list[Differe
             clusters=group[0].group.clusters,
         )
         for place, value in zip(places, found.tolist(), strict=True):
-            values[place] = value
-    rows = [_difference(pair, value) for pair, value in zip(pairs, values, strict=True)]
+            if rows[place].detectable is not None:
+                rows[place] = replace(rows[place], p=value)
     tests = Counter(one.category for one in rows)
     tested = [
         place
@@ -289,30 +305,6 @@ def _tested(pairs: Sequence[_ScorePair], correction: Correction) -> list[Differe
     for place, value in zip(tested, adjusted.tolist(), strict=True):
         rows[place] = replace(rows[place], p_adjusted=value)
     return rows
-
-
-def _difference(pair: _ScorePair, p_value: float) -> Difference:
-    scorer, group, here = pair.scorer, pair.group, pair.present
-    if not here.any():
-        return Difference(scorer, pair.category, 0, None, None, None)
-    first, second = (compute.score(scorer, group, side, here) for side in (pair.first, pair.second))
-    one, other, change = pair.first[here], pair.second[here], second - first
-    found = Difference(scorer, pair.category, len(one), first, second, change)
-    found = replace(found, lost=pair.lost, gained=pair.gained)
-    if not compute.enough(group, here):
-        return found
-    clusters = list(compress(group.clips, here.tolist()))
-    units, bounds = len(set(clusters)), (0.0, scorer.max_value)
-    spread = paired_spread(other, one, pair.drawn, clusters) or 0.0
-    return replace(
-        found,
-        ci=difference_interval(other, one, pair.drawn, clusters=clusters, bounds=bounds),
-        p=p_value,
-        effect=change / spread if spread > 0 else None,
-        detectable=power.minimum_detectable_difference(spread, units),
-        samples_needed=power.samples_needed(change, spread) if spread > 0 and change else None,
-        needed_unit="clips" if units < len(one) else "samples",
-    )
 
 
 def _moved(

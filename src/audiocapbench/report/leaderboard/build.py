@@ -25,13 +25,15 @@ from audiocapbench.report.leaderboard.board import (
     Leaderboard,
     LeaderboardQuery,
     PublishedEntry,
+    Ranking,
     RunEntry,
     board_notes,
+    rank_runs,
     way_of,
 )
-from audiocapbench.report.leaderboard.ranking import Ranking, rank_runs
-from audiocapbench.scores.compute import ALL, category
-from audiocapbench.scores.estimate import Scorer, without_plugin
+from audiocapbench.scores.groups import ALL, category
+from audiocapbench.scores.run_table import RunTable, TableReader, keep_estimates, labels
+from audiocapbench.scores.scorer import Scorer, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
 from audiocapbench.scores.table import RunTable, TableReader, keep_estimates, labels
 from audiocapbench.signature import UNSIGNED, Signature

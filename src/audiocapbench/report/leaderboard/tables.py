@@ -4,10 +4,16 @@ from dataclasses import asdict
 from typing import Any
 
 from audiocapbench.judges.aggregation import OVERALL
-from audiocapbench.report.leaderboard.board import Board, Leaderboard, PublishedEntry, RunEntry
-from audiocapbench.report.leaderboard.ranking import PairTest, Placement, Ranking, UntestedReason
-from audiocapbench.scores.compute import ALL
-from audiocapbench.scores.compute import category as in_category
+from audiocapbench.report.leaderboard.board import (
+    Board,
+    Leaderboard,
+    PairTest,
+    Placement,
+    PublishedEntry,
+    Ranking,
+    RunEntry,
+    UntestedReason,
+)
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, ROUNDS, SEED
 from audiocapbench.stats.power import ALPHA

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from audiocapbench.benchmarks.mecat import published as paper
 from audiocapbench.benchmarks.mecat.groups import (
-    CAPTION,
     CONTENTS,
     GROUPS,
-    QA,
     QA_CATEGORIES,
     WEIGHTINGS,
     Total,
@@ -21,20 +20,8 @@ from audiocapbench.benchmarks.mecat.groups import (
     score_cap,
     score_qa,
 )
-from audiocapbench.benchmarks.mecat.published import (
-    CAPTION_DATE,
-    CAPTION_SIMILARITY,
-    QA_DATE,
-    QA_SIMILARITY,
-    SPEECH_SPLIT,
-    TOTAL,
-    WEIGHTED,
-    notes_on,
-    published_models,
-    published_split,
-    published_table,
-    source,
-)
+from audiocapbench.benchmarks.mecat.published import TOTAL
+from audiocapbench.benchmarks.mecat.traits import CAPTION, QA
 from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.metrics.date.metric import aggregate_date
 from audiocapbench.metrics.result import FloatArray
@@ -53,7 +40,10 @@ _NOBODY = "there is no model to show: name a run, or allow the published ones"
 _ABOUT = ("model", "origin", "n", "asked", "coverage")
 _RANKS = ("as_zero", "ranks", "note")
 _SIDES = {name: name for name in ("similarity", "discriminability")} | {"date": "DATE"}
-_TABLES = {METRIC: (CAPTION_DATE, QA_DATE), SIMILARITY: (CAPTION_SIMILARITY, QA_SIMILARITY)}
+_TABLES = {
+    METRIC: (paper.CAPTION_DATE, paper.QA_DATE),
+    SIMILARITY: (paper.CAPTION_SIMILARITY, paper.QA_SIMILARITY),
+}
 _PRINTED_GROUP = "pure_speech"
 _OF_THE_PAPER = (
     "The paper prints tau 0.92 for its 15 audio-language models: tau-b on rounded scores, in "
@@ -99,7 +89,7 @@ def standings_report(
         raise ReportError(f"{scored[0].name} is scored on {benchmark}, not on {asked}")
     add_up = score_cap if benchmark == CAPTION else score_qa
     number = _TABLES[by][0 if benchmark == CAPTION else 1]
-    table = published_table(number)
+    table = paper.published_table(number)
     parts = [group for group in table.columns if group != TOTAL]
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:
@@ -146,13 +136,13 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
 
     printed = {
         model: {name: score_cap(row, name).score for name in WEIGHTINGS}
-        for model, row in published_table(CAPTION_DATE).rows.items()
+        for model, row in paper.published_table(paper.CAPTION_DATE).rows.items()
         if published
     }
     by = next(iter(WEIGHTINGS))
-    models = _ranked(scored, figures, printed, CAPTION_DATE, by, GROUPS)
-    paper = [*_comparison_notes(scored), _OF_THE_PAPER] if published else []
-    notes = [*paper, *_notes_of(models)]
+    models = _ranked(scored, figures, printed, paper.CAPTION_DATE, by, GROUPS)
+    about_paper = [*_comparison_notes(scored), _OF_THE_PAPER] if published else []
+    notes = [*about_paper, *_notes_of(models)]
     taus = _taus(models, published=published)
     agreement = [
         f"Kendall's tau, {one['first']} and {one['second']}, {one['of']}, {one['models']} models: "
@@ -199,10 +189,10 @@ def split_report(
 
     notes, printed = [], {}
     if published and benchmark != QA:
-        printed = published_split(group)
+        printed = paper.published_split(group)
         own = [_PLAIN] if group == _PRINTED_GROUP else [_PLAIN, _DERIVED]
         notes = _comparison_notes(scored) + own
-    number = SPEECH_SPLIT if group == _PRINTED_GROUP else ""
+    number = paper.SPEECH_SPLIT if group == _PRINTED_GROUP else ""
     models = _ranked(scored, figures, printed, number, "date", [group])
     notes += _notes_of(models)
     title = f"Similarity, discriminability and DATE (%) on {group}"
@@ -234,8 +224,8 @@ def _ranked(
     every = published_count(groups, {})
     models: list[Row] = []
     for name, row in printed.items():
-        notes = notes_on(table, name) if table else []
-        if table and any(one.built_with for one in published_models() if one.name == name):
+        notes = paper.notes_on(table, name) if table else []
+        if table and any(one.built_with for one in paper.published_models() if one.name == name):
             notes.append("An earlier version of it took part in making the dataset.")
         models.append(
             {"model": name, "origin": PUBLISHED, "n": every, "asked": every, "figures": dict(row)}
@@ -327,7 +317,7 @@ def _notes_of(models: Iterable[Row]) -> list[str]:
 
 def _comparison_notes(scored: Sequence[ScoredAnswers]) -> list[str]:
     """How far the user's numbers can be held against the published ones."""
-    origin = source()
+    origin = paper.source()
     notes = [
         f"{PUBLISHED}: figures of the paper ({origin['url']}), encoder {origin['encoder']}, "
         "with a fluency checker."
@@ -359,13 +349,13 @@ def _taus(models: Sequence[Row], *, published: bool) -> list[Row]:
     ranked = [one for one in models if None not in one["standing"].values()]
     sets = {"all": [one["standing"] for one in ranked]}
     if published:
-        other = {one.name for one in published_models() if one.kind != "lalm"}
+        other = {one.name for one in paper.published_models() if one.kind != "lalm"}
         sets["audio-language models"] = [
             one["standing"]
             for one in ranked
             if not (one["origin"] == PUBLISHED and one["model"] in other)
         ]
-        sets["as table F.4 prints them"] = list(published_table(WEIGHTED).rows.values())
+        sets["as table F.4 prints them"] = list(paper.published_table(paper.WEIGHTED).rows.values())
     taus = []
     for words, own in sets.items():
         for one, two in combinations(WEIGHTINGS, 2):
@@ -382,7 +372,7 @@ def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> F
     drops: list[Row] = []
     tables: list[Table] = []
     notes = [_MIXED, *(_comparison_notes(scored) if published else ())]
-    printed = published_table(CAPTION_DATE).rows if published else {}
+    printed = paper.published_table(paper.CAPTION_DATE).rows if published else {}
     for content in CONTENTS:
         names = f"pure_{content}", f"mixed_{content}"
         size = published_count(names, {})

@@ -9,9 +9,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.report.leaderboard.board import LETTERS, Board, PublishedEntry, RunEntry
+from audiocapbench.report.leaderboard.board import (
+    LETTERS,
+    Board,
+    Placement,
+    PublishedEntry,
+    Ranking,
+    RunEntry,
+)
 from audiocapbench.report.leaderboard.build import make_board
-from audiocapbench.report.leaderboard.ranking import Placement, Ranking
 from audiocapbench.report.page.document import (
     BoardDocument,
     BoardModel,
@@ -103,7 +109,7 @@ def board_document(store: Store, data: ReportData | KeptData, title: str) -> Boa
     document.warnings += [
         f"{run.label}: {judge.failure}"
         for run in data.runs
-        for judge in run.summary.judges.values()
+        for judge in run.judges.values()
         if judge.failure is not None
     ]
     if not data.one_selection:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from audiocapbench.report.leaderboard.ranking import PairTest
+from audiocapbench.report.leaderboard.board import PairTest
 
 Ends = tuple[float, float]
 Correlation = tuple[float | None, float | None]

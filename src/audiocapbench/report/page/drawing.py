@@ -50,15 +50,14 @@ class Point(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """A chart: its parts, its height in pixels, and what it shows, in words."""
+    """A chart: its parts, and its height in pixels."""
 
     parts: str
     height: float
-    name: str
 
-    def html(self) -> str:
-        """As wide as what it stands in."""
-        label = escape(escape_controls(self.name), quote=True)
+    def html(self, name: str) -> str:
+        """As wide as what it stands in; the name says what it shows to those who do not see it."""
+        label = escape(escape_controls(name), quote=True)
         return (
             f'<svg class="figure" width="100%" height="{self.height}" role="img" '
             f'aria-label="{label}">{self.parts}</svg>'
@@ -148,13 +147,12 @@ def draw_bars(
     shown: Callable[[float], str],
     top: float,
     colours: Sequence[str],
-    name: str,
     line: tuple[float, str] | None = None,
 ) -> Drawing:
     """Bars with intervals, one under the other; equal tops make drawings comparable.
 
-    Colours are given to providers in their order; ``name`` says what the drawing shows to those who
-    do not see it; a line is a value to hold the bars against, and what it is called.
+    Colours are given to providers in their order; a line is a value to hold the bars against, and
+    what it is called.
     """
     step = nice_step(top)
     scale = _Scale(0.0, step * max(1, -(-top // step)), 0.0, _PLOT, step)
@@ -166,10 +164,10 @@ def draw_bars(
         x = scale.at(line[0])
         parts.append(f'<line class="constant" x1="{x}%" x2="{x}%" y1="0" y2="{bottom + 20}"/>')
         parts.append(text(line[1], f"{x}%", bottom + 34, "none", "middle"))
-    return Drawing("".join(parts), bottom + _AXIS + (18 if line else 0), name)
+    return Drawing("".join(parts), bottom + _AXIS + (18 if line else 0))
 
 
-def draw_histogram(one: Histogram, unit: str, name: str) -> Drawing:
+def draw_histogram(one: Histogram, unit: str) -> Drawing:
     """One category's histogram with its mean as a dashed line."""
     scale = _Scale(0.0, one.edges[-1], 0.0, 100.0, nice_step(one.edges[-1], 5))
     # Each category has its own height: what is compared is the shape, not the number of clips.
@@ -190,12 +188,10 @@ def draw_histogram(one: Histogram, unit: str, name: str) -> Drawing:
     anchor = "start" if mean < 35 else "end" if mean > 65 else "middle"
     words = f"mean {one.mean:.{1 if one.mean < 100 else 0}f} {unit}"
     parts.append(text(words, f"{mean}%", _TITLE - 7, "value", anchor))
-    return Drawing("".join(parts), base + _AXIS, name)
+    return Drawing("".join(parts), base + _AXIS)
 
 
-def draw_scatter(
-    points: Sequence[Point], providers: Sequence[str], name: str, wide: float
-) -> Drawing:
+def draw_scatter(points: Sequence[Point], providers: Sequence[str], wide: float) -> Drawing:
     """Models between accuracy (across) and hallucination (up), so many pixels wide.
 
     Where names would cover much, numbers stand beside the points, and the names below.
@@ -241,10 +237,10 @@ def draw_scatter(
             words = f'<line class="lead" x1="0" y1="0" {ends}/>{words}'
         x, y = across.at(one.accuracy.value), up.at(one.hallucination.value)
         parts.append(f'<svg x="{x}%" y="{y}" overflow="visible">{title}{mark}{words}</svg>')
-    return Drawing("".join(parts), height, name)
+    return Drawing("".join(parts), height)
 
 
-def draw_shifts(rows: Sequence[tuple[str, Cell]], every: Sequence[Cell], name: str) -> Drawing:
+def draw_shifts(rows: Sequence[tuple[str, Cell]], every: Sequence[Cell]) -> Drawing:
     """How far each thing moves from 0, with its interval, on the scale of ``every`` shift."""
     scale = _around([Cell(value=0.0), *every], 2.0, _RIGHT)
     bottom, zero = _ROW * len(rows), scale.at(0.0)
@@ -258,10 +254,10 @@ def draw_shifts(rows: Sequence[tuple[str, Cell]], every: Sequence[Cell], name: s
             ends = f'x1="{low}%" x2="{high}%"'
             parts.append(f'<line class="interval" {ends} y1="{y + 25}" y2="{y + 25}"/>')
         parts.append(f'<circle class="c0 mark" cx="{score}%" cy="{y + 25}" r="4"/>')
-    return Drawing("".join(parts), bottom + _AXIS, name)
+    return Drawing("".join(parts), bottom + _AXIS)
 
 
-def draw_curves(groups: Mapping[str, FloatArray], name: str) -> Drawing:
+def draw_curves(groups: Mapping[str, FloatArray]) -> Drawing:
     """The share of each group's values at or below a value: a curve a group, in their colours."""
     every = np.concatenate(list(groups.values()))
     low, high = float(every.min()), float(every.max())
@@ -275,10 +271,10 @@ def draw_curves(groups: Mapping[str, FloatArray], name: str) -> Drawing:
         line = f'<polyline class="curve s{number}" points="{points}"/>'
         box = f'height="{_CURVES}" viewBox="0 0 100 100" preserveAspectRatio="none"'
         parts.append(f'<svg width="100%" {box}>{line}</svg>')
-    return Drawing("".join(parts), _CURVES + _AXIS, name)
+    return Drawing("".join(parts), _CURVES + _AXIS)
 
 
-def draw_map(groups: Mapping[str, FloatArray], name: str) -> Drawing:
+def draw_map(groups: Mapping[str, FloatArray]) -> Drawing:
     """Points of groups by place, in their colours; places have no unit, so there is no scale."""
     every = np.concatenate(list(groups.values()))
     low, size = every.min(axis=0), np.maximum(np.ptp(every, axis=0), 1e-9)
@@ -290,7 +286,7 @@ def draw_map(groups: Mapping[str, FloatArray], name: str) -> Drawing:
             for x, y in (places - low) / size
         )
         parts.append(f'<g class="point c{number % COLOURS}">{title}{points}</g>')
-    return Drawing("".join(parts), _MAP, name)
+    return Drawing("".join(parts), _MAP)
 
 
 def draw_key(number: int) -> str:

@@ -1,15 +1,23 @@
 """The report page: one self-contained file that asks for nothing over a network."""
 
+import base64
+import hashlib
 from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from audiocapbench.files import write_file
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.explorer import AudioChoice, explorer_data, sound_size, sounds_of
 from audiocapbench.report.page.report_data import ReportData
-from audiocapbench.report.page_file import render, source_hash, template_text, write_page
-from audiocapbench.scores.table import keep_estimates
+from audiocapbench.scores.run_table import keep_estimates
 from audiocapbench.store import Store
+from audiocapbench.table.escape_controls import escape_controls
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 VIEWS = """
 base.js state.js words.js filter.js charts.js leaderboard.js compare.js list.js player.js clip.js
@@ -55,17 +63,15 @@ def write_report(
     clips = [sample.clip for sample in data.samples]
     board = board_document(store, data, title).model_copy(update=facts)
     keep_estimates(store, (one.table for one in data.runs))
-    script, style = joined(SCRIPTS), joined(STYLES)
     choices: list[AudioChoice] = ["embed", "link"] if audio == "auto" else [audio]
     if audio == "auto" and sound_size(clips) * 4 // 3 >= MOST_MAILED:  # base64 adds a third
         choices = ["link"]
     for choice in choices:
         sounds = sounds_of(clips, choice, path)
-        page = render(
+        page = render_page(
             "report.html",
-            policy=page_policy(script, style, choice),
-            script=script,
-            style=style,
+            SCRIPTS,
+            choice,
             title=title,
             board=board,
             data=explorer_data(data, sounds, board),
@@ -79,15 +85,52 @@ def write_report(
 
 
 def joined(names: Sequence[str]) -> str:
-    """Scripts or styles of the page as one text."""
-    return "\n".join(map(template_text, names))
+    """Scripts or styles that lie beside the templates, as one text."""
+    folder = files("audiocapbench.report").joinpath("templates")
+    return "\n".join(folder.joinpath(name).read_text("utf-8") for name in names)
 
 
-def page_policy(script: str, style: str, audio: AudioChoice) -> str:
-    """What the page may do: run and look as shipped, play its clips, and nothing else."""
+def source_hash(text: str) -> str:
+    """How a page's policy names the script or style that may be used in it."""
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+@cache
+def _environment() -> "Environment":
+    """Where templates are read, each of them once however many pages are made of it."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("audiocapbench.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["plain"] = escape_controls
+    return environment
+
+
+def render(template: str, **values: Any) -> str:
+    """Fill a template; a value that it misses is an error."""
+    return _environment().get_template(template).render(**values)
+
+
+def write_page(path: Path, page: str) -> int:
+    """Write a page, and say how many bytes it has."""
+    return write_file(path, page.encode("utf-8", "replace"))
+
+
+def render_page(
+    template: str, scripts: Sequence[str], audio: AudioChoice = "none", **values: Any
+) -> str:
+    """A page that may run and look as shipped, play its clips, and nothing else."""
+    script, style = joined(scripts), joined(STYLES)
     media = {"none": "'none'", "link": "'self' file:", "embed": "blob:"}[audio]
-    return (
+    policy = (
         f"default-src 'none'; script-src '{source_hash(script)}'; "
         f"style-src '{source_hash(style)}'; media-src {media}; base-uri 'none'; "
         "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     )
+    return render(template, policy=policy, script=script, style=style, **values)

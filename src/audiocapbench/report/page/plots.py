@@ -7,22 +7,9 @@ from pathlib import Path
 from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.files import write_file
 from audiocapbench.metrics.result import FloatArray
+from audiocapbench.report.page import drawing
 from audiocapbench.report.page.document import BoardDocument, Cell
-from audiocapbench.report.page.drawing import (
-    COLOURS,
-    Bar,
-    Drawing,
-    Point,
-    draw_bars,
-    draw_curves,
-    draw_histogram,
-    draw_key,
-    draw_map,
-    draw_scatter,
-    draw_shifts,
-    short,
-    text,
-)
+from audiocapbench.report.page.drawing import COLOURS, Bar, Drawing, Point, short, text
 
 FORMATS = ("png", "svg", "pdf")
 
@@ -100,19 +87,19 @@ def figure_writer(path: Path) -> Callable[[str], None]:
 def shift_sheet(panels: Mapping[str, Sequence[tuple[str, Cell]]], label: str) -> str:
     """Shifts around 0, a panel for each name, all to one scale."""
     every = [cell for rows in panels.values() for _, cell in rows]
-    cells = [[(title, draw_shifts(rows, every, title))] for title, rows in panels.items()]
+    cells = [[(title, drawing.draw_shifts(rows, every))] for title, rows in panels.items()]
     return _sheet(cells, min(len(cells), 2), (), label)
 
 
 def curve_sheet(panels: Mapping[str, Mapping[str, FloatArray]], label: str) -> str:
     """Cumulative distributions of groups that all panels have, a panel for each name."""
-    cells = [[(title, draw_curves(groups, title))] for title, groups in panels.items()]
+    cells = [[(title, drawing.draw_curves(groups))] for title, groups in panels.items()]
     return _sheet(cells, min(len(cells), 2), list(next(iter(panels.values()))), label)
 
 
 def map_sheet(groups: Mapping[str, FloatArray], label: str) -> str:
     """A map of groups of points, shape (points, 2) each, with a legend."""
-    return _sheet([[("", draw_map(groups, label))]], 1, list(groups), label)
+    return _sheet([[("", drawing.draw_map(groups))]], 1, list(groups), label)
 
 
 def _converter(kind: str) -> Callable[[str], bytes]:
@@ -139,8 +126,8 @@ def figure_sheets(board: BoardDocument) -> Iterator[tuple[str, str]]:
     columns = max(1, min(len(board.durations), _COLUMNS))
     cells = [
         [
-            (f"{seconds.category} ({seconds.total})", draw_histogram(seconds, "s", "durations")),
-            ("", draw_histogram(characters, "chars", "lengths of first captions")),
+            (f"{seconds.category} ({seconds.total})", drawing.draw_histogram(seconds, "s")),
+            ("", drawing.draw_histogram(characters, "chars")),
         ][0 if seconds.total else 1 :]
         for seconds, characters in zip(board.durations, board.lengths, strict=True)
     ]
@@ -156,7 +143,8 @@ def figure_sheets(board: BoardDocument) -> Iterator[tuple[str, str]]:
     about = f"{measure.label} (0–{measure.max:g}), with 95 % intervals"
 
     def drawn(bars: Sequence[Bar]) -> Drawing:
-        return draw_bars(bars, f"{{:.{measure.digits}f}}".format, top, board.providers, "scores")
+        shown = f"{{:.{measure.digits}f}}".format
+        return drawing.draw_bars(bars, shown, top, board.providers)
 
     def label(bars: Sequence[Bar]) -> str:
         cells = (bar.cell for bar in bars if bar.cell is not None)
@@ -169,8 +157,7 @@ def figure_sheets(board: BoardDocument) -> Iterator[tuple[str, str]]:
     yield "figure3_categories", _sheet(sheets, columns, board.providers, label(every))
     points = tradeoff_points(board)
     if points:
-        name, wide = "accuracy against hallucination", _WIDTH - 2 * _GAP
-        scatter = draw_scatter(points, board.providers, name, wide)
+        scatter = drawing.draw_scatter(points, board.providers, _WIDTH - 2 * _GAP)
         words = f"scores of {board.judge_of_both} from 0 to 10, with 95 % intervals"
         yield "figure4_tradeoff", _sheet([[("", scatter)]], 1, board.providers, words)
 
@@ -220,19 +207,20 @@ def _sheet(
     for number, name in enumerate(legend):
         x = _GAP + (_WIDTH - 2 * _GAP) / across * (number % across)
         y = top + _LEGEND * (number // across)
-        parts.append(f'<svg x="{x}" y="{y}" overflow="visible">{draw_key(number % COLOURS)}</svg>')
+        key = drawing.draw_key(number % COLOURS)
+        parts.append(f'<svg x="{x}" y="{y}" overflow="visible">{key}</svg>')
         parts.append(text(short(name), f"{x + 20}", y + 11, "name", "start"))
     top += _LEGEND * -(-len(legend) // across)
     for start in range(0, len(cells), columns):
         bottom = top
         for column, cell in enumerate(cells[start : start + columns]):
             left, y = _GAP + column * (width + _GAP), top
-            for title, drawing in cell:
+            for title, chart in cell:
                 if title:
                     parts.append(text(short(title), f"{left}", y + 12, "title", "start"))
                     y += _TITLE
-                parts.append(drawing.placed(left, y, width))
-                y += drawing.height + _GAP / 2
+                parts.append(chart.placed(left, y, width))
+                y += chart.height + _GAP / 2
             bottom = max(bottom, y)
         top = bottom
     if label:

@@ -73,20 +73,11 @@ def _board_model(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ReportRun:
+@dataclass(frozen=True)
+class ReportRun(RunSummary):
     """A run that was read whole; its label has the run's number where two share a model."""
 
-    label: str
-    summary: RunSummary
-
-    @property
-    def table(self) -> RunTable:
-        return self.summary.table
-
-    @property
-    def run(self) -> Run:
-        return self.summary.run
+    label: str = ""
 
     def estimate(self, scorer: Scorer, name: str | None = None) -> Estimate | None:
         """The estimate of a score, or of one of its categories, where there is one."""
@@ -102,7 +93,7 @@ class ReportRun:
         """How many samples a metric or a judge has scored; None where a judge has not looked."""
         if scorer.judge is None:
             return self.table.coverage.answered
-        if scorer.judge not in self.summary.judge_names:
+        if scorer.judge not in self.judge_names:
             return None
         return len(self.table.verdicts[scorer.judge]) if self.has(scorer) else 0
 
@@ -113,7 +104,7 @@ class ReportRun:
             *(self.run, self.label, table.statuses, table.coverage.total),
             cost=table.cost_usd,
             cost_estimated=table.cost_estimated > 0,
-            judging=total_cost(one.cost_usd for one in self.summary.judges.values()),
+            judging=total_cost(one.cost_usd for one in self.judges.values()),
             latency=table.latency_s,
         )
 
@@ -146,13 +137,8 @@ class KeptRun:
 class BoardData:
     """What is known of runs of one benchmark, however much of them was read.
 
-    Attributes:
-        sizes: How many samples of each category the headline is about.
-        clips: How many clips the samples are about; several samples may share one.
-        missing_clips: Clips that belong to the data but were not there.
-        aggregation: How the benchmark's samples make corpora; None where they are one.
-        notes: What was left out, in sentences.
-        published: The paper's models, to be shown beside the runs.
+    ``sizes`` are samples of each category that the headline is about; several samples may be about
+    one of the ``clips``; ``published`` models are shown beside the runs.
     """
 
     benchmark: str
@@ -176,11 +162,9 @@ class KeptData(BoardData):
 
 @dataclass(frozen=True, kw_only=True)
 class ReportData(BoardData):
-    """Runs that were read whole, best first by the headline.
+    """Runs that were read whole, best first, and all samples that any was asked about.
 
-    Attributes:
-        samples: All samples that any of the runs asked about, in the benchmark's order.
-        scores: By scorer: shape (runs, samples), NaN where there is none.
+    ``scores`` have the shape (runs, samples), NaN where there is none.
     """
 
     runs: tuple[ReportRun, ...]
@@ -214,7 +198,6 @@ class ReportData(BoardData):
 
 
 def clip_of(sample: Sample, aggregation: Aggregation | None) -> str:
-    """What tells a sample's clip from others."""
     return sample.clip.sha256 if aggregation is None else aggregation.clip(sample)
 
 
@@ -291,7 +274,10 @@ def gather(
     counts = {one: sum(bool(table.signature(one)) for table in tables) for one in scorers}
     headline = _headline(counts, len(tables), tables[0].traits.headline, by)
     names = labels([one.run for one in summaries])
-    runs = [ReportRun(label, one) for label, one in zip(names, summaries, strict=True)]
+    runs = [
+        ReportRun(one.table, one.metrics, one.judge_names, label)
+        for one, label in zip(summaries, names, strict=True)
+    ]
     runs.sort(key=lambda one: headline.sort_key(one.table.point(headline)))
     sizes: dict[str, int] = {}
     for run in runs:

@@ -19,9 +19,8 @@ from audiocapbench.report.page.board import (
 )
 from audiocapbench.report.page.document import BoardDocument, CategoryView, Cell, SiteDocument
 from audiocapbench.report.page.explorer import Packer
-from audiocapbench.report.page.html import STYLES, joined, page_policy, write_report
+from audiocapbench.report.page.html import render_page, write_page, write_report
 from audiocapbench.report.page.report_data import ReportData, gather, stored_summaries
-from audiocapbench.report.page_file import render, write_page
 from audiocapbench.report.site.submission import CheckedSubmission, skeleton
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.store import Store
@@ -46,15 +45,8 @@ def write_site(store: Store, checked: Sequence[CheckedSubmission], out: Path, ti
     size += sum(_write_model(store, one, out / pages[one.run.id]) for one in checked)
     for old in set((out / _PAGES).glob("*.html")) - {out / one for one in pages.values()}:
         old.unlink()
-    script, style = joined(_SCRIPTS), joined(STYLES)
-    page = render(
-        "site.html",
-        policy=page_policy(script, style, "none"),
-        script=script,
-        style=style,
-        board=boards[0],
-        data=Packer().packed(content),
-    )
+    data = Packer().packed(content)
+    page = render_page("site.html", _SCRIPTS, board=boards[0], data=data)
     return size + write_page(out / _INDEX, page)
 
 
