@@ -131,7 +131,7 @@ def check_everywhere(store: Store, runs: list[Run], scorer: Scorer) -> None:
     stored = stored_summaries(store, [run.id for run in runs])
     data = gather(stored, scorer.label)
     for run in data.runs:
-        check_document(run.summary, scorer, names)
+        check_document(run, scorer, names)
     check_leaderboard(store, summaries, scorer)
     board = board_document(store, data, "T")
     bars = {bar.label: bar.cell for bar in overall_bars(board)}

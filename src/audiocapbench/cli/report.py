@@ -65,7 +65,7 @@ def report(
         document = {"report": str(out), "bytes": written.size, "samples": len(data.samples)}
         document |= {"clips": data.clips, "audio": written.audio, "unheard": written.unheard}
         document |= {"ranked_by": data.headline.label, "notes": list(data.notes)}
-        print_json(document | {"runs": [one.summary.to_dict() for one in data.runs]})
+        print_json(document | {"runs": [one.to_dict() for one in data.runs]})
     else:
         of = f" of {data.clips:,} clips" if data.clips != len(data.samples) else ""
         size = f"{written.size / 1e6:.1f} MB"

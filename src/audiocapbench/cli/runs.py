@@ -289,7 +289,7 @@ def show_benchmarks(
         sample (N): So many samples of each benchmark are on the map.
     """
     from audiocapbench.benchmarks.registry import named_benchmark
-    from audiocapbench.report.corpus import corpus_map, corpus_report, grouped
+    from audiocapbench.report.benchmark_reports import corpus_map, corpus_report, grouped
     from audiocapbench.report.page.plots import figure_writer
 
     draw = None if map_file is None else figure_writer(map_file)

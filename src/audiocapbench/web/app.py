@@ -15,7 +15,9 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import SCORED, total_cost
 from audiocapbench.errors import AudioError, StoreError
 from audiocapbench.report.page.html import SERVED_SCRIPTS, STYLES, joined, render
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.estimate import Scorer
+from audiocapbench.store import RunLine, Store
+from audiocapbench.store.claims import TaskLine
 from audiocapbench.web.board import Boards
 from audiocapbench.web.board_list import ListQuery, Number, QueryError, ScorerLabel
 from audiocapbench.web.server import answered, bare_app, fixed

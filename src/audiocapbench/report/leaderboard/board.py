@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.scores import compute
-from audiocapbench.scores.estimate import Estimate, counted, missing_words
-from audiocapbench.scores.groups import ALL, Group, GroupKey
-from audiocapbench.scores.run_table import RunTable
-from audiocapbench.scores.scorer import FEWEST_SHARE, Scorer
+from audiocapbench.scores.compute import ALL, Group, GroupKey
+from audiocapbench.scores.estimate import FEWEST_SHARE, Estimate, Scorer, counted, missing_words
+from audiocapbench.scores.table import RunTable
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval
 from audiocapbench.stats.multiple import Correction, corrected

@@ -31,9 +31,8 @@ from audiocapbench.report.leaderboard.board import (
     rank_runs,
     way_of,
 )
-from audiocapbench.scores.groups import ALL, category
-from audiocapbench.scores.run_table import RunTable, TableReader, keep_estimates, labels
-from audiocapbench.scores.scorer import Scorer, without_plugin
+from audiocapbench.scores.compute import ALL, category
+from audiocapbench.scores.estimate import Scorer, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
 from audiocapbench.scores.table import RunTable, TableReader, keep_estimates, labels
 from audiocapbench.signature import UNSIGNED, Signature

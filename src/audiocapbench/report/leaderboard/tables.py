@@ -14,6 +14,8 @@ from audiocapbench.report.leaderboard.board import (
     RunEntry,
     UntestedReason,
 )
+from audiocapbench.scores.compute import ALL
+from audiocapbench.scores.compute import category as in_category
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, ROUNDS, SEED
 from audiocapbench.stats.power import ALPHA

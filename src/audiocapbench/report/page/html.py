@@ -12,7 +12,7 @@ from audiocapbench.files import write_file
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.explorer import AudioChoice, explorer_data, sound_size, sounds_of
 from audiocapbench.report.page.report_data import ReportData
-from audiocapbench.scores.run_table import keep_estimates
+from audiocapbench.scores.table import keep_estimates
 from audiocapbench.store import Store
 from audiocapbench.table.escape_controls import escape_controls
 
