@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.benchmarks.aggregation import Aggregation
+from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.scores import compute
 from audiocapbench.scores.compute import ALL, Group, GroupKey

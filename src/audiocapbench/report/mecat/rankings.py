@@ -10,8 +10,10 @@ import numpy as np
 
 from audiocapbench.benchmarks.mecat import published as paper
 from audiocapbench.benchmarks.mecat.groups import (
+    CAPTION,
     CONTENTS,
     GROUPS,
+    QA,
     QA_CATEGORIES,
     WEIGHTINGS,
     Total,
@@ -21,7 +23,6 @@ from audiocapbench.benchmarks.mecat.groups import (
     score_qa,
 )
 from audiocapbench.benchmarks.mecat.published import TOTAL
-from audiocapbench.benchmarks.mecat.traits import CAPTION, QA
 from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.metrics.date.metric import aggregate_date
 from audiocapbench.metrics.result import FloatArray
