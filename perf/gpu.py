@@ -22,8 +22,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from audiocapbench.metrics.clap import Slide, load_encoder
-from audiocapbench.metrics.clap.embedding import BatchEncoder, Embedder
-from audiocapbench.metrics.clap.reading import ClipFile, read_by_processes, read_hash
+from audiocapbench.metrics.clap.embedding import (
+    BatchEncoder,
+    ClipFile,
+    Embedder,
+    read_by_processes,
+    read_hash,
+)
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.encoders.device import computing
 from audiocapbench.metrics.encoders.encoder import Vectors

@@ -13,19 +13,19 @@ from audiocapbench.errors import AudioError, MetricError
 from audiocapbench.metrics.clap import (
     AudioTextEncoder,
     clap_scores,
+    embedding,
     identity,
     load_encoder,
-    reading,
 )
-from audiocapbench.metrics.clap.embedding import Embedder
-from audiocapbench.metrics.clap.laion import Computing, LaionEncoder, LogMel
-from audiocapbench.metrics.clap.reading import (
+from audiocapbench.metrics.clap.embedding import (
     ClipFile,
+    Embedder,
     read_by_processes,
     read_hash,
     read_samples,
     read_sound,
 )
+from audiocapbench.metrics.clap.laion import Computing, LaionEncoder, LogMel
 from audiocapbench.metrics.clap.windows import Cut, Slide, loop_into
 from audiocapbench.metrics.encoders.device import check_precision, computing, in_parts
 from audiocapbench.metrics.read_ahead import read_ahead
@@ -267,7 +267,7 @@ def test_a_clip_that_is_too_long_for_processes_is_read_here(
 ) -> None:
     path = tmp_path / "a.wav"
     write_tone(path, 300, 1)
-    monkeypatch.setattr(reading, "_LONGEST_SENT", 100)
+    monkeypatch.setattr(embedding, "_LONGEST_SENT", 100)
     [(_, found)] = read_by_processes(hashed([path]), RATE)
     np.testing.assert_array_equal(found, read_sound(path, RATE))
 
@@ -286,7 +286,7 @@ def test_a_process_that_dies_costs_its_clip_alone(
             os._exit(9)
         return read_sound(path, rate)
 
-    monkeypatch.setattr(reading, "read_sound", deadly)
+    monkeypatch.setattr(embedding, "read_sound", deadly)
     theirs = [found for _, found in read_by_processes(hashed(paths), RATE)]
     died = theirs.pop(11)
     assert isinstance(died, AudioError)

@@ -19,8 +19,8 @@ from audiocapbench.errors import (
     TransientError,
 )
 from audiocapbench.models import Question
-from audiocapbench.models.dashscope import QWEN_AUDIO, QWEN_OMNI, create
 from audiocapbench.models.model import ModelSettings
+from audiocapbench.models.openai_chat import QWEN_AUDIO, QWEN_OMNI, create_dashscope
 from fakes import faults
 from fakes.dashscope_server import COMPATIBLE, GENERATION, DashScopeServer, generation
 from fakes.faults import Fault, Plan
@@ -48,7 +48,7 @@ def asked(tmp_path: Path) -> Question:
 
 
 def answer(name: str, asked: Question, **settings: Any) -> Reply:
-    return ask(create(name, ModelSettings(**{"timeout": 5.0, **settings})), asked)[0]
+    return ask(create_dashscope(name, ModelSettings(**{"timeout": 5.0, **settings})), asked)[0]
 
 
 def test_qwen_audio_gets_every_byte_as_its_api_wants_it(
@@ -347,7 +347,7 @@ def test_each_family_is_asked_where_it_answers(
 def test_one_model_answers_in_one_event_loop_after_another(
     server: DashScopeServer, asked: Question
 ) -> None:
-    model = create(AUDIO, ModelSettings())
+    model = create_dashscope(AUDIO, ModelSettings())
     for _ in range(2):
         assert [reply.status for reply in ask(model, asked, asked)] == [Status.OK, Status.OK]
     assert len(server.requests) == 4
@@ -356,4 +356,4 @@ def test_one_model_answers_in_one_event_loop_after_another(
 def test_a_missing_key_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DASHSCOPE_API_KEY", raising=False)
     with pytest.raises(ModelError, match="DASHSCOPE_API_KEY is not set"):
-        create(AUDIO, ModelSettings())
+        create_dashscope(AUDIO, ModelSettings())

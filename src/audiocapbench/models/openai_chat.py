@@ -1,21 +1,23 @@
-"""``openai/…`` and ``endpoint/NAME@URL``: chat completions with audio in and text out."""
+"""``openai/…``, ``endpoint/NAME@URL``, ``dashscope/…``: chat completions, with audio in or not."""
 
 import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from audiocapbench.credentials import without_query
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
+from audiocapbench.models import replies
 from audiocapbench.models.http_client import HttpModel
-from audiocapbench.models.model import AudioContract, ModelSettings, Parameters, Question
+from audiocapbench.models.model import AudioContract, Model, ModelSettings, Parameters, Question
 from audiocapbench.models.openai_batches import OpenAIBatches, ProviderBatches
 from audiocapbench.models.price import Price
-from audiocapbench.models.provider import PAPER, KnownModel, Provider
+from audiocapbench.models.provider import PAPER, TOOL, KnownModel, Provider
 from audiocapbench.models.remote import (
     AnnouncedLimit,
     RemoteModel,
@@ -23,10 +25,10 @@ from audiocapbench.models.remote import (
     announced_limit,
     checked_url,
     key_of,
+    no_answer,
     remote_model,
     time_to_answer,
 )
-from audiocapbench.models.replies import cleaned, completion_reply, failed_reply, streamed_reply
 
 Message = Mapping[str, Any]
 
@@ -37,6 +39,14 @@ CHAT_SETTINGS = ("temperature", "max_tokens", "timeout", "system")
 _ACCOUNT = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 _MORE_HEADERS = "OPENAI_CUSTOM_HEADERS"
 _ENDPOINT = re.compile(r"endpoint/(?P<model>.+?)@(?P<url>[a-z]+://.*)", re.IGNORECASE | re.DOTALL)
+
+_DASHSCOPE_URL = "DASHSCOPE_HTTP_BASE_URL"  # as its own SDK reads it
+# DashScope takes 10 MB of base64; both families listen at 16 kHz.
+QWEN_AUDIO = AudioContract("wav", rate=16_000, longest_s=30.0, largest_bytes=7_500_000)
+QWEN_OMNI = AudioContract("wav", rate=16_000, largest_bytes=7_500_000)
+
+_NATIVE = re.compile(r"qwen\d*-audio\b.*", re.IGNORECASE)
+_GENERATION = "/services/aigc/multimodal-generation/generation"
 
 
 class ChatModel(HttpModel):
@@ -82,13 +92,15 @@ class ChatModel(HttpModel):
     async def answer(self, question: Question) -> Reply:
         """Answer one question, cleaned as published."""
         if question.audio is None:
-            return cleaned(await self.complete([{"role": "user", "content": question.instruction}]))
+            return replies.cleaned(
+                await self.complete([{"role": "user", "content": question.instruction}])
+            )
 
         def request(data: str) -> dict[str, Any]:
             content = self.content(question.instruction, data)
             return self._request([{"role": "user", "content": content}], self.with_audio)
 
-        return cleaned(await self._send(SentBody(request, question.audio)))
+        return replies.cleaned(await self._send(SentBody(request, question.audio)))
 
     async def complete(self, messages: Sequence[Message], **options: Any) -> Reply:
         """Complete a conversation; the text is as it came. Options win over the model's own."""
@@ -108,11 +120,11 @@ class ChatModel(HttpModel):
         with time_to_answer(self._remote, self._timeout_s):
             reply = await self.post("/chat/completions", body)
             if not reply.is_success:
-                return failed_reply(reply, self._remote)
+                return replies.failed_reply(reply, self._remote)
             self.announced = announced_limit(reply.headers)
             if self.streamed:
-                return streamed_reply(reply.content, self._remote)
-            return completion_reply(reply.json(), self._remote)
+                return replies.streamed_reply(reply.content, self._remote)
+            return replies.completion_reply(reply.json(), self._remote)
 
 
 class OpenAIChat(ChatModel):
@@ -128,6 +140,46 @@ class OpenAIChat(ChatModel):
     async def access_headers(self) -> dict[str, str]:
         """The key, and the account that the environment names."""
         return {**await super().access_headers(), **account_headers()}
+
+
+class QwenAudioModel(HttpModel):
+    """A Qwen-Audio model over DashScope's own API, whose address goes up to and with /api/v1."""
+
+    async def answer(self, question: Question) -> Reply:
+        """Answer one question, cleaned as published."""
+
+        def request(data: str) -> dict[str, Any]:
+            content = [{"text": question.instruction}]
+            if question.audio is not None:
+                content.insert(0, {"audio": f"data:audio/wav;base64,{data}"})
+            return {
+                "model": self._remote.model_id,
+                "input": {"messages": [{"role": "user", "content": content}]},
+                "parameters": {"result_format": "message", **self._options},
+            }
+
+        with time_to_answer(self._remote, self._timeout_s):
+            reply = await self.post(_GENERATION, SentBody(request, question.audio))
+            if not reply.is_success:
+                return replies.failed_reply(reply, self._remote)
+            body = reply.json()
+            output = replies.json_object(body).get("output")
+            if not isinstance(output, dict):
+                reason = "answered with something that is not a generation"
+                raise no_answer(self._remote, reason, reply=replies.used_by(body))
+            ending = replies.choice_ending(body, output.get("choices"), self._remote)
+            return replies.cleaned(replies.metered(body, self._remote, ending))
+
+
+class QwenOmniModel(ChatModel):
+    """A Qwen-Omni model, which takes base64 behind an empty media type, before the text."""
+
+    with_audio: Mapping[str, Any] = {"modalities": ["text"]}
+    streamed = True
+
+    def content(self, instruction: str, data: str) -> list[Mapping[str, Any]]:
+        """The parts of a user's message."""
+        return super().content(instruction, f"data:;base64,{data}")[::-1]
 
 
 def account_headers() -> dict[str, str]:
@@ -156,6 +208,20 @@ def create_endpoint(name: str, settings: ModelSettings) -> ChatModel:
     hint, key_name = "the address, which usually ends in /v1", ENDPOINT.key_names[0]
     remote = RemoteModel(name, found["model"], *address, key_name, hint, key_of(ENDPOINT))
     return ChatModel(remote, _ENDPOINT_AUDIO, settings)
+
+
+def create_dashscope(name: str, settings: ModelSettings) -> Model:
+    """Make the model of a name such as ``dashscope/qwen-audio-turbo``."""
+    remote = remote_model(DASHSCOPE, name, "https://dashscope.aliyuncs.com/api/v1", _DASHSCOPE_URL)
+    known = DASHSCOPE.known(name)
+    if _NATIVE.fullmatch(remote.model_id):
+        if settings.system is not None:
+            raise ModelError(f"{name} takes no system prompt; the qwen-omni models do")
+        options = request_options(settings, known, temperature=None)
+        return QwenAudioModel(remote, QWEN_AUDIO, options, settings.timeout_s)
+    url = remote.url.removesuffix("/api/v1") + "/compatible-mode/v1"
+    remote = replace(remote, url=url)
+    return QwenOmniModel(remote, QWEN_OMNI, settings, known)
 
 
 def request_options(
@@ -214,4 +280,14 @@ ENDPOINT = Provider(
     settings=CHAT_SETTINGS,
     key_names=("ENDPOINT_API_KEY",),
     key_optional=True,
+)
+
+DASHSCOPE = Provider(
+    "dashscope",
+    "Alibaba DashScope",
+    create_dashscope,
+    contract=QWEN_OMNI,
+    settings=CHAT_SETTINGS,
+    key_names=("DASHSCOPE_API_KEY",),
+    models=(KnownModel("dashscope/qwen-audio-turbo", TOOL, contract=QWEN_AUDIO),),
 )

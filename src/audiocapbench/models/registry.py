@@ -21,7 +21,7 @@ from audiocapbench.plugins import plugins
 
 _RECORDS = (
     "listener.PROVIDER controls.PROVIDER openai_chat.PROVIDER openai_realtime.PROVIDER "
-    "gemini.PROVIDER dashscope.PROVIDER openai_chat.ENDPOINT local.PROVIDER local.VLLM"
+    "gemini.PROVIDER openai_chat.DASHSCOPE openai_chat.ENDPOINT local.PROVIDER local.VLLM"
 ).split()
 """The providers' records by module, in the order of the listing."""
 
