@@ -236,6 +236,7 @@ def test_other_weights_in_the_same_folder_are_another_expert(tmp_path: Path) -> 
         ("tags[window=0]", "window is 0"),
         ("tags[window=inf]", "window is inf"),
         ("tags[batch=0]", "batch is 0"),
+        ("tags[batch=1.5]", "batch is 1.5, and not a whole number"),
     ],
 )
 def test_options_out_of_range_are_refused(written: str, words: str) -> None:

@@ -35,7 +35,10 @@ class TagsExpert:
         if None in flags.values():
             raise ValueError("download and trust are yes or no")
         self._window_s = number(options, "window", 2, 0.1, 60)
-        self._batch, self._trust = int(number(options, "batch", 32, 1, 1e6)), flags["trust"]
+        batch, self._trust = number(options, "batch", 32, 1, 1e6), flags["trust"]
+        if not batch.is_integer():
+            raise ValueError(f"batch is {batch:g}, and not a whole number")
+        self._batch = int(batch)
         try:
             is_folder = Path(name).is_dir()
             folder = Path(name) if is_folder else snapshot(name, download=bool(flags["download"]))
