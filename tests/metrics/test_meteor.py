@@ -1,5 +1,7 @@
 """Promises of the published recipe's METEOR."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -104,6 +106,15 @@ def test_captions_of_a_hundred_thousand_characters_get_the_right_number() -> Non
     length = 12_500
     score = meteor(["dog runs " * length], [["hound run " * length, "c"]]).score
     assert score == pytest.approx(1, abs=1e-9)
+
+
+def test_the_time_of_a_long_caption_grows_with_its_words() -> None:
+    # With the square of its words it took a minute, where a quarter of a second is enough.
+    words = [f"word{number % 997}" for number in range(30_000)]
+    begun = time.process_time()
+    score = meteor([" ".join(words)], [[" ".join(reversed(words))]]).score
+    assert time.process_time() - begun < 10
+    assert 0 < score < 1
 
 
 def test_a_sample_without_references_is_named() -> None:

@@ -1,6 +1,7 @@
 """METEOR 1.5 by its jar: the published numbers, and a program that nothing breaks or leaves."""
 
 import os
+import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -113,6 +114,26 @@ def test_a_silent_program_is_stopped_after_the_time_allowed(tmp_path: Path) -> N
     code = f"import os, time\nopen({str(number)!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)"
     with pytest.raises(MetricError, match=r"Echo took more than 5 seconds and was stopped"):
         _echo(code, "hello", timeout=5)
+    assert not _is_running(int(number.read_text()))
+
+
+def test_an_exception_leaves_no_program_behind(tmp_path: Path) -> None:
+    def interrupt(*_: object) -> None:
+        raise RuntimeError("stopped")
+
+    number = tmp_path / "pid"
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    code = (
+        "import os, pathlib, signal, time\n"
+        f"pathlib.Path({str(number)!r}).write_text(str(os.getpid()))\n"
+        "os.kill(os.getppid(), signal.SIGUSR1)\n"
+        "time.sleep(60)"
+    )
+    try:
+        with pytest.raises(RuntimeError, match="stopped"):
+            _echo(code)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
     assert not _is_running(int(number.read_text()))
 
 

@@ -8,7 +8,7 @@ array operations. Nothing here knows a metric's formula.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from audiocapbench.metrics.result import FloatArray, check_captions
 
 IntArray = NDArray[np.int64]
-MaskArray = NDArray[Any]
-"""Unsigned numbers of 64 bits or, where references are longer, Python's integers."""
+MaskArray = NDArray[np.uint64]
 Thing = TypeVar("Thing")
 
 _MASK_BITS = 64
@@ -88,6 +87,11 @@ class Batch(NamedTuple):
     prediction_lengths: IntArray
     reference_lengths: IntArray
 
+    @property
+    def is_long(self) -> bool:
+        """Whether it is one sample alone, with more words than masks are for."""
+        return len(self.references) > _MASK_BITS or len(self.predictions) > _LONGEST_PREDICTION
+
     def masks(self) -> MaskArray:
         """For each predicted word of each pair, the places of that word in the reference."""
         return equal_word_masks(self.predictions.take(self.owners, axis=1), self.references)
@@ -149,13 +153,6 @@ def equal_word_masks(
 
     The last word of the matrix of references is bit 0, so the last match is the lowest bit set.
     """
-    if len(references) > _MASK_BITS:
-        long_masks = np.zeros(predictions.shape, dtype=object)
-        for start in range(0, len(references), _MASK_BITS):
-            part = references[start : start + _MASK_BITS]
-            found = equal_word_masks(predictions, part, columns).astype(object)
-            long_masks = long_masks << len(part) | found
-        return long_masks
     masks = np.zeros(predictions.shape, dtype=np.uint64)
     for row in references:
         masks <<= np.uint64(1)
@@ -165,7 +162,7 @@ def equal_word_masks(
 
 def common_lengths(batch: Batch) -> IntArray:
     """Length of the longest common subsequence of each pair."""
-    if len(batch.references) > _MASK_BITS or len(batch.predictions) > _LONGEST_PREDICTION:
+    if batch.is_long:
         prediction = batch.predictions[:, 0].tolist()
         return np.array([common_length(prediction, own) for own in batch.references.T.tolist()])
     masks = batch.masks()

@@ -89,25 +89,29 @@ def _read_lexicon(corpus: Corpus) -> _Lexicon:
 
 
 def _score_batch(lexicon: _Lexicon, batch: Batch) -> FloatArray:
-    predictions = batch.predictions.take(batch.owners, axis=1)
-    equal = batch.masks()
-    links = np.zeros_like(equal)
-    available = np.full(len(batch.owners), (1 << len(batch.references)) - 1, dtype=equal.dtype)
-    available = _link(links, equal, available)
-    stems, reference_stems = lexicon.stems[predictions], lexicon.stems[batch.references]
-    available = _link(links, equal_word_masks(stems, reference_stems), available)
-    _link(links, lexicon.synonym_masks(stems, reference_stems, links == 0), available)
-    linked = links != 0
-    matches = np.count_nonzero(linked, axis=0)
-    # The next place of a reference is the next lower bit.
-    joined = linked[1:] & (links[1:] == links[:-1] >> 1)
-    some, chunks = np.maximum(matches, 1), matches - np.count_nonzero(joined, axis=0)
+    matches, joined = (_align_long if batch.is_long else _align)(lexicon, batch)
+    some, chunks = np.maximum(matches, 1), matches - joined
     precision = some / np.maximum(batch.prediction_lengths[batch.owners], 1)
     recall = some / np.maximum(batch.reference_lengths, 1)
     mean = precision * recall / (_ALPHA * precision + (1 - _ALPHA) * recall)
     penalty = _GAMMA * (chunks / some) ** _BETA
     scores = np.where(matches > 0, (1 - penalty) * mean, 0.0)
     return np.maximum.reduceat(scores, batch.first_pairs)[:, np.newaxis]
+
+
+def _align(lexicon: _Lexicon, batch: Batch) -> tuple[IntArray, IntArray]:
+    """How many words of each pair are linked, and how many to the place after the last one's."""
+    predictions = batch.predictions.take(batch.owners, axis=1)
+    links = np.zeros(predictions.shape, dtype=np.uint64)
+    available = ~np.zeros(len(batch.owners), dtype=np.uint64)
+    available = _link(links, batch.masks(), available)
+    stems, reference_stems = lexicon.stems[predictions], lexicon.stems[batch.references]
+    available = _link(links, equal_word_masks(stems, reference_stems), available)
+    _link(links, lexicon.synonym_masks(stems, reference_stems, links == 0), available)
+    linked = links != 0
+    # The next place of a reference is the next lower bit.
+    joined = linked[1:] & (links[1:] == links[:-1] >> np.uint64(1))
+    return np.count_nonzero(linked, axis=0), np.count_nonzero(joined, axis=0)
 
 
 def _link(links: MaskArray, candidates: MaskArray, available: MaskArray) -> MaskArray:
@@ -117,8 +121,44 @@ def _link(links: MaskArray, candidates: MaskArray, available: MaskArray) -> Mask
     places that are not linked yet, and what is left of them is returned.
     """
     for row in range(len(links) - 1, -1, -1):
-        places = np.where(links[row] == 0, candidates[row] & available, 0)
-        last = places & (~places + 1)
+        places = np.where(links[row] == 0, candidates[row] & available, np.uint64(0))
+        last = places & (~places + np.uint64(1))
         links[row] |= last
         available = available ^ last
     return available
+
+
+def _align_long(lexicon: _Lexicon, batch: Batch) -> tuple[IntArray, IntArray]:
+    """The same for one sample of any length; its time grows with its words, not their square."""
+    prediction = batch.predictions[: batch.prediction_lengths[0], 0]
+    stems = lexicon.stems[prediction]
+    ends = lexicon.starts + lexicon.counts
+    alike = {
+        own: lexicon.synonyms[lexicon.starts[own] : ends[own]].tolist()
+        for own in set(stems.tolist())
+    }
+    found = []
+    for column, length in zip(batch.references.T, batch.reference_lengths, strict=True):
+        reference = column[:length]
+        links: dict[int, int] = {}
+        _link_places(links, [[own] for own in prediction.tolist()], reference.tolist())
+        reference_stems = lexicon.stems[reference].tolist()
+        _link_places(links, [[own] for own in stems.tolist()], reference_stems)
+        _link_places(links, [alike[own] for own in stems.tolist()], reference_stems)
+        joined = sum(links.get(place + 1) == target + 1 for place, target in links.items())
+        found.append((len(links), joined))
+    matches, joins = np.array(found).T
+    return matches, joins
+
+
+def _link_places(links: dict[int, int], wanted: list[list[int]], reference: list[int]) -> None:
+    """Link places, the last first, each to the last place that is left of a word that it wants."""
+    taken = set(links.values())
+    places: dict[int, list[int]] = {}
+    for place, word in enumerate(reference):
+        if place not in taken:
+            places.setdefault(word, []).append(place)
+    for place in range(len(wanted) - 1, -1, -1):
+        choices = [places[word] for word in wanted[place] if places.get(word)]
+        if place not in links and choices:
+            links[place] = max(choices, key=lambda own: own[-1]).pop()
