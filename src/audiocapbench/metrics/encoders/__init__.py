@@ -1,7 +1,6 @@
 """Sentence encoders by name; nothing here downloads unless it is asked to, in so many words."""
 
 import threading
-from functools import partial
 from pathlib import Path
 
 from audiocapbench.errors import MetricError, did_you_mean
@@ -14,8 +13,6 @@ __all__ = ["ENCODERS", "Encoder", "load"]
 ENCODERS = {
     "wordllama": "static word vectors, in the wordllama package, no torch",
     "minilm": "sentence-transformers/all-MiniLM-L6-v2",
-    "minilm-onnx": "minilm by ONNX Runtime, made from it once",
-    "minilm-int8": "minilm by ONNX Runtime in 8 bits, made from it once",
     "tinybert": "sentence-transformers/paraphrase-TinyBERT-L6-v2, the encoder of FENSE",
 }
 
@@ -55,19 +52,15 @@ def _load(name: str, *, download: bool) -> Encoder:
         return load_wordllama()
     from audiocapbench.metrics.encoders import onnx, sbert
 
-    if name in onnx.MADE:
-        found = partial(sbert.find_folder, "minilm", ENCODERS["minilm"], download=download)
-        return onnx.load_made(name, found)
     plain, _, precision = name.rpartition("-")
-    torchless = {"wordllama", *onnx.MADE}
-    if precision not in PRECISIONS[1:] or plain in torchless or Path(name).exists():
+    if precision not in PRECISIONS[1:] or plain == "wordllama" or Path(name).exists():
         plain, precision = name, "exact"
     if plain in ENCODERS:
         folder = sbert.find_folder(plain, ENCODERS[plain].split(",")[0], download=download)
         return sbert.load_folder(folder, plain, precision)
     if plain.strip() and "\0" not in plain and Path(plain).is_dir():
         return sbert.load_folder(Path(plain), precision=precision)
-    if name.endswith(onnx.SUFFIX) and "\0" not in name and Path(name).is_file():
+    if name.endswith(".onnx") and "\0" not in name and Path(name).is_file():
         return onnx.load_onnx(Path(name))
     raise MetricError(
         f"There is no sentence encoder called {name[:200]!r}{did_you_mean(name, ENCODERS)}: "
