@@ -196,8 +196,7 @@ def main() -> None:
 
     from audiocapbench.web.app import LiveFeed, make_app
     from audiocapbench.web.board import Boards
-    from audiocapbench.web.guard import GuardedApp, hosts_of
-    from audiocapbench.web.server import address_of, listen, settings
+    from audiocapbench.web.server import GuardedApp, address_of, hosts_of, listen, settings
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clips", type=int, default=20_000)

@@ -207,10 +207,9 @@ def serving(path: Path) -> Iterator[RatingServer]:
     import uvicorn
 
     from audiocapbench.store import Store
-    from audiocapbench.web.guard import GuardedApp, hosts_of
     from audiocapbench.web.rating.project import read_project
     from audiocapbench.web.rating.routes import open_desk, rating_app
-    from audiocapbench.web.server import address_of, listen, settings
+    from audiocapbench.web.server import GuardedApp, address_of, hosts_of, listen, settings
 
     with (
         Store.open(str(path.parent / "audiocapbench.db")) as store,

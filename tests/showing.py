@@ -51,8 +51,7 @@ def showing(store: Store, runs: Sequence[int] = (), token: str | None = None) ->
 
     from audiocapbench.web.app import LiveFeed, make_app
     from audiocapbench.web.board import Boards
-    from audiocapbench.web.guard import GuardedApp, hosts_of
-    from audiocapbench.web.server import address_of, listen, settings
+    from audiocapbench.web.server import GuardedApp, address_of, hosts_of, listen, settings
 
     with listen("127.0.0.1", 0) as taken:
         app = make_app(Boards(store, runs), LiveFeed(store))

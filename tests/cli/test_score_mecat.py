@@ -20,7 +20,7 @@ from audiocapbench.benchmarks.mecat.groups import (
 )
 from audiocapbench.metrics.date.metric import date_parts
 from audiocapbench.scores.compute import category
-from audiocapbench.scores.file_scores import score_groups
+from audiocapbench.scores.summary import score_groups
 from command import run_command
 from folders import write_lines, write_tone
 from mecat_data import clips, questions, write_references

@@ -28,8 +28,7 @@ from audiocapbench.report.published_result import published_result
 from audiocapbench.scores import compute as computing
 from audiocapbench.scores.compute import ALL, category
 from audiocapbench.scores.estimate import Estimate, Missing, Scorer
-from audiocapbench.scores.file_scores import score_files
-from audiocapbench.scores.summary import RunSummary, summarise
+from audiocapbench.scores.summary import RunSummary, score_files, summarise
 from audiocapbench.scores.table import ScoreTable
 from audiocapbench.store import Run, Store
 from audiocapbench.store.records import Judgement

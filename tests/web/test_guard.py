@@ -10,7 +10,7 @@ from needs import needs
 
 needs("uvicorn")
 
-from audiocapbench.web.guard import ANY_ADDRESS, LARGEST_BODY, GuardedApp, hosts_of
+from audiocapbench.web.server import ANY_ADDRESS, LARGEST_BODY, GuardedApp, hosts_of
 
 OWN = {"Host": "localhost:8000", "X-Requested-With": "audiocapbench"}
 JSON = OWN | {"Content-Type": "application/json"}

@@ -12,10 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from audiocapbench.annotate.clips import ClipFolder
 from audiocapbench.annotate.contract import Annotation
 from audiocapbench.annotate.split import key_of, provenance
-from audiocapbench.annotate.stage import StageContext, StageResult
+from audiocapbench.annotate.stage import ClipFolder, StageContext, StageResult
 from audiocapbench.benchmarks.mecat.groups import CAPTION_CONTROLS
 from audiocapbench.data.problems import Problem
 from audiocapbench.errors import AnnotationError, did_you_mean

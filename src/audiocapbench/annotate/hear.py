@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from audiocapbench import audio
-from audiocapbench.annotate.clips import ClipFolder, SourceClip
 from audiocapbench.annotate.domain import DomainRules, Said, decide
 from audiocapbench.annotate.experts import (
     BatchExpert,
@@ -26,7 +25,14 @@ from audiocapbench.annotate.experts import (
     signature_of,
 )
 from audiocapbench.annotate.prompts import prompt
-from audiocapbench.annotate.stage import StageContext, StageResult, StageRun, left_out
+from audiocapbench.annotate.stage import (
+    ClipFolder,
+    SourceClip,
+    StageContext,
+    StageResult,
+    StageRun,
+    left_out,
+)
 from audiocapbench.data import Clip
 from audiocapbench.data.json_text import check_storable
 from audiocapbench.data.outcome import Status, total_cost

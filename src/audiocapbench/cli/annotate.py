@@ -131,10 +131,10 @@ def _hear(
         sample (N): Only so many clips, by lot.
         seed (N): Decides what is drawn by lot.
     """
-    from audiocapbench.annotate.clips import open_clips
     from audiocapbench.annotate.domain import DomainRules
     from audiocapbench.annotate.experts import BUILT_IN, set_up
     from audiocapbench.annotate.hear import hear
+    from audiocapbench.annotate.stage import open_clips
     from audiocapbench.models import create_model
 
     rules, panel, model = DomainRules.of(threshold or ()), set_up(expert or BUILT_IN), None
@@ -343,8 +343,7 @@ def audit(
         seed (N): Decides what is drawn by lot.
     """
     from audiocapbench.annotate.audit import write_sheets
-    from audiocapbench.annotate.clips import open_clips
-    from audiocapbench.annotate.stage import StageContext
+    from audiocapbench.annotate.stage import StageContext, open_clips
     from audiocapbench.report.ratings import audit_report
 
     if out is not None and not ratings:

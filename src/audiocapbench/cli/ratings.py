@@ -160,7 +160,7 @@ def export(
         dimension (NAME): Only this one, such as accuracy.
         gold: Also answers to gold questions.
     """
-    from audiocapbench.web.rating.export import export_ratings
+    from audiocapbench.web.rating.items import export_ratings
 
     options.refuse_overwriting(out, [options.store_file(store)])
     with options.open_store(store) as kept:

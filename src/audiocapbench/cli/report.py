@@ -140,7 +140,7 @@ def view(
         rate (PROJECT.toml): What is rated, and by whom; nothing else is then shown.
     """
     from audiocapbench.report.page.report_data import check_benchmark
-    from audiocapbench.web import board, guard, server
+    from audiocapbench.web import board, server
     from audiocapbench.web.app import LiveFeed, make_app
 
     server.need_extra()
@@ -149,7 +149,7 @@ def view(
         return
     if token is not None and not (token.isascii() and token.isalnum() and len(token) >= 12):
         raise ReportError("--token: give 12 letters and digits at least")
-    if token is None and not guard.is_loopback(host):
+    if token is None and not server.is_loopback(host):
         token = secrets.token_hex(16)
     with server.listen(host, port) as taken, options.open_store(store) as kept:
         if runs:
@@ -158,19 +158,19 @@ def view(
         boards.document()  # whatever cannot be shown is said here, not in the browser
         address = f"{server.address_of(taken)}/{f'?token={token}' if token else ''}"
         show_lines(address)
-        if not guard.is_loopback(host):
+        if not server.is_loopback(host):
             say("Others can reach this address: whoever has the link sees the store's answers.")
         say(f"{kept.name} is shown there; Ctrl-C ends it.")
         if opened and sys.stdout.isatty():
             webbrowser.open(address)
         server.serve(
-            guard.GuardedApp(make_app(boards, LiveFeed(kept)), guard.hosts_of(host), token),
+            server.GuardedApp(make_app(boards, LiveFeed(kept)), server.hosts_of(host), token),
             taken,
         )
 
 
 def _rate(path: Path, host: str, port: int, store: str) -> None:
-    from audiocapbench.web import guard, server
+    from audiocapbench.web import server
     from audiocapbench.web.rating.project import read_project
     from audiocapbench.web.rating.routes import PATH, open_desk, rating_app
 
@@ -183,10 +183,10 @@ def _rate(path: Path, host: str, port: int, store: str) -> None:
         if len(invited) <= len(project.people):
             again = f"'audiocapbench ratings invite {project.name} NAME{kept.option}'"
             say(f"Links that were shown before still work; {again} makes another.")
-        if not guard.is_loopback(host):
+        if not server.is_loopback(host):
             say(f"Others can reach {address}: whoever has a link can rate, and nobody else.")
         say(f"{project.name} is open at {address}; Ctrl-C ends it, and nothing is lost.")
-        server.serve(guard.GuardedApp(rating_app(desk), guard.hosts_of(host, project.url)), taken)
+        server.serve(server.GuardedApp(rating_app(desk), server.hosts_of(host, project.url)), taken)
 
 
 def links(address: str, invited: dict[str, str]) -> list[str]:

@@ -162,7 +162,7 @@ def _score_files(
     from audiocapbench.data.predictions import read_predictions
     from audiocapbench.data.row import read_references
     from audiocapbench.library.scoring import ScoreResult
-    from audiocapbench.scores.file_scores import score_files
+    from audiocapbench.scores.summary import score_files
 
     check_metrics(None, names, audio=False)
     options.refuse_overwriting(out.per_sample, [predictions, references])
@@ -202,7 +202,7 @@ def _score_mecat(
     )
     from audiocapbench.benchmarks.traits import base_name
     from audiocapbench.report.tables import group_tables
-    from audiocapbench.scores import estimate, file_scores
+    from audiocapbench.scores import estimate, summary
 
     traits = mecat.TRAITS.get(base_name(benchmark))
     if traits is None or traits.aggregation is None:
@@ -222,7 +222,7 @@ def _score_mecat(
         other = looks_like(benchmark, answers, items)
         why = f"nothing was scored{f'; this looks like {other}' if other else ''}"
         raise DatasetError(f"no prediction belongs to any of the references; {why}")
-    scores = file_scores.score_groups(aggregation, metrics, items, answers.texts)
+    scores = summary.score_groups(aggregation, metrics, items, answers.texts)
     document = {
         "benchmark": benchmark,
         "missing": len(answers.missing),

@@ -21,7 +21,7 @@ from audiocapbench.library.scoring import (
 )
 from audiocapbench.metrics.names import split_list
 from audiocapbench.scores.estimate import counted
-from audiocapbench.scores.file_scores import score_files
+from audiocapbench.scores.summary import score_files
 
 if TYPE_CHECKING:
     from audiocapbench.library.torch_metric import TorchCaptionMetric

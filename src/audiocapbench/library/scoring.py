@@ -20,7 +20,7 @@ from audiocapbench.errors import AudioCapBenchError, DatasetError, did_you_mean
 from audiocapbench.metrics.names import split_names
 from audiocapbench.report.tables import estimate_table
 from audiocapbench.scores.estimate import Estimate, Scorer, counted
-from audiocapbench.scores.file_scores import FileScores, score_files
+from audiocapbench.scores.summary import FileScores, score_files
 from audiocapbench.scores.table import estimate_records
 from audiocapbench.table import Result, Row, Table, signature_notes
 

@@ -1,8 +1,8 @@
-"""What a run amounts to: the part of its score table that some metrics and judges make up."""
+"""What a run, or a set of predictions from files, amounts to by some metrics and judges."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from shlex import quote
 from statistics import mean
@@ -10,7 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from audiocapbench.benchmarks.corpora import UnscoredCorpus, compute_by_corpus, with_parts
+from audiocapbench.benchmarks.traits import Aggregation
+from audiocapbench.data import Sample
 from audiocapbench.data.outcome import total_cost
+from audiocapbench.data.predictions import Predictions, match_ids
 from audiocapbench.errors import did_you_mean
 from audiocapbench.judges.aggregation import (
     OVERALL,
@@ -22,6 +26,7 @@ from audiocapbench.judges.aggregation import (
     panel,
 )
 from audiocapbench.judges.registry import is_judge_name, is_listed
+from audiocapbench.metrics import compute
 from audiocapbench.scores.compute import (
     ALL,
     Group,
@@ -31,8 +36,8 @@ from audiocapbench.scores.compute import (
     point_estimate,
     with_interval,
 )
-from audiocapbench.scores.estimate import Scorer
-from audiocapbench.scores.table import Estimates, RunTable, TableReader, documents
+from audiocapbench.scores.estimate import Missing, Scorer
+from audiocapbench.scores.table import Estimates, RunTable, ScoreTable, TableReader, documents
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats.agreement import category_counts, fleiss_kappa, krippendorff_alpha
 from audiocapbench.store import Run, Store
@@ -254,3 +259,90 @@ def _without(opinions: ByJudge, whole: float) -> Iterator[tuple[str, dict[str, f
             score = mean(one.overall for one in rest.values())
             distance = mean(abs(overall(own[key]) - rest[key].overall) for key in both)
             yield judge, {"score": score, "change": score - whole, "distance": distance}
+
+
+@dataclass(frozen=True, slots=True)
+class FileScores:
+    """Scores of a set of predictions, and what did not take part.
+
+    ``missing`` are ids with references but no prediction, ``surplus`` the reverse; ``note`` is what
+    was done for ids to match.
+    """
+
+    table: ScoreTable
+    metrics: tuple[str, ...]
+    ids: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+    surplus: tuple[str, ...] = ()
+    unscored: tuple[UnscoredCorpus, ...] = ()
+    note: str = ""
+
+    @property
+    def columns(self) -> dict[str, dict[str, float]]:
+        """Scores by metric and sample id."""
+        return {scorer.name: one.values for scorer, one in self.table.scores.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scores as a JSON object."""
+        aggregation = self.table.aggregation
+        scores = self.table.to_dict(self.metrics, self.unscored)
+        if aggregation is not None:
+            return {"n": len(self.ids), "total": aggregation.total} | scores
+        return (
+            {
+                "n": len(self.ids),
+                "missing": len(self.missing),
+                "missing_ids": list(self.missing),
+                "surplus": len(self.surplus),
+                "surplus_ids": list(self.surplus),
+            }
+            | ({"note": self.note} if self.note else {})
+            | scores
+        )
+
+
+def score_files(
+    predictions: Predictions, samples: Sequence[Sample], metrics: Sequence[str]
+) -> FileScores:
+    """Score predictions against references by id; without a category, a sample has no group."""
+    predictions, note = match_ids(predictions, [one.id for one in samples])
+    return replace(score_groups(None, metrics, samples, predictions.texts), note=note)
+
+
+def score_groups(
+    aggregation: Aggregation | None,
+    metrics: Sequence[str],
+    samples: Sequence[Sample],
+    texts: Mapping[str, str],
+) -> FileScores:
+    """Score answers, within corpora where there are some; DATE comes with its two parts there."""
+    ids, answers = [one.id for one in samples], [texts.get(one.id) for one in samples]
+    references, unscored = [one.references for one in samples], tuple[UnscoredCorpus, ...]()
+    if aggregation is not None:
+        made = compute_by_corpus(aggregation, metrics, samples, answers, references)
+        results, unscored = [(one.rows, one.result) for one in made.scores], made.unscored
+        names = with_parts(metrics)
+    else:
+        rows = [row for row, text in enumerate(answers) if text is not None]
+        found = compute(metrics, answers, references) if rows else []
+        results, names = [(rows, one) for one in found], [one.name for one in found]
+    scores: dict[Scorer, SampleScores] = {}
+    for rows, result in results:
+        own = scores.setdefault(Scorer(result.name), SampleScores())
+        columns = zip(rows, result.samples.tolist(), result.statistics.tolist(), strict=True)
+        for row, value, statistics in columns:
+            own.add(ids[row], value, statistics, result.signature)
+    replies = {
+        key: Missing.FAILED if text is None else None if text.strip() else Missing.EMPTY
+        for key, text in zip(ids, answers, strict=True)
+    }
+    table = ScoreTable(samples, aggregation, scores, replies)
+    table.texts = texts
+    return FileScores(
+        table,
+        tuple(names),
+        tuple(key for key in ids if key in texts),
+        tuple(key for key in ids if key not in texts),
+        tuple(key for key in texts if key not in replies),
+        unscored,
+    )

@@ -1,14 +1,242 @@
-"""The server behind ``view``: an application without anything of its own, and how it is served."""
+"""The server behind ``view``, and what every request passes first, whatever is behind it.
 
+Names that other sites could make their own are refused (DNS rebinding), writes come from our own
+pages only, bodies have a bound, and an address that others can reach needs a token.
+"""
+
+import hmac
+import ipaddress
+import json
+import re
 import socket
-from collections.abc import Awaitable, Callable
-from typing import Any
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from pydantic import ValidationError
 
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.store.connect import patience
-from audiocapbench.web.guard import Application
+from audiocapbench.store.ratings import token_hash
+
+Scope = Mapping[str, Any]
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Any, Receive, Send], Awaitable[None]]
+
+HEADER, HEADER_VALUE = "x-requested-with", "audiocapbench"
+"""Writes must have it; a page of another site cannot send it without being asked, and we refuse."""
+
+LARGEST_BODY = 64 * 1024
+ANY_ADDRESS = "*"
+"""Among hosts: any address in numbers, which no other site can make its own."""
+
+_COOKIE = re.compile(r"(?:^|;)\s*audiocapbench_token=([^;\s]+)")
+_SAFE = ("GET", "HEAD")
+_BODY_S = 20.0
+_GUESSES, _GUESS_S, _CLIENTS = 10, 60.0, 10_000
+_HOST = re.compile(r"(?:\[(?P<six>[0-9a-fA-F:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::\d{1,5})?")
+
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "media-src 'self' blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "cache-control": "no-store",
+}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def hosts_of(host: str, url: str | None = None) -> frozenset[str]:
+    """The names that an address is asked for by; ``url`` is that of a proxy before it, if any."""
+    names = {"localhost", host.lower(), (urlsplit(url or "").hostname or "localhost")}
+    if is_loopback(host):
+        return frozenset({"127.0.0.1", "::1", *names})
+    return frozenset({ANY_ADDRESS, socket.gethostname().lower(), socket.getfqdn().lower(), *names})
+
+
+class GuessLimit:
+    """Counts wrong tokens by address; one that was right from there before is no guess."""
+
+    def __init__(self) -> None:
+        self._wrong: dict[str, deque[float]] = {}
+        self._right: set[tuple[str, str]] = set()
+
+    def wait_s(self, client: str, token: str) -> int:
+        """Seconds until a client may try a token; 0 for now."""
+        tries = self._wrong.get(client)
+        if tries is None or (client, token_hash(token)) in self._right:
+            return 0
+        now = time.monotonic()
+        while tries and tries[0] < now - _GUESS_S:
+            tries.popleft()
+        return int(tries[0] + _GUESS_S - now) + 1 if len(tries) >= _GUESSES else 0
+
+    def note(self, client: str, token: str, *, right: bool) -> None:
+        """A token was compared."""
+        if right:
+            if len(self._right) >= _CLIENTS:
+                self._right.clear()
+            self._right.add((client, token_hash(token)))
+            return
+        if len(self._wrong) >= _CLIENTS and client not in self._wrong:
+            self._wrong.pop(next(iter(self._wrong)))
+        self._wrong.setdefault(client, deque(maxlen=_GUESSES)).append(time.monotonic())
+
+
+class _Refusal(NamedTuple):
+    status: int
+    why: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+class GuardedApp:
+    """An ASGI application behind every check.
+
+    ``hosts`` are names that it may be asked for by. Whoever asks must know the ``token``: as
+    ``?token=`` once, then as a cookie, or as a bearer.
+    """
+
+    def __init__(self, app: Application, hosts: Collection[str], token: str | None = None) -> None:
+        self._app, self._hosts, self._token = app, {one.lower() for one in hosts}, token
+        self._limit = GuessLimit()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        headers: dict[str, str] = {}
+        for name, value in scope["headers"]:  # what stands twice is both, and so is neither
+            key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+            headers[key] = f"{headers[key]}; {text}" if key in headers else text
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = [one for one in message.get("headers", ()) if one[0] != b"server"]
+                there = {name.lower() for name, _ in own}
+                new = ((name.encode(), text.encode()) for name, text in HEADERS.items())
+                message["headers"] = [*own, *(one for one in new if one[0] not in there)]
+            await send(message)
+
+        left: list[Message] = []
+
+        async def receiving() -> Message:
+            return left.pop() if left else await receive()
+
+        refusal = self._why_not(scope, headers) or self._why_closed(scope, headers)
+        if refusal is None and scope["method"] not in _SAFE:
+            body = await _body(headers, receive)
+            if isinstance(body, bytes):
+                left.append({"type": "http.request", "body": body, "more_body": False})
+            else:
+                refusal = body
+        if refusal is None:
+            await self._app(scope, receiving, sending)
+            return
+        content = json.dumps({"error": refusal.why}).encode()
+        head = {"content-type": "application/json", "content-length": str(len(content))}
+        pairs = [
+            (a.encode(), b.encode("latin-1")) for a, b in (head | dict(refusal.headers)).items()
+        ]
+        await sending({"type": "http.response.start", "status": refusal.status, "headers": pairs})
+        await sending({"type": "http.response.body", "body": content})
+
+    def _why_not(self, scope: Scope, headers: Mapping[str, str]) -> _Refusal | None:
+        host = headers.get("host", "")
+        match = _HOST.fullmatch(host)
+        name = (match["six"] or match["name"]).lower() if match else ""
+        if name not in self._hosts and not (ANY_ADDRESS in self._hosts and _is_address(name)):
+            return _Refusal(400, "this server is not asked for by that name")
+        if scope["method"] in _SAFE:
+            return None
+        if scope["method"] != "POST":
+            return _Refusal(405, "there is nothing to be done by that method")
+        own = [f"{scheme}://{host.lower()}" for scheme in ("http", "https")]
+        site = headers.get("sec-fetch-site", "same-origin")
+        if headers.get("origin", own[0]).lower() not in own or site != "same-origin":
+            return _Refusal(403, "the request comes from another site")
+        if headers.get(HEADER) != HEADER_VALUE:
+            return _Refusal(403, f"a write needs the header {HEADER}: {HEADER_VALUE}")
+        if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+            return _Refusal(415, "the request is not JSON")
+        return None
+
+    def _why_closed(self, scope: Scope, headers: Mapping[str, str]) -> _Refusal | None:
+        """None where the request has the token; a token in a link is kept as a cookie."""
+        if self._token is None:
+            return None
+        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        in_link = dict(query).get("token") if scope["method"] == "GET" else None
+        cookie = _COOKIE.search(headers.get("cookie", ""))
+        given = in_link or bearer(headers) or (cookie[1] if cookie else "")
+        client = (scope.get("client") or ("",))[0]
+        if wait := self._limit.wait_s(client, given):
+            return _Refusal(429, "too many wrong tokens; wait", (("retry-after", str(wait)),))
+        right = hmac.compare_digest(given.encode(), self._token.encode())
+        if given:
+            self._limit.note(client, given, right=right)
+        if not right:
+            return _Refusal(401, "open the link with its token that 'audiocapbench view' shows")
+        if in_link is None:
+            return None
+        rest = urlencode([one for one in query if one[0] != "token"])
+        place = "/" + quote(scope["path"].lstrip("/\\")) + (f"?{rest}" if rest else "")
+        kept = f"audiocapbench_token={self._token}; HttpOnly; SameSite=Strict; Path=/"
+        return _Refusal(303, "the token is kept", (("location", place), ("set-cookie", kept)))
+
+
+def bearer(headers: Mapping[str, str]) -> str | None:
+    """The token of an ``Authorization`` header."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() or None if scheme.lower() == "bearer" else None
+
+
+async def _body(headers: Mapping[str, str], receive: Receive) -> bytes | _Refusal:
+    """The whole body, within bounds of size and time."""
+    from anyio import fail_after
+
+    too_large = _Refusal(413, f"the request is larger than {LARGEST_BODY:,} bytes")
+    said = headers.get("content-length", "0")
+    if not re.fullmatch(r"\d{1,15}", said) or int(said) > LARGEST_BODY:
+        return too_large
+    body, more = b"", True
+    try:
+        with fail_after(_BODY_S):
+            while more:
+                message = await receive()
+                body, more = body + message.get("body", b""), message.get("more_body", False)
+                if len(body) > LARGEST_BODY:
+                    return too_large
+    except TimeoutError:
+        return _Refusal(408, "the request came too slowly")
+    return body
+
 
 Route = Callable[[Any], Awaitable[Any]]
 

@@ -1,16 +1,17 @@
-"""What people are asked about: rows of a table, or answers of runs, each with its clip.
+"""What people are asked about, each with its clip; and what they said, as files.
 
 What an item is called, who wrote its captions and where its clip lies never leaves the server.
 """
 
 import io
+import json
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -19,10 +20,14 @@ from audiocapbench.data.json_text import check_storable
 from audiocapbench.data.outcome import SCORED
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import FILES, PREDICTIONS, SYSTEMS, read_records, renamed
-from audiocapbench.errors import AudioCapBenchError, AudioError
+from audiocapbench.errors import AudioCapBenchError, AudioError, did_you_mean
+from audiocapbench.files import csv_text, encodable
+from audiocapbench.meta.build import vote_table
+from audiocapbench.meta.pairs.files import project_pairs
 from audiocapbench.meta.scorers.scorer import find_clip
 from audiocapbench.store import Store
-from audiocapbench.web.rating.project import KINDS, RatingError, RatingProject, read_gold
+from audiocapbench.store.ratings import Rating
+from audiocapbench.web.rating.project import KINDS, RatingError, RatingProject, is_right, read_gold
 
 _GROUPS = ("type", "group", "category", "domain")
 _GOLD = "gold"
@@ -253,3 +258,66 @@ def playable(path: Path) -> bytes:
     target = io.BytesIO()
     soundfile.write(target, made.samples / loudest, made.rate, format="FLAC", subtype="PCM_16")
     return target.getvalue()
+
+
+Form = Literal["csv", "jsonl", "votes"]
+
+_COLUMNS = (
+    *("item", "run", "model", "group", "person", "dimension", "value", "confidence", "right"),
+    *("gold", "question", "audio", "took_s", "played_s", "rated_at"),
+)
+
+
+def export_ratings(
+    store: Store, project: str, form: Form, dimension: str | None = None, *, gold: bool = False
+) -> str:
+    """All ratings of a project as text.
+
+    Args:
+        form: ``csv`` or ``jsonl``, a row for each rating and dimension; ``votes``, a pair a row
+            with all votes on it, as 'meta csv' and 'meta build --votes' read it.
+        dimension: Only this one, such as ``accuracy``.
+        gold: Also answers to gold questions, which are no part of what is measured.
+    """
+    lines = {one.name: one for one in store.ratings.projects()}
+    if project not in lines:
+        raise RatingError(
+            f"there is no project {project!r}{did_you_mean(project, lines, 'there are')}"
+        )
+    kind = lines[project].kind
+    items = {key: RatingItem.of(key, one) for key, one in store.ratings.items(project).items()}
+    if form == "votes":
+        pairs = [
+            replace(one, answer=None if one.votes else one.answer, subtype=items[one.id].group)
+            for one in project_pairs(store, project)
+        ]
+        pairs = [replace(one, references_first=items[one.id].references) for one in pairs]
+        return vote_table(".csv", pairs, max((len(one.votes) for one in pairs), default=0))
+    said = store.ratings.of(project)
+    known = KINDS[kind].dimensions
+    if dimension is not None and dimension not in known:
+        raise RatingError(
+            f"{project} has no {dimension!r}{did_you_mean(dimension, known, 'there are')}"
+        )
+    said = [one for one in said if gold or not items[one.item].gold]
+    rows = list(_rows(kind, items, said, dimension))
+    if form == "jsonl":
+        made = (dict(zip(_COLUMNS, row, strict=True)) for row in rows)
+        return "".join(f"{encodable(json.dumps(one, ensure_ascii=False))}\n" for one in made)
+    return csv_text([_COLUMNS, *rows])
+
+
+def _rows(
+    kind: str, items: Mapping[str, RatingItem], said: Sequence[Rating], only: str | None
+) -> Iterator[list[Any]]:
+    """What was said of runs is said of their answers; of several captions, of all their writers."""
+    for one in said:
+        item = items[one.item]
+        known = item.gold or item.right
+        right = int(is_right(read_gold(kind, known), one.answer)) if known else None
+        runs, models = dict.fromkeys(map(str, item.runs)), dict.fromkeys(item.systems)
+        about = [item.sample, "+".join(runs), "+".join(models), item.group, one.person]
+        how = [one.answer.get("confidence"), right, int(bool(item.gold)), one.item, item.audio]
+        when = [round(one.took_s, 2), round(one.played_s, 2), one.rated_at]
+        for name in KINDS[kind].dimensions if only is None else (only,):
+            yield [*about, name, one.answer[name], *how, *when]

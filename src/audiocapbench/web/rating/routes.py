@@ -22,9 +22,13 @@ from audiocapbench.stats.agreement import category_counts, fleiss_kappa, krippen
 from audiocapbench.stats.shares import wilson
 from audiocapbench.store import Store
 from audiocapbench.store.ratings import ADMINISTRATOR, Rating, RatingLoad, RatingReceipt
-from audiocapbench.web.guard import GuessLimit, bearer
-from audiocapbench.web.rating.export import export_ratings
-from audiocapbench.web.rating.items import HeardClip, LoadedItems, load_items, playable
+from audiocapbench.web.rating.items import (
+    HeardClip,
+    LoadedItems,
+    export_ratings,
+    load_items,
+    playable,
+)
 from audiocapbench.web.rating.project import (
     KINDS,
     RatingError,
@@ -34,7 +38,7 @@ from audiocapbench.web.rating.project import (
     read_gold,
     shown_answer,
 )
-from audiocapbench.web.server import answered, bare_app, fixed
+from audiocapbench.web.server import GuessLimit, answered, bare_app, bearer, fixed
 
 _SLACK_S, _LEAST_S = 0.5, 1e-6
 
