@@ -12,7 +12,7 @@ from audiocapbench import audio
 from audiocapbench.annotate.contract import is_phantom
 from audiocapbench.annotate.experts import BatchExpert, ClipAudio, Expert, set_up
 from audiocapbench.annotate.experts import signal as signal_expert
-from audiocapbench.annotate.experts.music import best_key
+from audiocapbench.annotate.experts.packaged import best_key
 from audiocapbench.annotate.experts.signal import integrated_loudness
 from audiocapbench.annotate.hear import analysed
 from audiocapbench.data import Clip, facts_of

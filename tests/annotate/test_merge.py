@@ -13,7 +13,7 @@ from annotate.conftest import Merger
 from annotations import good_fields, reply
 from audiocapbench.annotate.contract import NONE, field_names, read_annotation
 from audiocapbench.annotate.merge import clip_input
-from audiocapbench.annotate.prompts import prompt
+from audiocapbench.annotate.stage import prompt
 from audiocapbench.errors import ReplyError
 from audiocapbench.store.annotations import Finding, StageRecord
 from command import run_command
@@ -39,7 +39,7 @@ def test_the_prompt_is_appendix_d_word_for_word(shared: Path) -> None:
     paper = (shared.parent / "seeds/004_2f3f95ba1dd665c1.txt").read_text(encoding="utf-8")
     begin = paper.index("Act as an expert audio analysis synthesizer")
     end = paper.index("\nE. Embedding-level TF-IDF")
-    assert prompt("mecat_merge").text == paper[begin:end].strip()
+    assert prompt("mecat_merge")[0] == paper[begin:end].strip()
 
 
 def test_a_clip_is_asked_about_once_with_what_experts_said(place: Path, merger: Merger) -> None:
@@ -51,7 +51,7 @@ def test_a_clip_is_asked_about_once_with_what_experts_said(place: Path, merger: 
     assert sorted(merger.asked()) == [(number, False) for number in range(12)]
     text = merger.requests[0].json["messages"][-1]["content"]
     text = text if isinstance(text, str) else text[0]["text"]
-    assert text.startswith(prompt("mecat_merge").text)
+    assert text.startswith(prompt("mecat_merge")[0])
     assert '"mood": "calm"' in text
     assert '"rms_dbfs"' in text
     assert '"music": null' in text
@@ -142,7 +142,7 @@ def test_an_annotation_has_six_views_and_five_questions() -> None:
     assert made.captions["long"][0].startswith("A passing train")
     assert [one.category for one in made.questions][2] == "environment_reasoning"
     assert len(field_names()) == 3 + 18 + 25
-    printed = re.findall(r"^([A-Z][\w -]+): ", prompt("mecat_merge").text, flags=re.MULTILINE)
+    printed = re.findall(r"^([A-Z][\w -]+): ", prompt("mecat_merge")[0], flags=re.MULTILINE)
     fields = {one.replace("Captions", "Caption") for one in printed[-30:]}
     assert set(field_names()[:21]) <= fields | {"Confidence"}
 

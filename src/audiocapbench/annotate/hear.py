@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -24,7 +25,6 @@ from audiocapbench.annotate.experts import (
     set_up,
     signature_of,
 )
-from audiocapbench.annotate.prompts import prompt
 from audiocapbench.annotate.stage import (
     ClipFolder,
     SourceClip,
@@ -32,6 +32,7 @@ from audiocapbench.annotate.stage import (
     StageResult,
     StageRun,
     left_out,
+    prompt,
 )
 from audiocapbench.data import Clip
 from audiocapbench.data.json_text import check_storable
@@ -66,7 +67,8 @@ def hear(
     hearing = _Hearing(context, folder, panel, rules)
     hearing.run()
     records: dict[str, StageRecord] = {}
-    counts = {name: Counter[str]() for name in (*panel.not_run, *hearing.signatures)}
+    counts = {name: Counter({NOT_RUN: len(hearing.clips)}) for name in panel.not_run}
+    counts |= {name: Counter[str]() for name in hearing.signatures}
     for one in folder.clips:
         digest = one.clip.sha256
         if (first := hearing.clips[digest].id) != one.id:
@@ -74,8 +76,6 @@ def hear(
             records[one.id] = StageRecord(one.id, "hear", "duplicate", {}, reason)
             continue
         said = hearing.said.get(digest, {}) | described.get(digest, {})
-        for name in panel.not_run:
-            counts[name][NOT_RUN] += 1
         for name, finding in said.items():
             counts.setdefault(name, Counter())[finding.status] += 1
         records[one.id] = _record(one, said, rules, hearing.undecoded.get(digest))
@@ -126,23 +126,22 @@ def _record(
 class HearingTask(NamedTuple):
     """A clip to be heard: decoded, as bytes, or why it can be neither; and what is known of it."""
 
-    clip: Clip
+    source: SourceClip
     heard: ClipAudio | bytes | str
-    domain: str | None
     known: Mapping[str, Finding]
 
 
-def _lacks(expert: Expert, said: Said, rules: DomainRules, domain: str | None) -> bool:
+def _lacks(expert: Expert, said: Said, rules: DomainRules, source: SourceClip) -> bool:
     """Whether an expert has yet to hear a clip that concerns it; what failed is tried again."""
     if expert.name in said and said[expert.name].status == OK:
         return False
-    letters = decide(said, rules, domain).domain or "" if expert.domains else ""
-    return not expert.domains or any(one in letters for one in expert.domains)
+    letters = decide(said, rules, source.about.get("domain")).domain if expert.domains else ""
+    return not expert.domains or bool(set(expert.domains) & set(letters or ""))
 
 
-def _decoded(clip: Clip, source: Path | bytes) -> ClipAudio | str:
+def _decoded(clip: Clip, heard: Path | ClipAudio | bytes | str) -> ClipAudio | str:
     try:
-        return ClipAudio(clip, audio.decode(source))
+        return heard if isinstance(heard, ClipAudio | str) else ClipAudio(clip, audio.decode(heard))
     except AudioError as error:
         return error.reason
 
@@ -172,28 +171,20 @@ class _Listener:
 
     def __call__(self, tasks: Sequence[HearingTask]) -> BatchFindings:
         """What experts find: first those for every clip, then those for its domain."""
-        heard = {
-            one.clip.sha256: _decoded(one.clip, one.heard)
-            if isinstance(one.heard, bytes)
-            else one.heard
-            for one in tasks
-        }
-        said = {one.clip.sha256: dict(one.known) for one in tasks}
+        clips = [_decoded(task.source.clip, task.heard) for task in tasks]
+        said = {task.source.clip.sha256: dict(task.known) for task in tasks}
+        new: dict[str, list[Finding]] = {digest: [] for digest in said}
         for expert in sorted(self._experts, key=lambda one: bool(one.domains)):
-            clips = [
+            lacking = [
                 clip
-                for task, (digest, clip) in zip(tasks, heard.items(), strict=True)
-                if isinstance(clip, ClipAudio)
-                and _lacks(expert, said[digest], self._rules, task.domain)
+                for task, clip, known in zip(tasks, clips, said.values(), strict=True)
+                if isinstance(clip, ClipAudio) and _lacks(expert, known, self._rules, task.source)
             ]
-            for finding in analysed(expert, clips):
+            for finding in analysed(expert, lacking):
                 said[finding.clip][expert.name] = finding
-        return {
-            digest: clip
-            if isinstance(clip, str)
-            else [one for name, one in said[digest].items() if one is not task.known.get(name)]
-            for task, (digest, clip) in zip(tasks, heard.items(), strict=True)
-        }
+                new[finding.clip].append(finding)
+        ends = zip(new.items(), clips, strict=True)
+        return {digest: clip if isinstance(clip, str) else own for (digest, own), clip in ends}
 
 
 class _Hearing:
@@ -223,8 +214,8 @@ class _Hearing:
         how = rules._asdict() | self.signatures
         with StageRun(self._context.store, questions, "experts", how, shared=True) as self._stage:
             for digest, one in self.clips.items():
-                said, domain = self.said.get(digest, {}), one.about.get("domain")
-                if any(_lacks(expert, said, rules, domain) for expert in self._panel.experts):
+                said = self.said.get(digest, {})
+                if any(_lacks(expert, said, rules, one) for expert in self._panel.experts):
                     self._left.append(digest)
                 else:
                     self._stage.tell(digest, self._words(digest))
@@ -259,9 +250,8 @@ class _Hearing:
     ) -> Iterator[list[HearingTask]]:
         clips = read_ahead(lambda digest: read(self.clips[digest].clip), self._claimed())
         tasks = (
-            HearingTask(one.clip, heard, one.about.get("domain"), self.said.get(digest, {}))
+            HearingTask(self.clips[digest], heard, self.said.get(digest, {}))
             for digest, heard in clips
-            for one in [self.clips[digest]]
         )
         return iter(lambda: list(islice(tasks, _BATCH)), [])
 
@@ -325,28 +315,28 @@ def analysed(expert: Expert, clips: Sequence[ClipAudio]) -> list[Finding]:
 
 def _finding(expert: Expert, clip: ClipAudio, said: Mapping[str, Any], seconds: float) -> Finding:
     """What was said, as plain JSON; ValueError for what no finding can be."""
+
+    def check(part: dict[str, Any]) -> dict[str, Any]:
+        sure = part.get("confidence", 1)
+        if not isinstance(sure, int | float) or not 0 <= sure <= 1:
+            raise ValueError(f"it says a confidence of {sure!r:.40}, and not from 0 to 1")
+        return part
+
     text = json.dumps(dict(said), allow_nan=False)
     if len(text) > _LARGEST:
         raise ValueError(f"it said {len(text):,} characters, more than {_LARGEST:,}")
-    document = json.loads(text, object_hook=_with_confidence)
+    document = json.loads(text, object_hook=check)
     check_storable(document)
     return Finding(clip.clip.sha256, expert.name, signature_of(expert), OK, document, None, seconds)
-
-
-def _with_confidence(said: dict[str, Any]) -> dict[str, Any]:
-    sure = said.get("confidence", 1)
-    if not isinstance(sure, int | float) or not 0 <= sure <= 1:
-        raise ValueError(f"it says a confidence of {sure!r:.40}, and not from 0 to 1")
-    return said
 
 
 def _describe(
     context: StageContext, folder: ClipFolder, model: Model
 ) -> tuple[dict[str, dict[str, Finding]], float | None]:
     """What a model that hears says of each clip, by the hash of the clip, and what it cost."""
-    words, clips = prompt(DESCRIBE), {one.clip.sha256: one.clip for one in folder.clips}
-    asked = ((digest, clip, words.text, DESCRIBE) for digest, clip in clips.items())
-    questions = context.benchmark(f"describe/{words.hash}", asked)
+    (words, version), clips = prompt(DESCRIBE), {one.clip.sha256: one.clip for one in folder.clips}
+    asked = ((digest, clip, words, DESCRIBE) for digest, clip in clips.items())
+    questions = context.benchmark(f"describe/{version}", asked)
     if not questions.samples:
         return {}, None
     what = "{} clips to describe"
@@ -355,12 +345,10 @@ def _describe(
     signature = f"{DESCRIBE}|{model.name}, {json.dumps(dict(model.parameters), sort_keys=True)}"
     found = {}
     for digest, outcome in outcomes.items():
-        reply = outcome.reply
-        end: tuple[str, dict[str, Any], str | None] = (
-            (OK, {"description": reply.text, "by": model.name}, None)
-            if reply.status is Status.OK
-            else (FAILED, {}, f"{reply.status}: {reply.error or 'no reason given'}")
-        )
-        found[digest] = {DESCRIBE: Finding(digest, DESCRIBE, signature, *end, outcome.latency_s)}
+        reply, own = outcome.reply, (digest, DESCRIBE, signature)
+        one = Finding(*own, OK, {"description": reply.text, "by": model.name})
+        if reply.status is not Status.OK:
+            one = Finding(*own, FAILED, {}, f"{reply.status}: {reply.error or 'no reason given'}")
+        found[digest] = {DESCRIBE: replace(one, seconds=outcome.latency_s)}
     context.kept.add_findings(one[DESCRIBE] for one in found.values())
     return found, total_cost(one.reply.cost_usd for one in outcomes.values())

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from audiocapbench.annotate.contract import field_names, read_annotation
-from audiocapbench.annotate.prompts import prompt
-from audiocapbench.annotate.stage import StageContext, StageResult, left_out
+from audiocapbench.annotate.stage import StageContext, StageResult, left_out, prompt
 from audiocapbench.data.outcome import Outcome, Status, total_cost
 from audiocapbench.errors import ReplyError
 from audiocapbench.judges.quoting import as_data, fill
@@ -60,7 +59,7 @@ def merge(context: StageContext, model: Model, repairs: int = REPAIRS) -> StageR
     """Have what experts said merged, clip by clip, as far as it has not been."""
     heard = context.passed("hear")
     found, fields = context.findings(heard), ", ".join(field_names())
-    rules, frame = prompt("mecat_merge").text, prompt("input").text
+    (rules, _), (frame, _) = prompt("mecat_merge"), prompt("input")
     asked = {}
     for clip, record in heard.items():
         told = json.dumps(clip_input(record, found[clip]), ensure_ascii=False, indent=1)
@@ -87,13 +86,13 @@ def merge(context: StageContext, model: Model, repairs: int = REPAIRS) -> StageR
                 before = outcome.reply.text[:_LONGEST_REPLY].replace("<|", "< |")
                 values = {"question": asked[clip], "problems": as_data(str(record.error))}
                 values["reply"] = json.dumps(before, ensure_ascii=False)
-                repeated[clip] = fill(prompt("repair").text, **values)
+                repeated[clip] = fill(prompt("repair")[0], **values)
         questions = context.questions(f"repair-{turn + 1}", repeated)
     settings = {
         "llm": model.name,
         "parameters": dict(model.parameters),
         "repairs": repairs,
-        "prompts": {name: prompt(name).hash for name in _PROMPTS},
+        "prompts": {name: prompt(name)[1] for name in _PROMPTS},
         "cost_usd": total_cost(costs),
     }
     context.keep("merge", [records[clip] for clip in asked], settings)
@@ -113,7 +112,7 @@ def _record(clip: str, outcome: Outcome, model: Model, turn: int) -> StageRecord
     reply = outcome.reply
     document: dict[str, Any] = {
         "llm": model.name,
-        "prompts": {name: prompt(name).hash for name in _PROMPTS},
+        "prompts": {name: prompt(name)[1] for name in _PROMPTS},
         "asked": turn + 1,
     }
     if reply.status is not Status.OK:

@@ -4,6 +4,8 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -137,6 +139,14 @@ def _metadata(root: Path) -> dict[str, dict[str, Any]]:
 
 _PAUSE_S = 0.5
 _DONE = {"hear": "heard", "merge": "merged", "check": "checked"}
+
+
+@cache
+def prompt(name: str) -> tuple[str, str]:
+    """A prompt's text and its hash; ``mecat_merge`` is appendix D of the MECAT paper verbatim."""
+    place = files("audiocapbench.annotate").joinpath("prompts", f"{name}.txt")
+    text = place.read_text("utf-8").strip()
+    return text, hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 class StageResult(NamedTuple):

@@ -1,4 +1,4 @@
-"""What an expert is, and experts by name: the built-in ones, a file each, and those of packages.
+"""What an expert is, and experts by name: the built-in ones, and those of other packages.
 
 A package names a function or class in the entry point ``audiocapbench.experts``: it takes the
 options of the name, and returns an ``Expert``. An option that it leaves there is refused.
@@ -132,13 +132,14 @@ def set_up(names: Sequence[str]) -> ExpertPanel:
     return ExpertPanel(tuple(experts), not_run, good)
 
 
-def _load(name: str, options: dict[str, str]) -> Expert:
-    module = import_module(f"audiocapbench.annotate.experts.{name}")
+def _load(name: str, options: Options) -> Expert:
+    file = "signal" if name == "signal" else "packaged"
+    module = import_module(f"audiocapbench.annotate.experts.{file}")
     expert: Expert = getattr(module, f"{name.title()}Expert")(options)
     return expert
 
 
-def _plugin(name: str, options: dict[str, str]) -> Expert:
+def _plugin(name: str, options: Options) -> Expert:
     point = plugins("experts").get(name)
     if point is None:
         known = [*BUILT_IN, *sorted(set(plugins("experts")) - set(BUILT_IN))]

