@@ -24,14 +24,7 @@ if TYPE_CHECKING:
     from audiocapbench.errors import AudioCapBenchError
     from audiocapbench.judges import Contract, ReplyError, ReplyField, Verdict
     from audiocapbench.library.caption_metric import AudioCaptionMetric
-    from audiocapbench.library.comparing import (
-        ComparisonResult,
-        LeaderboardResult,
-        acompare,
-        aleaderboard,
-        compare,
-        leaderboard,
-    )
+    from audiocapbench.library.comparing import acompare, aleaderboard, compare, leaderboard
     from audiocapbench.library.running import (
         ImportResult,
         RunResult,
@@ -54,6 +47,8 @@ if TYPE_CHECKING:
         create_model,
     )
     from audiocapbench.models.price import FREE
+    from audiocapbench.report.compare.result import ComparisonResult
+    from audiocapbench.report.leaderboard.tables import LeaderboardResult
     from audiocapbench.scores.estimate import Estimate
     from audiocapbench.signature import Signature, sign
     from audiocapbench.store import Store
@@ -87,13 +82,14 @@ _HOMES = {
     "errors": "AudioCapBenchError",
     "judges": "Contract ReplyError ReplyField Verdict",
     "library.caption_metric": "AudioCaptionMetric",
-    "library.comparing": "ComparisonResult LeaderboardResult acompare aleaderboard compare "
-    "leaderboard",
+    "library.comparing": "acompare aleaderboard compare leaderboard",
     "library.running": "ImportResult RunResult aimport_run ajudge arun import_run judge run",
     "library.scoring": "ScoreResult ascore score",
     "metrics": "Metric MetricResult compute",
     "models": "AudioContract Model ModelSettings Provider Question SimpleModel create_model",
     "models.price": "FREE",
+    "report.compare.result": "ComparisonResult",
+    "report.leaderboard.tables": "LeaderboardResult",
     "scores.estimate": "Estimate",
     "signature": "Signature sign",
     "store": "Store",

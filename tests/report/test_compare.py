@@ -10,13 +10,12 @@ import mecat_runs
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
-from audiocapbench.report.compare.compute import ALL, Comparison, Difference, compare_runs
-from audiocapbench.report.compare.render import (
+from audiocapbench.report.compare.compute import compare_runs
+from audiocapbench.report.compare.result import (
+    ALL,
     LONGEST_IN_A_FILE,
-    comparison_tables,
-    document,
-    notes,
-    records,
+    ComparisonResult,
+    Difference,
 )
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Store
@@ -45,7 +44,7 @@ def better(by: float, seed: int = 2) -> dict[str, float]:
     return {key: value + more for (key, value), more in zip(BASE.items(), noise, strict=True)}
 
 
-def of(found: Comparison, scorer: str, category: str = ALL) -> Difference:
+def of(found: ComparisonResult, scorer: str, category: str = ALL) -> Difference:
     (one,) = [
         one for one in found.differences if (one.scorer.label, one.category) == (scorer, category)
     ]
@@ -91,7 +90,7 @@ def test_only_common_samples_that_mean_the_same_count(store: Store) -> None:
         1,
     )
     assert of(found, "rouge_l").n == 58
-    said = " ".join(notes(found))
+    said = " ".join(found.tables()[0].notes)
     assert "59 samples in common; 58 of them with rouge_l." in said
     assert "Left out: 20 were asked in B only, 1 are not the same in A and B." in said
 
@@ -136,7 +135,7 @@ def test_the_clips_that_moved_most_come_first_with_both_answers(store: Store) ->
     (one,) = [one for one in found.moved if one["id"] == IDS[7]]
     assert (one["a"]["text"], one["b"]["text"]) == ("a dog barks", "a cat")
     assert one["difference"] == pytest.approx(-BASE[IDS[7]])
-    shown = comparison_tables(found)[-1]
+    shown = found.tables()[-1]
     assert any("A: a dog barks" in row["answers"] for row in shown.rows)
     assert len(compare_runs(store, 1, 2, clips=1).moved) == 1
 
@@ -193,20 +192,20 @@ def test_records_and_document_hold_every_row(store: Store) -> None:
     put_run(store, MadeRun("a", {"rouge_l": BASE}), SAMPLES)
     put_run(store, MadeRun("b", {"rouge_l": better(0.1)}), SAMPLES)
     found = compare_runs(store, 1, 2, clips=2)
-    rows = records(found)
+    rows = found.records()
     assert [row["category"] for row in rows] == [ALL, "sound", "music"]
-    said = document(found)
+    said = found.to_dict()
     assert said["differences"][0]["ci"] == [rows[0]["low"], rows[0]["high"]]
     assert (said["common"], said["only_a"], said["only_b"]) == (80, 0, 0)
     assert len(said["moved"]) == 2
-    assert "could show a difference of" in " ".join(notes(found))
+    assert "could show a difference of" in " ".join(found.tables()[0].notes)
 
 
 def test_the_first_note_says_whether_the_difference_is_real(store: Store) -> None:
     put_run(store, MadeRun("a", {"rouge_l": BASE}), SAMPLES)
     for by in (0.1, -0.1, 0.0):
         put_run(store, MadeRun(f"b{by}", {"rouge_l": better(by)}), SAMPLES)
-    up, down, same = (notes(compare_runs(store, 1, second)) for second in (2, 3, 4))
+    up, down, same = (compare_runs(store, 1, second).tables()[0].notes for second in (2, 3, 4))
     assert up[0].startswith("rouge_l: B is better (+0.1")
     assert down[0].startswith("rouge_l: A is better (-0.0")
     assert same[0].startswith("rouge_l: A and B cannot be told apart (")
@@ -217,8 +216,8 @@ def test_too_few_samples_for_a_test_are_said_and_no_test_is_spoken_of(store: Sto
     for model in "ab":
         put_run(store, MadeRun(model, {"rouge_l": BASE}, only=IDS[:6]), SAMPLES)
     found = compare_runs(store, 1, 2)
-    assert notes(found)[0] == "rouge_l: too few samples for a test, which takes 10."
-    said = " ".join(note for page in comparison_tables(found) for note in page.notes)
+    assert found.tables()[0].notes[0] == "rouge_l: too few samples for a test, which takes 10."
+    said = " ".join(note for page in found.tables() for note in page.notes)
     assert "permutation" not in said
     assert "0 tests" not in said
 
@@ -260,15 +259,15 @@ def test_evidence_is_counted_in_clips_where_clips_have_several_samples(store: St
     put_run(store, MadeRun("b", {"rouge_l": better(0.5)}), samples)
     found = compare_runs(store, 1, 2)
     assert of(found, "rouge_l").samples_needed == 6, "five clips can show nothing"
-    assert "would take 6 clips" in " ".join(notes(found))
-    assert records(found)[0]["needed_unit"] == "clips"
+    assert "would take 6 clips" in " ".join(found.tables()[0].notes)
+    assert found.records()[0]["needed_unit"] == "clips"
 
 
 def test_long_answers_are_cut_in_files(store: Store) -> None:
     texts = dict.fromkeys(IDS, "word " * 200)
     put_run(store, MadeRun("a", {"rouge_l": BASE}, texts=texts), SAMPLES)
     put_run(store, MadeRun("b", {"rouge_l": better(0.1)}, texts=texts), SAMPLES)
-    shown = comparison_tables(compare_runs(store, 1, 2), LONGEST_IN_A_FILE)[-1]
+    shown = replace(compare_runs(store, 1, 2), longest=LONGEST_IN_A_FILE).tables()[-1]
     assert {len(row["answers"]) for row in shown.rows} == {len("A: ") + 200 + 1}
     assert all(row["answers"].endswith("…") for row in shown.rows)
 
@@ -291,5 +290,5 @@ def test_the_share_of_false_differences_can_be_kept_low_instead(store: Store) ->
     )
     for one, other in zip(strict.differences, loose.differences, strict=True):
         assert (one.p_adjusted or 0) >= (other.p_adjusted or 0)
-    assert "p (Benjamini)" in headings(comparison_tables(loose)[0])
-    assert document(loose)["correction"] == "bh"
+    assert "p (Benjamini)" in headings(loose.tables()[0])
+    assert loose.to_dict()["correction"] == "bh"

@@ -10,7 +10,7 @@ from audiocapbench.benchmarks import Selection, open_benchmark
 from audiocapbench.engine import run_benchmark, score_run
 from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import create_model
-from audiocapbench.report.leaderboard.board import Board, LeaderboardQuery
+from audiocapbench.report.leaderboard.board import Board
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.page.board import (
     BINS,
@@ -109,7 +109,7 @@ def test_the_page_ranks_by_what_the_leaderboard_ranks_by(tmp_path: Path) -> None
         data = gathered_runs(store, made)
         lines = [store.runs(only=[one.id])[0] for one in made]
         kept = kept_data(store, lines, store.browse.sample_heads([one.id for one in made]))
-        (board,) = build_leaderboard(store, LeaderboardQuery(runs=tuple(o.id for o in made))).boards
+        (board,) = build_leaderboard(store, runs=tuple(o.id for o in made)).boards
         assert kept is not None
         assert {data.headline, kept.headline} == {board.scorer}
         assert (data.headline.judge is not None) == (count > 1), "most runs were judged"

@@ -8,7 +8,6 @@ from audiocapbench.benchmarks.mecat.groups import GROUPS, score_cap
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status
 from audiocapbench.judges import create_judges, judge_run
-from audiocapbench.report.leaderboard.board import LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.summary import summarise
@@ -34,9 +33,7 @@ def test_a_judge_s_overall_score_is_the_weighted_total(tmp_path: Path) -> None:
         assert figure.value == pytest.approx(score_cap(means).score)
         assert figure.interval is not None
         assert figure.interval.low < (figure.value or 0.0) < figure.interval.high
-    [board] = build_leaderboard(
-        store, LeaderboardQuery(scorer=Scorer("elements", "overall"))
-    ).boards
+    [board] = build_leaderboard(store, scorer=Scorer("elements", "overall")).boards
     [entry] = board.entries
     overall = judged.overall["overall"]
     assert entry.overall.estimate.value == pytest.approx(overall.value)

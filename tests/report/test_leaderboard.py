@@ -12,9 +12,9 @@ from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
-from audiocapbench.report.leaderboard.board import Board, LeaderboardQuery
+from audiocapbench.report.leaderboard.board import Board
 from audiocapbench.report.leaderboard.build import build_leaderboard
-from audiocapbench.report.leaderboard.tables import PUBLISHED, board_tables, document, records
+from audiocapbench.report.leaderboard.tables import PUBLISHED
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.summary import summarise
 from audiocapbench.store import Store
@@ -47,7 +47,7 @@ def made(model: str, seed: int, mean: float, **more: object) -> MadeRun:
 
 
 def only_board(store: Store, **wanted: object) -> Board:
-    (board,) = build_leaderboard(store, LeaderboardQuery(**wanted)).boards  # type: ignore[arg-type]
+    (board,) = build_leaderboard(store, **wanted).boards  # type: ignore[arg-type]
     return board
 
 
@@ -81,7 +81,7 @@ def test_runs_on_different_samples_are_never_ranked_together(store: Store) -> No
     put_run(store, made("full", 1, 0.4), SAMPLES)
     put_run(store, made("half", 2, 0.6, only=IDS[:30]), SAMPLES)
     put_run(store, MadeRun("other", {"rouge_l": scores(3, 0.5)}), made_samples(60))
-    built = build_leaderboard(store, LeaderboardQuery())
+    built = build_leaderboard(store)
     assert [[one.label for one in board.entries] for board in built.boards] == [
         ["full"],
         ["other"],
@@ -93,7 +93,7 @@ def test_runs_on_different_samples_are_never_ranked_together(store: Store) -> No
 def test_scores_made_in_different_ways_are_never_ranked_together(store: Store) -> None:
     put_run(store, made("old", 1, 0.4, signatures={"rouge_l": "rouge_l|protocol:1"}), SAMPLES)
     put_run(store, made("new", 2, 0.6, signatures={"rouge_l": "rouge_l|protocol:2"}), SAMPLES)
-    built = build_leaderboard(store, LeaderboardQuery())
+    built = build_leaderboard(store)
     assert {str(board.signature): len(board.entries) for board in built.boards} == {
         "rouge_l|protocol:1": 1,
         "rouge_l|protocol:2": 1,
@@ -103,7 +103,7 @@ def test_scores_made_in_different_ways_are_never_ranked_together(store: Store) -
 def test_the_newest_run_of_a_model_is_shown_unless_all_are_asked_for(store: Store) -> None:
     put_run(store, made("model", 1, 0.2), SAMPLES)
     newest = put_run(store, made("model", 2, 0.6), SAMPLES)
-    built = build_leaderboard(store, LeaderboardQuery())
+    built = build_leaderboard(store)
     assert [one.run.id for one in built.boards[0].entries] == [newest.id]
     assert "1 older run is not shown; --all-runs does." in built.notes
     assert [one.label for one in only_board(store, all_runs=True).entries] == [
@@ -127,7 +127,7 @@ def test_failures_stand_beside_the_number_under_all_policies(store: Store) -> No
     assert shy.overall.estimate.bounds == pytest.approx((0.75 * mean, 0.75 * mean + 0.25))
     assert "shy: 15 refused." in board.notes
     assert board.overall.pairs[0].n == board.overall.common == 45
-    shown = headings(board_tables(build_leaderboard(store, LeaderboardQuery()))[0])
+    shown = headings(build_leaderboard(store).tables()[0])
     assert "as zero" in shown
     assert "worst–best" in shown
 
@@ -149,7 +149,7 @@ def test_a_run_with_few_answers_is_shown_but_not_ranked(store: Store) -> None:
 def test_a_run_without_the_score_is_named_with_what_adds_it(store: Store) -> None:
     put_run(store, made("scored", 1, 0.4), SAMPLES)
     put_run(store, MadeRun("unscored"), SAMPLES)
-    built = build_leaderboard(store, LeaderboardQuery())
+    built = build_leaderboard(store)
     assert [one.label for one in built.boards[0].entries] == ["scored"]
     assert (
         "Run 2 (unscored) has no score of rouge_l; "
@@ -189,16 +189,16 @@ def test_categories_are_ranked_each_by_itself(store: Store) -> None:
     ears = {key: value + (0.3 if key in sound else 0.0) for key, value in scores(2, 0.4).items()}
     put_run(store, MadeRun("plain", {"rouge_l": base}), SAMPLES)
     put_run(store, MadeRun("ears", {"rouge_l": ears}), SAMPLES)
-    built = build_leaderboard(store, LeaderboardQuery(by_category=True))
+    built = build_leaderboard(store, by_category=True)
     by_label = {one.label: one.by_category for one in built.boards[0].entries}
     assert by_label["ears"]["sound"].tied == "a"
     assert by_label["plain"]["sound"].tied == "b"
     assert by_label["ears"]["music"].tied == by_label["plain"]["music"].tied == "a"
-    rows = records(built)
+    rows = built.records()
     assert [(row["model"], row["category"]) for row in rows if row["source"] == "run"] == [
         (model, part) for model in ("ears", "plain") for part in ("all", "sound", "music")
     ]
-    assert len(board_tables(built)) == 2
+    assert len(built.tables()) == 2
 
 
 def graded(score: float, samples: tuple[Sample, ...]) -> dict[str, dict[str, float]]:
@@ -212,23 +212,21 @@ def test_published_rows_stand_among_runs_of_the_same_judge_and_samples(store: St
     run = MadeRun("mine", grades=dict.fromkeys(judges, graded(5.8, samples)))
     put_run(store, run, samples, "audiocapbench")
     for judge in judges:
-        built = build_leaderboard(
-            store, LeaderboardQuery(published=True, scorer=Scorer(judge, OVERALL))
-        )
+        built = build_leaderboard(store, published=True, scorer=Scorer(judge, OVERALL))
         (board,) = built.boards
         assert len(board.published) == 13
         assert board.overall.pairs == ()
-        page = board_tables(built)[0]
+        page = built.tables()[0]
         assert [row[1] for row in cells(page)][1:3] == ["gemini/gemini-2.5-pro (published)", "mine"]
         folds = [place for place, one in enumerate(headings(page)) if one == "95 %"]
         assert [cells(page)[1][place] for place in folds] == [""], "a published row has no interval"
         assert any("'published' were judged by GPT-4.1" in note for note in board.notes)
-        rows = [row for row in records(built) if row["source"] == PUBLISHED]
+        rows = [row for row in built.records() if row["source"] == PUBLISHED]
         assert {(row["judge"], row["signature"], row["dataset"]) for row in rows} == {
             ("GPT-4.1", "", "")
         }
         assert {row["scorer"] for row in rows} == {"GPT-4.1: overall"}
-        assert {one["judge"] for one in document(built)["boards"][0]["published"]} == {"GPT-4.1"}
+        assert {one["judge"] for one in built.to_dict()["boards"][0]["published"]} == {"GPT-4.1"}
 
 
 def test_rows_of_another_judge_or_of_other_samples_stand_in_a_table_of_their_own(
@@ -237,35 +235,32 @@ def test_rows_of_another_judge_or_of_other_samples_stand_in_a_table_of_their_own
     grades = {"openai/gpt-4.1": graded(5.8, SAMPLES), "gpt-4.1-mini": graded(5.8, SAMPLES)}
     put_run(store, MadeRun("mine", grades=grades), SAMPLES, "audiocapbench")
     for judge in grades:
-        built = build_leaderboard(
-            store, LeaderboardQuery(published=True, scorer=Scorer(judge, OVERALL))
-        )
+        built = build_leaderboard(store, published=True, scorer=Scorer(judge, OVERALL))
         own, printed = built.boards
         assert (own.published, len(printed.published)) == ((), 13)
-        page = board_tables(built)[1]
+        page = built.tables()[1]
         assert page.title == "audiocapbench: as published, judged by GPT-4.1, 1,000 samples"
         assert cells(page)[0][:3] == ("1", "gemini/gemini-3-pro-preview", "6.00")
-        assert len(board_tables(built)) == 2, "no table by category unless it is asked for"
-        rows = [row for row in records(built) if row["source"] == PUBLISHED]
+        assert len(built.tables()) == 2, "no table by category unless it is asked for"
+        rows = [row for row in built.records() if row["source"] == PUBLISHED]
         assert {row["scorer"] for row in rows} == {"GPT-4.1: overall"}
         assert {row["category"] for row in rows} == {"all"}
         assert any("Some statements of the paper do not fit" in note for note in built.notes)
-    wanted = LeaderboardQuery(
-        published=True, by_category=True, scorer=Scorer("gpt-4.1-mini", OVERALL)
-    )
-    assert len(board_tables(build_leaderboard(store, wanted))) == 4
+    wanted = Scorer("gpt-4.1-mini", OVERALL)
+    built = build_leaderboard(store, published=True, by_category=True, scorer=wanted)
+    assert len(built.tables()) == 4
 
 
 def test_what_neither_runs_nor_the_paper_have_is_one_sentence(store: Store) -> None:
     put_run(store, made("mine", 1, 0.4), SAMPLES, "audiocapbench")
     for scorer in (Scorer("nobody", OVERALL), Scorer("cider_d")):
         with pytest.raises(ReportError, match=f"no run has a score of {scorer.name}, and the"):
-            build_leaderboard(store, LeaderboardQuery(published=True, scorer=scorer))
+            build_leaderboard(store, published=True, scorer=scorer)
 
 
 def test_published_metrics_are_shown_where_the_paper_has_them(store: Store) -> None:
     put_run(store, made("mine", 1, 0.16), SAMPLES, "audiocapbench")
-    built = build_leaderboard(store, LeaderboardQuery(published=True))
+    built = build_leaderboard(store, published=True)
     own, board = built.boards
     assert own.published == (), "so few samples stand apart from rows of 1,000"
     assert any("about 1,000 samples, the runs about 60" in note for note in built.notes)
@@ -273,14 +268,14 @@ def test_published_metrics_are_shown_where_the_paper_has_them(store: Store) -> N
     assert board.published[0].score == 0.188
     run = MadeRun("mine", {"bleu_1": scores(1, 0.2)})
     put_run(store, run, SAMPLES, "audiocapbench")
-    built = build_leaderboard(store, LeaderboardQuery(published=True, scorer=Scorer("bleu_1")))
+    built = build_leaderboard(store, published=True, scorer=Scorer("bleu_1"))
     assert [board.published for board in built.boards] == [()]
     assert "The published results have no bleu_1." in built.notes
 
 
 def test_published_results_of_another_benchmark_stand_apart(store: Store) -> None:
     put_run(store, made("mine", 1, 0.4), SAMPLES, "folder/own")
-    built = build_leaderboard(store, LeaderboardQuery(published=True))
+    built = build_leaderboard(store, published=True)
     assert [(board.benchmark, len(board.entries)) for board in built.boards] == [
         ("folder/own", 1),
         ("audiocapbench", 0),
@@ -292,7 +287,7 @@ def test_mecat_has_its_own_published_models_and_audiocapbenchs_are_not_shown(
     store: Store,
 ) -> None:
     mecat_runs.stored_run(store, asked=mecat_runs.few_items(4))
-    built = build_leaderboard(store, LeaderboardQuery(published=True))
+    built = build_leaderboard(store, published=True)
     assert [board.benchmark for board in built.boards] == ["mecat-caption"]
     assert any("'audiocapbench mecat standings' shows" in note for note in built.notes)
 
@@ -331,15 +326,15 @@ def test_more_runs_than_can_be_tested_are_ranked_and_not_called_tied(store: Stor
 
 def test_an_empty_store_says_so(store: Store) -> None:
     with pytest.raises(ReportError, match=r"has no run; 'audiocapbench runs --store :memory:'"):
-        build_leaderboard(store, LeaderboardQuery())
+        build_leaderboard(store)
     with pytest.raises(ReportError, match="has no run of nothing"):
-        build_leaderboard(store, LeaderboardQuery(benchmark="nothing"))
+        build_leaderboard(store, benchmark="nothing")
 
 
 def test_the_document_holds_every_number_with_its_signature(store: Store) -> None:
     put_run(store, made("one", 1, 0.4, cost_usd=0.01), SAMPLES)
     put_run(store, made("two", 2, 0.6), SAMPLES)
-    (board,) = document(build_leaderboard(store, LeaderboardQuery(by_category=True)))["boards"]
+    (board,) = build_leaderboard(store, by_category=True).to_dict()["boards"]
     assert board["signature"] == "rouge_l|protocol:1"
     best, other = board["runs"]
     assert best["model"] == "two"

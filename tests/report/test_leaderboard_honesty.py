@@ -12,9 +12,9 @@ from audiocapbench.benchmarks.mecat.groups import QA_AGGREGATION
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status
 from audiocapbench.judges.aggregation import OVERALL
-from audiocapbench.report.leaderboard.board import Board, Leaderboard, LeaderboardQuery
+from audiocapbench.report.leaderboard.board import Board
 from audiocapbench.report.leaderboard.build import build_leaderboard
-from audiocapbench.report.leaderboard.tables import board_tables, document, pair_records
+from audiocapbench.report.leaderboard.tables import LeaderboardResult
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.summary import summarise
 from audiocapbench.scores.table import TableReader
@@ -58,8 +58,8 @@ def run_of(
     return MadeRun(model, {"rouge_l": given}, statuses=refused, kind=kind)
 
 
-def built(store: Store, **wanted: object) -> Leaderboard:
-    return build_leaderboard(store, LeaderboardQuery(**wanted))  # type: ignore[arg-type]
+def built(store: Store, **wanted: object) -> LeaderboardResult:
+    return build_leaderboard(store, **wanted)  # type: ignore[arg-type]
 
 
 def only_board(store: Store, **wanted: object) -> Board:
@@ -94,10 +94,10 @@ def test_a_test_that_points_against_the_order_is_flagged(store: Store) -> None:
     (note,) = [note for note in board.notes if "for what it left out" in note]
     assert "good but broken is below plain" in note
     assert "on the 40 samples that both have, it is better by 0.04" in note
-    (said,) = document(everything)["boards"][0]["pairs"]
+    (said,) = everything.to_dict()["boards"][0]["pairs"]
     assert said["against_order"] is True
     assert said["difference"] == pytest.approx(-0.05, abs=0.02)
-    (row,) = pair_records(everything)
+    (row,) = everything.tests()
     assert (row["model"], row["other_model"]) == ("plain", "good but broken")
     assert row["difference"] == said["difference"]
     assert row["ranked_by"] == "as_zero"
@@ -252,7 +252,7 @@ def test_every_category_with_too_few_samples_is_named(store: Store) -> None:
     for model, value in (("a", 0.2), ("b", 0.4)):
         put_run(store, MadeRun(model, {"rouge_l": {one.id: value for one in samples}}), samples)
     board = only_board(store, by_category=True)
-    *_, by_category = board_tables(Leaderboard((board,), ()))
+    *_, by_category = LeaderboardResult((board,), ()).tables()
     assert by_category.notes[-1].endswith("apart in silence, mixed.")
 
 
@@ -288,7 +288,7 @@ def test_a_narrow_table_folds_and_names_the_columns_that_it_leaves_out(store: St
     failed = dict.fromkeys(IDS[:5], Status.FAILED)
     some = {"gpt": {key: given for key, given in grades["gpt"].items() if key not in failed}}
     put_run(store, MadeRun("other", grades=some, statuses=failed), SAMPLES)
-    (table,) = board_tables(built(store))
+    (table,) = built(store).tables()
     assert fitted(table, 300) == (table.text_columns(), [])
     columns, left_out = fitted(table, 80)
     assert ("score", "95 %") in [one.heading for one in columns]
@@ -309,7 +309,7 @@ def test_a_table_is_never_broken_in_parts_and_says_what_a_row_is_about(store: St
         put_run(
             store, MadeRun(f"model-{number}", scores={"rouge_l": dict.fromkeys(IDS, 0.5)}), SAMPLES
         )
-    (table,) = board_tables(built(store))
+    (table,) = built(store).tables()
     columns, left_out = fitted(table, 20)
     assert [one.heading for one in columns[:2]] == [("#",), ("model",)]
     assert {" ".join(one.heading) for one in columns} | {*left_out} >= {"run", "ranks", "scored"}

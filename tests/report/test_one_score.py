@@ -17,10 +17,7 @@ from audiocapbench.data.predictions import Predictions
 from audiocapbench.library.scoring import samples_of
 from audiocapbench.metrics import compute
 from audiocapbench.report.compare.compute import compare_runs
-from audiocapbench.report.compare.render import document as compare_document
-from audiocapbench.report.leaderboard.board import LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard
-from audiocapbench.report.leaderboard.tables import document, records
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.plots import overall_bars
 from audiocapbench.report.page.report_data import gather, stored_summaries
@@ -163,10 +160,9 @@ def check_document(summary: RunSummary, scorer: Scorer, names: list[str]) -> Non
 
 
 def check_leaderboard(store: Store, summaries: list[RunSummary], scorer: Scorer) -> None:
-    query = LeaderboardQuery(scorer=scorer, by_category=True)
-    built = build_leaderboard(store, query)
-    (board,) = document(built)["boards"]
-    rows = [row for row in records(built) if row["source"] == "run"]
+    built = build_leaderboard(store, scorer=scorer, by_category=True)
+    (board,) = built.to_dict()["boards"]
+    rows = [row for row in built.records() if row["source"] == "run"]
     for summary in summaries:
         (entry,) = [one for one in board["runs"] if one["run"] == summary.run.id]
         own = {row["category"]: row for row in rows if row["run"] == summary.run.id}
@@ -198,7 +194,7 @@ def test_runs_on_common_samples_are_compared_by_the_scores_that_they_have(store:
     samples = store.dataset(first.dataset).samples
     scores = {one.id: place / 72 for place, one in enumerate(samples)}
     second = put_run(store, MadeRun("made/three", scores={METRIC.name: scores}), samples)
-    told = compare_document(compare_runs(store, first.id, second.id))
+    told = compare_runs(store, first.id, second.id).to_dict()
     for side, run in (("a", first), ("b", second)):
         table = summarise(store, run, [METRIC.name]).table
         for one in told["differences"]:
@@ -233,7 +229,7 @@ def test_an_interval_is_drawn_for_once(store: Store) -> None:
 
 def test_an_estimate_that_was_kept_is_read_and_is_the_same(store: Store) -> None:
     runs = both_runs(store)
-    build_leaderboard(store, LeaderboardQuery(scorer=METRIC, by_category=True))
+    build_leaderboard(store, scorer=METRIC, by_category=True)
     assert {one.scorer for one in store.estimates(runs[0].id)} == {METRIC.name}
     kept = summarise(store, runs[0], [METRIC.name]).table
     computing._INTERVALS.clear()
@@ -264,8 +260,8 @@ def test_what_has_no_score_has_its_reason_and_no_other(tmp_path: Path) -> None:
         failed = replace(unread, sample_id=ids[5], status=Status.FAILED)
         store.add_judgements(run.id, [unread, failed])
         for _ in range(2):  # computed, then read from what was kept
-            board = build_leaderboard(store, LeaderboardQuery(scorer=JUDGE)).boards[0]
-            told = document(build_leaderboard(store, LeaderboardQuery(scorer=JUDGE)))
+            board = build_leaderboard(store, scorer=JUDGE).boards[0]
+            told = build_leaderboard(store, scorer=JUDGE).to_dict()
             estimate = board.entries[0].overall.estimate
             assert estimate.missing == {
                 Missing.FAILED: 2,
@@ -295,7 +291,7 @@ def test_what_has_no_score_has_its_reason_and_no_other(tmp_path: Path) -> None:
 
 def test_a_new_score_is_not_hidden_by_one_that_was_kept(store: Store) -> None:
     run, _ = both_runs(store)
-    build_leaderboard(store, LeaderboardQuery(scorer=METRIC))
+    build_leaderboard(store, scorer=METRIC)
     before = summarise(store, run, [METRIC.name]).table.estimate(METRIC)
     halved = [
         replace(one, value=one.value / 2, statistics=(one.value / 2,))
@@ -315,7 +311,7 @@ def test_a_store_that_can_only_be_read_is_shown_all_the_same(
     tmp_path.chmod(0o500)
     try:
         with closing(Store.open(str(path), create=False)) as store:
-            (board,) = build_leaderboard(store, LeaderboardQuery(scorer=METRIC)).boards
+            (board,) = build_leaderboard(store, scorer=METRIC).boards
             assert len(board.entries) == 2
     finally:
         tmp_path.chmod(0o700)

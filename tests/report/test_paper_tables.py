@@ -7,10 +7,8 @@ import pytest
 
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
-from audiocapbench.report.leaderboard.board import Leaderboard, LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard
-from audiocapbench.report.leaderboard.paper_tables import paper_tables
-from audiocapbench.report.leaderboard.tables import board_tables, pair_records, records
+from audiocapbench.report.leaderboard.tables import LeaderboardResult
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.html import write_report
 from audiocapbench.report.page.plots import overall_bars, tradeoff_points
@@ -73,20 +71,19 @@ def mine() -> Iterator[Store]:
         yield opened
 
 
-def board(store: Store, **wanted: object) -> Leaderboard:
-    query = LeaderboardQuery(published=True, **wanted)  # type: ignore[arg-type]
-    return build_leaderboard(store, query)
+def board(store: Store, **wanted: object) -> LeaderboardResult:
+    return build_leaderboard(store, published=True, **wanted)  # type: ignore[arg-type]
 
 
 def test_the_published_rows_are_the_papers_digits(store: Store) -> None:
-    (table,) = paper_tables(board(store), 1)
+    (table,) = board(store).table(1).tables()
     shown = "\n".join(" ".join([row[1].partition("/")[2], *row[2:]]) for row in cells(table))
     assert shown == PAPER.strip()
     assert [row[0] for row in cells(table)] == [str(place) for place in range(1, 14)]
 
 
 def test_best_and_second_are_marked_as_in_the_paper(store: Store) -> None:
-    (table,) = paper_tables(board(store), 1)
+    (table,) = board(store).table(1).tables()
     marked = {
         (*column.heading, mark): cell
         for column in table.text_columns()
@@ -99,9 +96,9 @@ def test_best_and_second_are_marked_as_in_the_paper(store: Store) -> None:
 
 
 def test_tables_two_and_three_are_the_papers(store: Store) -> None:
-    (table,) = paper_tables(board(store, by_category=True), 2)
+    (table,) = board(store, by_category=True).table(2).tables()
     assert cells(table)[0] == ("gemini/gemini-3-pro-preview", "6.40", "5.68", "5.79")
-    (table,) = paper_tables(board(store), 3)
+    (table,) = board(store).table(3).tables()
     assert [row[2:] for row in cells(table)] == [
         ("200", "90"),
         ("200", "104"),
@@ -117,9 +114,9 @@ def test_a_run_without_three_clips_stands_among_the_published_with_bounds(mine: 
     low, high = only.bounds(only.entries[0]) or (0.0, 0.0)
     assert low == pytest.approx(5.8 * 997 / 1000)
     assert high == pytest.approx((5.8 * 997 + 30) / 1000)
-    (page,) = board_tables(Leaderboard((only,), ()))
+    (page,) = LeaderboardResult((only,), ()).tables()
     assert "worst–best" in headings(page)
-    (table,) = paper_tables(Leaderboard((only,), ()), 1)
+    (table,) = LeaderboardResult((only,), ()).table(1).tables()
     own = next(one for one in table.rows if one["model"] == "own/mine")
     assert [own["accuracy"], own["meteor"]] == pytest.approx([5.8, 0.2345])
     assert (own["scored"], own["bleu_4"]) == (997, None)
@@ -133,21 +130,21 @@ def test_a_run_without_three_clips_stands_among_the_published_with_bounds(mine: 
 
 def test_columns_are_chosen_and_an_unknown_one_is_refused(mine: Store) -> None:
     made = board(mine)
-    (table,) = paper_tables(made, 1, ["model", "meteor"])
+    (table,) = made.table(1, ["model", "meteor"]).tables()
     assert headings(table) == ["model", "meteor"]
     with pytest.raises(ReportError, match="there is no column 'melody'; there are rank, model"):
-        paper_tables(made, 1, ["melody"])
+        made.table(1, ["melody"])
 
 
 def test_rows_for_programs_have_every_dimension_and_tests_are_apart(store: Store) -> None:
     put_mine(store)
     put_mine(store, 4.0)
     found = board(store, all_runs=True, scorer=Scorer(JUDGE, OVERALL))
-    rows = records(found)
+    rows = found.records()
     assert {row["source"] for row in rows} == {"run", "published, not run here"}
     own = [row["completeness"] for row in rows if row["source"] == "run"]
     assert own == pytest.approx([4.8, 3.0])
-    (pair,) = pair_records(found)
+    (pair,) = found.tests()
     assert [pair["scored"], pair["difference"]] == pytest.approx([997, 1.8])
 
 
@@ -198,7 +195,7 @@ def test_published_tables_need_no_store(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_narrow_table_keeps_its_marks(store: Store) -> None:
-    (table,) = paper_tables(board(store), 1)
+    (table,) = board(store).table(1).tables()
     columns, left_out = fitted(table, 80)
     assert [one for column in columns for one in column.marks if one]
     whole = {one.look.name: one.marks for one in table.text_columns()}

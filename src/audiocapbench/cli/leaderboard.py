@@ -60,7 +60,7 @@ def leaderboard(
         query["by_category"] = by_category or table == 2
         found = comparing.leaderboard(store=kept, correction=correction, **query)
         if calibrated is not None:
-            if len(boards := found.leaderboard.boards) > 1:
+            if len(boards := found.boards) > 1:
                 raise AudioCapBenchError(
                     f"--calibrated is of one board, and there are {len(boards)}; choose with "
                     "--benchmark, or runs with 'audiocapbench judges calibrate'"
@@ -71,12 +71,12 @@ def leaderboard(
             return
         names = split_names(columns) if columns is not None else ()
         shown.write(found if table is None else found.table(table, names))
-        say(*found.leaderboard.notes)
-        for board in found.leaderboard.boards:
+        say(*found.notes)
+        for board in found.boards:
             if board.scorer.dimension and board.entries:
                 warn_about(kept, [board.scorer.name], [entry.run.id for entry in board.entries])
         if fail_under is not None:
-            leave(failed=not _passes(found.leaderboard.boards, fail_under))
+            leave(failed=not _passes(found.boards, fail_under))
 
 
 def _passes(boards: "Sequence[Board]", least: float) -> bool:
@@ -123,7 +123,7 @@ def compare(
     from audiocapbench.library import comparing
     from audiocapbench.metrics import find_metric
     from audiocapbench.metrics.names import split_names
-    from audiocapbench.report.compare.render import LONGEST, LONGEST_IN_A_FILE, worse
+    from audiocapbench.report.compare.result import LONGEST, LONGEST_IN_A_FILE, worse
 
     names = split_names(metrics) if metrics is not None else []
     for name in names:
@@ -140,9 +140,9 @@ def compare(
     )
     longest = LONGEST if shown.format is Format.TABLE else LONGEST_IN_A_FILE
     shown.write(replace(found, longest=longest))
-    scorers = [one.scorer for one in found.comparison.differences]
+    scorers = [one.scorer for one in found.differences]
     warn_about(kept, [one.name for one in scorers if one.dimension is not None], [first, second])
-    gates = [worse(found.comparison, name) for name in fail_if_worse or ()]
+    gates = [worse(found, name) for name in fail_if_worse or ()]
     say(*(words for _, words in gates))
     leave(failed=any(is_worse for is_worse, _ in gates))
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from audiocapbench.asking import BoardOptions
 from audiocapbench.errors import did_you_mean
@@ -16,70 +15,12 @@ from audiocapbench.library.scoring import (
     metric_names,
     run_number,
 )
-from audiocapbench.report.compare import render
-from audiocapbench.report.compare.compute import Comparison, compare_runs
-from audiocapbench.report.leaderboard import tables as board_records
-from audiocapbench.report.leaderboard.board import Leaderboard, LeaderboardQuery
+from audiocapbench.report.compare.compute import compare_runs
+from audiocapbench.report.compare.result import ComparisonResult
 from audiocapbench.report.leaderboard.build import build_leaderboard, ranking_scorer
-from audiocapbench.report.leaderboard.paper_tables import paper_tables
-from audiocapbench.report.leaderboard.tables import board_tables
+from audiocapbench.report.leaderboard.tables import LeaderboardResult
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import DEFAULT_STORE, Store
-from audiocapbench.table import Findings, Result, Row, Table
-
-
-@dataclass(frozen=True, repr=False)
-class ComparisonResult(Result):
-    """What changed from one run to another, and whether it is real.
-
-    Attributes:
-        longest: How many characters of an answer to show.
-    """
-
-    comparison: Comparison
-    longest: int = render.LONGEST
-
-    def tables(self) -> list[Table]:
-        """Differences with their intervals and p-values, and the clips that moved most."""
-        return render.comparison_tables(self.comparison, self.longest)
-
-    def records(self) -> list[Row]:
-        """A row for each scorer and category."""
-        return render.records(self.comparison)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As ``audiocapbench compare --json`` prints it."""
-        return render.document(self.comparison)
-
-
-@dataclass(frozen=True, repr=False)
-class LeaderboardResult(Result):
-    """Runs in order, with the ranks that the data allow."""
-
-    leaderboard: Leaderboard
-
-    def tables(self) -> list[Table]:
-        """A table for each board."""
-        return board_tables(self.leaderboard)
-
-    def table(self, number: int, columns: Sequence[str] = ()) -> Result:
-        """Table 1, 2 or 3 of AudioCapBench's paper, for each board, with the paper's columns or
-        those that are named."""
-        tables = paper_tables(self.leaderboard, number, columns)
-        rows = [row for one in tables for row in one.rows]
-        return Findings(tables, {"tables": rows, "notes": list(self.leaderboard.notes)}, rows)
-
-    def records(self) -> list[Row]:
-        """A row for each run and category, and for each published model."""
-        return board_records.records(self.leaderboard)
-
-    def tests(self) -> list[Row]:
-        """A row for each test between two runs."""
-        return board_records.pair_records(self.leaderboard)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As ``audiocapbench leaderboard --json`` prints it."""
-        return board_records.document(self.leaderboard)
 
 
 def _correction(given: object) -> Correction:
@@ -127,15 +68,13 @@ def compare(
     numbers = run_number(first), run_number(second)
     metrics, judges = options.get("metrics", ()), options.get("judges", ())
     with opened_store(options.get("store", DEFAULT_STORE), create=False) as store:
-        return ComparisonResult(
-            compare_runs(
-                store,
-                *numbers,
-                metrics=metric_names(metrics, none=True),
-                judges=[judges] if isinstance(judges, str) else judges,
-                clips=options.get("clips", 5),
-                correction=_correction(options.get("correction", Correction.HOLM)),
-            )
+        return compare_runs(
+            store,
+            *numbers,
+            metrics=metric_names(metrics, none=True),
+            judges=[judges] if isinstance(judges, str) else judges,
+            clips=options.get("clips", 5),
+            correction=_correction(options.get("correction", Correction.HOLM)),
         )
 
 
@@ -166,17 +105,18 @@ def leaderboard(**options: Unpack[LeaderboardSettings]) -> LeaderboardResult:
         ReportError: There is no run to show, or none with the score to rank by.
     """
     check_options(options, LeaderboardSettings)
-    query = LeaderboardQuery(
-        options.get("benchmark"),
-        options.get("by_category", False),
-        ranking_scorer(options.get("metric"), options.get("judge")),
-        options.get("all_runs", False),
-        options.get("published", False),
-        _correction(options.get("correction", Correction.HOLM)),
-        tuple(options.get("runs", ())),
-    )
-    with board_store(options.get("store", DEFAULT_STORE), published=query.published) as store:
-        return LeaderboardResult(build_leaderboard(store, query))
+    published = options.get("published", False)
+    with board_store(options.get("store", DEFAULT_STORE), published=published) as store:
+        return build_leaderboard(
+            store,
+            benchmark=options.get("benchmark"),
+            scorer=ranking_scorer(options.get("metric"), options.get("judge")),
+            by_category=options.get("by_category", False),
+            all_runs=options.get("all_runs", False),
+            published=published,
+            correction=_correction(options.get("correction", Correction.HOLM)),
+            runs=options.get("runs", ()),
+        )
 
 
 def board_store(store: StoreLike, *, published: bool) -> AbstractContextManager[Store]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import compress
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.result import FloatArray
+from audiocapbench.report.compare.result import ALL, ComparisonResult, Difference
 from audiocapbench.scores import compute
 from audiocapbench.scores.compute import ALL as EVERYTHING
 from audiocapbench.scores.compute import Group, SampleScores, group_samples
@@ -22,73 +23,12 @@ from audiocapbench.scores.compute import category as in_category
 from audiocapbench.scores.estimate import Scorer, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
 from audiocapbench.scores.table import RunTable, TableReader
-from audiocapbench.signature import Signature
-from audiocapbench.stats import Interval, power
+from audiocapbench.stats import power
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.paired import difference_interval, paired_spread, permutation_tests
 from audiocapbench.stats.units import Aggregate
-from audiocapbench.store import Run, Store
+from audiocapbench.store import Store
 from audiocapbench.table import Row
-
-ALL = "all"
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One scorer on all common samples, or on those of a category.
-
-    Attributes:
-        n: Samples that both runs have a score for.
-        difference: Second less first.
-        ci: 95 %, of paired samples; it and the p-value are None for too few samples.
-        p: Two-sided, by paired permutation.
-        p_adjusted: Corrected over all scorers, or over all scorers and categories; None where so
-            few samples could show nothing.
-        effect: The difference in standard deviations of the samples' differences.
-        detectable: The smallest true difference that these samples show in four of five cases.
-        samples_needed: What it would take to see the difference that was found.
-        needed_unit: Clips are drawn and swapped where some have several samples.
-        lost: Samples that only the first run has a score for, and ``gained`` only the second.
-    """
-
-    scorer: Scorer
-    category: str
-    n: int
-    a: float | None
-    b: float | None
-    difference: float | None
-    ci: Interval | None = None
-    p: float | None = None
-    p_adjusted: float | None = None
-    effect: float | None = None
-    detectable: float | None = None
-    samples_needed: int | None = None
-    needed_unit: str = "samples"
-    lost: int = 0
-    gained: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two runs side by side, on so many ``common`` samples that mean the same in both.
-
-    Attributes:
-        left_out: How many were asked in one alone, or changed in clip, references or category.
-        headline: The scorer that says which samples moved.
-        differences: All scorers on all samples, then by category.
-        moved: The samples that moved most, furthest first, with both answers, as JSON objects.
-    """
-
-    first: Run
-    second: Run
-    common: int
-    left_out: dict[str, int]
-    headline: Scorer
-    differences: tuple[Difference, ...]
-    moved: tuple[Row, ...]
-    signatures: dict[str, Signature]
-    correction: Correction
-    notes: tuple[str, ...]
 
 
 def compare_runs(
@@ -100,7 +40,7 @@ def compare_runs(
     judges: Sequence[str] = (),
     clips: int = 10,
     correction: Correction = Correction.HOLM,
-) -> Comparison:
+) -> ComparisonResult:
     """Compare two runs of one benchmark by metrics and judges, or by everything that both have.
 
     ``clips`` is how many of the samples that moved most to show.
@@ -136,7 +76,7 @@ def compare_runs(
         for scorer in shown
         if scorer.dimension in (None, OVERALL)
     }
-    return Comparison(
+    return ComparisonResult(
         one.run,
         other.run,
         len(samples),

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from itertools import combinations
 
 import numpy as np
@@ -25,6 +24,8 @@ from audiocapbench.store import Run
 
 LETTERS = "Models that share a letter"
 """Begins what is said of tests, which only tables with letters need."""
+FEW_SAMPLES, MANY_PAIRS = "few samples", "many pairs"
+"""Why runs are not tested against each other."""
 _MOST_NAMED = 10
 MOST_PAIRS = 1000
 """Above this, a correction for all pairs needs more rounds than anybody would wait for."""
@@ -77,13 +78,6 @@ class PairTest:
     against: bool = False
 
 
-class UntestedReason(StrEnum):
-    """Why runs are not tested against each other."""
-
-    FEW_SAMPLES = "few samples"
-    MANY_PAIRS = "many pairs"
-
-
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """All runs on one group of samples, in the order given.
@@ -99,7 +93,7 @@ class Ranking:
     runs: tuple[Placement, ...] = ()
     pairs: tuple[PairTest, ...] = ()
     common: int = 0
-    untested: UntestedReason | None = None
+    untested: str | None = None
     by_zero: bool = False
     unlettered: bool = False
 
@@ -126,11 +120,10 @@ class RunEntry:
 
     @property
     def dimensions(self) -> dict[str, float]:
-        """Scores of the judge's dimensions, where its overall score ranks."""
         return self.dimensions_of(ALL)
 
     def dimensions_of(self, key: GroupKey) -> dict[str, float]:
-        """The same of one group of samples."""
+        """Scores of the judge's dimensions in a group, where its overall score ranks."""
         own = self.table.dimensions(self.scorer.name) if self.scorer.is_overall else ()
         values = {one.column: self.table.point(one, key).value for one in own}
         return {name: value for name, value in values.items() if value is not None}
@@ -153,6 +146,9 @@ class PublishedEntry:
     dimensions: dict[str, float]
     by_category: dict[str, float]
     metrics: dict[str, float] = field(default_factory=dict)
+
+
+Entry = RunEntry | PublishedEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,35 +187,6 @@ class Board:
         asked, total = self.samples, self.samples + self.missing_clips
         best = self.missing_clips * self.scorer.max_value
         return Interval(low * asked / total, (high * asked + best) / total)
-
-
-@dataclass(frozen=True, slots=True)
-class Leaderboard:
-    """All boards, the largest first, and what is not on them."""
-
-    boards: tuple[Board, ...]
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class LeaderboardQuery:
-    """What a leaderboard is to show.
-
-    Attributes:
-        benchmark: Only runs of this benchmark; trials are shown only where they are named.
-        scorer: What to rank by; by default a judge that most runs of a board have, else the
-            benchmark's own metric, else the metric that most have.
-        all_runs: Whether to show older runs of a model too.
-        runs: Only these.
-    """
-
-    benchmark: str | None = None
-    by_category: bool = False
-    scorer: Scorer | None = None
-    all_runs: bool = False
-    published: bool = False
-    correction: Correction = Correction.HOLM
-    runs: tuple[int, ...] = ()
 
 
 def way_of(run: Run) -> str:
@@ -264,9 +231,9 @@ def board_notes(
 
 
 def _test_notes(overall: Ranking, names: Sequence[str], correction: Correction) -> Iterator[str]:
-    if overall.untested is UntestedReason.FEW_SAMPLES:
+    if overall.untested == FEW_SAMPLES:
         yield "There are too few samples to tell any two models apart."
-    if overall.untested is UntestedReason.MANY_PAIRS:
+    if overall.untested == MANY_PAIRS:
         ranked = sum(one.rank is not None for one in overall.runs)
         yield (
             f"{ranked} runs make more than {MOST_PAIRS:,} pairs and were not tested; "
@@ -328,15 +295,15 @@ def rank_runs(
     for leaving clips out. The correction is over all groups that have enough samples for a test.
     """
     cubes = [_cube(scorer, key, tables) for key in keys]
-    reasons: list[UntestedReason | None] = []
+    reasons: list[str | None] = []
     number = 0
     for cube in cubes:
         pairs = len(cube.order) * (len(cube.order) - 1) // 2
         enough = pairs and len(set(cube.group.clips)) >= fewest_to_test(tests=pairs)
-        reasons.append(None if enough else UntestedReason.FEW_SAMPLES)
+        reasons.append(None if enough else FEW_SAMPLES)
         number += pairs if enough else 0
     if number > MOST_PAIRS:
-        reasons = [reason or UntestedReason.MANY_PAIRS for reason in reasons]
+        reasons = [reason or MANY_PAIRS for reason in reasons]
     rounds = max(SWAPS, _SWAPS_A_PAIR * number)
     tested = [
         _tests(cube, rounds) if reason is None else []
@@ -435,13 +402,13 @@ def _corrected(pairs: Sequence[PairTest], correction: Correction) -> list[PairTe
     return adjusted
 
 
-def _placed(cube: _Cube, pairs: tuple[PairTest, ...], reason: UntestedReason | None) -> Ranking:
+def _placed(cube: _Cube, pairs: tuple[PairTest, ...], reason: str | None) -> Ranking:
     order = cube.order
     at = {place: number for number, place in enumerate(order)}
     better = [(at[one.first], at[one.second]) for one in pairs if one.different]
     apart = [(at[one.first], at[one.second]) for one in pairs if one.p_value is None]
     ranks: Sequence[RankInterval | None] = rank_intervals(len(order), better)
-    if reason is UntestedReason.MANY_PAIRS:
+    if reason == MANY_PAIRS:
         ranks = [None] * len(order)
     groups = tied_groups(len(order), [*better, *apart]) if pairs else []
     placements = [Placement(one) for one in cube.estimates]

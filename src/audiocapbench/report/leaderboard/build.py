@@ -7,7 +7,7 @@ of their own: marked, without interval, in no test.
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -22,8 +22,6 @@ from audiocapbench.metrics import find_metric
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.report.leaderboard.board import (
     Board,
-    Leaderboard,
-    LeaderboardQuery,
     PublishedEntry,
     Ranking,
     RunEntry,
@@ -31,6 +29,7 @@ from audiocapbench.report.leaderboard.board import (
     rank_runs,
     way_of,
 )
+from audiocapbench.report.leaderboard.tables import LeaderboardResult
 from audiocapbench.scores.compute import ALL, category
 from audiocapbench.scores.estimate import Scorer, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
@@ -51,33 +50,49 @@ def ranking_scorer(metric: str | None, judge: str | None) -> Scorer | None:
     return Scorer(judge, OVERALL) if judge is not None else None
 
 
-def build_leaderboard(store: Store, query: LeaderboardQuery) -> Leaderboard:
-    """Put the runs of a store on boards.
+def build_leaderboard(
+    store: Store,
+    *,
+    benchmark: str | None = None,
+    scorer: Scorer | None = None,
+    by_category: bool = False,
+    all_runs: bool = False,
+    published: bool = False,
+    correction: Correction = Correction.HOLM,
+    runs: Sequence[int] = (),
+) -> LeaderboardResult:
+    """Put the runs of a store, or only some, on boards; trials where their benchmark is named.
+
+    They are ranked by a scorer, or as ``default_scorer`` says; ``all_runs`` shows older runs of a
+    model too.
 
     Raises:
         ReportError: There is no run to show, or none with the score to rank by.
     """
     notes: list[str] = []
-    runs = _runs(store, query, notes)
-    results = published_results(query.benchmark or AUDIOCAPBENCH) if query.published else None
-    if not runs and results is None:
-        of = f" of {query.benchmark}" if query.benchmark else ""
+    shown = [store.run(number) for number in runs] or _runs(store, benchmark, all_runs, notes)
+    results = published_results(benchmark or AUDIOCAPBENCH) if published else None
+    if not shown and results is None:
+        of = f" of {benchmark}" if benchmark else ""
         advice = f"'audiocapbench runs{store.option}' lists them."
         raise ReportError(" ".join([f"{store.name} has no run{of};", advice, *notes]))
     reader = TableReader(store)
     groups: dict[tuple[str, str, frozenset[str]], list[RunTable]] = {}
-    for run in runs:
+    for run in shown:
         key = (run.benchmark, run.dataset, frozenset(run.sample_ids))
         groups.setdefault(key, []).append(reader.read(run))
     tables = [one for group in groups.values() for one in group]
-    unknown = sorted({name for one in tables for name in one.unknown_metrics})
-    notes += map(without_plugin, unknown)
-    boards = [board for group in groups.values() for board in _boards(group, query, notes)]
-    scorer = query.scorer
+    notes += map(without_plugin, sorted({name for one in tables for name in one.unknown_metrics}))
+    make = partial(make_board, by_category=by_category, correction=correction)
+    boards = [
+        make(group, own, signature)
+        for same in groups.values()
+        for group, own, signature in _comparable(same, scorer, notes)
+    ]
     printed = results is not None and (scorer is None or _is_published(scorer, results))
     if not boards and not printed:
         name = scorer.name if scorer is not None else "any metric or judge"
-        there = ", and the published results have none" if query.published else ""
+        there = ", and the published results have none" if published else ""
         judge = scorer.judge if scorer is not None else None
         why = None if judge is None else unknown_judge(tables, judge)
         advice = f". {notes[-1] if notes else ''}" if why is None else why
@@ -89,22 +104,20 @@ def build_leaderboard(store: Store, query: LeaderboardQuery) -> Leaderboard:
             f"{len(boards)} boards: runs on different samples, or with scores made in different "
             "ways, cannot be ranked together."
         )
-    if query.published:
-        boards = _with_published(boards, query, notes)
-    return Leaderboard(tuple(boards), tuple(notes))
+    if published:
+        boards = _with_published(boards, results, scorer, notes, by_category=by_category)
+    return LeaderboardResult(tuple(boards), tuple(notes))
 
 
-def _runs(store: Store, query: LeaderboardQuery, notes: list[str]) -> list[Run]:
+def _runs(store: Store, benchmark: str | None, all_runs: bool, notes: list[str]) -> list[Run]:
     """The newest run of each model by way of asking and set of samples, or all of them."""
-    if query.runs:
-        return [store.run(number) for number in query.runs]
-    lines = [one for one in store.runs() if query.benchmark in (None, one.benchmark)]
-    shown = [one for one in lines if query.benchmark is not None or not one.is_trial]
+    lines = [one for one in store.runs() if benchmark in (None, one.benchmark)]
+    shown = [one for one in lines if benchmark is not None or not one.is_trial]
     if trials := len(lines) - len(shown):
         are = "run of a trial is" if trials == 1 else "runs of trials are"
         notes.append(f"{trials} {are} not shown; --benchmark names what to show.")
     runs = [store.run(line.id) for line in shown]
-    if query.all_runs:
+    if all_runs:
         return runs
     keys = [
         (run.benchmark, run.dataset, run.model, way_of(run), frozenset(run.sample_ids))
@@ -120,28 +133,28 @@ def _runs(store: Store, query: LeaderboardQuery, notes: list[str]) -> list[Run]:
     return list(newest.values())
 
 
-def _boards(group: Sequence[RunTable], query: LeaderboardQuery, notes: list[str]) -> list[Board]:
-    """A board for each way in which scores were made; runs without answers stand on all."""
+def _comparable(
+    group: Sequence[RunTable], wanted: Scorer | None, notes: list[str]
+) -> Iterator[tuple[list[RunTable], Scorer, Signature]]:
+    """Runs for each way in which scores were made; runs without answers are among all."""
     hopeless = [one for one in group if one.has_no_answers]
     scored = [one for one in group if not one.has_no_answers]
     counts = Counter(one for table in scored for one in table.scorers if table.signature(one))
-    scorer = query.scorer or default_scorer(counts, len(scored), group[0].traits.headline)
-    by_signature: dict[Signature, list[RunTable]] = {}
+    headline = group[0].traits.headline
+    scorer = wanted or default_scorer(counts, len(scored), headline)
+    ways: dict[tuple[Scorer, Signature], list[RunTable]] = {}
     for one in scored:
-        signature = one.signature(scorer) if scorer else UNSIGNED
-        if signature:
-            by_signature.setdefault(signature, []).append(one)
+        if scorer and (signature := one.signature(scorer)):
+            ways.setdefault((scorer, signature), []).append(one)
         else:
             notes.append(why_unscored(one, scorer))
     if not scored:
-        scorer = scorer or Scorer(group[0].traits.headline)
+        scorer = scorer or Scorer(headline)
         # A judge that nobody has may be a slip of the pen; metrics were looked up.
         if scorer.dimension is None:
-            by_signature[UNSIGNED] = []
-    if scorer is None:
-        return []
-    make = partial(make_board, by_category=query.by_category, correction=query.correction)
-    return [make([*runs, *hopeless], scorer, one) for one, runs in by_signature.items()]
+            ways[scorer, UNSIGNED] = []
+    for (by, signature), runs in ways.items():
+        yield [*runs, *hopeless], by, signature
 
 
 def default_scorer(counts: Mapping[Scorer, int], runs: int, headline: str) -> Scorer | None:
@@ -204,14 +217,19 @@ def make_board(
 
 
 def _with_published(
-    boards: Sequence[Board], query: LeaderboardQuery, notes: list[str]
+    boards: Sequence[Board],
+    results: PublishedResults | None,
+    wanted: Scorer | None,
+    notes: list[str],
+    *,
+    by_category: bool,
 ) -> list[Board]:
     """Boards with the published rows that belong to them, and other rows on one of their own."""
     shown, mixed = [], False
     for board in boards:
-        results, scorer, placed = published_results(board.benchmark), board.scorer, board
-        alike = results is not None and _is_published(scorer, results)
-        if results is None:
+        own, scorer, placed = published_results(board.benchmark), board.scorer, board
+        alike = own is not None and _is_published(scorer, own)
+        if own is None:
             notes.append(
                 f"'audiocapbench mecat standings' shows the published models of {board.benchmark}."
                 if base_name(board.benchmark) in TRAITS
@@ -219,50 +237,48 @@ def _with_published(
             )
         # Published scores stand among a board's where they are of the same kind, and about every
         # sample of the benchmark, but for clips that were not there.
-        elif alike and board.samples + board.missing_clips == results.total:
-            placed, mixed = _among(board, results, by_category=query.by_category), True
+        elif alike and board.samples + board.missing_clips == own.total:
+            rows = _entries(own, scorer, by_category=by_category)
+            said = [*board.notes, _source(own, scorer, "Rows", ", and are part of no test")]
+            if board.missing_clips:
+                said.append(
+                    f"The published rows are about {own.total:,} samples; {board.missing_clips:,} "
+                    "of them were not there for the runs: 'worst–best' is what they could make of "
+                    "a score."
+                )
+            placed, mixed = replace(board, published=rows, notes=tuple(said)), True
         elif scorer.dimension is None and alike:
             notes.append(
-                f"The published rows are about {results.total:,} samples, the runs about "
+                f"The published rows are about {own.total:,} samples, the runs about "
                 f"{board.samples:,}: their scores are not comparable and stand apart."
             )
         elif scorer.dimension is None:
             notes.append(f"The published results have no {scorer.name}.")
         shown.append(placed)
-    results = published_results(query.benchmark or AUDIOCAPBENCH)
+    if results is None:
+        return shown
     # Beside totals of corpora alone, scores of a single corpus would say nothing.
     single = [one for one in boards if not (one.entries and one.entries[0].table.aggregation)]
-    if results is not None and not mixed and (single or not boards):
-        wanted = [one.scorer for one in boards if one.benchmark == results.benchmark]
-        wanted = wanted if query.scorer is None else [query.scorer]
-        printed = [one for one in wanted if one.judge is None and _is_published(one, results)]
-        if printed or query.scorer is None or query.scorer.judge is not None:
+    if not mixed and (single or not boards):
+        ranked = [one.scorer for one in boards if one.benchmark == results.benchmark]
+        ranked = ranked if wanted is None else [wanted]
+        printed = [one for one in ranked if one.judge is None and _is_published(one, results)]
+        if printed or wanted is None or wanted.judge is not None:
             # Another judge's name above the published judge's scores would be untrue.
             scorer = next(iter(printed), Scorer(results.judge, OVERALL))
-            rows = _entries(results, scorer, by_category=query.by_category)
+            rows = _entries(results, scorer, by_category=by_category)
             about = (results.benchmark, scorer, results.total, dict(results.counts))
             note = f"Not run here, and part of no test. Source: {results.source}."
             shown.append(Board(*about, published=rows, notes=(note,)))
-    if (mixed or len(shown) > len(boards)) and results is not None and results.misfits:
+    if (mixed or len(shown) > len(boards)) and results.misfits:
         page = f"docs/benchmarks/{results.benchmark}.md"
         notes.append(f"Some statements of the paper do not fit its tables; {page} lists them.")
     return shown
 
 
-def _among(board: Board, results: PublishedResults, *, by_category: bool) -> Board:
-    judge = f"were judged by {results.judge}, " if board.scorer.judge is not None else ""
-    notes = [
-        *board.notes,
-        f"Rows marked 'published' {judge}were not run here, and are part of no test. Source: "
-        f"{results.source}.",
-    ]
-    if board.missing_clips:
-        notes.append(
-            f"The published rows are about {results.total:,} samples; {board.missing_clips:,} of "
-            "them were not there for the runs: 'worst–best' is what they could make of a score."
-        )
-    entries = _entries(results, board.scorer, by_category=by_category)
-    return replace(board, published=entries, notes=tuple(notes))
+def _source(results: PublishedResults, scorer: Scorer, what: str, more: str = "") -> str:
+    judged = f"were judged by {results.judge}, " if scorer.judge is not None else ""
+    return f"{what} marked 'published' {judged}were not run here{more}. Source: {results.source}."
 
 
 def published_beside(
@@ -274,8 +290,7 @@ def published_beside(
         return (), [f"There are no published results of {benchmark} in this package."]
     if not _is_published(headline, results):
         return (), [f"The published models are not shown: they have no score of {headline.label}."]
-    judged = f"were judged by {results.judge}, " if headline.judge is not None else ""
-    notes = [f"Models marked 'published' {judged}were not run here. Source: {results.source}."]
+    notes = [_source(results, headline, "Models")]
     if samples != results.total:
         notes.append(
             f"The published scores are about {results.total:,} samples, the runs about "

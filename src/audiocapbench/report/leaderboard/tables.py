@@ -1,25 +1,31 @@
-"""A leaderboard as tables for people, as rows of CSV and Parquet, and as one JSON object."""
+"""A leaderboard as tables for people and of the paper, as rows for programs, and as JSON."""
 
-from dataclasses import asdict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict, dataclass
+from statistics import mean
 from typing import Any
 
+from audiocapbench.benchmarks.published_results import published_results
+from audiocapbench.data import Sample
+from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.leaderboard.board import (
+    FEW_SAMPLES,
+    LETTERS,
     Board,
-    Leaderboard,
+    Entry,
     PairTest,
     Placement,
     PublishedEntry,
     Ranking,
     RunEntry,
-    UntestedReason,
 )
 from audiocapbench.scores.compute import ALL
 from audiocapbench.scores.compute import category as in_category
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, ROUNDS, SEED
 from audiocapbench.stats.power import ALPHA
-from audiocapbench.table import Column, Row, Table, dollars, signature_notes
+from audiocapbench.table import Column, Findings, Result, Row, Table, dollars, signature_notes
 
 PUBLISHED = "published, not run here"
 _COLUMNS = (
@@ -28,29 +34,99 @@ _COLUMNS = (
     "cost_usd judge_cost_usd latency_s"
 ).split()
 _ALL = "all"
+_METRICS = ("meteor", "bleu_4", "rouge_l")
+_WHO = (Column("rank"), Column("model", align="left"), Column("run"))
 _TEST = ("difference", "p", "p_adjusted", "p_common", "against_order")
 
 
-def board_tables(leaderboard: Leaderboard) -> list[Table]:
-    """A table for each board, and one by category where that was asked for."""
-    tables = []
-    for board in leaderboard.boards:
-        tables.append(_overall(board))
-        if any(one.by_category for one in in_order(board)):
-            tables.append(_by_category(board))
-    return tables
+@dataclass(frozen=True, repr=False)
+class LeaderboardResult(Result):
+    """Runs in order, with the ranks that the data allow: all boards, the largest first.
+
+    ``notes`` say what is not on them.
+    """
+
+    boards: tuple[Board, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def leaderboard(self) -> "LeaderboardResult":
+        """The same, as earlier versions had it."""
+        return self
+
+    def tables(self) -> list[Table]:
+        """A table for each board, and one by category where that was asked for."""
+        tables = []
+        for board in self.boards:
+            tables.append(_overall(board))
+            if any(one.by_category for one in in_order(board)):
+                tables.append(_by_category(board))
+        return tables
+
+    def table(self, number: int, columns: Sequence[str] = ()) -> Findings:
+        """Table 1, 2 or 3 of AudioCapBench's paper, for each board, with the paper's columns or
+        those that are named."""
+        if number not in _PAPER:
+            raise ReportError(f"there is no table {number}; the paper has tables 1, 2 and 3")
+        tables = [_PAPER[number](board, columns) for board in self.boards]
+        rows = [row for one in tables for row in one.rows]
+        return Findings(tables, {"tables": rows, "notes": list(self.notes)}, rows)
+
+    def records(self) -> list[Row]:
+        """A row for each model and each of its categories, with all dimensions and metrics."""
+        rows: list[Row] = []
+        for number, board in enumerate(self.boards, 1):
+            models: list[Entry] = [*board.entries, *board.published]
+            rows += [
+                {"board": number, **record(board, one, name)}
+                for one in models
+                for name in (_ALL, *one.by_category)
+            ]
+        names = dict.fromkeys([*_COLUMNS, *(name for row in rows for name in row)])
+        return [dict.fromkeys(names) | row for row in rows]
+
+    def tests(self) -> list[Row]:
+        """A row for each test between two runs; ``difference`` is ``model`` less the other."""
+        rows: list[Row] = []
+        for number, board in enumerate(self.boards, 1):
+            for name, ranking in [(_ALL, board.overall), *board.parts.items()]:
+                for pair in ranking.pairs:
+                    one, other = (board.entries[at].run for at in (pair.first, pair.second))
+                    test = _test(board, pair)
+                    rows.append(
+                        {"board": number, **_head(board), "category": name}
+                        | {"model": one.model, "run": one.id, "ranked_by": _ranked_by(ranking)}
+                        | {"scored": pair.n, "other_model": other.model, "other_run": other.id}
+                        | {name: test[name] for name in _TEST}
+                    )
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``audiocapbench leaderboard --json`` prints it."""
+        return {
+            "boards": [_board_document(board) for board in self.boards],
+            "notes": list(self.notes),
+            "made_by": {
+                "interval": METHODS,
+                "rounds": ROUNDS,
+                "seed": SEED,
+                "test": "paired permutation",
+                "correction": ", ".join(sorted({str(one.correction) for one in self.boards})),
+                "alpha": ALPHA,
+            },
+        }
 
 
-def shown_name(one: RunEntry | PublishedEntry, board: Board) -> str:
+def shown_name(one: Entry, board: Board) -> str:
     """A model's name; a published one is marked where it stands among runs."""
     if isinstance(one, RunEntry):
         return one.label
     return f"{one.model} (published)" if board.entries else one.model
 
 
-def in_order(board: Board) -> list[RunEntry | PublishedEntry]:
+def in_order(board: Board) -> list[Entry]:
     """Runs in their order, each published row above the first run that it beats."""
-    rows: list[RunEntry | PublishedEntry] = []
+    rows: list[Entry] = []
     waiting = list(board.published)
     for entry in board.entries:
         score = -board.scorer.sort_key(entry.overall.estimate)[1]
@@ -146,29 +222,14 @@ def _by_category(board: Board) -> Table:
     too_few = [
         name
         for name, one in parts
-        if one.untested is UntestedReason.FEW_SAMPLES
-        or board.categories[name] < FEWEST_FOR_INTERVAL
+        if one.untested == FEW_SAMPLES or board.categories[name] < FEWEST_FOR_INTERVAL
     ]
     if too_few:
         notes.append(f"Too few samples to tell any two models apart in {', '.join(too_few)}.")
     return Table(f"{_title(board)}, by category", rows, columns, notes)
 
 
-def records(leaderboard: Leaderboard) -> list[Row]:
-    """A row for each model and each of its categories, with all dimensions and metrics."""
-    rows: list[Row] = []
-    for number, board in enumerate(leaderboard.boards, 1):
-        models: list[RunEntry | PublishedEntry] = [*board.entries, *board.published]
-        rows += [
-            {"board": number, **record(board, one, name)}
-            for one in models
-            for name in (_ALL, *one.by_category)
-        ]
-    names = dict.fromkeys([*_COLUMNS, *(name for row in rows for name in row)])
-    return [dict.fromkeys(names) | row for row in rows]
-
-
-def record(board: Board, one: RunEntry | PublishedEntry, name: str = _ALL) -> Row:
+def record(board: Board, one: Entry, name: str = _ALL) -> Row:
     """What is known of a model on everything, or on a category: only the columns that it has."""
     head = _head(board) | {"category": name}
     if isinstance(one, PublishedEntry):
@@ -205,23 +266,6 @@ def record(board: Board, one: RunEntry | PublishedEntry, name: str = _ALL) -> Ro
     return row
 
 
-def pair_records(leaderboard: Leaderboard) -> list[Row]:
-    """A row for each test between two runs; ``difference`` is ``model`` less ``other_model``."""
-    rows: list[Row] = []
-    for number, board in enumerate(leaderboard.boards, 1):
-        for name, ranking in [(_ALL, board.overall), *board.parts.items()]:
-            for pair in ranking.pairs:
-                first, second = (board.entries[place].run for place in (pair.first, pair.second))
-                test = _test(board, pair)
-                rows.append(
-                    {"board": number, **_head(board), "category": name}
-                    | {"model": first.model, "run": first.id, "ranked_by": _ranked_by(ranking)}
-                    | {"scored": pair.n, "other_model": second.model, "other_run": second.id}
-                    | {name: test[name] for name in _TEST}
-                )
-    return rows
-
-
 def _head(board: Board) -> Row:
     return {
         "benchmark": board.benchmark,
@@ -234,23 +278,6 @@ def _head(board: Board) -> Row:
 
 def _ranked_by(ranking: Ranking) -> str:
     return "as_zero" if ranking.by_zero else "score"
-
-
-def document(leaderboard: Leaderboard) -> dict[str, Any]:
-    """The leaderboard as a JSON object."""
-    corrections = {str(board.correction) for board in leaderboard.boards}
-    return {
-        "boards": [_board_document(board) for board in leaderboard.boards],
-        "notes": list(leaderboard.notes),
-        "made_by": {
-            "interval": METHODS,
-            "rounds": ROUNDS,
-            "seed": SEED,
-            "test": "paired permutation",
-            "correction": ", ".join(sorted(corrections)),
-            "alpha": ALPHA,
-        },
-    }
 
 
 def _board_document(board: Board) -> dict[str, Any]:
@@ -317,3 +344,127 @@ def _test(board: Board, pair: PairTest) -> Row:
         "tested": pair.p_value is not None,
         "against_order": pair.against,
     }
+
+
+def _paper_results(board: Board, wanted: Sequence[str]) -> Table:
+    form, entries = f".{board.scorer.digits}f", in_order(board)
+    dimensions = dict.fromkeys(name for one in entries for name in one.dimensions)
+    # The paper's metrics where anybody has them, then the runs' others; not what ranks.
+    own_metrics = [one.name for run in board.entries for one in run.table.scorers if not one.judge]
+    has = {*own_metrics, *(name for one in board.published for name in one.metrics)}
+    known = dict.fromkeys([*_METRICS, *own_metrics])
+    metrics = [one for one in known if one in has and one != board.scorer.column]
+    columns = [
+        *_WHO,
+        *(Column(name, name, ".2f", importance=5, marks=True) for name in dimensions),
+        Column(board.scorer.column, board.scorer.column, form, marks=True),
+        *(Column(name, form=form, importance=3) for name in ("low", "high", "worst", "best")),
+        *(Column(name, name, ".3f", importance=4, marks=True) for name in metrics),
+        Column("scored", importance=2),
+    ]
+    left_out = {"run", *metrics} - set(_METRICS)
+    if not board.entries:
+        left_out |= {"low", "high", "scored"}
+    if all(board.bounds(one) is None for one in board.entries):
+        left_out |= {"worst", "best"}
+    rows = [_paper_row(board, one) for one in entries]
+    return _paper_table(board, 1, columns, rows, wanted, left_out)
+
+
+def _paper_categories(board: Board, wanted: Sequence[str]) -> Table:
+    form, overall = f".{board.scorer.digits}f", board.scorer.column
+    columns = [
+        *_WHO,
+        *(Column(name, name, form, marks=True) for name in board.categories),
+        Column(overall, overall, form, marks=True),
+        Column("scored"),
+    ]
+    rows = []
+    for one in in_order(board):
+        parts: Row = dict.fromkeys(board.categories)
+        if isinstance(one, PublishedEntry):
+            parts |= one.by_category
+        else:
+            for name in parts:
+                parts[name] = one.table.point(board.scorer, in_category(name)).value
+        rows.append(_paper_row(board, one) | parts)
+    left_out = {"rank", "run", overall} | (set() if board.entries else {"scored"})
+    return _paper_table(board, 2, columns, rows, wanted, left_out)
+
+
+def _paper_row(board: Board, one: Entry) -> Row:
+    """Who it is, and how it ranks; runs have no places among published rows, as no test says it."""
+    row = record(board, one) | {"model": shown_name(one, board)}
+    row[board.scorer.column] = row["score"]
+    if isinstance(one, PublishedEntry):
+        return row | {"rank": one.printed_rank, "scored": board.samples + board.missing_clips}
+    worst, best = board.bounds(one) or (None, None)
+    rank = None if board.published else one.overall.rank
+    return row | {"rank": rank, "worst": worst, "best": best}
+
+
+def _paper_composition(board: Board, wanted: Sequence[str]) -> Table:
+    """What the data are made of, source by source; without runs, as published."""
+    groups: dict[tuple[str, str], list[Sample]] = {}
+    for sample in board.entries[0].table.samples if board.entries else ():
+        source = str(sample.details.get("source") or "–")
+        groups.setdefault((sample.category, source), []).append(sample)
+    rows: list[Row] = []
+    for (kind, source), samples in groups.items():
+        tables = [entry.table for entry in board.entries]
+        replies = (
+            one.outcomes[sample.id].reply
+            for one in tables
+            for sample in samples
+            if sample.id in one.outcomes
+        )
+        lengths = [len(reply.text) for reply in replies if reply.text]
+        captions = mean(len(sample.references[0]) for sample in samples)
+        rows.append({"category": kind, "source": source, "samples": len(samples)})
+        rows[-1] |= {"caption_chars": captions, "answer_chars": mean(lengths) if lengths else None}
+    results = None if board.entries else published_results(board.benchmark)
+    rows += [{**row, "answer_chars": None} for row in (results.composition if results else ())]
+    total = {"category": "total", "source": "", "samples": board.samples}
+    rows.append(total | dict.fromkeys(("caption_chars", "answer_chars")))
+    chars = [Column(name, name, ".0f") for name in ("caption_chars", "answer_chars")]
+    columns = [*map(Column, ("category", "source", "samples")), *chars]
+    return _paper_table(board, 3, columns, rows, wanted, () if board.entries else ("answer_chars",))
+
+
+def _paper_table(
+    board: Board,
+    number: int,
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    wanted: Sequence[str],
+    left_out: Collection[str],
+) -> Table:
+    """The columns that are wanted, or all but some."""
+    known = {one.name: one for one in columns}
+    names = wanted or [name for name in known if name not in left_out]
+    for name in names:
+        if name not in known:
+            raise ReportError(f"there is no column {name!r}; there are {', '.join(known)}")
+    title = f"{board.benchmark}, table {number}"
+    notes = ["caption_chars: mean length of first captions; answer_chars: of all models' answers."]
+    if number != 3:
+        by = f"judged by {board.scorer.judge}" if board.scorer.judge else f"by {board.scorer.name}"
+        title += f", {by}, {board.samples:,} samples"
+        notes = [one for one in board.notes if not one.startswith(LETTERS)]
+        # Of what ranks, and of the metrics that are shown.
+        signatures = {str(board.signature)} | {
+            str(entry.table.signature(one))
+            for entry in board.entries
+            for one in entry.table.scorers
+            if not one.judge and one.name in names
+        }
+        notes += signature_notes(sorted(signatures))
+    chosen = [{"table": title, **{name: row.get(name) for name in names}} for row in rows]
+    return Table(title, chosen, [known[name] for name in names], notes)
+
+
+_PAPER: dict[int, Callable[[Board, Sequence[str]], Table]] = {
+    1: _paper_results,
+    2: _paper_categories,
+    3: _paper_composition,
+}

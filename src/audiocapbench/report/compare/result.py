@@ -1,16 +1,19 @@
-"""A comparison of two runs as tables for people, as records for programs, and as a gate for CI."""
+"""A comparison of two runs: tables for people, records for programs, and a gate for CI."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.judges.aggregation import OVERALL
-from audiocapbench.report.compare.compute import ALL, Comparison, Difference
-from audiocapbench.scores.estimate import counted
-from audiocapbench.stats import FEWEST_FOR_INTERVAL
+from audiocapbench.scores.estimate import Scorer, counted
+from audiocapbench.signature import Signature
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval
+from audiocapbench.stats.multiple import Correction
 from audiocapbench.stats.power import ALPHA, POWER
-from audiocapbench.table import Column, Row, Table, shown, signature_notes
+from audiocapbench.store import Run
+from audiocapbench.table import Column, Result, Row, Table, shown, signature_notes
 
+ALL = "all"
 LONGEST, LONGEST_IN_A_FILE = 600, 200
 """Characters of an answer on a terminal, which wraps it, and in a table of a page."""
 
@@ -20,13 +23,112 @@ _COLUMNS = (
 ).split()
 
 
-def comparison_tables(comparison: Comparison, longest: int = LONGEST) -> list[Table]:
-    """Differences on all samples and by category, and what moved; answers are cut at a length."""
-    found = [_differences(comparison), _by_category(comparison), _moved(comparison, longest)]
-    return [one for one in found if one.rows]
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One scorer on all common samples, or on those of a category.
+
+    Attributes:
+        n: Samples that both runs have a score for.
+        difference: Second less first.
+        ci: 95 %, of paired samples; it and the p-value are None for too few samples.
+        p: Two-sided, by paired permutation.
+        p_adjusted: Corrected over all scorers, or over all scorers and categories; None where so
+            few samples could show nothing.
+        effect: The difference in standard deviations of the samples' differences.
+        detectable: The smallest true difference that these samples show in four of five cases.
+        samples_needed: What it would take to see the difference that was found.
+        needed_unit: Clips are drawn and swapped where some have several samples.
+        lost: Samples that only the first run has a score for, and ``gained`` only the second.
+    """
+
+    scorer: Scorer
+    category: str
+    n: int
+    a: float | None
+    b: float | None
+    difference: float | None
+    ci: Interval | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+    effect: float | None = None
+    detectable: float | None = None
+    samples_needed: int | None = None
+    needed_unit: str = "samples"
+    lost: int = 0
+    gained: int = 0
 
 
-def notes(comparison: Comparison) -> tuple[str, ...]:
+@dataclass(frozen=True, repr=False)
+class ComparisonResult(Result):
+    """Two runs side by side, on so many ``common`` samples that mean the same in both.
+
+    Attributes:
+        left_out: How many were asked in one alone, or changed in clip, references or category.
+        headline: The scorer that says which samples moved.
+        differences: All scorers on all samples, then by category.
+        moved: The samples that moved most, furthest first, with both answers, as JSON objects.
+        longest: How many characters of an answer to show.
+    """
+
+    first: Run
+    second: Run
+    common: int
+    left_out: dict[str, int]
+    headline: Scorer
+    differences: tuple[Difference, ...]
+    moved: tuple[Row, ...]
+    signatures: dict[str, Signature]
+    correction: Correction
+    notes: tuple[str, ...]
+    longest: int = LONGEST
+
+    @property
+    def comparison(self) -> "ComparisonResult":
+        """The same, as earlier versions had it."""
+        return self
+
+    def tables(self) -> list[Table]:
+        """Differences with their intervals and p-values, and the clips that moved most."""
+        tables = [_differences(self), _by_category(self), _moved(self)]
+        return [one for one in tables if one.rows]
+
+    def records(self) -> list[Row]:
+        """A row for each scorer on all samples and on each category; unrounded."""
+        one, other = self.first, self.second
+        runs: Row = {"benchmark": one.benchmark, "run_a": one.id, "run_b": other.id}
+        runs |= {"model_a": one.model, "model_b": other.model}
+        runs["correction"] = str(self.correction)
+        rows: list[Row] = []
+        for row in map(_document, self.differences):
+            low, high = row["ci"] or (None, None)
+            ends = {"score_a": row["a"], "score_b": row["b"], "low": low, "high": high}
+            whole = {**runs, **row, **ends}
+            rows.append({name: whole[name] for name in _COLUMNS})
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``audiocapbench compare --json`` prints it."""
+        return {
+            "benchmark": self.first.benchmark,
+            "a": {"run": self.first.id, "model": self.first.model},
+            "b": {"run": self.second.id, "model": self.second.model},
+            "common": self.common,
+            **self.left_out,
+            "headline": self.headline.label,
+            "differences": [_document(one) for one in self.differences],
+            "moved": list(self.moved),
+            "signatures": {name: str(one) for name, one in self.signatures.items()},
+            "correction": str(self.correction),
+            "notes": list(self.notes),
+        }
+
+
+def _document(one: Difference) -> dict[str, Any]:
+    row = asdict(one) | {"scorer": one.scorer.label, "ci": list(one.ci) if one.ci else None}
+    return {name: value for name, value in row.items() if name not in ("lost", "gained")}
+
+
+def _notes(comparison: ComparisonResult) -> list[str]:
     """What a reader must know: what the test found, the samples, and what they could show."""
     headline = comparison.differences[0]
     scored = f"{headline.n:,} of them with {headline.scorer.label}"
@@ -55,10 +157,10 @@ def notes(comparison: Comparison) -> tuple[str, ...]:
             "visible: the smallest difference that so many samples could show."
         )
     said += comparison.notes
-    return (*said, *signature_notes(comparison.signatures.values()))
+    return said + signature_notes(comparison.signatures.values())
 
 
-def _verdict(comparison: Comparison) -> str:
+def _verdict(comparison: ComparisonResult) -> str:
     """Whether the difference is real, by the first scorer."""
     one = comparison.differences[0]
     if one.p_adjusted is None or one.difference is None:
@@ -70,48 +172,11 @@ def _verdict(comparison: Comparison) -> str:
     return f"{one.scorer.label}: {found} ({by} {shown(one.p_adjusted, 'p')})."
 
 
-def records(comparison: Comparison) -> list[Row]:
-    """A row for each scorer on all samples and on each category; unrounded."""
-    one, other = comparison.first, comparison.second
-    runs: Row = {"benchmark": one.benchmark, "run_a": one.id, "run_b": other.id}
-    runs |= {"model_a": one.model, "model_b": other.model}
-    runs["correction"] = str(comparison.correction)
-    rows: list[Row] = []
-    for row in map(_document, comparison.differences):
-        low, high = row["ci"] or (None, None)
-        ends = {"score_a": row["a"], "score_b": row["b"], "low": low, "high": high}
-        whole = {**runs, **row, **ends}
-        rows.append({name: whole[name] for name in _COLUMNS})
-    return rows
-
-
-def document(comparison: Comparison) -> dict[str, Any]:
-    """The comparison as a JSON object."""
-    return {
-        "benchmark": comparison.first.benchmark,
-        "a": {"run": comparison.first.id, "model": comparison.first.model},
-        "b": {"run": comparison.second.id, "model": comparison.second.model},
-        "common": comparison.common,
-        **comparison.left_out,
-        "headline": comparison.headline.label,
-        "differences": [_document(one) for one in comparison.differences],
-        "moved": list(comparison.moved),
-        "signatures": {name: str(one) for name, one in comparison.signatures.items()},
-        "correction": str(comparison.correction),
-        "notes": list(comparison.notes),
-    }
-
-
-def _document(one: Difference) -> dict[str, Any]:
-    row = asdict(one) | {"scorer": one.scorer.label, "ci": list(one.ci) if one.ci else None}
-    return {name: value for name, value in row.items() if name not in ("lost", "gained")}
-
-
-def _corrected(comparison: Comparison) -> str:
+def _corrected(comparison: ComparisonResult) -> str:
     return f"p ({comparison.correction.words.partition(' ')[0]})"
 
 
-def _differences(comparison: Comparison) -> Table:
+def _differences(comparison: ComparisonResult) -> Table:
     number, signed = ":.{digits}f}", ":+.{digits}f}"
     columns = [
         Column("scorer", "score"),
@@ -132,10 +197,10 @@ def _differences(comparison: Comparison) -> Table:
             rows.append(_document(one) | {"low": low, "high": high, "digits": one.scorer.digits})
     first, second = comparison.first, comparison.second
     sides = f"A = run {first.id} ({first.model}) to B = run {second.id} ({second.model})"
-    return Table(f"{sides}: B less A", rows, columns, notes(comparison))
+    return Table(f"{sides}: B less A", rows, columns, _notes(comparison))
 
 
-def _by_category(comparison: Comparison) -> Table:
+def _by_category(comparison: ComparisonResult) -> Table:
     """Scorers down, categories across: there are too many rows to read one below the other."""
     parts = [one for one in comparison.differences if one.category != ALL]
     counts: dict[str, int] = {}
@@ -159,8 +224,8 @@ def _by_category(comparison: Comparison) -> Table:
     return Table(title, list(rows.values()), columns, [note] * (tested > 0))
 
 
-def _moved(comparison: Comparison, longest: int) -> Table:
-    form = f".{comparison.headline.digits}f"
+def _moved(comparison: ComparisonResult) -> Table:
+    form, longest = f".{comparison.headline.digits}f", comparison.longest
     rows: list[Row] = []
     for one in comparison.moved:
         answers = []
@@ -180,7 +245,7 @@ def _moved(comparison: Comparison, longest: int) -> Table:
     return Table(f"Moved most in {comparison.headline.label}", rows, columns)
 
 
-def worse(comparison: Comparison, name: str) -> tuple[bool, str]:
+def worse(comparison: ComparisonResult, name: str) -> tuple[bool, str]:
     """Whether the second run is worse by a metric, or a judge's overall score; and the words.
 
     Scores are compared where both runs have one; that one fails more often is a test of its own.
