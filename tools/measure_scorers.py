@@ -63,7 +63,7 @@ class Row(NamedTuple):
 
     def __str__(self) -> str:
         human, main = self.human, self.main
-        kinds = [_short(human.by_type[kind]) for kind in ("HC", "HI", "HM", "MM")]
+        kinds = [_short(human.groups["type"][kind]) for kind in ("HC", "HI", "HM", "MM")]
         f1 = main.whole["f1"].value
         cells = [
             f"`{human.scorer}`",

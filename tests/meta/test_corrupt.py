@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
-from audiocapbench.meta.corrupt.balance import CaptionEvidence, choose, placed
+from audiocapbench.meta.corrupt.balance import choose, differences, placed
 from audiocapbench.meta.corrupt.captions import (
     CaptionSet,
     CorruptedPair,
@@ -298,7 +298,7 @@ def test_words_that_are_put_in_are_no_more_usual_for_the_clip_that_lent_them() -
     clips = captions(["A goat yodels at dawn"], ["A horse yodels at dawn"], ["A cow at dawn"])
     made = list(exchange_nouns(clips))
     assert len(made) >= 2
-    by_the_set = CaptionEvidence(clips).differences(made)[:, 6:]
+    by_the_set = differences(made, clips)[:, 6:]
     assert abs(by_the_set).max() < 1e-9
 
 

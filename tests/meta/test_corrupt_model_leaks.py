@@ -23,7 +23,7 @@ from audiocapbench.meta.corrupt.captions import (
     words_of,
     written,
 )
-from audiocapbench.meta.corrupt.make import CorruptionSettings, check_controls
+from audiocapbench.meta.corrupt.make import CorruptionSettings, check_words
 from audiocapbench.meta.scorers.scorer import TrialSettings
 from audiocapbench.metrics.elements.words import kind_of
 from audiocapbench.models import create_model
@@ -119,4 +119,4 @@ def test_trigrams_and_mutual_information_do_not_find_what_a_model_made(
     figures = f"{len(right)} pairs, {made.share:.0%} of captions, {right.mean():.1%} found"
     assert made.share >= 0.6, figures
     assert right.mean() <= 0.53, figures
-    assert abs(check_controls([made], 42)["noun"]["likelier"].accuracy - 50) <= 3
+    assert abs(check_words([made], 42)["noun"]["likelier"].accuracy - 50) <= 3

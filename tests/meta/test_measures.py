@@ -1,6 +1,8 @@
 """The measures of a trial: by hand, against scikit-like counting, and where they say nothing."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +13,8 @@ from audiocapbench.meta.scorers.scorer import Choice, PairScorer, PointwiseScore
 from audiocapbench.meta.trial import (
     NAMES,
     ScorerTrial,
-    always_first,
-    always_second,
     count,
     measure,
-    measure_orders,
     measure_pairs,
     try_scorer,
 )
@@ -51,9 +50,8 @@ def test_a_tie_is_a_miss_where_the_answer_is_1_and_a_false_alarm_where_it_is_0()
 
 
 def test_constant_answers_gain_nothing_on_balanced_accuracy() -> None:
-    total = count([pair(n, n % 3 == 0) for n in range(9)], [FIRST] * 9).sum(axis=0)
-    for made, f1 in ((always_first, 0.0), (always_second, 50.0)):
-        found = dict(zip(NAMES, measure(made(total)), strict=True))
+    for choice, f1 in ((FIRST, 0.0), (SECOND, 50.0)):
+        found = figures([n % 3 == 0 for n in range(9)], [choice] * 9)
         assert found["balanced_accuracy"] == pytest.approx(50.0)
         assert found["f1"] == pytest.approx(f1)
 
@@ -79,8 +77,12 @@ def test_groups_add_up_and_are_named() -> None:
     answers = [(0, "HH"), (1, "HM"), (1, "HM"), (0, "MM")]
     made = PairSet("brace-main", tuple(pair(n, *one) for n, one in enumerate(answers)))
     trial = judged(made, [FIRST, SECOND, FIRST, FIRST], "x")
-    assert {name: one["f1"].n for name, one in trial.by_type.items()} == {"HH": 1, "HM": 2, "MM": 1}
-    assert trial.by_type["HM"]["accuracy"].value == 50.0
+    assert {name: one["f1"].n for name, one in trial.groups["type"].items()} == {
+        "HH": 1,
+        "HM": 2,
+        "MM": 1,
+    }
+    assert trial.groups["type"]["HM"]["accuracy"].value == 50.0
     assert trial.whole["accuracy"].value == 75.0
     assert trial.answers == {"first": 3, "second": 1, "tie": 0, "unknown": 0}
 
@@ -185,9 +187,14 @@ def test_agreement_leaves_out_pairs_whose_answer_was_set() -> None:
 
 
 def test_both_orders_are_shown_and_their_mean_and_what_they_agree_on() -> None:
-    pairs = [pair(number, number % 2) for number in range(10)]
-    always = [FIRST] * 10
-    orders = measure_orders(pairs, always, [one.swapped for one in always])
+    made = pairs(*[number % 2 for number in range(10)])
+
+    def in_orders(given: list[Choice], swapped: list[Choice]) -> Mapping[str, Any]:
+        orders = replace(judged(made, given, "x"), swapped=tuple(swapped)).orders
+        assert orders is not None
+        return orders
+
+    orders = in_orders([FIRST] * 10, [SECOND] * 10)
     assert {order: row["accuracy"] for order, row in orders.items()} == {
         "as given": 50.0,
         "swapped": 50.0,
@@ -196,7 +203,7 @@ def test_both_orders_are_shown_and_their_mean_and_what_they_agree_on() -> None:
     }
     assert orders["as given"]["f1"] == 0.0
     assert orders["swapped"]["f1"] == pytest.approx(200 / 3)
-    steady = measure_orders(pairs, [SECOND, FIRST] * 5, [SECOND, FIRST] * 5)
+    steady = in_orders([SECOND, FIRST] * 5, [SECOND, FIRST] * 5)
     assert len({row["f1"] for row in steady.values()}) == 1
 
 

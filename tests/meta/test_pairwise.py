@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,12 @@ def serving(answer: Answering, plan: Plan | None = None) -> Iterator[OpenAIServe
         yield server
 
 
+def diagnosed(judge: PairwiseScorer, pairs: list[CaptionPair]) -> Mapping[str, Any]:
+    data = judge.diagnostics(pairs, "", len).data
+    assert data is not None
+    return data
+
+
 def longer(text: str) -> str:
     if "Write one word" in text:
         return "I like the longer one."
@@ -127,17 +133,17 @@ def test_a_judge_that_always_takes_the_first_is_found_out(tmp_path: Path, clips:
     with serving(always_first) as server:
         judge = scorer(server, tmp_path, clips, swap=True)
         choices = judge.choose(pairs)
-        detail = judge.detail(pairs)
+        detail = diagnosed(judge, pairs)
         assert judge.sees_both
         assert set(judge.choose(pairs)) == {Choice.FIRST}
         assert set(judge.choose_swapped(pairs)) == {Choice.SECOND}
         assert len(server.requests) == 24
     assert set(choices) == {Choice.FIRST}
-    assert detail.first_position.value == 1.0
-    assert detail.consistency is not None
-    assert detail.consistency.value == 0.0
-    assert detail.positions == {"first": 24, "second": 0, "tie": 0, "unknown": 0}
-    assert "100.0 %" in detail.lines()[0]
+    assert detail["first_position"]["value"] == 1.0
+    assert detail["consistency"] is not None
+    assert detail["consistency"]["value"] == 0.0
+    assert detail["positions"] == {"first": 24, "second": 0, "tie": 0, "unknown": 0}
+    assert "100.0 %" in judge.diagnostics(pairs, "", len).notes[0]
 
 
 def test_two_ties_agree_and_the_document_says_so_once(tmp_path: Path, clips: Path) -> None:
@@ -176,8 +182,8 @@ def test_both_shares_are_of_answers_as_asked_and_not_of_what_they_combine_to(
 def test_one_order_is_not_called_position_bias(tmp_path: Path, clips: Path) -> None:
     pairs = pairs_of(4)
     with serving(longer) as server:
-        once = scorer(server, tmp_path, clips).detail(pairs).lines()
-        twice = scorer(server, tmp_path, clips, swap=True).detail(pairs).lines()
+        once = scorer(server, tmp_path, clips).diagnostics(pairs, "", len).notes
+        twice = scorer(server, tmp_path, clips, swap=True).diagnostics(pairs, "", len).notes
     assert once[0] == "the caption shown first is chosen 50.0 % of 4"
     assert not any("bias" in line for line in once)
     assert twice[0].startswith("position bias: the caption shown first is chosen 50.0 %")
@@ -188,13 +194,13 @@ def test_a_judge_without_position_bias_is_consistent(tmp_path: Path, clips: Path
     with serving(longer) as server:
         judge = scorer(server, tmp_path, clips, swap=True)
         assert [one.value for one in judge.choose(pairs)] == [pair.answer for pair in pairs]
-        detail = judge.detail(pairs)
-    assert detail.consistency is not None
-    assert detail.consistency.value == 1.0
-    assert detail.first_position.value == 0.5
-    assert detail.first_position.interval is not None
-    assert detail.first_position.interval.low <= 0.5 <= detail.first_position.interval.high
-    assert json.loads(json.dumps(asdict(detail)))["orders"] == 2
+        detail = diagnosed(judge, pairs)
+    assert detail["consistency"] is not None
+    assert detail["consistency"]["value"] == 1.0
+    assert detail["first_position"]["value"] == 0.5
+    low, high = detail["first_position"]["interval"]
+    assert low <= 0.5 <= high
+    assert json.loads(json.dumps(detail))["orders"] == 2
 
 
 def test_the_choice_of_two_orders_is_what_they_agree_on() -> None:
@@ -215,11 +221,11 @@ def test_failed_questions_are_unknown_and_shown_apart(tmp_path: Path, clips: Pat
     with OpenAIServer(key=None, reply=filtered) as server:
         judge = scorer(server, tmp_path, clips)
         choices = judge.choose(pairs)
-        detail = judge.detail(pairs)
+        detail = diagnosed(judge, pairs)
     assert choices[1] is Choice.UNKNOWN
     assert choices.count(Choice.UNKNOWN) == 1
-    assert detail.failures == {"filtered": 1}
-    assert detail.unknown.value == 0.25
+    assert detail["failures"] == {"filtered": 1}
+    assert detail["unknown"]["value"] == 0.25
 
 
 def test_a_pair_without_its_clip_is_not_asked(tmp_path: Path, clips: Path) -> None:
@@ -228,7 +234,7 @@ def test_a_pair_without_its_clip_is_not_asked(tmp_path: Path, clips: Path) -> No
         judge = scorer(server, tmp_path, clips)
         assert judge.choose(pairs)[2] is Choice.UNKNOWN
         assert len(server.requests) == 2
-    assert judge.detail(pairs).failures == {"no clip": 1}
+    assert diagnosed(judge, pairs)["failures"] == {"no clip": 1}
 
 
 def test_clips_that_are_nowhere_or_lead_out_are_refused(tmp_path: Path, clips: Path) -> None:
@@ -313,12 +319,12 @@ def test_a_reader_reads_what_the_parser_cannot(tmp_path: Path, clips: Path) -> N
         reader = f"endpoint/reader@{server.base_url}"
         judge = scorer(server, tmp_path, clips, reader=reader)
         choices = judge.choose(pairs)
-        detail = judge.detail(pairs)
+        detail = diagnosed(judge, pairs)
         read = [one for one in server.requests if "Write one word" in asked_text(one)]
         assert all(isinstance(one.json["messages"][0]["content"], str) for one in read)
     assert list(choices) == [Choice.TIE, Choice.SECOND, Choice.SECOND, Choice.SECOND]
-    assert (detail.read, detail.read_decided, detail.read_unusable) == (4, 4, 0)
-    assert "reader" in detail.lines()[-1]
+    assert (detail["read"], detail["read_decided"], detail["read_unusable"]) == (4, 4, 0)
+    assert "reader" in judge.diagnostics(pairs, "", len).notes[-1]
     assert "+unknown" in str(judge.signature)
 
 
@@ -327,12 +333,12 @@ def test_a_reader_is_not_bothered_with_what_is_plain(tmp_path: Path, clips: Path
         reader = f"endpoint/reader@{server.base_url}"
         judge = scorer(server, tmp_path, clips, reader=reader)
         judge.choose(pairs_of(4))
-        assert judge.detail(pairs_of(4)).read == 0
+        assert diagnosed(judge, pairs_of(4))["read"] == 0
         assert len(server.requests) == 4
         judge = scorer(server, tmp_path, clips, reader=f"{reader}[read=all]")
         judge.choose(pairs_of(4))
         # Replies of the server are no single words, so the parser's choices stand.
-        assert judge.detail(pairs_of(4)).read_unusable == 4
+        assert diagnosed(judge, pairs_of(4))["read_unusable"] == 4
 
 
 def test_wrong_names_and_options_are_explained(tmp_path: Path, clips: Path) -> None:
@@ -355,9 +361,9 @@ def test_a_model_that_only_writes_captions_is_read_as_best_it_can(
     settings = TrialSettings(data=clips, store_url=str(tmp_path / "store.db"), swap=True)
     judge = PairwiseScorer("control/empty", settings)
     assert set(judge.choose(pairs_of(6))) == {Choice.UNKNOWN}
-    detail = judge.detail(pairs_of(6))
-    assert detail.unknown.value == 1.0
-    assert detail.first_position.value is None
+    detail = diagnosed(judge, pairs_of(6))
+    assert detail["unknown"]["value"] == 1.0
+    assert detail["first_position"]["value"] is None
     assert PairwiseScorer("control/empty", settings).choose([]) == []
 
 
@@ -395,11 +401,11 @@ def test_a_real_model_answers_and_is_read(tmp_path: Path) -> None:
         )
         judge = PairwiseScorer(f"endpoint/smollm2@{server.base_url}[audio=no]", settings)
         choices = judge.choose(pairs)
-        detail = judge.detail(pairs)
+        detail = diagnosed(judge, pairs)
     assert len(choices) == 1
-    assert detail.asked == 2
-    assert not detail.failures
-    assert sum(detail.positions.values()) == 2
+    assert detail["asked"] == 2
+    assert not detail["failures"]
+    assert sum(detail["positions"].values()) == 2
 
 
 def prose(text: str) -> str:
@@ -517,7 +523,7 @@ def test_a_choice_is_asked_for_in_a_form_that_needs_no_reading(
         content = server.requests[0].json["messages"][0]["content"]
         assert heard(content[1]).frames > 0
     assert [choice.value for choice in choices] == [pair.answer for pair in pairs]
-    assert judge.detail(pairs).certain == 6
+    assert diagnosed(judge, pairs)["certain"] == 6
     assert f"answer:{form}" in str(judge.signature)
 
 
@@ -540,7 +546,7 @@ def test_a_reader_reads_all_where_it_is_told_to(tmp_path: Path, clips: Path) -> 
         model = f"endpoint/reader@{server.base_url}"
         judge = scorer(server, tmp_path, clips, reader=model, read="all")
         assert set(judge.choose(pairs_of(4))) == {Choice.SECOND}
-        detail = judge.detail(pairs_of(4))
-    assert (detail.certain, detail.read_decided) == (0, 4)
+        detail = diagnosed(judge, pairs_of(4))
+    assert (detail["certain"], detail["read_decided"]) == (0, 4)
     with pytest.raises(TrialError, match="--reader MODEL --read all"):
         scorer(server, tmp_path, clips, reader="all")

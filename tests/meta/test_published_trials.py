@@ -26,7 +26,7 @@ def human(shared: Path) -> PairSet:
 
 
 def rounded(trial: ScorerTrial) -> list[float | None]:
-    figures = [trial.by_type[kind] for kind in ("HC", "HI", "HM", "MM")]
+    figures = [trial.groups["type"][kind] for kind in ("HC", "HI", "HM", "MM")]
     return [round(one["accuracy"].value or 0.0, 1) for one in [*figures, trial.whole]]
 
 
@@ -84,7 +84,7 @@ def test_the_measures_are_as_scikit_learn_computes_them(
     pairs = pair_set(kind, read_pairs(kind, [shared / file]))
     trial = try_scorer(create_scorer(f"control:{control}"), pairs)
     groups = {"all": (trial.whole, trial.pairs, trial.choices)}
-    for name, own in trial.by_type.items():
+    for name, own in trial.groups["type"].items():
         both = zip(trial.pairs, trial.choices, strict=True)
         mine = [(pair, choice) for pair, choice in both if pair.type == name]
         groups[name] = (own, tuple(one for one, _ in mine), tuple(two for _, two in mine))
@@ -123,7 +123,7 @@ def test_the_longer_caption_scores_as_published(main: PairSet) -> None:
     trial = try_scorer(create_scorer("control:longer"), main)
     assert round(trial.whole["accuracy"].value or 0, 2) == 62.45
     assert round(trial.whole["f1"].value or 0, 2) == 60.62
-    assert round(trial.by_type["HH"]["accuracy"].value or 0, 2) == 71.22
+    assert round(trial.groups["type"]["HH"]["accuracy"].value or 0, 2) == 71.22
     assert trial.warning is not None
 
 

@@ -76,7 +76,7 @@ def test_a_trial_of_minilm_agrees_nearly_as_published(
     human = pair_set("human", read_trial("human", [shared / "fense/audiocaps_eval_pairs.json"]))
     scorer = create_scorer("metric:similarity[encoder=minilm]", TrialSettings(protocol="fense"))
     trial = try_scorer(scorer, human)
-    figures = [trial.by_type[kind] for kind in ("HC", "HI", "HM", "MM")]
+    figures = [trial.groups["type"][kind] for kind in ("HC", "HI", "HM", "MM")]
     found = [round(one["accuracy"].value or 0.0, 1) for one in [*figures, trial.whole]]
     assert found[1:] == pytest.approx([98.8, 93.7, 75.4, 80.4], abs=1.0)
     assert found[0] == pytest.approx(62.1, abs=1.5)

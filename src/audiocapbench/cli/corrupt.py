@@ -1,6 +1,5 @@
 """``audiocapbench corrupt``: new trials from any caption set, and proof that they give no hint."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -91,15 +90,14 @@ def corrupt(
             "the rules need English captions of sounds, and several of them"
         )
     make.write_pairs(out, made)
-    controls = make.check_controls(made, seed)
-    trained = make.check_trained(made, seed) if check else {}
-    show_result(_findings(out, found, made, controls, trained), json=json)
+    checked = make.check_words(made, seed, train=check)
+    show_result(_findings(out, found, made, checked), json=json)
     if not json:
         say("Accuracy of scorers that never hear the clip, in percent; 50 is chance, a tie half.")
         refused = [(one.kind, *why) for one in made for why in sorted(one.rejected.items())]
         say(*(f"{kind}: {count} refused: {reason}" for kind, reason, count in refused))
         say(f"{total:,} pairs written to {out}.")
-    for line in make.warnings(controls, trained):
+    for line in make.warnings(checked):
         say(f"Warning: {line}.")
 
 
@@ -120,10 +118,10 @@ def _findings(
     out: Path,
     captions: "CaptionSet",
     made: "list[CorruptionResult]",
-    controls: "Check",
-    trained: "Mapping[str, ControlAccuracy]",
+    checked: "Check",
 ) -> Findings:
     from audiocapbench.meta.corrupt.captions import LESS_COMPLETE
+    from audiocapbench.meta.corrupt.make import TRAINED
 
     kinds = {
         str(one.kind): {
@@ -136,16 +134,15 @@ def _findings(
         }
         for one in made
     }
-    names = [*next(iter(controls.values())), *(["trained"] if trained else [])]
+    names = list(dict.fromkeys(name for figures in checked.values() for name in figures))
     rows = []
     for group in [*kinds, "all"]:
         row: dict[str, Any] = {"kind": group, **kinds.get(group, {})}
         if row.get("other_caption") == LESS_COMPLETE:
             # The mark stands where the figures do, because it says what they mean.
             row["kind"] = f"{group} ({LESS_COMPLETE})"
-        figures = {**controls.get(group, {}), "trained": trained.get(group)}
         for name in names:
-            figure = figures.get(name)
+            figure = checked.get(group, {}).get(name)
             row[name] = figure and ValueWithInterval(figure.accuracy, figure.interval)
         rows.append(row)
     columns = [
@@ -163,10 +160,15 @@ def _findings(
             group: {
                 name: _accuracy(one) | {"ties": one.ties, "within_3_points": one.is_level}
                 for name, one in figures.items()
+                if name != TRAINED
             }
-            for group, figures in controls.items()
+            for group, figures in checked.items()
         },
-        "trained": {group: _accuracy(figure) for group, figure in trained.items()},
+        "trained": {
+            group: _accuracy(figures[TRAINED])
+            for group, figures in checked.items()
+            if TRAINED in figures
+        },
     }
     return Findings([Table("", rows, columns)], facts)
 

@@ -160,7 +160,9 @@ def honest_captions(
 
 def attack_pairs(honest: Sequence[HonestCaption], seed: int = 42) -> list[CaptionPair]:
     """Pairs of the honest caption and an attack on it; the type of a pair names the attack."""
-    heard = Counter(word for one in honest for word in set(_words(one.text, ElementKind.EVENT)))
+    heard = Counter(
+        word for one in honest for word in dict.fromkeys(_words(one.text, ElementKind.EVENT))
+    )
     sounds, lots = [word for word, _ in heard.most_common(_COMMONEST)], random.Random(seed)
     attacks = [_attacks(one, sounds, lots) for one in honest]
     pairs = []

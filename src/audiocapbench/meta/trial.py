@@ -19,8 +19,14 @@ from numpy.typing import NDArray
 from audiocapbench.errors import TrialError
 from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.pairs.pair import Agreement, CaptionPair, PairSet
-from audiocapbench.meta.scorers.controls import CONTROLS, ControlScorer
-from audiocapbench.meta.scorers.scorer import Choice, Diagnostics, PairScorer, TrialSettings
+from audiocapbench.meta.scorers.scorer import (
+    CONTROLS,
+    Choice,
+    ControlScorer,
+    Diagnostics,
+    PairScorer,
+    TrialSettings,
+)
 from audiocapbench.scores.estimate import Coverage, Estimate
 from audiocapbench.signature import Signature
 from audiocapbench.stats import mean_interval
@@ -51,8 +57,7 @@ def count(pairs: Sequence[CaptionPair], choices: Sequence[Choice]) -> FloatArray
 
 def numbers(choices: Sequence[Choice]) -> NDArray[np.int64]:
     """The number of each caption that was chosen, -1 where none was."""
-    known = {Choice.FIRST: 0, Choice.SECOND: 1}
-    return np.array([known.get(choice, -1) for choice in choices], dtype=np.int64)
+    return np.array([one.value if one in CHOSEN else -1 for one in choices], dtype=np.int64)
 
 
 def measure(counts: FloatArray) -> FloatArray:
@@ -97,16 +102,6 @@ def measure_pairs(clips: Sequence[str], counts: FloatArray) -> Measures:
     return {name: estimate(place) for place, name in enumerate(NAMES)}
 
 
-def always_second(counts: FloatArray) -> FloatArray:
-    ones, zeros = counts[..., :2].sum(axis=-1), counts[..., 2:].sum(axis=-1)
-    none = np.zeros_like(ones)
-    return np.stack([ones, none, zeros, none], axis=-1)
-
-
-def always_first(counts: FloatArray) -> FloatArray:
-    return always_second(counts)[..., [1, 0, 3, 2]]
-
-
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
     above, below = np.broadcast_arrays(above, below)
     shares: FloatArray = np.full(above.shape, np.nan)
@@ -147,31 +142,6 @@ def agreed(one: Choice, other: Choice) -> Choice:
     return Choice.UNKNOWN if Choice.UNKNOWN in (one, other) else Choice.TIE
 
 
-def measure_orders(
-    pairs: Sequence[CaptionPair], given: Sequence[Choice], swapped: Sequence[Choice]
-) -> dict[str, dict[str, float | None]]:
-    """The measures of each order alone, their mean, and those of what both agree on."""
-    both = [agreed(*one) for one in zip(given, swapped, strict=True)]
-    values = [measure(count(pairs, one).sum(axis=0)) for one in (given, swapped, both)]
-    rows = zip(ORDERS, [*values[:2], (values[0] + values[1]) / 2, values[2]], strict=True)
-    return {
-        order: {
-            name: None if np.isnan(one) else float(one)
-            for name, one in zip(NAMES, row, strict=True)
-        }
-        for order, row in rows
-    }
-
-
-def position_bias(given: Sequence[Choice], swapped: Sequence[Choice]) -> PositionBias:
-    same = agreeing(given, swapped)
-    first = list(given).count(Choice.FIRST) + list(swapped).count(Choice.SECOND)
-    chosen = sum(choice in CHOSEN for choice in (*given, *swapped))
-    return PositionBias(
-        100 * sum(same) / max(1, len(same)), 100 * first / chosen if chosen else None
-    )
-
-
 # BRACE's signs of failure, in points: between orders, undecided pairs, between types of pairs.
 _BETWEEN_ORDERS, _VAGUE, _BETWEEN_TYPES = 1.0, 20.0, 10.0
 _FEW = 10
@@ -207,23 +177,15 @@ class ScorerTrial:
     def whole(self) -> Measures:
         return self._measured([True] * self.n)
 
-    def _by(self, field: str) -> dict[str, Measures]:
-        labels = [getattr(pair, field) for pair in self.pairs]
-        return {
-            name: self._measured([one == name for one in labels]) for name in sorted(set(labels))
-        }
-
     @cached_property
-    def by_type(self) -> Mapping[str, Measures]:
-        return self._by("type")
-
-    @cached_property
-    def by_subtype(self) -> Mapping[str, Measures]:
-        return self._by("subtype")
-
-    @cached_property
-    def by_dataset(self) -> Mapping[str, Measures]:
-        return self._by("dataset")
+    def groups(self) -> Mapping[str, Mapping[str, Measures]]:
+        """The measures of every type, subtype and dataset of pairs."""
+        groups = {}
+        for field in ("type", "subtype", "dataset"):
+            labels = [getattr(pair, field) for pair in self.pairs]
+            masks = {name: [one == name for one in labels] for name in sorted(set(labels))}
+            groups[field] = {name: self._measured(mask) for name, mask in masks.items()}
+        return groups
 
     @cached_property
     def voted(self) -> Measures | None:
@@ -234,21 +196,39 @@ class ScorerTrial:
     @property
     def constant(self) -> tuple[float, int]:
         """The published measure of the better constant answer, and which answer it is."""
-        total, place = self._counts.sum(axis=0), NAMES.index(self.headline)
-        values = [measure(made(total))[place] for made in (always_first, always_second)]
-        return max((float(np.nan_to_num(value)), answer) for answer, value in enumerate(values))
+        place = NAMES.index(self.headline)
+        constants = [count(self.pairs, [choice] * self.n).sum(axis=0) for choice in CHOSEN]
+        values = [float(np.nan_to_num(measure(counts)[place])) for counts in constants]
+        return max((value, answer) for answer, value in enumerate(values))
 
     @property
     def position(self) -> PositionBias | None:
         """What the order of the captions does to it, where it was asked both ways."""
-        return None if self.swapped is None else position_bias(self.choices, self.swapped)
+        if self.swapped is None:
+            return None
+        first = self.choices.count(Choice.FIRST) + self.swapped.count(Choice.SECOND)
+        chosen = sum(choice in CHOSEN for choice in (*self.choices, *self.swapped))
+        consistency = 100 * sum(agreeing(self.choices, self.swapped)) / max(1, self.n)
+        return PositionBias(consistency, 100 * first / chosen if chosen else None)
 
     @cached_property
     def orders(self) -> Mapping[str, Mapping[str, float | None]] | None:
         """The measures in each order, their mean and what both agree on, where asked so."""
         if self.swapped is None:
             return None
-        return measure_orders(self.pairs, self.choices, self.swapped)
+        both = list(map(agreed, self.choices, self.swapped))
+        given, swapped, same = (
+            measure(count(self.pairs, one).sum(axis=0))
+            for one in (self.choices, self.swapped, both)
+        )
+        rows = zip(ORDERS, [given, swapped, (given + swapped) / 2, same], strict=True)
+        return {
+            order: {
+                name: None if np.isnan(one) else float(one)
+                for name, one in zip(NAMES, row, strict=True)
+            }
+            for order, row in rows
+        }
 
     @property
     def score(self) -> float:
@@ -294,7 +274,8 @@ class ScorerTrial:
             if vague > _VAGUE:
                 what = f"chooses no caption of {vague:.1f} % of the pairs"
                 found.append(f"{self.scorer} {what}: the prompt may not suit it")
-        ends = [self.by_type[name]["f1"].value for name in ("HM", "HH") if name in self.by_type]
+        types = self.groups["type"]
+        ends = [types[name]["f1"].value for name in ("HM", "HH") if name in types]
         if kind != "control" and len(ends) > 1 and None not in ends:
             gap = (ends[0] or 0.0) - (ends[1] or 0.0)
             if abs(gap) > _BETWEEN_TYPES:
@@ -356,8 +337,8 @@ def trial_document(
 def _document(trial: ScorerTrial) -> dict[str, Any]:
     constant, answer = trial.constant
     groups = {
-        field: {name: _group(one) for name, one in getattr(trial, field).items()}
-        for field in ("by_type", "by_subtype", "by_dataset")
+        f"by_{field}": {name: _group(one) for name, one in own.items()}
+        for field, own in trial.groups.items()
     }
     return {
         "n": trial.n,

@@ -52,15 +52,15 @@ def trial_tables(
         title = "Both orders; the published one is as given"
         tables.append(Table(title, orders, [Column("scorer"), Column("measure"), *columns]))
     # Accuracy means the same in every group.
-    groupings = {"type of pair": "by_type", "subtype": "by_subtype", "dataset": "by_dataset"}
-    if set(first.by_subtype) == set(first.by_type):
+    groupings = {"type of pair": "type", "subtype": "subtype", "dataset": "dataset"}
+    if set(first.groups["subtype"]) == set(first.groups["type"]):
         del groupings["subtype"]
     for words, field in groupings.items():
-        groups = getattr(first, field)
+        groups = first.groups[field]
         for name in dict.fromkeys(["accuracy", first.headline]) if len(groups) > 1 else ():
             rows: list[Row] = [
                 {"scorer": trial.scorer}
-                | {f"in {group}": getattr(trial, field)[group][name] for group in groups}
+                | {f"in {group}": trial.groups[field][group][name] for group in groups}
                 for trial in trials
             ]
             columns = [

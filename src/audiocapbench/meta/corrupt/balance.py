@@ -57,7 +57,7 @@ def choose(
     ]
     if not drawn:
         return []
-    evidence = CaptionEvidence(captions).differences(drawn)
+    evidence = differences(drawn, captions)
     sound = np.all(np.minimum(evidence[:, 3:6], evidence[:, 8:]) < _ODD, axis=1)
     kept = [one for one, good in zip(drawn, sound, strict=True) if good]
     if not kept:
@@ -168,46 +168,45 @@ def _longer(pair: CorruptedPair) -> float:
     return float(np.sign(len(pair.true) - len(pair.false)))
 
 
-class _Tally:
-    """How often keys are met in the package's captions, and in those of a set by its clips."""
-
-    def __init__(self, known: tuple[IntArray, IntArray], keys: Keys, owners: Owners) -> None:
-        self._known = known
-        self._all = np.unique(keys, return_counts=True)
-        self._own = np.unique(_joint(keys, owners), return_counts=True)
-        self._clips = np.unique(self._own[0].astype(np.uint32), return_counts=True)
-
-    def counts(self, keys: Keys, owners: Owners) -> tuple[FloatArray, FloatArray]:
-        """In the package's captions, and in the set's without one clip.
-
-        That is the owner where it has the key, else one of those that have it: words that were put
-        in come from some clip, and would seem more usual than the owner's words if it stayed.
-        """
-        total, own = _look_up(*self._all, keys), _look_up(*self._own, _joint(keys, owners))
-        one = total / np.maximum(_look_up(*self._clips, keys), 1)
-        return _look_up(*self._known, keys), total - np.where(own > 0, own, one)
-
-
 def _joint(keys: Keys, owners: Owners) -> NDArray[np.int64]:
     return (owners << 32) | keys.astype(np.int64)
 
 
 def _look_up(keys: IntArray, counts: IntArray, wanted: IntArray) -> FloatArray:
-    places = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-    found = keys[places] == wanted if len(keys) else np.zeros(wanted.shape, dtype=bool)
-    return np.where(found, counts[places] if len(keys) else 0, 0).astype(np.float64)
+    """The counts of the wanted keys, 0 of one that is not among the sorted keys."""
+    places = np.searchsorted(keys, wanted)
+    met = np.append(keys, 0)[places] == wanted
+    return np.where(met, np.append(counts, 0)[places], 0).astype(np.float64)
+
+
+def _counts(
+    known: tuple[IntArray, IntArray], held: tuple[Keys, Owners], wanted: tuple[Keys, Owners]
+) -> tuple[FloatArray, FloatArray]:
+    """How often keys are met in the package's captions, and in the set's without one clip.
+
+    That is the owner where it has the key, else one of those that have it: words that were put
+    in come from some clip, and would seem more usual than the owner's words if it stayed.
+    """
+    by_clip = np.unique(_joint(*held), return_counts=True)
+    clips = np.unique(by_clip[0].astype(np.uint32), return_counts=True)
+    total = _look_up(*np.unique(held[0], return_counts=True), wanted[0])
+    own = _look_up(*by_clip, _joint(*wanted))
+    mean = total / np.maximum(_look_up(*clips, wanted[0]), 1)
+    return _look_up(*known, wanted[0]), total - np.where(own > 0, own, mean)
 
 
 class TextKeys(NamedTuple):
-    """The keys of texts: n-grams by order, pairs of words, all that is told: words and pairs."""
+    """The keys of texts, and of which text each is: n-grams by order, words and pairs of words.
+
+    ``told`` are words and pairs together; each column of ``pairs`` a pair, its left and its right.
+    """
 
     grams: list[Keys]
     counted: NDArray[np.bool_]
     gram_text: Owners
     told: Keys
     told_text: Owners
-    pair: Keys
-    ends: tuple[Keys, Keys]
+    pairs: Keys
     pair_text: Owners
 
 
@@ -217,12 +216,11 @@ def text_keys(texts: Iterable[str]) -> TextKeys:
         framed.append(framed_words(text))
         named.append(sorted({word for word in words_of(text) if kind_of(word) is not None}))
     flat = [word for own in framed for word in own]
-    pairs = [pair for own in named for pair in combinations(own, 2)]
     known = sorted({word for own in named for word in own})
     hashes = dict(zip(known, hash_words(known) if known else (), strict=True))
-    left = np.array([hashes[one] for one, _ in pairs], dtype=np.uint64)
-    right = np.array([hashes[other] for _, other in pairs], dtype=np.uint64)
     word = np.array([hashes[word] for own in named for word in own], dtype=np.uint64)
+    both = [[hashes[one] for one in pair] for own in named for pair in combinations(own, 2)]
+    left, right = np.array(both, dtype=np.uint64).reshape(-1, 2).T
     order = np.arange(len(framed))
     pair_text = np.repeat(order, [len(own) * (len(own) - 1) // 2 for own in named])
     return TextKeys(
@@ -231,8 +229,7 @@ def text_keys(texts: Iterable[str]) -> TextKeys:
         np.repeat(order, [len(own) for own in framed]),
         _short(np.concatenate([word, left + right])),
         np.concatenate([np.repeat(order, [len(own) for own in named]), pair_text]),
-        _short(left + right),
-        (_short(left), _short(right)),
+        _short(np.stack([left + right, left, right])),
         pair_text,
     )
 
@@ -242,49 +239,46 @@ def _short(hashes: NDArray[np.uint64]) -> Keys:
     return (mixed >> np.uint64(32)).astype(np.uint32)
 
 
-class CaptionEvidence:
-    """Scores captions of a set as scorers would that know other captions."""
+def differences(pairs: Sequence[CorruptedPair], captions: CaptionSet) -> FloatArray:
+    """How much better the true caption of each pair does with who knows other captions.
 
-    def __init__(self, captions: CaptionSet) -> None:
-        self._numbers = {clip.id: number for number, clip in enumerate(captions.clips)}
-        texts = [(n, text) for n, clip in enumerate(captions.clips) for text in clip.references]
-        owners = np.array([owner for owner, _ in texts], dtype=np.int64)
-        keys = text_keys([text for _, text in texts])
-        model, counts = load_ngrams(), load_counts()
-        self._grams = [
-            _Tally((model.hashes[order], model.counts[order]), own, owners[keys.gram_text])
-            for order, own in enumerate(keys.grams)
-        ]
-        known = counts["together"], counts["counts"]
-        self._together = _Tally(known, keys.told, owners[keys.told_text])
-        self._captions = int(counts["captions"]), len(texts)
-        self._words = model.total, len(keys.counted)
-
-    def differences(self, pairs: Sequence[CorruptedPair]) -> FloatArray:
-        """How much better the true caption of each pair does, a column a measure.
-
-        First as ``likelier`` has it; then by the package's captions and by the set's, five each:
-        by words, by runs of two and of three, by the mean of the latter, and by how usual it is
-        that its words stand together.
-        """
-        texts = [pair.true for pair in pairs] + [pair.false for pair in pairs]
-        owners = np.array([self._numbers.get(pair.clip.id, -1) for pair in pairs] * 2)
-        keys, columns = text_keys(texts), [load_ngrams().mean_log_probabilities(texts)]
-        of_word, of_pair = owners[keys.gram_text], owners[keys.pair_text]
-        seen = [one.counts(own, of_word) for one, own in zip(self._grams, keys.grams, strict=True)]
-        met = [self._together.counts(own, of_pair) for own in (keys.pair, *keys.ends)]
-        of_text = keys.gram_text[keys.counted]
-        lengths = np.maximum(np.bincount(of_text, minlength=len(texts)), 1)
-        for source in (0, 1):
-            told = _log_chances([one[source] for one in seen], self._words[source])
-            means = [mean_by_owner(one[keys.counted], of_text, len(texts)) for one in told]
-            both, left, right = (one[source] for one in met)
-            apart = (left + 1) * (right + 1)
-            together = np.log((both + 0.5) * self._captions[source] / apart)
-            columns += [*(lengths * one for one in means), means[-1]]
-            columns.append(mean_by_owner(together, keys.pair_text, len(texts)))
-        table = np.stack(columns, axis=1)
-        return np.asarray(table[: len(pairs)] - table[len(pairs) :])
+    A column a measure: first as ``likelier`` has it; then by the package's captions and by the
+    set's, five each: by words, by runs of two and of three, by the mean of the latter, and by how
+    usual it is that its words stand together.
+    """
+    numbers = {clip.id: number for number, clip in enumerate(captions.clips)}
+    held_texts = [(n, text) for n, clip in enumerate(captions.clips) for text in clip.references]
+    held_owners = np.array([owner for owner, _ in held_texts], dtype=np.int64)
+    held = text_keys([text for _, text in held_texts])
+    texts = [pair.true for pair in pairs] + [pair.false for pair in pairs]
+    owners = np.array([numbers.get(pair.clip.id, -1) for pair in pairs] * 2)
+    keys, model, known = text_keys(texts), load_ngrams(), load_counts()
+    seen = [
+        _counts(
+            (model.hashes[order], model.counts[order]),
+            (own, held_owners[held.gram_text]),
+            (keys.grams[order], owners[keys.gram_text]),
+        )
+        for order, own in enumerate(held.grams)
+    ]
+    met = _counts(
+        (known["together"], known["counts"]),
+        (held.told, held_owners[held.told_text]),
+        (keys.pairs, owners[keys.pair_text]),
+    )
+    of_text = keys.gram_text[keys.counted]
+    lengths = np.maximum(np.bincount(of_text, minlength=len(texts)), 1)
+    columns = [model.mean_log_probabilities(texts)]
+    totals = [(model.total, int(known["captions"])), (len(held.counted), len(held_texts))]
+    for source, (words, read) in enumerate(totals):
+        told = _log_chances([one[source] for one in seen], words)
+        means = [mean_by_owner(one[keys.counted], of_text, len(texts)) for one in told]
+        both, left, right = met[source]
+        together = np.log((both + 0.5) * read / ((left + 1) * (right + 1)))
+        columns += [*(lengths * one for one in means), means[-1]]
+        columns.append(mean_by_owner(together, keys.pair_text, len(texts)))
+    table = np.stack(columns, axis=1)
+    return np.asarray(table[: len(pairs)] - table[len(pairs) :])
 
 
 def _log_chances(seen: Sequence[FloatArray], total: int) -> Iterator[FloatArray]:

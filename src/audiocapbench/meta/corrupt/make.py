@@ -19,8 +19,7 @@ from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, Corru
 from audiocapbench.meta.corrupt.events import add_events, drop_events, swap_orders
 from audiocapbench.meta.corrupt.exchanges import change_attributes, change_counts, exchange_nouns
 from audiocapbench.meta.pairs.pair import CaptionPair, check_form, pair_table, write_clips
-from audiocapbench.meta.scorers.controls import CONTROLS, ControlScorer
-from audiocapbench.meta.scorers.scorer import TrialSettings
+from audiocapbench.meta.scorers.scorer import CONTROLS, ControlScorer, TrialSettings
 from audiocapbench.meta.trial import numbers
 from audiocapbench.stats import Interval, mean_interval
 
@@ -37,6 +36,7 @@ RULES: Mapping[Corruption, Callable[[CaptionSet], Iterable[CorruptedPair]]] = {
 # How many points from chance a control may be, and a classifier trained on the words.
 _NEAR, _NEAR_TRAINED = 3.0, 10.0
 _CHANCE = 50.0
+TRAINED, _CLASSIFIER = "trained", "a classifier trained on words"
 _DAMPING, _SPLITS, _FEWEST_TO_TRAIN = 1.0, 2, 40
 # One draw of lots says little about few pairs; what ``random`` earns is the mean of several.
 _DRAWS = 25
@@ -144,14 +144,15 @@ class ControlAccuracy(NamedTuple):
 
 
 Check = Mapping[str, Mapping[str, ControlAccuracy]]
-"""Figures by kind, "all" last, and by control."""
+"""Figures by kind, "all" last, and by control; that of a classifier is ``trained``."""
 
 
-def check_controls(made: Sequence[CorruptionResult], seed: int) -> Check:
-    """Run every control over all pairs; rarity is counted over all of them."""
+def check_words(made: Sequence[CorruptionResult], seed: int, *, train: bool = False) -> Check:
+    """Run every control over all pairs; rarity is counted over all of them.
+
+    With ``train``, also a linear classifier on words and lengths, by kind and over all.
+    """
     pairs = [pair for one in made for pair in one.pairs]
-    if not pairs:
-        return {}
     answers = np.array([pair.answer for pair in pairs])
     credits = {}
     for name in CONTROLS:
@@ -163,10 +164,16 @@ def check_controls(made: Sequence[CorruptionResult], seed: int) -> Check:
     clips = np.array([pair.clip for pair in pairs], dtype=object)
     groups = {str(one.kind): kinds == str(one.kind) for one in made if one.pairs}
     groups["all"] = np.ones(len(pairs), dtype=bool)
-    return {
+    found = {
         group: {name: _accuracy(own[mask], clips[mask]) for name, own in credits.items()}
         for group, mask in groups.items()
     }
+    large = [one for one in made if train and len(one.pairs) >= _FEWEST_TO_TRAIN]
+    for one in large:
+        found[str(one.kind)][TRAINED] = _trained(one.pairs, seed)
+    if len(large) > 1:
+        found["all"][TRAINED] = _trained(pairs, seed)
+    return found
 
 
 def _accuracy(credits: FloatArray, clips: NDArray[np.object_]) -> ControlAccuracy:
@@ -181,19 +188,8 @@ def _accuracy(credits: FloatArray, clips: NDArray[np.object_]) -> ControlAccurac
     return ControlAccuracy(100 * float(credits.mean()), interval, 100 * ties)
 
 
-def check_trained(made: Sequence[CorruptionResult], seed: int) -> dict[str, ControlAccuracy]:
-    """Accuracy of a linear classifier on words and lengths, by kind and over all.
-
-    It is trained on one half of the clips and tried on the other, both ways, in several splits.
-    """
-    large = [one for one in made if len(one.pairs) >= _FEWEST_TO_TRAIN]
-    found = {str(one.kind): _trained(one.pairs, seed) for one in large}
-    if len(found) > 1:
-        found["all"] = _trained([pair for one in made for pair in one.pairs], seed)
-    return found
-
-
 def _trained(pairs: Sequence[CaptionPair], seed: int) -> ControlAccuracy:
+    """Trained on one half of the clips and tried on the other, both ways, in several splits."""
     from scipy.sparse.linalg import lsqr
 
     inputs = differences_of([pair.first for pair in pairs], [pair.second for pair in pairs])
@@ -214,17 +210,15 @@ def _trained(pairs: Sequence[CaptionPair], seed: int) -> ControlAccuracy:
     return _accuracy(right / _SPLITS, of_pair)
 
 
-def warnings(controls: Check, trained: Mapping[str, ControlAccuracy]) -> list[str]:
+def warnings(check: Check) -> list[str]:
     """One sentence for everything that reads surely more than it may, or less, turned round."""
-    figures = [
-        (_NEAR, name, group, controls[group][name]) for group in controls for name in CONTROLS
-    ]
-    learnt = "a classifier trained on words"
-    figures += [(_NEAR_TRAINED, learnt, group, figure) for group, figure in trained.items()]
     return [
-        f"{name} picks the true caption of {group} in {figure.accuracy:.1f} % of the pairs "
-        f"({figure.interval.low:.1f}–{figure.interval.high:.1f}), more than {most:.0f} points from "
-        "chance: the wording is not level"
-        for most, name, group, figure in figures
+        f"{_CLASSIFIER if name == TRAINED else name} picks the true caption of {group} in "
+        f"{figure.accuracy:.1f} % of the pairs ({figure.interval.low:.1f}–"
+        f"{figure.interval.high:.1f}), more than {most:.0f} points from chance: the wording is "
+        "not level"
+        for group, figures in check.items()
+        for name, figure in figures.items()
+        for most in (_NEAR_TRAINED if name == TRAINED else _NEAR,)
         if figure.interval and abs(figure.accuracy - _CHANCE) > most and not figure.may_be_chance
     ]

@@ -8,7 +8,6 @@ order that is published.
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,7 +37,6 @@ from audiocapbench.meta.trial import CHOSEN, FloatArray, agreeing
 from audiocapbench.models import ModelSettings, create_model
 from audiocapbench.models.model import without_audio
 from audiocapbench.models.thoughts import without_thoughts
-from audiocapbench.scores.estimate import Coverage, Estimate
 from audiocapbench.signature import sign
 from audiocapbench.stats import mean_interval
 
@@ -47,6 +45,7 @@ _NAME = re.compile(r"(?P<model>.+?)(?:\[audio=(?P<audio>\w+)\])?", re.DOTALL)
 _WORDS = {str(choice.value): choice for choice in Choice}
 _LONGEST_ANSWER = 6_000
 _NO_CLIP = "no clip"  # stands among statuses for a pair whose clip is not there
+_NOTHING_READ = dict.fromkeys(("certain", "read", "read_decided", "read_unusable"), 0)
 _ANSWERED = frozenset({Status.OK, Status.EMPTY, Status.TRUNCATED})
 
 
@@ -82,88 +81,36 @@ class OrderChoices(NamedTuple):
 
     choices: list[Choice]
     failures: Counter[str]
-    certain: int = 0
-    read: int = 0
-    read_decided: int = 0
-    read_unusable: int = 0
+    reading: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class PairwiseDiagnostics:
-    """How a model behaved as a judge of pairs, in all orders together.
-
-    ``first_position`` is the share of the caption that stood first among answers that chose one: in
-    both orders together a judge without position bias is at one half; in one order alone it says
-    nothing of bias. ``consistency`` is the share of pairs whose two answers agree, and ``unknown``
-    that of questions without a readable choice, failed ones among them.
-    """
-
-    prompt: str
-    orders: int
-    asked: int
-    first_position: Estimate
-    consistency: Estimate | None
-    unknown: Estimate
-    positions: Mapping[str, int]
-    failures: Mapping[str, int]
-    certain: int = 0
-    read: int = 0
-    read_decided: int = 0
-    read_unusable: int = 0
-
-    def lines(self) -> list[str]:
-        bias = "position bias: " if self.orders > 1 else ""
-        found = [f"{bias}the caption shown first is chosen {_shown(self.first_position)}"]
-        if self.consistency is not None:
-            found.append(f"the same answer in both orders: {_shown(self.consistency)}")
-        found.append(f"no readable choice: {_shown(self.unknown)}")
-        read = f"{self.read_decided:,} read by the reader, " if self.read else ""
-        unknown = self.positions["unknown"]
-        found.append(f"answers: {self.certain:,} certain, {read}{unknown:,} unknown")
-        if self.failures:
-            kinds = ", ".join(f"{count} {status}" for status, count in self.failures.items())
-            found.append(f"questions without an answer: {kinds}")
-        if self.read:
-            found.append(
-                f"answers read by the reader: {self.read}, decided {self.read_decided}, "
-                f"unusable replies {self.read_unusable}"
-            )
-        return found
-
-    def document(self) -> dict[str, Any]:
-        shares = {
-            name: getattr(self, name) for name in ("first_position", "unknown", "consistency")
-        }
-        return asdict(self) | {
-            name: one and {"value": one.value, "count": one.n, "interval": one.interval}
-            for name, one in shares.items()
-        }
-
-
-def _shown(share: Estimate) -> str:
-    if share.value is None:
+def _shown(share: Mapping[str, Any]) -> str:
+    if share["value"] is None:
         return "– (nothing to count)"
-    text = f"{100 * share.value:.1f} %"
-    if share.interval is not None:
-        text += f" ({100 * share.interval.low:.1f}–{100 * share.interval.high:.1f})"
-    return f"{text} of {share.n:,}"
+    text = f"{100 * share['value']:.1f} %"
+    if share["interval"] is not None:
+        low, high = share["interval"]
+        text += f" ({100 * low:.1f}–{100 * high:.1f})"
+    return f"{text} of {share['count']:,}"
 
 
-def _share(statistics: FloatArray, clips: Sequence[str]) -> Estimate:
+def _share(statistics: FloatArray, clips: Sequence[str]) -> dict[str, Any]:
     """The share of hits: each row is what a pair adds to the hits, and to what they are among."""
     hits, count = statistics.sum(axis=0)
-    if not count:
-        return Estimate(None, 0, Coverage(len(clips), 0, 0))
-    interval = mean_interval(
-        statistics,
-        lambda means: means[..., 0] / np.maximum(means[..., 1], 1e-12),
-        clusters=clips,
-        bounds=(0.0, 1.0),
-        share=True,
-        most=float(count),
+    interval = (
+        mean_interval(
+            statistics,
+            lambda means: means[..., 0] / np.maximum(means[..., 1], 1e-12),
+            clusters=clips,
+            bounds=(0.0, 1.0),
+            share=True,
+            most=float(count),
+        )
+        if count
+        else None
     )
-    n = int(count)
-    return Estimate(float(hits / count), n, Coverage(n, n, 0), interval=interval)
+    value = float(hits / count) if count else None
+    return {"value": value, "count": int(count), "interval": interval}
 
 
 class PairwiseScorer(PairScorer):
@@ -225,41 +172,59 @@ class PairwiseScorer(PairScorer):
             raise TrialError(f"{self.name} was asked in one order only; ask with --swap")
         return [choice.swapped for choice in self._orders(pairs)[1].choices]
 
-    def detail(self, pairs: Sequence[CaptionPair]) -> PairwiseDiagnostics:
-        """Position bias, consistency and what went unread, for pairs that it has chosen of."""
+    def diagnostics(
+        self, pairs: Sequence[CaptionPair], _headline: str, _measure: Measure
+    ) -> Diagnostics:
+        """Position bias, consistency and what went unread, in all orders together.
+
+        ``first_position`` is the share of the caption that stood first among answers that chose
+        one: in both orders together a judge without position bias is at one half; in one order
+        alone it says nothing of bias. ``unknown`` has questions that failed among them.
+        """
         orders, clips = self._orders(pairs), [pair.clip for pair in pairs]
         choices = [order.choices for order in orders]
 
-        def share(hits: Sequence[Choice], among: Sequence[Choice]) -> Estimate:
+        def share(hits: Sequence[Choice], among: Sequence[Choice]) -> dict[str, Any]:
             both = [
                 [[one in wanted for one in order] for order in choices] for wanted in (hits, among)
             ]
             return _share(np.array(both, dtype=np.float64).sum(axis=1).T, clips)
 
+        first, unknown = share([Choice.FIRST], CHOSEN), share([Choice.UNKNOWN], tuple(Choice))
+        notes = [f"the caption shown first is chosen {_shown(first)}"]
         consistency = None
         if len(orders) > 1:
             same = agreeing(choices[0], [choice.swapped for choice in choices[1]])
             table = np.stack([np.array(same, dtype=np.float64), np.ones(len(pairs))], axis=1)
             consistency = _share(table, clips)
+            notes[0] = f"position bias: {notes[0]}"
+            notes.append(f"the same answer in both orders: {_shown(consistency)}")
         counted = Counter(choice for order in choices for choice in order)
-        return PairwiseDiagnostics(
-            self._prompt.name,
-            len(orders),
-            len(pairs) * len(orders),
-            share([Choice.FIRST], CHOSEN),
-            consistency,
-            share([Choice.UNKNOWN], tuple(Choice)),
-            {choice.name.lower(): counted[choice] for choice in Choice},
-            dict(sum((order.failures for order in orders), Counter())),
-            *(sum(counts) for counts in zip(*(order[2:] for order in orders), strict=True)),
-        )
-
-    def diagnostics(
-        self, pairs: Sequence[CaptionPair], _headline: str, _measure: Measure
-    ) -> Diagnostics:
-        detail = self.detail(pairs)
-        failed = sum(detail.failures.values())
-        return Diagnostics(tuple(detail.lines()), detail.document(), failed)
+        failures = sum((order.failures for order in orders), Counter[str]())
+        reading = {name: sum(one.reading[name] for one in orders) for name in _NOTHING_READ}
+        read = f"{reading['read_decided']:,} read by the reader, " if reading["read"] else ""
+        answers = f"{reading['certain']:,} certain, {read}{counted[Choice.UNKNOWN]:,} unknown"
+        notes += [f"no readable choice: {_shown(unknown)}", f"answers: {answers}"]
+        if failures:
+            kinds = ", ".join(f"{count} {status}" for status, count in failures.items())
+            notes.append(f"questions without an answer: {kinds}")
+        if reading["read"]:
+            notes.append(
+                f"answers read by the reader: {reading['read']}, decided "
+                f"{reading['read_decided']}, unusable replies {reading['read_unusable']}"
+            )
+        data = {
+            "prompt": self._prompt.name,
+            "orders": len(orders),
+            "asked": len(pairs) * len(orders),
+            "first_position": first,
+            "consistency": consistency,
+            "unknown": unknown,
+            "positions": {choice.name.lower(): counted[choice] for choice in Choice},
+            "failures": dict(failures),
+            **reading,
+        }
+        return Diagnostics(tuple(notes), data, failures.total())
 
     def _orders(self, pairs: Sequence[CaptionPair]) -> list[OrderChoices]:
         key = tuple(pairs)
@@ -268,30 +233,29 @@ class PairwiseScorer(PairScorer):
         return self._known[1]
 
     def _asked(self, pairs: Sequence[CaptionPair]) -> list[tuple[Sequence[CaptionPair], Benchmark]]:
-        """Pairs in each order that it is asked in, and what it is asked."""
+        """Pairs in each order that it is asked in, and a benchmark that asks about each so."""
         clips = trial_clips(pairs, self._settings, self.name, hears=self._hears)
         orders: dict[str, Sequence[CaptionPair]] = {"as it stands": pairs}
         if self._settings.swap:
             orders["swapped"] = [pair.swapped() for pair in pairs]
-        return [(shown, self._questions(shown, clips, name)) for name, shown in orders.items()]
-
-    def _questions(
-        self, pairs: Sequence[CaptionPair], clips: Mapping[str, Clip], order: str
-    ) -> Benchmark:
-        """Pairs as a benchmark: every sample asks about a pair in the order that it stands in."""
-        samples, missing = [], []
-        for position, pair in enumerate(pairs):
-            if pair.clip not in clips:
-                missing.append(MissingClip(id=pair.id, reason="no such clip", file_name=pair.audio))
-                continue
-            asked, captions = self._prompt.ask(pair), (pair.first, pair.second)
-            about = (pair.type, position, {"order": order})
-            samples.append(Sample(pair.id, clips[pair.clip], asked, captions, *about))
-        name = f"{TRIAL}pairwise/{self._prompt.name}{'/swapped' if order == 'swapped' else ''}"
-        name += "" if self._hears else WITHOUT_CLIPS
-        name += "" if self._prompt.form == "text" else f"/{self._prompt.form}"
-        root = (self._hears and self._settings.data) or Path()
-        return Benchmark(name, root, tuple(samples), tuple(missing), kind="trial")
+        asked = []
+        for order, shown in orders.items():
+            samples, missing = [], []
+            for position, pair in enumerate(shown):
+                if pair.clip in clips:
+                    asked_for, texts = self._prompt.ask(pair), (pair.first, pair.second)
+                    about = (pair.type, position, {"order": order})
+                    samples.append(Sample(pair.id, clips[pair.clip], asked_for, texts, *about))
+                else:
+                    why = "no such clip"
+                    missing.append(MissingClip(id=pair.id, reason=why, file_name=pair.audio))
+            name = f"{TRIAL}pairwise/{self._prompt.name}{'/swapped' if order == 'swapped' else ''}"
+            name += "" if self._hears else WITHOUT_CLIPS
+            name += "" if self._prompt.form == "text" else f"/{self._prompt.form}"
+            root = (self._hears and self._settings.data) or Path()
+            questions = Benchmark(name, root, tuple(samples), tuple(missing), kind="trial")
+            asked.append((shown, questions))
+        return asked
 
     def preview(self, pairs: Sequence[CaptionPair]) -> list[Preview]:
         settings, asked = self._settings, self._asked(pairs)
@@ -316,11 +280,12 @@ class PairwiseScorer(PairScorer):
 
     def _read(self, pairs: Sequence[CaptionPair], benchmark: Benchmark) -> OrderChoices:
         if not benchmark.samples:
-            return OrderChoices([], Counter())
+            return OrderChoices([], Counter(), _NOTHING_READ)
         outcomes = self._settings.ask(benchmark, self._model, self.name)
         choices, failures, unread = self._parse(pairs, outcomes)
         answered = len(choices) - failures.total()
         certain = sum(one is not Choice.UNKNOWN for one in choices)
+        reading = _NOTHING_READ | {"certain": certain}
         if self._prompt.form != "text" and answered and not certain:
             raise TrialError(
                 f"{self.name} answered {answered:,} questions and none of them in the form "
@@ -328,7 +293,7 @@ class PairwiseScorer(PairScorer):
             )
         reader = self._reader
         if reader is None or not unread:
-            return OrderChoices(choices, failures, certain)
+            return OrderChoices(choices, failures, reading)
         questions = reading_questions(unread, self._prompt.labels, benchmark.name)
         replies = self._settings.ask(questions, reader, f"reader {reader.name}")
         words = {
@@ -338,10 +303,13 @@ class PairwiseScorer(PairScorer):
         # A reply that is no word of ours leaves what the parser found.
         found = [words.get(pair.id) or own for pair, own in zip(pairs, choices, strict=True)]
         usable = [word for word in words.values() if word is not None]
-        decided = sum(word is not Choice.UNKNOWN for word in usable)
-        certain -= len(usable) if self._reads_all else 0
-        unusable = len(unread) - len(usable)
-        return OrderChoices(found, failures, certain, len(unread), decided, unusable)
+        reading = {
+            "certain": certain - (len(usable) if self._reads_all else 0),
+            "read": len(unread),
+            "read_decided": sum(word is not Choice.UNKNOWN for word in usable),
+            "read_unusable": len(unread) - len(usable),
+        }
+        return OrderChoices(found, failures, reading)
 
     def _parse(
         self, pairs: Sequence[CaptionPair], outcomes: Mapping[str, Outcome]

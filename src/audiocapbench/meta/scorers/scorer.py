@@ -1,10 +1,14 @@
 """What is put on trial, anything that chooses between two captions: its settings and its clips."""
 
+import hashlib
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from importlib import import_module
+from itertools import combinations
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, Literal, NamedTuple, cast
 
@@ -15,9 +19,12 @@ from audiocapbench.data import Clip, facts_of
 from audiocapbench.data.folder import why_outside
 from audiocapbench.engine import Preview
 from audiocapbench.engine.ask_context import AskContext
-from audiocapbench.errors import AudioError, TrialError
-from audiocapbench.meta.pairs.pair import CaptionPair, TrialProtocol
-from audiocapbench.signature import Signature
+from audiocapbench.errors import AudioError, TrialError, did_you_mean
+from audiocapbench.meta.pairs.pair import CaptionPair, TrialProtocol, captions, references
+from audiocapbench.metrics import compute, find_metric
+from audiocapbench.metrics.fluency.likelihood import load_ngrams
+from audiocapbench.metrics.registry import refuse_without_audio
+from audiocapbench.signature import Signature, sign
 
 WITHOUT_CLIPS = "/no-audio"
 """Ends the name of a run that was asked without the clips."""
@@ -45,6 +52,7 @@ class Choice(Enum):
 
 
 _SWAPPED = {Choice.FIRST: Choice.SECOND, Choice.SECOND: Choice.FIRST}
+_CHOICES = tuple(Choice)
 
 
 @dataclass(frozen=True)
@@ -144,13 +152,145 @@ def higher(first: FloatArray, second: FloatArray) -> list[Choice]:
     return [_CHOICES[place] for place in places.tolist()]
 
 
-_CHOICES = tuple(Choice)
+class MetricScorer(PointwiseScorer):
+    """Scores captions with a metric; word weights come from all pairs together.
+
+    ``fense`` does as the published figures were made: first and second captions apart, pairs of
+    machines apart from the others, and for these the mean over all sets of references with one left
+    out, so that every n-gram metric is held to as many references everywhere.
+    """
+
+    needs_corpus = True
+
+    def __init__(self, name: str, settings: TrialSettings) -> None:
+        metric, parsed = find_metric(name)
+        refuse_without_audio(metric, audio=False)
+        self._metric = str(parsed)
+        self._reads_references = metric.reads_references
+        self._counts_words = metric.counts_words
+        self._weighs_words = metric.of_corpus
+        self._protocol = settings.protocol
+        self.name = f"metric:{parsed}"
+        self.signature = sign(self.name)
+
+    def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
+        held_to = [pair.references_first and pair.references_second for pair in pairs]
+        known = [n for n, own in enumerate(held_to) if own or not self._reads_references]
+        if not known:
+            raise self.no_references()
+        first, second = np.full((2, len(pairs)), np.nan)
+        first[known], second[known] = self._scores([pairs[place] for place in known])
+        return first, second
+
+    def _scores(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
+        fense = self._protocol == "fense"
+        places: list[int] = []
+        rows: list[tuple[str, str, tuple[str, ...]]] = []
+        sides = zip(captions(pairs), references(pairs), [*pairs, *pairs], strict=True)
+        for place, (text, held_to, pair) in enumerate(sides):
+            machines = pair.type == "MM"
+            # A metric that does not weigh words scores a caption alike in any corpus.
+            apart = fense and self._weighs_words
+            corpus = f"{place // len(pairs)} {machines}" if apart else ""
+            leaves_one_out = fense and machines and self._counts_words and len(held_to) > 1
+            sets = list(combinations(held_to, len(held_to) - 1))[::-1] if leaves_one_out else []
+            rows += [(corpus, text, own) for own in sets or [held_to]]
+            places += [place] * max(1, len(sets))
+        scores = np.zeros(len(rows))
+        for corpus in dict.fromkeys(name for name, _, _ in rows):
+            chosen = [number for number, row in enumerate(rows) if row[0] == corpus]
+            scores[chosen] = self._compute([rows[number] for number in chosen])
+        means: FloatArray = np.bincount(places, weights=scores) / np.bincount(places)
+        return means[: len(pairs)], means[len(pairs) :]
+
+    def _compute(self, rows: Sequence[tuple[str, str, tuple[str, ...]]]) -> FloatArray:
+        """Scores of captions; where they are no corpus, the same one is scored once."""
+        distinct = rows if self._weighs_words else list(dict.fromkeys(rows))
+        texts, held_to = [text for _, text, _ in distinct], [own for _, _, own in distinct]
+        result = compute([self._metric], texts, held_to)[0]
+        way = "fense" if self._protocol == "fense" else "one-corpus"
+        self.signature = result.signature.with_fields(trial=way, compare="float32")
+        if self._weighs_words:
+            return result.samples
+        known = dict(zip(distinct, result.samples.tolist(), strict=True))
+        return np.array([known[row] for row in rows])
+
+
+_Rule = Callable[[Sequence[CaptionPair]], list[Choice]]
+
+
+class ControlScorer(PairScorer):
+    """A rule that never hears the clip and knows nothing: what any other scorer must beat."""
+
+    sees_both = True
+
+    def __init__(self, name: str, settings: TrialSettings) -> None:
+        if name not in CONTROLS:
+            near = did_you_mean(name, CONTROLS, "there are")
+            raise TrialError(f"there is no control {name!r}{near}")
+        self.name = f"control:{name}"
+        self.signature = sign(f"control-{name}")
+        self._rule = CONTROLS[name]
+        if name == "random":
+            self._rule = partial(_random, seed=settings.seed)
+            self.signature = self.signature.with_fields(seed=settings.seed)
+        elif name == "likelier":
+            self.signature = self.signature.with_fields(model=load_ngrams().name)
+
+    def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
+        return self._rule(pairs)
+
+
+def _longer(pairs: Sequence[CaptionPair], sign: int = 1) -> list[Choice]:
+    """The longer caption, or the shorter one for -1; the second where both are as long."""
+    gaps = [sign * (len(pair.first) - len(pair.second)) for pair in pairs]
+    return [Choice.FIRST if gap > 0 else Choice.SECOND for gap in gaps]
+
+
+def _random(pairs: Sequence[CaptionPair], seed: int = 0) -> list[Choice]:
+    """Depends on the seed and the pair alone, so that a part of a set is drawn as the whole is."""
+    words = [f"{seed}\0{pair.id}\0{pair.first}" for pair in pairs]
+    drawn = [hashlib.sha256(one.encode()).digest()[0] for one in words]
+    return [(Choice.FIRST, Choice.SECOND)[one & 1] for one in drawn]
+
+
+def _rarer_noun(pairs: Sequence[CaptionPair]) -> list[Choice]:
+    """Rarity is counted in these very pairs; nouns are sources, as for the elements judge."""
+    from audiocapbench.metrics.elements.splitting import split
+    from audiocapbench.metrics.elements.words import ElementKind
+    from audiocapbench.metrics.porter import stem
+
+    texts = {*captions(pairs), *(one for own in references(pairs) for one in own)}
+    nouns = {
+        text: {stem(one.word) for one in split(text).elements if one.kind is ElementKind.SOURCE}
+        for text in texts
+    }
+    frequency = Counter(noun for own in nouns.values() for noun in own)
+    rarest = [
+        min((frequency[one] for one in nouns[text]), default=np.inf) for text in captions(pairs)
+    ]
+    return higher(*np.split(-np.array(rarest), 2))
+
+
+CONTROLS: Mapping[str, _Rule] = {
+    "always-0": lambda pairs: [Choice.FIRST] * len(pairs),
+    "always-1": lambda pairs: [Choice.SECOND] * len(pairs),
+    "longer": _longer,
+    "shorter": partial(_longer, sign=-1),
+    # The one whose words follow one another as captions' words do.
+    "likelier": lambda pairs: higher(
+        *np.split(load_ngrams().mean_log_probabilities(captions(pairs)), 2)
+    ),
+    "rarer-noun": _rarer_noun,
+    "random": _random,
+}
+
 
 KINDS: Mapping[str, tuple[str, str]] = {
-    "metric": ("scorers.metric", "MetricScorer"),
+    "metric": ("scorers.scorer", "MetricScorer"),
     "judge": ("scorers.judge", "JudgeScorer"),
     "clap": ("scorers.clap", "ClapScorer"),
-    "control": ("scorers.controls", "ControlScorer"),
+    "control": ("scorers.scorer", "ControlScorer"),
     "model": ("pairwise.scorer", "PairwiseScorer"),
     "choices": ("scorers.from_file", "ChoicesFile"),
     "scores": ("scorers.from_file", "ScoresFile"),
