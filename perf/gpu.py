@@ -30,9 +30,8 @@ from audiocapbench.metrics.clap.embedding import (
     read_hash,
 )
 from audiocapbench.metrics.encoders import load
-from audiocapbench.metrics.encoders.device import computing
-from audiocapbench.metrics.encoders.encoder import Vectors
-from audiocapbench.metrics.read_ahead import read_ahead
+from audiocapbench.metrics.encoders.encoder import Vectors, computing
+from audiocapbench.metrics.parallel import read_ahead
 
 MODES = ({}, {"precision": "tf32"}, {"precision": "bf16"}, {"precision": "bf16", "compile": "yes"})
 CLIPS = ((2_500, 0, 400), (3_500, 0, 700), (3_500, 0, 0), (10_000, 2_000, 1_000))

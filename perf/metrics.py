@@ -85,8 +85,8 @@ def run_published(predictions: list[str], references: list[list[str]]) -> Scores
 
 def run_ours(predictions: list[str], references: list[list[str]]) -> Scores:
     """The same metrics by this package."""
-    from audiocapbench.metrics.bleu import bleu
     from audiocapbench.metrics.meteor import meteor
+    from audiocapbench.metrics.ngrams import bleu
     from audiocapbench.metrics.rouge import rouge_l
 
     results = [
@@ -110,8 +110,7 @@ def tokenise_for_coco(predictions: list[str], references: list[list[str]]) -> Ca
 
 def tokenise_ours(predictions: list[str], references: list[list[str]]) -> Captions:
     """Let the package meet the captions once, after which it knows their tokens."""
-    from audiocapbench.metrics.bleu import bleu_coco
-    from audiocapbench.metrics.coco.cider import cider_d
+    from audiocapbench.metrics.ngrams import bleu_coco, cider_d
     from audiocapbench.metrics.rouge import rouge_l_coco
 
     for metric in (bleu_coco, rouge_l_coco, cider_d):
@@ -149,7 +148,7 @@ def run_coco(predictions: list[str], references: list[list[str]]) -> Scores:
 
 def run_our_coco_bleu(predictions: list[str], references: list[list[str]]) -> Scores:
     """Corpus BLEU by this package."""
-    from audiocapbench.metrics.bleu import bleu_coco
+    from audiocapbench.metrics.ngrams import bleu_coco
 
     return {result.name: result.score for result in bleu_coco(predictions, references)}
 
@@ -163,7 +162,7 @@ def run_our_coco_rouge(predictions: list[str], references: list[list[str]]) -> S
 
 def run_our_coco_cider(predictions: list[str], references: list[list[str]]) -> Scores:
     """CIDEr-D by this package."""
-    from audiocapbench.metrics.coco.cider import cider_d
+    from audiocapbench.metrics.ngrams import cider_d
 
     return {"cider_d": cider_d(predictions, references).score}
 

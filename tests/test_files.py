@@ -135,7 +135,7 @@ def test_nobody_else_writes_files() -> None:
         "files.py": 4,  # one of them a lock, which stays empty
         "data/build/ledger.py": 2,  # the journal, and a clip that is measured before it counts
         "data/build/shards.py": 1,  # a download that goes on where it stopped
-        "metrics/coco/java.py": 1,  # a question to another program, in a scratch folder
+        "metrics/java.py": 1,  # a question to another program, in a scratch folder
     }
     root = Path(audiocapbench.__file__).parent
     found = {

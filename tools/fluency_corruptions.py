@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from audiocapbench.metrics.fluency.text import GRAMMAR, LINKS, PAUSE, ending_of, stem_of
+from audiocapbench.metrics.fluency.detector import GRAMMAR, LINKS, PAUSE, ending_of, stem_of
 
 Words = list[str]
 

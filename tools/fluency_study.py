@@ -10,9 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.metrics.encoders import load
-from audiocapbench.metrics.fluency.detector import ERROR_WEIGHT, EXCESS_WEIGHT, FluencyDetector
-from audiocapbench.metrics.fluency.text import excess_length
-from audiocapbench.metrics.similarity import mean_cosines
+from audiocapbench.metrics.fluency.detector import (
+    ERROR_WEIGHT,
+    EXCESS_WEIGHT,
+    FluencyDetector,
+    excess_length,
+)
+from audiocapbench.metrics.fluency.fense import mean_cosines
 
 KINDS = ("HC", "HI", "HM", "MM")
 WEIGHTS = [*(round(0.05 * step, 2) for step in range(1, 9)), ERROR_WEIGHT]

@@ -24,9 +24,10 @@ from audiocapbench.metrics.fluency.detector import (
     REPETITION,
     Features,
     features_of,
+    hash_words,
     load_detector,
+    sentences_of,
 )
-from audiocapbench.metrics.fluency.text import hash_words, sentences_of
 from fluency_corruptions import Corrupter, Example
 from fluency_study import read_pairs, read_rows, study_labels, study_pairs, study_whole
 

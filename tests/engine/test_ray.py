@@ -37,7 +37,7 @@ from audiocapbench.metrics.clap.embedding import BatchEncoder, Embedder
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.encoders.encoder import encode_distinct
 from audiocapbench.metrics.encoders.wordllama import DIMENSIONS, load_wordllama
-from audiocapbench.metrics.spreading import NamedWeights
+from audiocapbench.metrics.parallel import NamedWeights
 from audiocapbench.models import create_model
 from audiocapbench.store import Store
 from command import run_command

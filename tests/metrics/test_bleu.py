@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.bleu import bleu
+from audiocapbench.metrics.ngrams import bleu
 from caption_corpora import CaptionCorpus, captions_of, corpora
 
 ORDERS = (1, 2, 3, 4)

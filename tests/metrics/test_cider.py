@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.coco.cider import cider_d
+from audiocapbench.metrics.ngrams import cider_d
 from coco_oracle import Corpus, clotho, conette, tokenised
 from needs import needs
 

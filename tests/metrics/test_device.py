@@ -27,8 +27,8 @@ from audiocapbench.metrics.clap.embedding import (
 )
 from audiocapbench.metrics.clap.laion import Computing, LaionEncoder, LogMel
 from audiocapbench.metrics.clap.windows import Cut, Slide, loop_into
-from audiocapbench.metrics.encoders.device import check_precision, computing, in_parts
-from audiocapbench.metrics.read_ahead import read_ahead
+from audiocapbench.metrics.encoders.encoder import check_precision, computing, in_parts
+from audiocapbench.metrics.parallel import read_ahead
 from folders import write_tone
 from needs import needs
 from tiny_clap import RATE, pictures, save_tiny_clap

@@ -12,8 +12,7 @@ from audiocapbench.metrics import compute
 from audiocapbench.metrics.date.metric import date
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.fluency.detector import load_detector
-from audiocapbench.metrics.fluency.fense import detect, fense
-from audiocapbench.metrics.similarity import similarity
+from audiocapbench.metrics.fluency.fense import detect, fense, similarity
 from needs import needs
 
 NO_SBERT = "the extra sbert is not installed"

@@ -16,12 +16,13 @@ from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.fluency.detector import (
     ERROR_WEIGHT,
     EXCESS_WEIGHT,
+    excess_length,
     fluency,
     fluent_similarity,
     load_detector,
+    sentences_of,
 )
-from audiocapbench.metrics.fluency.text import excess_length, sentences_of
-from audiocapbench.metrics.similarity import similarity
+from audiocapbench.metrics.fluency.fense import similarity
 
 BROKEN = [
     "a dog barks and a",

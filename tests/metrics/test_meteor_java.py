@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.coco.java import find_jar, find_java, meteor_1_5, run_jar
+from audiocapbench.metrics.java import find_jar, find_java, meteor_1_5, run_jar
 from audiocapbench.metrics.result import MetricResult
 from coco_oracle import conette
 from needs import needs, needs_program, needs_shared

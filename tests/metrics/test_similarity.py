@@ -5,7 +5,7 @@ import pytest
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import load
-from audiocapbench.metrics.similarity import similarity
+from audiocapbench.metrics.fluency.fense import similarity
 from caption_corpora import CaptionCorpus
 
 

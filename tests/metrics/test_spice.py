@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.coco.java import spice
+from audiocapbench.metrics.java import spice
 from needs import needs, needs_program
 
 SCRIPT = """#!/bin/sh

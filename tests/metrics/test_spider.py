@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.coco.java import combine_spider, spider_fl
 from audiocapbench.metrics.fluency.fense import penalise
+from audiocapbench.metrics.java import combine_spider, spider_fl
 from audiocapbench.metrics.result import MetricResult
 from audiocapbench.signature import sign
 from coco_oracle import conette

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audiocapbench.metrics.bleu import corpus_bleu
+from audiocapbench.metrics.ngrams import corpus_bleu
 from audiocapbench.metrics.result import first_column
 from audiocapbench.stats.paired import (
     difference_interval,

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from audiocapbench.metrics.result import first_column
-from audiocapbench.stats.multiple import Correction, corrected
+from audiocapbench.stats.multiple import Correction, corrected, letters, rank_intervals, tied_groups
 from audiocapbench.stats.paired import permutation_tests
-from audiocapbench.stats.ranks import letters, rank_intervals, tied_groups
 
 
 def test_places_are_behind_all_that_are_better_and_before_all_that_are_worse() -> None:

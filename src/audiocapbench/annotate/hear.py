@@ -39,7 +39,7 @@ from audiocapbench.data.json_text import check_storable
 from audiocapbench.data.outcome import Status, total_cost
 from audiocapbench.engine.ray_cluster import CLUSTER, ActorPool
 from audiocapbench.errors import AnnotationError, AudioError
-from audiocapbench.metrics.read_ahead import read_ahead
+from audiocapbench.metrics.parallel import read_ahead
 from audiocapbench.models import Model
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.store.annotations import Finding, StageRecord

@@ -26,7 +26,7 @@ from audiocapbench.engine.ask_context import AskContext
 from audiocapbench.engine.runner import dataset_of
 from audiocapbench.engine.store_access import Lease
 from audiocapbench.errors import AnnotationError, AudioError, StoreError
-from audiocapbench.metrics.read_ahead import read_ahead
+from audiocapbench.metrics.parallel import read_ahead
 from audiocapbench.store import RunSpec, Store
 from audiocapbench.store.annotations import AnnotationRepository, Finding, StageRecord
 from audiocapbench.store.claims import TaskKey

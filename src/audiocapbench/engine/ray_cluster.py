@@ -35,7 +35,7 @@ from audiocapbench.errors import (
     ModelError,
     TransientError,
 )
-from audiocapbench.metrics.spreading import PARALLEL_MAP
+from audiocapbench.metrics.parallel import PARALLEL_MAP
 from audiocapbench.models import Model, Question
 from audiocapbench.models.model import REMOTE_EXECUTION, CorpusModel, batch_of, gpus_of
 from audiocapbench.models.plugin_models import MODULE_OF_FILE

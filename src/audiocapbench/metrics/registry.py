@@ -91,7 +91,7 @@ _METRICS = (
         "meteor", "NLTK's METEOR with WordNet 3.0 synonyms, as published", _later("meteor.meteor")
     ),
     *(
-        Metric(f"bleu_{n}", f"sentence BLEU-{n}, smoothed, as published", _later("bleu.bleu"))
+        Metric(f"bleu_{n}", f"sentence BLEU-{n}, smoothed, as published", _later("ngrams.bleu"))
         for n in range(1, 5)
     ),
     Metric(
@@ -100,7 +100,7 @@ _METRICS = (
     Metric(
         "similarity",
         "cosine of sentence embeddings",
-        _later("similarity.similarity"),
+        _later("fluency.fense.similarity"),
         min_value=-1.0,
         **_ENCODED,
     ),
@@ -145,8 +145,8 @@ _METRICS = (
         Metric(
             f"bleu_coco_{n}",
             f"corpus BLEU-{n} of the COCO evaluation",
-            _later("bleu.bleu_coco"),
-            aggregate=partial(_later("bleu.corpus_bleu"), order=n),
+            _later("ngrams.bleu_coco"),
+            aggregate=partial(_later("ngrams.corpus_bleu"), order=n),
         )
         for n in range(1, 5)
     ),
@@ -154,40 +154,40 @@ _METRICS = (
     Metric(
         "cider_d",
         "CIDEr-D of the COCO evaluation",
-        _later("coco.cider.cider_d"),
+        _later("ngrams.cider_d"),
         max_value=10.0,
         of_corpus=True,
     ),
     Metric(
         "meteor_1_5",
         "METEOR 1.5 by its own jar",
-        _later("coco.java.meteor_1_5"),
+        _later("java.meteor_1_5"),
         needs=_JAVA,
-        aggregate=_later("coco.java.corpus_meteor"),
-        prepare=_later("coco.java.prepare_meteor"),
+        aggregate=_later("java.corpus_meteor"),
+        prepare=_later("java.prepare_meteor"),
     ),
     Metric(
         "spice",
         "SPICE by its own jar",
-        _later("coco.java.spice"),
+        _later("java.spice"),
         needs=_CORENLP,
-        prepare=_later("coco.java.prepare_spice"),
+        prepare=_later("java.prepare_spice"),
     ),
     Metric(
         "spider",
         "mean of cider_d and spice",
-        _later("coco.java.spider"),
+        _later("java.spider"),
         needs=_CORENLP,
-        prepare=_later("coco.java.prepare_spice"),
+        prepare=_later("java.prepare_spice"),
         **_SPIDER,
     ),
     Metric(
         "spider_fl",
         "spider cut for broken captions",
-        _later("coco.java.detected_spider_fl"),
+        _later("java.detected_spider_fl"),
         ("detector",),
         f"{_CORENLP}, extra sbert; detector=PATH",
-        prepare=_later("coco.java.prepare_spider_fl"),
+        prepare=_later("java.prepare_spider_fl"),
         **_SPIDER,
     ),
     *(

@@ -7,7 +7,7 @@ from audiocapbench.judges.sensitivity import JudgeSensitivity
 from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.plots import shift_sheet
 from audiocapbench.scores.estimate import counted
-from audiocapbench.stats.ranks import letters, rank_intervals, tied_groups
+from audiocapbench.stats.multiple import letters, rank_intervals, tied_groups
 from audiocapbench.study.calibration import Bias, Calibration
 from audiocapbench.table import Column, Findings, Row, Table, ValueWithInterval
 

@@ -15,8 +15,7 @@ import numpy as np
 from audiocapbench.annotate.contract import is_phantom
 from audiocapbench.annotate.experts import ClipAudio, Options, number, package_version
 from audiocapbench.errors import ExpertMissingError, MetricError
-from audiocapbench.metrics.encoders.device import choose_device
-from audiocapbench.metrics.encoders.encoder import loading, snapshot
+from audiocapbench.metrics.encoders.encoder import choose_device, loading, snapshot
 from audiocapbench.models.checkpoint import folder_digest
 
 _RATE = 16_000

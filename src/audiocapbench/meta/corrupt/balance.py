@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, load_counts, words_of
 from audiocapbench.meta.pairs.pair import Preference
 from audiocapbench.metrics.elements.words import ElementKind, kind_of
+from audiocapbench.metrics.fluency.detector import hash_words
 from audiocapbench.metrics.fluency.likelihood import (
     framed_words,
     load_ngrams,
     mean_by_owner,
     run_hashes,
 )
-from audiocapbench.metrics.fluency.text import hash_words
 
 FloatArray = NDArray[np.float64]
 Keys = NDArray[np.uint32]

@@ -26,10 +26,8 @@ from audiocapbench.metrics.clap.encoder import (
     load_encoder,
 )
 from audiocapbench.metrics.clap.windows import Cut, Cutting, Sound, View, loop_into, trimmed
-from audiocapbench.metrics.encoders.device import DEFAULT_BATCH, in_parts
-from audiocapbench.metrics.encoders.encoder import Vectors, encode_distinct
-from audiocapbench.metrics.read_ahead import read_ahead
-from audiocapbench.metrics.spreading import PARALLEL_MAP, spread
+from audiocapbench.metrics.encoders.encoder import DEFAULT_BATCH, Vectors, encode_distinct, in_parts
+from audiocapbench.metrics.parallel import PARALLEL_MAP, read_ahead, spread
 
 if TYPE_CHECKING:
     from audiocapbench.store import Store

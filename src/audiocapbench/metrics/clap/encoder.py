@@ -19,8 +19,7 @@ from audiocapbench.audio import Samples
 from audiocapbench.errors import MetricError, did_you_mean
 from audiocapbench.metrics.clap.laion import load_laion
 from audiocapbench.metrics.clap.windows import PRESETS, Windows
-from audiocapbench.metrics.encoders.device import choose_device
-from audiocapbench.metrics.encoders.encoder import Vectors, fingerprint
+from audiocapbench.metrics.encoders.encoder import Vectors, choose_device, fingerprint
 from audiocapbench.plugins import plugin_failures, plugins
 
 LAION = {

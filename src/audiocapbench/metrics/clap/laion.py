@@ -14,15 +14,13 @@ import numpy as np
 from audiocapbench.audio import Samples
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.clap.windows import PRESETS, Cut, Sound, Windows, trimmed
-from audiocapbench.metrics.encoders.device import (
+from audiocapbench.metrics.encoders.encoder import (
     DEFAULT_BATCH,
+    Vectors,
     check_precision,
     choose_device,
     computing,
     count_that_fits,
-)
-from audiocapbench.metrics.encoders.encoder import (
-    Vectors,
     fingerprint,
     label_of,
     loading,

@@ -16,7 +16,7 @@ from audiocapbench.metrics.clap.encoder import AudioTextEncoder, identity, load_
 from audiocapbench.metrics.clap.windows import Crops, Cutting, Slide
 from audiocapbench.metrics.encoders.encoder import Vectors
 from audiocapbench.metrics.names import parse_name
-from audiocapbench.metrics.read_ahead import read_ahead
+from audiocapbench.metrics.parallel import read_ahead
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
 from audiocapbench.signature import Signature, sign
 

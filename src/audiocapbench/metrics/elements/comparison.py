@@ -21,8 +21,7 @@ from audiocapbench.metrics.elements.splitting import Element, split, words_of
 from audiocapbench.metrics.elements.vocabulary import ElementVocabulary
 from audiocapbench.metrics.elements.words import ElementKind
 from audiocapbench.metrics.encoders import Encoder, load
-from audiocapbench.metrics.fluency.detector import load_detector
-from audiocapbench.metrics.fluency.text import excess_beyond, longest
+from audiocapbench.metrics.fluency.detector import excess_beyond, load_detector, longest
 from audiocapbench.metrics.porter import stem
 
 RULES = 3

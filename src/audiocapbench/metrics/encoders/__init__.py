@@ -4,9 +4,8 @@ import threading
 from pathlib import Path
 
 from audiocapbench.errors import MetricError, did_you_mean
-from audiocapbench.metrics.encoders.device import PRECISIONS
-from audiocapbench.metrics.encoders.encoder import Encoder
-from audiocapbench.metrics.spreading import NamedWeights
+from audiocapbench.metrics.encoders.encoder import PRECISIONS, Encoder
+from audiocapbench.metrics.parallel import NamedWeights
 
 __all__ = ["ENCODERS", "Encoder", "load"]
 

@@ -22,7 +22,7 @@ from audiocapbench.metrics.encoders.encoder import (
     label_of,
     require,
 )
-from audiocapbench.metrics.spreading import NamedWeights
+from audiocapbench.metrics.parallel import NamedWeights
 
 _BATCH = 16
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")

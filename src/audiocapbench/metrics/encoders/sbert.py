@@ -10,24 +10,21 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.encoders.device import (
-    check_precision,
-    computing,
-    count_that_fits,
-    in_parts,
-)
 from audiocapbench.metrics.encoders.encoder import (
     BLOCK,
     Vectors,
+    check_precision,
+    computing,
+    count_that_fits,
     encode_distinct,
     fingerprint,
+    in_parts,
     label_of,
     loading,
     require,
     snapshot,
 )
-from audiocapbench.metrics.read_ahead import read_ahead
-from audiocapbench.metrics.spreading import NamedWeights
+from audiocapbench.metrics.parallel import NamedWeights, read_ahead
 
 _BATCH, _CHUNK = 64, 8192
 _TRIED_TOKENS, _TRIED_LENGTH, _MOST_TOKENS = 1 << 13, 64, 1 << 16

@@ -1,12 +1,16 @@
 """Fluency by our own detector of broken captions, and sentence similarity less what is broken.
 
 The detector is a linear classifier of hashed word patterns and repetition that reads English;
-tools/train_fluency.py makes its weights.
+tools/train_fluency.py makes its weights. Captions are read as sentences, links between events,
+shapes and stems of words.
 """
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
+from hashlib import blake2b
 from itertools import chain
 from typing import NamedTuple
 
@@ -15,27 +19,34 @@ from numpy.typing import NDArray
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import Encoder, load
-from audiocapbench.metrics.fluency.text import (
-    GRAMMAR,
-    LINKS,
-    MIX,
-    PAUSE,
-    SPREAD,
-    START,
-    STILL_MORE,
-    STOP,
-    Hashes,
-    excess_length,
-    hash_words,
-    sentences_of,
-    shape_of,
-    stem_of,
-)
+from audiocapbench.metrics.fluency.fense import mean_cosines
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_texts
-from audiocapbench.metrics.shipped import read_lists, shipped_weights
-from audiocapbench.metrics.similarity import mean_cosines
+from audiocapbench.metrics.shipped import read_lists, shipped_weights, word_set
 from audiocapbench.signature import sign
 
+PAUSE = ","
+SPEECH = '"'
+START, STOP = "<", ">"
+"""Marks of where a sentence begins and ends."""
+SPREAD, MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
+"""What hashes of several words are made of."""
+
+Hashes = NDArray[np.uint64]
+
+_LISTS = ("audiocapbench.metrics.fluency", "words.toml")
+LINKS, STILL_MORE = word_set(*_LISTS, "links"), word_set(*_LISTS, "still_more")
+GRAMMAR = LINKS | word_set(*_LISTS, "grammar")
+_ENDINGS = ("'s", "ing", "ed", "ly", "s")
+_ALIKE = {"talk": "speak", "speech": "speak", "tweet": "chirp", "sound": "nois"}
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|«[^«»]*»")
+_TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W_]+(?:['-][^\W_]+)*|[,;:–—\"]|[.!?。！？]+(?=\W|$)")
+_PAUSES = frozenset(",;:–—")
+_STOPS = frozenset(".!?。！？")
+# A caption may have this many times the words of the longest reference.
+_ROOM = 1.3
+_REMEMBERED = 100_000
+# Captions whose words are remembered: who asks for them again does so soon.
+_CAPTIONS_REMEMBERED, _LONGEST_REMEMBERED = 8_192, 2_000
 ERROR_WEIGHT = 0.23
 EXCESS_WEIGHT = 0.12
 BUCKET_BITS = 18
@@ -315,3 +326,97 @@ def _distinct(owner: Ints, hashes: Hashes) -> tuple[Ints, Hashes]:
     fresh = np.ones(len(owner), dtype=np.bool_)
     fresh[1:] = (owner[1:] != owner[:-1]) | (hashes[1:] != hashes[:-1])
     return owner[fresh], hashes[fresh]
+
+
+def sentences_of(caption: str) -> Sequence[Sequence[str]]:
+    """Split a caption into sentences of lower-case words and pauses.
+
+    What stands in quotation marks is somebody's speech, not the caption's own grammar: it counts
+    as one word. A pause before a link, as in ", and", is dropped; writers differ on it.
+    """
+    return (_read if len(caption) <= _LONGEST_REMEMBERED else _read.__wrapped__)(caption)
+
+
+@lru_cache(maxsize=_CAPTIONS_REMEMBERED)
+def _read(caption: str) -> Sequence[Sequence[str]]:
+    text = _QUOTED.sub(SPEECH, caption.lower().replace("’", "'"))
+    sentences: list[list[str]] = [[]]
+    for token in _TOKEN.findall(text):
+        current = sentences[-1]
+        if token[0] in _STOPS:
+            sentences.append([])
+        elif token in _PAUSES:
+            if current and current[-1] != PAUSE:
+                current.append(PAUSE)
+        else:
+            if token in LINKS and current and current[-1] == PAUSE:
+                current.pop()
+            current.append(token)
+    for sentence in sentences:
+        if sentence and sentence[-1] == PAUSE:
+            sentence.pop()
+    return tuple([tuple(sentence) for sentence in sentences if sentence])
+
+
+def shape_of(word: str) -> str:
+    """The word itself if it is one of grammar; of any other word, its ending."""
+    if word in GRAMMAR or word == PAUSE:
+        return word
+    if word[0].isdigit():
+        return "#"
+    return "-" + ending_of(word)
+
+
+def ending_of(word: str) -> str:
+    """The inflection that a word seems to carry, perhaps none."""
+    fits = (one for one in _ENDINGS if len(word) > len(one) + 1 and word.endswith(one))
+    return next(fits, "")
+
+
+def hash_words(words: Sequence[str]) -> Hashes:
+    """Hash words to 64 bits, the same on every machine."""
+    digests = (blake2b(word.encode(errors="replace"), digest_size=8).digest() for word in words)
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def stem_of(word: str) -> str:
+    """Crop a word so that the forms of one verb or noun mostly become the same."""
+    base = word.removesuffix("'s")
+    for ending in ("ing", "ed", "es", "s"):
+        if len(base) > len(ending) + 2 and base.endswith(ending):
+            base = base.removesuffix(ending)
+            break
+    if len(base) > 3 and base[-1] == base[-2]:
+        base = base[:-1]
+    if len(base) > 3 and base[-1] in "ey":
+        base = base[:-1]
+    return _ALIKE.get(base, base)
+
+
+def excess_length(caption: str, references: Sequence[str]) -> float:
+    """How often a caption's length was doubled beyond what its references could explain.
+
+    That is 1.3 times the words of the longest reference, and the sentences of the one with the
+    most: two captions joined are longer than any, however well each of them fits.
+    """
+    return excess_beyond(longest(references), caption)
+
+
+def longest(references: Sequence[str]) -> tuple[float, int]:
+    """As many words and as many sentences as references can explain."""
+    words, sentences = zip(*map(_lengths, references), strict=True) if references else ((0,), (0,))
+    return _ROOM * max(words), max(sentences)
+
+
+def excess_beyond(most: tuple[float, int], caption: str) -> float:
+    """The same of a caption whose references can explain so many words and sentences."""
+    both = zip(_lengths(caption), most, strict=True)
+    return sum(math.log2(own / known) for own, known in both if own > known > 0)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _lengths(caption: str) -> tuple[int, int]:
+    """How many words a caption has, and how many sentences."""
+    sentences = sentences_of(caption)
+    return sum([len(own) - own.count(PAUSE) for own in sentences]), len(sentences)

@@ -1,13 +1,15 @@
-"""FENSE: sentence similarity, cut where a detector finds a caption broken.
+"""Sentence similarity, the mean cosine between a prediction and its references, and FENSE, which
+cuts it where a detector finds a caption broken.
 
-Its published detectors are read from a checkpoint on disk, and nothing is downloaded: a dictionary
-of ``model_type`` (a BERT on the Hugging Face hub), ``num_classes`` and ``state_dict``
-(``encoder.*``, ``clf.*``). The last class says whether there is any error.
+FENSE's published detectors are read from a checkpoint on disk, and nothing is downloaded: it has
+``model_type`` (a BERT on the Hugging Face hub), ``num_classes`` and ``state_dict`` (``encoder.*``,
+``clf.*``). The last class says whether there is any error.
 """
 
 import hashlib
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -17,8 +19,7 @@ from numpy.typing import ArrayLike
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.encoders.encoder import label_of, require
-from audiocapbench.metrics.result import FloatArray, MetricResult
-from audiocapbench.metrics.similarity import mean_cosines
+from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
 from audiocapbench.signature import sign
 
 
@@ -38,6 +39,7 @@ class ErrorDetector(Protocol):
 
 THRESHOLD = 0.9
 PENALTY = 0.9
+_PAIRS_AT_ONCE = 8192
 _LONGEST = 64
 _BATCH = 64
 _HEAD_WIDTH = 64
@@ -47,6 +49,42 @@ _PUBLISHED = {
 }
 
 Detector = str | Path | ErrorDetector | Callable[[Sequence[str]], ArrayLike]
+
+
+def similarity(
+    predictions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    encoder: str | Encoder = "wordllama",
+) -> MetricResult:
+    """Score predictions by the mean cosine between their embedding and their references'.
+
+    A blank prediction scores 0. A blank reference is no reference. The encoder is one itself, its
+    name, or the path of a sentence-transformers folder.
+    """
+    model = load(encoder) if isinstance(encoder, str) else encoder
+    samples = mean_cosines(predictions, references, model)
+    signature = sign("similarity", encoder=model.name, refs="mean")
+    return MetricResult.of_means("similarity", signature, samples)
+
+
+def mean_cosines(
+    predictions: Sequence[str], references: Sequence[Sequence[str]], encoder: Encoder
+) -> FloatArray:
+    """Mean cosine of each prediction with its references, shape (n,), within -1 and 1."""
+    check_captions(predictions, references, words_needed=True)
+    kept = [[text for text in own if text.strip()] for own in references]
+    counts = np.array([len(sample) for sample in kept], dtype=np.int64)
+    vectors = encoder.encode([*predictions, *chain.from_iterable(kept)])
+    ours, theirs = vectors[: len(predictions)], vectors[len(predictions) :]
+    owner = np.repeat(np.arange(len(predictions)), counts)
+    cosines = np.empty(len(owner), dtype=np.float64)
+    for start in range(0, len(owner), _PAIRS_AT_ONCE):
+        block = slice(start, start + _PAIRS_AT_ONCE)
+        left, right = ours[owner[block]], theirs[block]
+        cosines[block] = np.einsum("ij,ij->i", left, right, dtype=np.float64)
+    totals = np.bincount(owner, weights=np.clip(cosines, -1, 1), minlength=len(predictions))
+    means: FloatArray = totals / counts
+    return means
 
 
 def fense(

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.metrics.fluency.text import (
+from audiocapbench.metrics.fluency.detector import (
     MIX,
     PAUSE,
     SPREAD,

@@ -17,9 +17,9 @@ from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.encoders.encoder import readable
 from audiocapbench.metrics.encoders.wordllama import WordLlamaEncoder
 from audiocapbench.metrics.fluency.detector import load_detector
+from audiocapbench.metrics.fluency.fense import mean_cosines
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
 from audiocapbench.metrics.shipped import shipped_weights
-from audiocapbench.metrics.similarity import mean_cosines
 from audiocapbench.signature import sign
 
 FEATURES = ("coverage", "accuracy", "completeness", "faithfulness", "fluency", "ending", "length")

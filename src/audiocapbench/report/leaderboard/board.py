@@ -15,10 +15,16 @@ from audiocapbench.scores.estimate import FEWEST_SHARE, Estimate, Scorer, counte
 from audiocapbench.scores.table import RunTable
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval
-from audiocapbench.stats.multiple import Correction, corrected
+from audiocapbench.stats.multiple import (
+    Correction,
+    RankInterval,
+    corrected,
+    letters,
+    rank_intervals,
+    tied_groups,
+)
 from audiocapbench.stats.paired import SWAPS, permutation_tests
 from audiocapbench.stats.power import ALPHA, fewest_to_test
-from audiocapbench.stats.ranks import RankInterval, letters, rank_intervals, tied_groups
 from audiocapbench.stats.units import Aggregate
 from audiocapbench.store import Run
 

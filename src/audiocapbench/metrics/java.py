@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.coco.cider import cider_d
 from audiocapbench.metrics.fluency.fense import (
     PENALTY,
     THRESHOLD,
@@ -23,6 +22,7 @@ from audiocapbench.metrics.fluency.fense import (
     open_detector,
     penalise,
 )
+from audiocapbench.metrics.ngrams import cider_d
 from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
 from audiocapbench.signature import sign
