@@ -24,7 +24,7 @@ from audiocapbench.engine.retrying_client import RetryPolicy
 from audiocapbench.engine.store_access import Note, StoreAccess, StoreReader
 from audiocapbench.engine.worker_pool import Stop, WorkerPool
 from audiocapbench.errors import AwaitedError, FatalError, ModelError, TransientError
-from audiocapbench.models.openai_batches import ProviderBatches
+from audiocapbench.models.openai_batches import OpenAIBatches
 from audiocapbench.models.price import Price
 from audiocapbench.models.remote import Exchange, SentBody
 from audiocapbench.store import Run, Store
@@ -50,7 +50,7 @@ class _RequestFile:
 class BatchRounds:
     """The batches of one run, for its model or for a judge."""
 
-    service: ProviderBatches
+    service: OpenAIBatches
     store: Store
     run: Run
     judge: str

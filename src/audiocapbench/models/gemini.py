@@ -18,19 +18,11 @@ from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models import replies
 from audiocapbench.models.http_client import HttpModel
 from audiocapbench.models.model import AudioContract, ModelSettings, Parameters, Question, SentAudio
-from audiocapbench.models.openai_batches import UPLOAD_S, BatchState, ProviderBatches
+from audiocapbench.models.openai_batches import UPLOAD_S, BatchState, OpenAIBatches
 from audiocapbench.models.openai_chat import request_options
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, KnownModel, Provider, require_packages
-from audiocapbench.models.remote import (
-    BATCH_TRANSPORT,
-    RemoteModel,
-    SentBody,
-    checked_url,
-    key_of,
-    no_answer,
-    time_to_answer,
-)
+from audiocapbench.models.remote import BATCH_TRANSPORT, RemoteModel, checked_url, key_of
 from audiocapbench.models.replies import Json
 
 AUDIO = AudioContract("wav", longest_s=34_200.0, largest_bytes=2_000_000_000)
@@ -109,9 +101,9 @@ class Gemini(HttpModel):
     async def answer(self, question: Question) -> Reply:
         """Answer one question, cleaned as published."""
         audio, instruction = question.audio, question.instruction
-        with time_to_answer(self._remote, self._timeout_s):
-            if audio is None or len(audio.content) + len(instruction.encode()) <= _LARGEST_INLINE:
-                return await self._generate(instruction, audio)
+        if audio is None or len(audio.content) + len(instruction.encode()) <= _LARGEST_INLINE:
+            return await self._generate(instruction, audio)
+        with self._remote.time_to_answer(self._timeout_s):
             async with self._uploaded(audio) as uri:
                 return await self._generate(instruction, uri)
 
@@ -129,14 +121,14 @@ class Gemini(HttpModel):
         config = {_NAMES.get(name, name): value for name, value in self._options.items()}
         if (budget := config.pop("thinking_budget", None)) is not None:
             config |= {"thinkingConfig": {"thinkingBudget": budget}}  # type: ignore[dict-item]
-        body = SentBody(request, None if isinstance(sound, str) else sound)
-        reply = await self.post(f"{self.path}:generateContent", body)
-        if not reply.is_success:
-            return replies.failed_reply(reply, self._remote)
+        audio = None if isinstance(sound, str) else sound
+        return await self.ask(f"{self.path}:generateContent", request, audio)
+
+    def read(self, reply: replies.HttpReply) -> Reply:
         content = reply.json()
         if not isinstance(content, dict) or "error" in content:
             reason = "answered with something that is not a generateContent reply"
-            raise no_answer(self._remote, reason, reply=replies.used_by(content))
+            raise self._remote.no_answer(reason, reply=replies.used_by(content))
         return replies.metered(content, self._remote, _ending(content, self._remote))
 
     @asynccontextmanager
@@ -211,7 +203,7 @@ class VertexGemini(Gemini):
                 if not self._credentials.valid:
                     self._credentials.refresh(Request())
         except auth.TransportError:
-            raise no_answer(self._remote, "could not be signed in to", billed=False) from None
+            raise self._remote.no_answer("could not be signed in to", billed=False) from None
         except auth.GoogleAuthError as error:
             raise FatalError(
                 f"{self.name}: Google does not know who asks ({type(error).__name__}); run "
@@ -222,7 +214,7 @@ class VertexGemini(Gemini):
         return headers | ({"x-goog-user-project": payer} if payer else {})
 
 
-class GeminiBatches(ProviderBatches):
+class GeminiBatches(OpenAIBatches):
     """Batches of one model; a batch's mark is its display name."""
 
     line = b'{"key": "%b", "request": %b}\n'
@@ -233,7 +225,7 @@ class GeminiBatches(ProviderBatches):
     async def submit(self, mark: str, file: IO[bytes]) -> str:
         """Make a batch of a file, and return its name; after a TransientError, see ``find``."""
         size = os.fstat(file.fileno()).st_size
-        with time_to_answer(self._remote, UPLOAD_S):
+        with self._remote.time_to_answer(UPLOAD_S):
             sent = await self._model.upload(file, size, "application/jsonl")
         batch = {"displayName": mark, "inputConfig": {"fileName": sent.get("name")}}
         path = f"{self._model.path}:batchGenerateContent"
@@ -263,7 +255,7 @@ class GeminiBatches(ProviderBatches):
 
     async def _lines(self, file: str) -> bytes:
         path = f"{self._model.version}/{file}:download"
-        return (await self._call("GET", path, params={"alt": "media"}, mended=True)).content
+        return (await self._call("GET", path, params={"alt": "media"}, is_text=False)).content
 
     def _answer(self, told: Json) -> tuple[str, int, Any]:
         key, error = str(told.get("key")), replies.json_object(told.get("error"))

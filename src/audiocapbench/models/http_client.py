@@ -1,29 +1,31 @@
 """Models that are asked over HTTP: no redirect is followed, and replies have a bound."""
 
-import codecs
 import itertools
 import json
 import ssl
 import time
 import zlib
-from collections.abc import AsyncIterator, Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 from urllib.request import getproxies
 
 from anyio.lowlevel import RunVar
 
+from audiocapbench.data.outcome import Reply
+from audiocapbench.models.model import SentAudio
 from audiocapbench.models.remote import (
     BATCH_TRANSPORT,
     CONNECT_S,
     LARGEST_REPLY,
+    AnnouncedLimit,
     RemoteModel,
     RemoteModelBase,
     SentBody,
-    no_answer,
-    too_large,
+    announced_limit,
 )
-from audiocapbench.models.replies import HttpReply
+from audiocapbench.models.replies import HttpReply, failed_reply
 from audiocapbench.version import VERSION
 
 _MOST_IDLE, _IDLE_S = 100, 5.0
@@ -38,6 +40,8 @@ class HttpModel(RemoteModelBase):
     httpx's own pool looks at every connection whenever a question comes or goes: with 70 in
     flight, 13 ms of processor time a question in place of 6 (``perf/engine.py``).
     """
+
+    announced: AnnouncedLimit | None = None  # by the last answer
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -56,12 +60,12 @@ class HttpModel(RemoteModelBase):
         headers: Mapping[str, str] | None = None,
         signed: bool = True,
         largest: int = LARGEST_REPLY,
-        mended: bool = False,
+        is_text: bool = True,
         **request: Any,
     ) -> HttpReply:
         """A whole reply, whatever its status; the request is as httpx takes it.
 
-        What is no UTF-8 is replaced where it is to be ``mended``, else all of it refused.
+        It is UTF-8, or refused, where it ``is_text``.
         """
         import httpx
 
@@ -73,8 +77,7 @@ class HttpModel(RemoteModelBase):
         client = idle.pop()[1] if idle else httpx.AsyncClient(**self._client_options)
         try:
             async with client.stream(method, url, headers=sent, **request) as response:
-                pieces = _pieces(response, self._remote, largest, mended=mended)
-                content = b"".join([piece async for piece in pieces])
+                content = await _content(response, self._remote, largest, is_text=is_text)
         finally:
             now = time.monotonic()
             idle.append((now, client))
@@ -82,12 +85,28 @@ class HttpModel(RemoteModelBase):
                 await idle.pop(0)[1].aclose()  # meanwhile others come and go
         return HttpReply(response.status_code, response.headers, content)
 
-    async def post(self, path: str, body: SentBody) -> HttpReply:
-        """The reply to a question, over a connection or by a batch."""
-        if (transport := BATCH_TRANSPORT.get()) is not None:
-            status, document = await transport(body)
-            return HttpReply(status, {}, json.dumps(document).encode())
-        return await self.fetch("POST", path, content=body, headers=body.headers)
+    async def ask(
+        self, path: str, request: Callable[[str], Mapping[str, Any]], audio: SentAudio | None
+    ) -> Reply:
+        """The reply to a question within its time, over a connection or by a batch.
+
+        ``request`` is its body, made of what stands for the audio in base64.
+        """
+        body = SentBody(request, audio)
+        with self._remote.time_to_answer(self._timeout_s):
+            if (transport := BATCH_TRANSPORT.get()) is not None:
+                status, document = await transport(body)
+                reply = HttpReply(status, {}, json.dumps(document).encode())
+            else:
+                reply = await self.fetch("POST", path, content=body, headers=body.headers)
+            if not reply.is_success:
+                return failed_reply(reply, self._remote)
+            self.announced = announced_limit(reply.headers)
+            return self.read(reply)
+
+    @abstractmethod
+    def read(self, reply: HttpReply) -> Reply:
+        """What a success says."""
 
     async def aclose(self) -> None:
         """Close the connections of this event loop."""
@@ -115,34 +134,34 @@ class HttpModel(RemoteModelBase):
         }
 
 
-async def _pieces(
-    response: Any, remote: RemoteModel, largest: int, *, mended: bool
-) -> AsyncIterator[bytes]:
-    """The body of a response, unzipped, counted and held to UTF-8; of an error the beginning."""
+async def _content(response: Any, remote: RemoteModel, largest: int, *, is_text: bool) -> bytes:
+    """The body of a response, unzipped, of at most a size; of an error only the beginning."""
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in _ZIPPED | {"identity", ""}:
-        raise no_answer(remote, f"answered in an encoding that was not asked for ({encoding})")
+        raise remote.no_answer(f"answered in an encoding that was not asked for ({encoding})")
     unzip = zlib.decompressobj(wbits=47) if encoding in _ZIPPED else None
-    errors = "strict" if response.is_success and not mended else "replace"
-    text = codecs.getincrementaldecoder("utf-8")(errors)
-    left = largest if response.is_success else _LARGEST_ERROR
+    most, pieces, size = largest if response.is_success else _LARGEST_ERROR, list[bytes](), 0
     try:
         async for raw in response.aiter_raw():
             rest = raw
-            while rest:
-                piece = unzip.decompress(rest, _PIECE) if unzip else rest
+            while rest and size <= most:
+                pieces.append(unzip.decompress(rest, _PIECE) if unzip else rest)
                 rest = unzip.unconsumed_tail if unzip else b""
-                if len(piece) > left:
-                    if response.is_success:
-                        raise too_large(remote, largest)
-                    yield text.decode(piece[:left]).encode()
-                    return
-                left -= len(piece)
-                yield text.decode(piece).encode()
-        text.decode(b"", final=True)
+                size += len(pieces[-1])
+            if size > most:
+                break
     except zlib.error:
-        raise no_answer(remote, "answered with damaged gzip") from None
+        raise remote.no_answer("answered with damaged gzip") from None
+    content = b"".join(pieces)
+    if not response.is_success:
+        return content[:most]
+    if size > most:
+        raise remote.too_large(largest)
+    if unzip is not None and not unzip.eof:
+        raise remote.no_answer("broke off in the middle of its answer")
+    try:
+        if is_text:
+            content.decode()
     except UnicodeDecodeError:
-        raise no_answer(remote, "answered with text that is not UTF-8") from None
-    if response.is_success and unzip is not None and not unzip.eof:
-        raise no_answer(remote, "broke off in the middle of its answer")
+        raise remote.no_answer("answered with text that is not UTF-8") from None
+    return content

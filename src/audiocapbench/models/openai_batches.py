@@ -1,6 +1,5 @@
 """Batches of questions at half the price, a request a line: OpenAI's, and what others share."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Set
 from contextlib import AbstractAsyncContextManager, aclosing
 from typing import IO, Any, NamedTuple
@@ -8,7 +7,7 @@ from typing import IO, Any, NamedTuple
 from audiocapbench.errors import ModelError
 from audiocapbench.models.http_client import HttpModel
 from audiocapbench.models.model import REMOTE_EXECUTION, Model
-from audiocapbench.models.remote import RemoteModel, no_answer, retry_after_s, time_to_answer
+from audiocapbench.models.remote import RemoteModel, retry_after_s
 from audiocapbench.models.replies import (
     HttpReply,
     Json,
@@ -41,12 +40,15 @@ class BatchState(NamedTuple):
         return self.status in _OVER
 
 
-class ProviderBatches(ABC):
-    """Batches of one model, over the model's own connections."""
+class OpenAIBatches:
+    """Batches of one model's chat completions, over its connections; a mark is in the metadata.
 
-    line: bytes  # a request with its key, under which its answer comes back
-    most_lines: int  # of a file
-    most_bytes: int
+    Those of another provider override how a batch is made, found, looked at and read.
+    """
+
+    # A request with its key, under which its answer comes back.
+    line = b'{"custom_id": "%b", "method": "POST", "url": "/v1/chat/completions", "body": %b}\n'
+    most_lines, most_bytes = 50_000, 190_000_000  # of a file
 
     def __init__(self, model: HttpModel, remote: RemoteModel) -> None:
         self._model, self._remote = model, remote
@@ -54,73 +56,6 @@ class ProviderBatches(ABC):
     async def aclose(self) -> None:
         """Give the connections back."""
         await self._model.aclose()
-
-    @abstractmethod
-    async def submit(self, mark: str, file: IO[bytes]) -> str:
-        """Make a batch of a file, and return its id; after a TransientError, see ``find``."""
-
-    @abstractmethod
-    async def find(self, mark: str) -> str | None:
-        """The batch that was made with a mark, if any was."""
-
-    @abstractmethod
-    async def state(self, batch: str) -> BatchState:
-        """How a batch stands now."""
-
-    @abstractmethod
-    async def _lines(self, file: str) -> bytes:
-        """The content of a file of answers."""
-
-    @abstractmethod
-    def _answer(self, told: Json) -> tuple[str, int, Any]:
-        """The key of an answer, and what its status and its body would be outside of a batch."""
-
-    async def results(self, batch: str, keys: Set[str]) -> tuple[BatchState, Json, int, bool]:
-        """How it ended, statuses and bodies by key, lines of no use, and if all answers came."""
-        state = await self.state(batch)
-        found: dict[str, tuple[int, Any]] = {}
-        extra = answers = 0
-        is_torn = not state.files
-        for file in state.files:
-            for line in filter(bytes.strip, (await self._lines(file)).split(b"\n")):
-                told = parsed_object(line.decode("utf-8", "replace"))
-                key, status, body = self._answer(told)
-                is_torn |= not told
-                extra += key in found or key not in keys
-                answers += status == 200
-                if key in keys and found.get(key, (0,))[0] != 200:
-                    found[key] = status, body
-        if state.answered is not None:
-            return state, found, extra, answers >= state.answered
-        # Of what is torn off, any may have been answered.
-        lost = len(keys - found.keys())
-        state = state._replace(answered=answers + lost if is_torn else 0)
-        return state, found, extra, state.status != "succeeded" or not lost
-
-    async def _call(self, method: str, path: str, **request: Any) -> HttpReply:
-        """A reply that is a success; any other is raised as the error that it stands for."""
-        with time_to_answer(self._remote, UPLOAD_S):
-            reply = await self._model.fetch(method, path, timeout=UPLOAD_S, **request)
-        if not reply.is_success:
-            stopped = failed_reply(reply, self._remote)
-            raise ModelError(f"{self._remote.name}: {stopped.error}")
-        return reply
-
-    async def _told(self, method: str, path: str, **request: Any) -> tuple[Json, HttpReply]:
-        """The object that a reply holds, and the reply."""
-        reply = await self._call(method, path, **request)
-        with time_to_answer(self._remote, UPLOAD_S):
-            body = reply.json()
-        if not isinstance(body, dict):
-            raise no_answer(self._remote, "answered with something unreadable")
-        return body, reply
-
-
-class OpenAIBatches(ProviderBatches):
-    """Batches of chat completions; a batch's mark is in its metadata."""
-
-    line = b'{"custom_id": "%b", "method": "POST", "url": "/v1/chat/completions", "body": %b}\n'
-    most_lines, most_bytes = 50_000, 190_000_000
 
     async def submit(self, mark: str, file: IO[bytes]) -> str:
         """Make a batch of a file, and return its id; after a TransientError, see ``find``."""
@@ -131,7 +66,7 @@ class OpenAIBatches(ProviderBatches):
         created, _ = await self._told("POST", "/batches", json=batch)
         if isinstance(name := created.get("id"), str):
             return name
-        raise no_answer(self._remote, "answered without the id of what was made")
+        raise self._remote.no_answer("answered without the id of what was made")
 
     async def find(self, mark: str) -> str | None:
         """The batch that was made with a mark, if any was."""
@@ -164,11 +99,53 @@ class OpenAIBatches(ProviderBatches):
             retry_after_s=retry_after_s(reply.headers),
         )
 
+    async def results(self, batch: str, keys: Set[str]) -> tuple[BatchState, Json, int, bool]:
+        """How it ended, statuses and bodies by key, lines of no use, and if all answers came."""
+        state = await self.state(batch)
+        found: dict[str, tuple[int, Any]] = {}
+        extra = answers = 0
+        is_torn = not state.files
+        for file in state.files:
+            for line in filter(bytes.strip, (await self._lines(file)).split(b"\n")):
+                told = parsed_object(line.decode("utf-8", "replace"))
+                key, status, body = self._answer(told)
+                is_torn |= not told
+                extra += key in found or key not in keys
+                answers += status == 200
+                if key in keys and found.get(key, (0,))[0] != 200:
+                    found[key] = status, body
+        if state.answered is not None:
+            return state, found, extra, answers >= state.answered
+        # Of what is torn off, any may have been answered.
+        lost = len(keys - found.keys())
+        state = state._replace(answered=answers + lost if is_torn else 0)
+        return state, found, extra, state.status != "succeeded" or not lost
+
+    async def _call(self, method: str, path: str, **request: Any) -> HttpReply:
+        """A reply that is a success; any other is raised as the error that it stands for."""
+        with self._remote.time_to_answer(UPLOAD_S):
+            reply = await self._model.fetch(method, path, timeout=UPLOAD_S, **request)
+        if not reply.is_success:
+            stopped = failed_reply(reply, self._remote)
+            raise ModelError(f"{self._remote.name}: {stopped.error}")
+        return reply
+
+    async def _told(self, method: str, path: str, **request: Any) -> tuple[Json, HttpReply]:
+        """The object that a reply holds, and the reply."""
+        reply = await self._call(method, path, **request)
+        with self._remote.time_to_answer(UPLOAD_S):
+            body = reply.json()
+        if not isinstance(body, dict):
+            raise self._remote.no_answer("answered with something unreadable")
+        return body, reply
+
     async def _lines(self, file: str) -> bytes:
+        """The content of a file of answers."""
         path = f"/files/{file}/content"
-        return (await self._call("GET", path, largest=_LARGEST_FILE, mended=True)).content
+        return (await self._call("GET", path, largest=_LARGEST_FILE, is_text=False)).content
 
     def _answer(self, told: Json) -> tuple[str, int, Any]:
+        """The key of an answer, and what its status and its body would be outside of a batch."""
         response = json_object(told.get("response"))
         # A status of 0 is that of a request which was never made.
         status = count(response.get("status_code")) or 503

@@ -15,20 +15,10 @@ from audiocapbench.errors import ModelError
 from audiocapbench.models import replies
 from audiocapbench.models.http_client import HttpModel
 from audiocapbench.models.model import AudioContract, Model, ModelSettings, Parameters, Question
-from audiocapbench.models.openai_batches import OpenAIBatches, ProviderBatches
+from audiocapbench.models.openai_batches import OpenAIBatches
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, TOOL, KnownModel, Provider
-from audiocapbench.models.remote import (
-    AnnouncedLimit,
-    RemoteModel,
-    SentBody,
-    announced_limit,
-    checked_url,
-    key_of,
-    no_answer,
-    remote_model,
-    time_to_answer,
-)
+from audiocapbench.models.remote import RemoteModel, checked_url, key_of, remote_model
 
 Message = Mapping[str, Any]
 
@@ -46,14 +36,14 @@ QWEN_AUDIO = AudioContract("wav", rate=16_000, longest_s=30.0, largest_bytes=7_5
 QWEN_OMNI = AudioContract("wav", rate=16_000, largest_bytes=7_500_000)
 
 _NATIVE = re.compile(r"qwen\d*-audio\b.*", re.IGNORECASE)
+_COMPLETIONS = "/chat/completions"
 _GENERATION = "/services/aigc/multimodal-generation/generation"
 
 
 class ChatModel(HttpModel):
     """A model behind a chat completions endpoint, which is below its address."""
 
-    announced: AnnouncedLimit | None = None  # by the last answer
-    batches: Callable[[], ProviderBatches] | None = None
+    batches: Callable[[], OpenAIBatches] | None = None
     limit_name = "max_tokens"
     with_audio: Mapping[str, Any] = {}  # options of the request that go only with audio
     streamed = False  # whether the server answers in a stream alone
@@ -91,20 +81,18 @@ class ChatModel(HttpModel):
 
     async def answer(self, question: Question) -> Reply:
         """Answer one question, cleaned as published."""
-        if question.audio is None:
-            return replies.cleaned(
-                await self.complete([{"role": "user", "content": question.instruction}])
-            )
 
         def request(data: str) -> dict[str, Any]:
-            content = self.content(question.instruction, data)
-            return self._request([{"role": "user", "content": content}], self.with_audio)
+            heard, text = question.audio is not None, question.instruction
+            content = self.content(text, data) if heard else text
+            message = {"role": "user", "content": content}
+            return self._request([message], self.with_audio if heard else {})
 
-        return replies.cleaned(await self._send(SentBody(request, question.audio)))
+        return replies.cleaned(await self.ask(_COMPLETIONS, request, question.audio))
 
     async def complete(self, messages: Sequence[Message], **options: Any) -> Reply:
         """Complete a conversation; the text is as it came. Options win over the model's own."""
-        return await self._send(SentBody(lambda _: self._request(messages, options), None))
+        return await self.ask(_COMPLETIONS, lambda _: self._request(messages, options), None)
 
     def _request(self, messages: Sequence[Message], options: Mapping[str, Any]) -> dict[str, Any]:
         streamed = {"stream": True, "stream_options": {"include_usage": True}}
@@ -116,15 +104,10 @@ class ChatModel(HttpModel):
             **options,
         }
 
-    async def _send(self, body: SentBody) -> Reply:
-        with time_to_answer(self._remote, self._timeout_s):
-            reply = await self.post("/chat/completions", body)
-            if not reply.is_success:
-                return replies.failed_reply(reply, self._remote)
-            self.announced = announced_limit(reply.headers)
-            if self.streamed:
-                return replies.streamed_reply(reply.content, self._remote)
-            return replies.completion_reply(reply.json(), self._remote)
+    def read(self, reply: replies.HttpReply) -> Reply:
+        if self.streamed:
+            return replies.streamed_reply(reply.content, self._remote)
+        return replies.completion_reply(reply.json(), self._remote)
 
 
 class OpenAIChat(ChatModel):
@@ -158,17 +141,16 @@ class QwenAudioModel(HttpModel):
                 "parameters": {"result_format": "message", **self._options},
             }
 
-        with time_to_answer(self._remote, self._timeout_s):
-            reply = await self.post(_GENERATION, SentBody(request, question.audio))
-            if not reply.is_success:
-                return replies.failed_reply(reply, self._remote)
-            body = reply.json()
-            output = replies.json_object(body).get("output")
-            if not isinstance(output, dict):
-                reason = "answered with something that is not a generation"
-                raise no_answer(self._remote, reason, reply=replies.used_by(body))
-            ending = replies.choice_ending(body, output.get("choices"), self._remote)
-            return replies.cleaned(replies.metered(body, self._remote, ending))
+        return await self.ask(_GENERATION, request, question.audio)
+
+    def read(self, reply: replies.HttpReply) -> Reply:
+        body = reply.json()
+        output = replies.json_object(body).get("output")
+        if not isinstance(output, dict):
+            reason = "answered with something that is not a generation"
+            raise self._remote.no_answer(reason, reply=replies.used_by(body))
+        ending = replies.choice_ending(body, output.get("choices"), self._remote)
+        return replies.cleaned(replies.metered(body, self._remote, ending))
 
 
 class QwenOmniModel(ChatModel):

@@ -25,14 +25,8 @@ from audiocapbench.models.remote import (
     LARGEST_REPLY,
     RemoteModel,
     RemoteModelBase,
-    broken_connection,
-    error_of,
-    no_answer,
     remote_model,
     span_s,
-    status_error,
-    time_to_answer,
-    too_large,
 )
 from audiocapbench.models.replies import Json
 from audiocapbench.version import VERSION
@@ -86,7 +80,7 @@ class OpenAIRealtime(RemoteModelBase):
             raise ModelError(f"{self.name}: takes raw 16-bit PCM, mono, at 24,000 Hz")
         turn = _Turn(self._remote)
         try:
-            with time_to_answer(self._remote, self._timeout_s):
+            with self._remote.time_to_answer(self._timeout_s):
                 return turn.reply(await self._ask(turn, audio, question.instruction))
         except TransientError as error:
             raise replies.paid_for(error, turn.response, turn.text) from None
@@ -107,7 +101,7 @@ class OpenAIRealtime(RemoteModelBase):
                     await connection.close()
         except ConnectionClosed as error:
             if error.sent and error.sent.code == _TOO_BIG and not error.rcvd_then_sent:
-                raise too_large(self._remote) from None
+                raise self._remote.too_large() from None
             frame = error.rcvd
             closed = _closed(self._remote, *((frame.code, frame.reason) if frame else (None, "")))
             if isinstance(closed, TransientError) and not closed.throttled:
@@ -120,12 +114,12 @@ class OpenAIRealtime(RemoteModelBase):
             told = replies.json_object(replies.parsed_object(body).get("error"))
             message, code = str(told.get("message") or body), str(told.get("code") or "")
             status = int(response.status_code)
-            raise status_error(self._remote, status, headers, message, code) from None
+            raise self._remote.status_error(status, headers, message, code) from None
         except (OSError, EOFError, WebSocketException) as error:
-            broken = broken_connection(self._remote, error)
+            broken = self._remote.broken_connection(error)
             if not broken.unreachable:
                 why = f"cannot be reached ({str(error) or type(error).__name__})"
-                broken = no_answer(self._remote, why, billed=turn.asked)
+                broken = self._remote.no_answer(why, billed=turn.asked)
             raise broken from None
 
     async def _connect(self) -> Any:
@@ -211,11 +205,11 @@ class _Turn:
             message = await connection.recv(decode=False)
             self._count += len(message)
             if self._count > LARGEST_REPLY:
-                raise too_large(self._remote)
+                raise self._remote.too_large()
             try:
                 event = replies.json_object(replies.parsed_json(message))
             except (ValueError, RecursionError):
-                raise no_answer(self._remote, "sent what is not JSON") from None
+                raise self._remote.no_answer("sent what is not JSON") from None
             match event.get("type"):
                 case kind if kind == wanted:
                     return event
@@ -274,7 +268,7 @@ def _reported(remote: RemoteModel, error: Json, limits: Sequence[Json] = ()) -> 
     if _ABOUT_THIS_CLIP.search(code):
         return ModelError(text)
     status = 500 if code == "session_expired" else _STATUS_OF_TYPE.get(kind, 500)
-    return error_of(remote, text, status, message, code)
+    return remote.error_of(text, status, message, code)
 
 
 def _closed(remote: RemoteModel, code: int | None, reason: str) -> ModelError:

@@ -101,6 +101,89 @@ class RemoteModel:
         """What no message may show."""
         return (self.key,) if self.key else ()
 
+    def status_error(
+        self, status: int, headers: Mapping[str, str], message: str, code: str | None = None
+    ) -> ModelError:
+        """The error that an HTTP status stands for; names of headers are in lower case."""
+        reason = short(message, self.secrets) or "no reason given"
+        text = f"{self.name}: {self.host} answered {status} ({reason})"
+        failure = self.error_of(text, status, message, code)
+        failure.status = status
+        if isinstance(failure, TransientError):
+            failure.retry_after_s = retry_after_s(headers)
+        return failure
+
+    def error_of(self, text: str, status: int, message: str, code: str | None = None) -> ModelError:
+        """The error that a status stands for, or what counts as one, in the words of ``text``."""
+        known = (code or "").lower()
+        if _NO_AUDIO.search(message):
+            return FatalError(f"{text}; choose a model that takes audio", certain=False)
+        if status == 429 and _NO_QUOTA.search(message):
+            no_quota = f"this account has no quota for {self.model_id}"
+            return FatalError(f"{text}; {no_quota}", certain=False)
+        to_mend = FATAL_CODES.get(known) or (_MOVED if 300 <= status < 400 else None)
+        if to_mend is None and 400 <= status < 500 and status not in _AGAIN:
+            words = f"{known.replace('_', ' ')} {message}"
+
+            def says(pattern: str) -> bool:
+                return re.search(pattern, words, re.IGNORECASE) is not None
+
+            to_mend = next((hint for one, hint in _FATAL_WORDS.items() if says(one)), None)
+            if to_mend is None and not says(_OF_ONE_QUESTION.get(status, r"(?!)")):
+                to_mend = _FATAL_STATUSES.get(status)
+        if to_mend is not None:
+            certain = status == 401 or to_mend == _KEY
+            return FatalError(f"{text}; {to_mend.format(self)}", certain=certain)
+        if status in _AGAIN or status >= 500:
+            return TransientError(text, throttled=status == 429)
+        if status == 413 or known in _ONE_SAMPLE_CODES or _TOO_LARGE.search(message):
+            return ModelError(f"{text}; this sample is too large for the model")
+        hint = _SETTINGS.format(self)
+        return RefusedQuestionError(f"{text}; {hint}", kind=f"{status} {known}".strip())
+
+    def too_large(self, largest: int = LARGEST_REPLY) -> RefusedQuestionError:
+        """The error for a reply that is larger than any answer."""
+        text = f"{self.name}: {self.host} answered with more than {largest >> 20} MiB"
+        words = f"{text}, which is too large to be read as an answer"
+        return RefusedQuestionError(words, kind="too large a reply", billed=True)
+
+    def no_answer(
+        self, reason: str, *, billed: bool = True, reply: Reply | None = None
+    ) -> TransientError:
+        """The error for a connection that broke, or a reply that cannot be read, maybe billed."""
+        text = f"{self.name}: {self.host} {short(reason, self.secrets)}"
+        return TransientError(text, billed=billed, reply=reply)
+
+    def broken_connection(self, error: BaseException) -> TransientError:
+        """The error for a connection that broke, or that could not even be made."""
+        names = [type(error).__name__]
+        while (error := error.__cause__ or error.__context__) is not None:  # type: ignore[assignment]
+            names.append(type(error).__name__)
+        why = next((_UNCONNECTED[name] for name in reversed(names) if name in _UNCONNECTED), None)
+        if why is None:
+            return self.no_answer(f"could not be reached or broke off ({names[0]})")
+        failure = self.no_answer(f"could not be reached ({why})", billed=False)
+        failure.unreachable = True
+        return failure
+
+    @contextmanager
+    def time_to_answer(self, seconds: float) -> Iterator[None]:
+        """Give a question so much time; whatever breaks meanwhile may be asked again."""
+        import httpx
+
+        try:
+            with anyio.fail_after(seconds):
+                yield
+        except httpx.ConnectTimeout as error:
+            raise self.broken_connection(error) from None
+        except (httpx.TimeoutException, TimeoutError):
+            raise self.no_answer(f"did not answer within {seconds:g} s") from None
+        except (httpx.HTTPError, OSError, anyio.BrokenResourceError) as error:
+            raise self.broken_connection(error) from None
+        except (ValueError, KeyError, RecursionError):
+            # The error's own words may quote the whole body.
+            raise self.no_answer("answered with something unreadable") from None
+
 
 class RemoteModelBase:
     """A model at a provider; its options go with every question, its time-out is for all of it."""
@@ -201,100 +284,6 @@ class SentBody:
 Exchange = Callable[[SentBody], Awaitable[tuple[int, Any]]]
 BATCH_TRANSPORT: ContextVar[Exchange | None] = ContextVar("batch_transport", default=None)
 """Who takes a question's body in place of a connection, and brings an HTTP status and a body."""
-
-
-def status_error(
-    remote: RemoteModel,
-    status: int,
-    headers: Mapping[str, str],
-    message: str,
-    code: str | None = None,
-) -> ModelError:
-    """The error that an HTTP status stands for; names of headers are in lower case."""
-    reason = short(message, remote.secrets) or "no reason given"
-    text = f"{remote.name}: {remote.host} answered {status} ({reason})"
-    failure = error_of(remote, text, status, message, code)
-    failure.status = status
-    if isinstance(failure, TransientError):
-        failure.retry_after_s = retry_after_s(headers)
-    return failure
-
-
-def error_of(
-    remote: RemoteModel, text: str, status: int, message: str, code: str | None = None
-) -> ModelError:
-    """The error that a status stands for, or what counts as one, in the words of ``text``."""
-    known = (code or "").lower()
-    if _NO_AUDIO.search(message):
-        return FatalError(f"{text}; choose a model that takes audio", certain=False)
-    if status == 429 and _NO_QUOTA.search(message):
-        return FatalError(f"{text}; this account has no quota for {remote.model_id}", certain=False)
-    to_mend = FATAL_CODES.get(known) or (_MOVED if 300 <= status < 400 else None)
-    if to_mend is None and 400 <= status < 500 and status not in _AGAIN:
-        words = f"{known.replace('_', ' ')} {message}"
-
-        def says(pattern: str) -> bool:
-            return re.search(pattern, words, re.IGNORECASE) is not None
-
-        to_mend = next((hint for one, hint in _FATAL_WORDS.items() if says(one)), None)
-        if to_mend is None and not says(_OF_ONE_QUESTION.get(status, r"(?!)")):
-            to_mend = _FATAL_STATUSES.get(status)
-    if to_mend is not None:
-        certain = status == 401 or to_mend == _KEY
-        return FatalError(f"{text}; {to_mend.format(remote)}", certain=certain)
-    if status in _AGAIN or status >= 500:
-        return TransientError(text, throttled=status == 429)
-    if status == 413 or known in _ONE_SAMPLE_CODES or _TOO_LARGE.search(message):
-        return ModelError(f"{text}; this sample is too large for the model")
-    hint = _SETTINGS.format(remote)
-    return RefusedQuestionError(f"{text}; {hint}", kind=f"{status} {known}".strip())
-
-
-def too_large(remote: RemoteModel, largest: int = LARGEST_REPLY) -> RefusedQuestionError:
-    """The error for a reply that is larger than any answer."""
-    text = f"{remote.name}: {remote.host} answered with more than {largest >> 20} MiB"
-    words = f"{text}, which is too large to be read as an answer"
-    return RefusedQuestionError(words, kind="too large a reply", billed=True)
-
-
-def no_answer(
-    remote: RemoteModel, reason: str, *, billed: bool = True, reply: Reply | None = None
-) -> TransientError:
-    """The error for a connection that broke, or a reply that cannot be read and may be billed."""
-    text = f"{remote.name}: {remote.host} {short(reason, remote.secrets)}"
-    return TransientError(text, billed=billed, reply=reply)
-
-
-def broken_connection(remote: RemoteModel, error: BaseException) -> TransientError:
-    """The error for a connection that broke, or that could not even be made."""
-    names = [type(error).__name__]
-    while (error := error.__cause__ or error.__context__) is not None:  # type: ignore[assignment]
-        names.append(type(error).__name__)
-    why = next((_UNCONNECTED[name] for name in reversed(names) if name in _UNCONNECTED), None)
-    if why is None:
-        return no_answer(remote, f"could not be reached or broke off ({names[0]})")
-    failure = no_answer(remote, f"could not be reached ({why})", billed=False)
-    failure.unreachable = True
-    return failure
-
-
-@contextmanager
-def time_to_answer(remote: RemoteModel, seconds: float) -> Iterator[None]:
-    """Give a question so much time; whatever breaks meanwhile is an error to ask again after."""
-    import httpx
-
-    try:
-        with anyio.fail_after(seconds):
-            yield
-    except httpx.ConnectTimeout as error:
-        raise broken_connection(remote, error) from None
-    except (httpx.TimeoutException, TimeoutError):
-        raise no_answer(remote, f"did not answer within {seconds:g} s") from None
-    except (httpx.HTTPError, OSError, anyio.BrokenResourceError) as error:
-        raise broken_connection(remote, error) from None
-    except (ValueError, KeyError, RecursionError):
-        # The error's own words may quote the whole body.
-        raise no_answer(remote, "answered with something unreadable") from None
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:

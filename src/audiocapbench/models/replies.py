@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from audiocapbench.credentials import raw_json, short
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import ModelError, TransientError
-from audiocapbench.models.remote import RemoteModel, no_answer, span_s, status_error
+from audiocapbench.models.remote import RemoteModel, span_s
 
 Json = Mapping[str, Any]
 
@@ -144,7 +144,7 @@ def completion_reply(body: Any, remote: RemoteModel) -> Reply:
             raise paid_for(failure, body)
         said = raw_json(body, remote.secrets)
         reason = f"answered with something that is not a completion: {said}"
-        raise no_answer(remote, reason, reply=used_by(body))
+        raise remote.no_answer(reason, reply=used_by(body))
     return metered(body, remote, choice_ending(body, body["choices"], remote))
 
 
@@ -155,13 +155,13 @@ def _told_error(told: Json, remote: RemoteModel) -> ModelError:
     if _THROTTLED.search(f"{code} {told.get('type') or ''} {told.get('status') or ''}"):
         status = 429
     said = str(told.get("message") or told)
-    return status_error(remote, status, {}, said, "" if code.isdigit() else code)
+    return remote.status_error(status, {}, said, "" if code.isdigit() else code)
 
 
 def failed_reply(reply: HttpReply, remote: RemoteModel) -> Reply:
     """What an error by HTTP is: a reply where a content filter stopped the answer, else raised."""
     try:
-        body = reply.json()
+        body = parsed_json(reply.text)
     except (ValueError, RecursionError):
         body = reply.text
     told = body.get("error", body) if isinstance(body, dict) else body
@@ -171,7 +171,7 @@ def failed_reply(reply: HttpReply, remote: RemoteModel) -> Reply:
         return replace(_filtered(told, said, remote), output_tokens=0)
     if told is body and code:
         said = f"{code}: {said}"
-    failure = status_error(remote, reply.status, reply.headers, said or reply.text, code)
+    failure = remote.status_error(reply.status, reply.headers, said or reply.text, code)
     if isinstance(failure, TransientError) and failure.retry_after_s is None:
         # Google's RetryInfo, which is written as "36.4s".
         notes = json_objects(json_object(told).get("details"))
@@ -209,7 +209,7 @@ def streamed_reply(content: bytes, remote: RemoteModel) -> Reply:
                 return _filtered(told, said, remote)
             failure = _told_error({"code": code, "type": kind, "message": said}, remote)
             if isinstance(failure, TransientError) and not failure.throttled:
-                failure = no_answer(remote, f"broke off ({said})")
+                failure = remote.no_answer(f"broke off ({said})")
             raise failure
         chunks.append(chunk)
     return completion_reply(_joined(chunks, remote), remote)
@@ -232,7 +232,7 @@ def _events(content: bytes) -> Iterator[Any]:
 def _joined(chunks: Sequence[Any], remote: RemoteModel) -> Json:
     """The completion that the chunks of a stream are, as a server without streams would send it."""
     if not all(isinstance(chunk, dict) for chunk in chunks):
-        raise no_answer(remote, "sent a piece that is not part of a completion")
+        raise remote.no_answer("sent a piece that is not part of a completion")
     top = {key: chunk[key] for chunk in chunks for key in _TOP if chunk.get(key) is not None}
     choices = [one for chunk in chunks if (one := first_choice(chunk.get("choices"))) is not None]
     reasons = dict.fromkeys(str(why) for one in choices if (why := one.get("finish_reason")))
@@ -241,7 +241,7 @@ def _joined(chunks: Sequence[Any], remote: RemoteModel) -> Json:
     # The piece with the usage, which comes last, has no choices.
     if not reasons and not any(one.get("usage") and not one.get("choices") for one in chunks):
         heard = Reply(text) if text else used_by(top)
-        raise no_answer(remote, "broke off in the middle of its answer", reply=heard)
+        raise remote.no_answer("broke off in the middle of its answer", reply=heard)
     message: dict[str, Any] = {"content": text, "refusal": refusal or None}
     if calls := [call for one in deltas if (call := one.get("tool_calls"))]:
         message["tool_calls"] = calls
