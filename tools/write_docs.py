@@ -16,9 +16,9 @@ import typer
 from audiocapbench.benchmarks.published_results import published_results
 from audiocapbench.cli.app import EXIT_CODES, app, examples, load_commands
 from audiocapbench.engine.budget import likely_cost, thoughts
-from audiocapbench.judges.audiocapbench import contract
 from audiocapbench.judges.contract import JudgeInput
 from audiocapbench.judges.elements import Elements
+from audiocapbench.judges.published import audiocapbench_contract
 from audiocapbench.models.registry import create_model, price_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -132,7 +132,9 @@ def _prompt(row: Any, several: int) -> str:
     """What the judge reads about a clip of this source, by the lengths of its captions."""
     caption = ("word " * row["caption_chars"])[: row["caption_chars"]]
     answer = "word " * _ANSWER_TOKENS
-    return contract().prompt(JudgeInput("", answer, (caption,) * several, row["category"]))
+    return audiocapbench_contract().prompt(
+        JudgeInput("", answer, (caption,) * several, row["category"])
+    )
 
 
 def _costs() -> list[str]:

@@ -45,7 +45,7 @@ from audiocapbench.judges.executor import (
 )
 from audiocapbench.judges.judge import models_of
 from audiocapbench.models import Model
-from audiocapbench.models.openai_batches import check_batchable
+from audiocapbench.models.openai_chat import check_batchable
 from audiocapbench.scores.estimate import counted
 from audiocapbench.store import Run, Store
 

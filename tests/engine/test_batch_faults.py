@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from audiocapbench.engine import batch_rounds
-from audiocapbench.models.openai_batches import OpenAIBatches
+from audiocapbench.models.openai_chat import OpenAIBatches
 from audiocapbench.store import Store
 from audiocapbench.store.unsaved import AnswerRecord
 from command import run_command

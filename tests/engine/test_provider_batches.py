@@ -12,7 +12,7 @@ import pytest
 import audiocapbench
 from audiocapbench.data.outcome import Outcome
 from audiocapbench.engine import batch_rounds
-from audiocapbench.models.openai_batches import OpenAIBatches
+from audiocapbench.models.openai_chat import OpenAIBatches
 from audiocapbench.models.registry import price_of
 from audiocapbench.store import Store
 from command import run_command

@@ -15,9 +15,9 @@ from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Reply
 from audiocapbench.judges import JudgeError, ModelJudge, Verdict, check_judge, create_judge
-from audiocapbench.judges.audiocapbench import contract
 from audiocapbench.judges.check import JudgeCheck, padded, reordered, shortened
 from audiocapbench.judges.executor import JudgeProgress
+from audiocapbench.judges.published import audiocapbench_contract
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.signature import sign
 from audiocapbench.store import Store
@@ -135,7 +135,7 @@ def test_a_judge_that_says_the_same_to_all_is_warned_of(demo: Benchmark, answere
 
 
 def test_kappa_tells_a_judge_that_changes_its_mind(demo: Benchmark, store: Store) -> None:
-    judge = ModelJudge("undecided", Undecided(), contract())
+    judge = ModelJudge("undecided", Undecided(), audiocapbench_contract())
     found = check_judge(judge, demo, store, selection=Selection(limit=5), repeats=3)
     assert found.repeats == 3
     assert found.kappa is not None

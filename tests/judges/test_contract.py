@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audiocapbench.errors import ReplyError
-from audiocapbench.judges import audiocapbench, mecat
 from audiocapbench.judges.contract import JudgeInput
+from audiocapbench.judges.published import audiocapbench_contract, mecat_contract
 
-CONTRACT = audiocapbench.contract()
+CONTRACT = audiocapbench_contract()
 GOOD = '{"accuracy": 8, "completeness": 6, "hallucination": 9, "reasoning": "Dog is right."}'
 SCORES = {"accuracy": 8.0, "completeness": 6.0, "hallucination": 9.0}
 
@@ -180,7 +180,7 @@ def test_an_empty_prediction_scores_zero_without_a_question(prediction: str) -> 
 
 
 def test_mecat_takes_fractions_and_needs_no_echo() -> None:
-    contract = mecat.contract("qa")
+    contract = mecat_contract("qa")
     full = '[{"sample_id": 7, "subtask": "x", "fine_score": 7.5, "reasoning": "Good."}]'
     assert contract.parse(full).scores == {"fine_score": 7.5}
     assert contract.parse('{"fine_score": "8", "reasoning": ""}').overall == 8
@@ -198,7 +198,7 @@ def test_a_reply_without_words_or_with_another_field_is_accepted_and_noted() -> 
 
 
 def published(text: str) -> dict[str, float]:
-    return dict(audiocapbench.contract(protocol="published").parse(text).scores)
+    return dict(audiocapbench_contract(protocol="published").parse(text).scores)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,15 @@
 """The published prompts, word for word, and where a case's texts stand in them."""
 
 import re
+from typing import Literal
 
 import pytest
 
 from audiocapbench.benchmarks import Traits
 from audiocapbench.errors import JudgeError
-from audiocapbench.judges import ModelJudge, audiocapbench, create_judges, mecat
+from audiocapbench.judges import ModelJudge, create_judges
 from audiocapbench.judges.contract import JudgeInput
+from audiocapbench.judges.published import audiocapbench_contract, mecat_contract
 from audiocapbench.store.upgrades import traits_of_0_1
 from needs import needs_shared
 
@@ -43,7 +45,7 @@ def test_the_prompt_of_audiocapbench_is_the_papers() -> None:
         .replace("{refs_text}", '  - A man speaks calmly.\n  - He says "hello".')
         .replace("{prediction}", "A man talks.")
     )
-    assert audiocapbench.contract().prompt(SPEECH) == filled
+    assert audiocapbench_contract().prompt(SPEECH) == filled
 
 
 @pytest.mark.parametrize(
@@ -59,14 +61,14 @@ def test_each_category_has_the_papers_guidance(category: str, opening: str) -> N
     paper = seed("002")
     guidance = next(line for line in paper.splitlines() if line.startswith(opening))
     case = JudgeInput("a", "x", ("y",), category)
-    assert f"\n\n{guidance}\n\nReference captions" in audiocapbench.contract().prompt(case)
+    assert f"\n\n{guidance}\n\nReference captions" in audiocapbench_contract().prompt(case)
 
 
 def test_both_prints_of_the_paper_have_the_same_words() -> None:
     other = seed("000")
     start = other.index("Given the ground-truth reference captions and a model’s predicted")
     printed = other[start : other.index("A.2 Category-Specific Guidance")]
-    prompt = audiocapbench.contract().prompt(JudgeInput("a", "PREDICTION", ("REFERENCE",), "sound"))
+    prompt = audiocapbench_contract().prompt(JudgeInput("a", "PREDICTION", ("REFERENCE",), "sound"))
     ours = prompt[prompt.index("Given the") :].replace("**", "").replace(" – ", " ")
     guidance = "For general/environmental sound, evaluate whether the prediction correctly "
     guidance += "identifies: sound sources, events, acoustic environment, and temporal patterns."
@@ -81,7 +83,7 @@ def test_both_prints_of_the_paper_have_the_same_words() -> None:
 
 def test_the_transcript_is_for_speech_alone() -> None:
     music = JudgeInput("a", "x", ("y",), "music", transcript="la la")
-    assert "la la" not in audiocapbench.contract().prompt(music)
+    assert "la la" not in audiocapbench_contract().prompt(music)
 
 
 def mecat_table(paper: str, start: str, end: str) -> dict[str, tuple[str, list[str]]]:
@@ -115,7 +117,7 @@ def mecat_table(paper: str, start: str, end: str) -> dict[str, tuple[str, list[s
     ],
 )
 def test_the_prompts_of_mecat_are_the_papers(
-    task: mecat.Task, said: str, start: str, end: str, names: list[str]
+    task: Literal["caption", "qa"], said: str, start: str, end: str, names: list[str]
 ) -> None:
     paper = seed("004")
     assert said in paper
@@ -141,11 +143,11 @@ def test_the_prompts_of_mecat_are_the_papers(
             .replace("{scoring_aspects}", "\n".join(aspects))
             .replace("{ref_texts}", sample)
         )
-        assert mecat.contract(task).prompt(case) == expected
+        assert mecat_contract(task).prompt(case) == expected
 
 
 def test_groups_of_mecat_find_their_sub_category() -> None:
-    contract = mecat.contract("caption")
+    contract = mecat_contract("caption")
     music = contract.prompt(JudgeInput("a", "x", ("y",), "music"))
     assert contract.prompt(JudgeInput("a", "x", ("y",), "pure_music")) == music
     assert (
@@ -156,7 +158,7 @@ def test_groups_of_mecat_find_their_sub_category() -> None:
 
 
 def test_another_wording_has_another_hash() -> None:
-    hashes = {audiocapbench.contract().prompt_hash, mecat.contract("qa").prompt_hash}
+    hashes = {audiocapbench_contract().prompt_hash, mecat_contract("qa").prompt_hash}
     assert len(hashes) == 2
 
 
@@ -192,13 +194,13 @@ def sentences(text: str) -> str:
 def test_the_tools_layout_has_the_papers_sentences() -> None:
     for category in ("sound", "music", "speech"):
         case = JudgeInput("s1", "A man talks.", ("A man speaks.",), category, transcript="hello")
-        paper = audiocapbench.contract().prompt(case)
-        tool = audiocapbench.contract(prompt="tool").prompt(case)
+        paper = audiocapbench_contract().prompt(case)
+        tool = audiocapbench_contract(prompt="tool").prompt(case)
         assert sentences(tool).split() == sentences(paper).split()
 
 
 def test_the_tools_layout_is_as_described() -> None:
-    lines = audiocapbench.contract(protocol="published").prompt(SPEECH).split("\n")
+    lines = audiocapbench_contract(protocol="published").prompt(SPEECH).split("\n")
     assert max(map(len, lines[:-1])) <= 100, "all but the form of the reply"
     at = lines.index("Model prediction:")
     assert lines[at + 1] == '  "A man talks."'
@@ -212,8 +214,8 @@ def test_the_tools_layout_is_as_described() -> None:
 
 def test_published_judges_get_texts_as_they_are_and_say_so() -> None:
     odd = JudgeInput("s1", "A “dog”\n{barks}", ("A dog.",), "sound")
-    assert '  "A “dog”\n{barks}"' in audiocapbench.contract(protocol="published").prompt(odd)
-    assert 'A "dog" (barks)' in audiocapbench.contract().prompt(odd)
+    assert '  "A “dog”\n{barks}"' in audiocapbench_contract(protocol="published").prompt(odd)
+    assert 'A "dog" (barks)' in audiocapbench_contract().prompt(odd)
     judges = create_judges(
         ["control/right", "control/right[protocol=published]", "control/right[prompt=tool]"],
         "audiocapbench",

@@ -3,13 +3,13 @@
 import pytest
 
 from audiocapbench.errors import ReplyError
-from audiocapbench.judges import audiocapbench
+from audiocapbench.judges.published import audiocapbench_contract
 from audiocapbench.meta.answers.parser import read_answer
 from audiocapbench.meta.pairwise.scorer import read_word
 from audiocapbench.meta.scorers.scorer import Choice
-from audiocapbench.models.thoughts import without_thoughts
+from audiocapbench.models.replies import without_thoughts
 
-CONTRACT = audiocapbench.contract()
+CONTRACT = audiocapbench_contract()
 DRAFT = '{"accuracy": 1, "completeness": 1, "hallucination": 1, "reasoning": "A draft."}'
 GOOD = DRAFT.replace("1", "8")
 SPELLINGS = {

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from audiocapbench.models import Question, SentAudio, create_model
 from audiocapbench.models.listener import describe
-from audiocapbench.models.listener.hearing import hear
-from audiocapbench.models.listener.wording import topic_of
+from audiocapbench.models.listener.hearing import hear, topic_of
 from needs import needs
 
 RATE = 16_000

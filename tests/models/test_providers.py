@@ -13,9 +13,8 @@ from audiocapbench.errors import JudgeError, ModelError
 from audiocapbench.judges import create_judge
 from audiocapbench.judges.judge import ModelJudge
 from audiocapbench.models import ModelSettings, create_model, list_models
-from audiocapbench.models.model import SETTINGS
+from audiocapbench.models.model import SETTINGS, Provider
 from audiocapbench.models.price import FREE
-from audiocapbench.models.provider import Provider
 from audiocapbench.models.registry import built_in_providers, price_of
 from fakes.entry_points import installed
 from needs import needs

@@ -24,7 +24,7 @@ from audiocapbench.engine.retrying_client import RetryPolicy
 from audiocapbench.engine.store_access import Note, StoreAccess, StoreReader
 from audiocapbench.engine.worker_pool import Stop, WorkerPool
 from audiocapbench.errors import AwaitedError, FatalError, ModelError, TransientError
-from audiocapbench.models.openai_batches import OpenAIBatches
+from audiocapbench.models.openai_chat import OpenAIBatches
 from audiocapbench.models.price import Price
 from audiocapbench.models.remote import Exchange, SentBody
 from audiocapbench.store import Run, Store

@@ -38,8 +38,7 @@ from audiocapbench.errors import (
 from audiocapbench.metrics.parallel import PARALLEL_MAP
 from audiocapbench.models import Model, Question
 from audiocapbench.models.model import REMOTE_EXECUTION, CorpusModel, batch_of, gpus_of
-from audiocapbench.models.plugin_models import MODULE_OF_FILE
-from audiocapbench.models.registry import provider_of
+from audiocapbench.models.registry import MODULE_OF_FILE, provider_of
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.version import VERSION
 

@@ -35,8 +35,7 @@ from audiocapbench.models import Model, Question, SentAudio
 from audiocapbench.models.batching import waited_s
 from audiocapbench.models.price import Price, checked_usage
 from audiocapbench.models.remote import BATCH_TRANSPORT, Exchange
-from audiocapbench.models.replies import is_blank
-from audiocapbench.models.thoughts import without_thoughts
+from audiocapbench.models.replies import is_blank, without_thoughts
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.store import Store, cache_key
 from audiocapbench.store.unsaved import AnswerRecord

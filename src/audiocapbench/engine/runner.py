@@ -20,9 +20,9 @@ from audiocapbench.errors import FatalError
 from audiocapbench.models import Model
 from audiocapbench.models.controls import ControlModel
 from audiocapbench.models.model import CorpusModel, batch_of
-from audiocapbench.models.openai_batches import check_batchable
-from audiocapbench.models.plugin_models import check_model, prepare_model
+from audiocapbench.models.openai_chat import check_batchable
 from audiocapbench.models.price import Price
+from audiocapbench.models.registry import check_model, prepare_model
 from audiocapbench.store import Dataset, Run, RunSpec, Store
 from audiocapbench.store.claims import TaskKey
 

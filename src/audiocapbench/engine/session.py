@@ -25,7 +25,7 @@ from audiocapbench.engine.worker_pool import WorkerPool
 from audiocapbench.errors import ModelError, StoreAwayError
 from audiocapbench.models import Model
 from audiocapbench.models.model import ClosableModel, batch_of
-from audiocapbench.models.openai_batches import batches_of
+from audiocapbench.models.openai_chat import batches_of
 from audiocapbench.models.price import Price
 from audiocapbench.store import Run, Store
 from audiocapbench.store.claims import LEASE_S, TaskKey

@@ -4,31 +4,21 @@ The three belong together, so that a bad reply is a parse error and never a sile
 """
 
 import hashlib
-import json
 import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib.resources import files
 from typing import Any, Literal
 
 from audiocapbench.errors import AudioCapBenchError, JudgeError, ReplyError
 from audiocapbench.judges.quoting import as_data
 from audiocapbench.judges.reply_json import Scalar, find_objects, shown
-from audiocapbench.models.thoughts import without_thoughts
+from audiocapbench.models.replies import without_thoughts
 from audiocapbench.plugins import failure_place, failure_words
 
 LONGEST_REPLY = 2_000_000
 REASONING = "reasoning"
 MAX_SCORE = 10
-
-
-@cache
-def published_prompts(name: str) -> tuple[str, dict[str, Any]]:
-    """A file of ``prompts``: its text, word for word, and what it says."""
-    text = files("audiocapbench.judges").joinpath(f"prompts/{name}.json").read_text("utf-8")
-    return text, json.loads(text)
 
 
 @dataclass(frozen=True, slots=True)

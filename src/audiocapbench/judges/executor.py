@@ -34,7 +34,7 @@ from audiocapbench.judges.judge import (
     models_of,
     question_judge,
 )
-from audiocapbench.models.openai_batches import check_batchable
+from audiocapbench.models.openai_chat import check_batchable
 from audiocapbench.models.registry import price_of
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, Store, cache_key

@@ -6,9 +6,9 @@ from functools import partial
 from typing import NamedTuple
 
 from audiocapbench.errors import JudgeError, did_you_mean
-from audiocapbench.judges import audiocapbench, mecat
 from audiocapbench.judges.contract import Contract, with_shuffled_references
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, held_to_schema
+from audiocapbench.judges.published import AUDIOCAPBENCH, audiocapbench_contract, mecat_contract
 from audiocapbench.metrics.names import ScorerName
 from audiocapbench.models import ModelSettings, create_model, list_models
 from audiocapbench.models.registry import provider_of
@@ -20,9 +20,9 @@ _WAYS = ("prompt", "protocol")
 _OPTIONS = ("contract", "hears", "schema", "references", *_WAYS)
 _NO_WAYS: Mapping[str, str] = {}
 _BUILT_IN: Mapping[str, Callable[[], Contract]] = {
-    audiocapbench.NAME: audiocapbench.contract,
-    "mecat-caption": partial(mecat.contract, "caption"),
-    "mecat-qa": partial(mecat.contract, "qa"),
+    AUDIOCAPBENCH: audiocapbench_contract,
+    "mecat-caption": partial(mecat_contract, "caption"),
+    "mecat-qa": partial(mecat_contract, "qa"),
 }
 
 
@@ -79,7 +79,7 @@ def create_judges(
 def create_judge(
     name: str,
     *,
-    contract: str = audiocapbench.NAME,
+    contract: str = AUDIOCAPBENCH,
     hears: bool = False,
     settings: ModelSettings | None = None,
     timeout: float | None = None,
@@ -130,7 +130,7 @@ def create_judge(
     if held is None and schema == "yes":
         raise JudgeError(f"{plain} cannot be held to a schema; leave out schema=yes")
     # Options of the command line are part of the name, so that two judges never share one.
-    options |= {"contract": chosen} if chosen != audiocapbench.NAME else {}
+    options |= {"contract": chosen} if chosen != AUDIOCAPBENCH else {}
     options |= {"hears": "yes"} if hears else {}
     full = str(ScorerName(model.name, dict(sorted(options.items()))))
     return ModelJudge(full, held or model, made, hears)
@@ -201,8 +201,8 @@ def parse_judge_name(text: str) -> tuple[str, dict[str, str]]:
 
 def find_contract(name: str, **ways: str) -> Contract:
     """The contract of a name; ``ways`` are the layout and the protocol of AudioCapBench's own."""
-    if name == audiocapbench.NAME:
-        return audiocapbench.contract(**ways)
+    if name == AUDIOCAPBENCH:
+        return audiocapbench_contract(**ways)
     if ways:
         raise JudgeError(f"contract {name!r} has no {next(iter(ways))}; audiocapbench's has")
     if name in _BUILT_IN:

@@ -14,11 +14,11 @@ from audiocapbench.benchmarks import Selection
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine import answered
 from audiocapbench.errors import JudgeError
-from audiocapbench.judges import audiocapbench
 from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
 from audiocapbench.judges.check import StudyPart, judge_parts, mean_score_interval
 from audiocapbench.judges.executor import JudgeOptions, judgements_by
 from audiocapbench.judges.judge import ModelJudge
+from audiocapbench.judges.published import AUDIOCAPBENCH
 from audiocapbench.judges.registry import create_judge, parse_judge_name
 from audiocapbench.metrics.names import ScorerName
 from audiocapbench.stats import Interval
@@ -107,7 +107,7 @@ def judge_variants(
         return judge
 
     judge, others, left_out = made(), {}, []
-    if judge.contract.name == audiocapbench.NAME:
+    if judge.contract.name == AUDIOCAPBENCH:
         published = options.get("protocol") == "published"
         layout = options.get("prompt", "tool" if published else "paper")
         other = "tool" if layout == "paper" else "paper"

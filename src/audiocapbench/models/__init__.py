@@ -3,13 +3,14 @@
 from audiocapbench.models.batching import BatchModel
 from audiocapbench.models.model import (
     AudioContract,
+    KnownModel,
     Model,
     ModelSettings,
+    Provider,
     Question,
     SentAudio,
     SimpleModel,
 )
-from audiocapbench.models.provider import KnownModel, Provider
 from audiocapbench.models.registry import (
     ModelEntry,
     create_model,

@@ -7,9 +7,8 @@ from typing import ClassVar, Literal
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.data.sample import Sample
-from audiocapbench.models.model import AudioContract, Question, SimpleModel
+from audiocapbench.models.model import AudioContract, KnownModel, Provider, Question, SimpleModel
 from audiocapbench.models.price import FREE
-from audiocapbench.models.provider import KnownModel, Provider
 
 KINDS = {
     "right": "one of the clip's references, withheld from scoring: the level of a person",

@@ -17,11 +17,19 @@ from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models import replies
 from audiocapbench.models.http_client import HttpModel
-from audiocapbench.models.model import AudioContract, ModelSettings, Parameters, Question, SentAudio
-from audiocapbench.models.openai_batches import UPLOAD_S, BatchState, OpenAIBatches
-from audiocapbench.models.openai_chat import request_options
+from audiocapbench.models.model import (
+    PAPER,
+    AudioContract,
+    KnownModel,
+    ModelSettings,
+    Parameters,
+    Provider,
+    Question,
+    SentAudio,
+    require_packages,
+)
+from audiocapbench.models.openai_chat import UPLOAD_S, BatchState, OpenAIBatches, request_options
 from audiocapbench.models.price import Price
-from audiocapbench.models.provider import PAPER, KnownModel, Provider, require_packages
 from audiocapbench.models.remote import BATCH_TRANSPORT, RemoteModel, checked_url, key_of
 from audiocapbench.models.replies import Json
 

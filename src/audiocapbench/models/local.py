@@ -25,9 +25,14 @@ from audiocapbench.models.checkpoint import (
     loading,
     parse_name,
 )
-from audiocapbench.models.model import REMOTE_EXECUTION, AudioContract, ModelSettings, Question
+from audiocapbench.models.model import (
+    REMOTE_EXECUTION,
+    AudioContract,
+    ModelSettings,
+    Provider,
+    Question,
+)
 from audiocapbench.models.price import FREE
-from audiocapbench.models.provider import Provider
 from audiocapbench.models.replies import ending_as
 from audiocapbench.plugins import failure_words
 

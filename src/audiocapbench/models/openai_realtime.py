@@ -16,10 +16,17 @@ from audiocapbench.credentials import short
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError, TransientError
 from audiocapbench.models import replies
-from audiocapbench.models.model import AudioContract, ModelSettings, Question, SentAudio
+from audiocapbench.models.model import (
+    PAPER,
+    AudioContract,
+    KnownModel,
+    ModelSettings,
+    Provider,
+    Question,
+    SentAudio,
+)
 from audiocapbench.models.openai_chat import DOCS, PRICING, account_headers
 from audiocapbench.models.price import Price
-from audiocapbench.models.provider import PAPER, KnownModel, Provider
 from audiocapbench.models.remote import (
     FATAL_CODES,
     LARGEST_REPLY,
@@ -108,13 +115,11 @@ class OpenAIRealtime(RemoteModelBase):
                 closed.billed = turn.asked
             raise closed from None
         except InvalidStatus as error:
-            response = error.response
-            headers = {name.lower(): value for name, value in response.headers.raw_items()}
-            body = bytes(response.body or b"").decode("utf-8", "replace")
-            told = replies.json_object(replies.parsed_object(body).get("error"))
-            message, code = str(told.get("message") or body), str(told.get("code") or "")
-            status = int(response.status_code)
-            raise self._remote.status_error(status, headers, message, code) from None
+            told = error.response
+            headers = {name.lower(): value for name, value in told.headers.raw_items()}
+            reply = replies.HttpReply(int(told.status_code), headers, bytes(told.body or b""))
+            words = replies.failed_reply(reply, self._remote).error
+            raise ModelError(f"{self.name}: {words}") from None
         except (OSError, EOFError, WebSocketException) as error:
             broken = self._remote.broken_connection(error)
             if not broken.unreachable:
@@ -123,30 +128,22 @@ class OpenAIRealtime(RemoteModelBase):
             raise broken from None
 
     async def _connect(self) -> Any:
-        from websockets.asyncio.client import ClientConnection, connect
-        from websockets.exceptions import InvalidStatus
+        from websockets.asyncio.client import connect
 
-        class Connection(ClientConnection):  # type: ignore[misc]
-            """The library's connection, which would take the key wherever a redirect sends it."""
-
-            async def handshake(self, *args: Any, **options: Any) -> None:
-                try:
-                    await super().handshake(*args, **options)
-                except InvalidStatus as error:
-                    # Without this header a redirect is an answer like any other.
-                    error.response.headers.pop("Location", None)
-                    raise
+        class Connect(connect):  # type: ignore[misc]
+            def process_redirect(self, exc: Exception) -> Exception:
+                """Follow none: the library would take the key wherever a redirect sends it."""
+                return exc
 
         # At its most talkative the WebSocket library's log would write the key down.
         logger = logging.getLogger(f"{__name__}.connection")
         logger.setLevel(logging.WARNING)
         query = urlencode({"model": self._remote.model_id})
         access = {"Authorization": f"Bearer {self._remote.key}", **account_headers()}
-        return await connect(
+        return await Connect(
             f"{self._remote.url}/realtime?{query}",
             additional_headers=access,
             user_agent_header=f"audiocapbench/{VERSION}",
-            create_connection=Connection,
             max_size=LARGEST_REPLY,
             compression=None,
             close_timeout=CLOSING_S,

@@ -20,8 +20,7 @@ import anyio
 from audiocapbench.credentials import credential, short, without_query
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError
-from audiocapbench.models.model import AudioContract, Parameters, SentAudio
-from audiocapbench.models.provider import Provider
+from audiocapbench.models.model import AudioContract, Parameters, Provider, SentAudio
 
 LARGEST_REPLY = 8 << 20
 """Bytes of a whole reply, unzipped, past which no more is read."""

@@ -23,7 +23,7 @@ from audiocapbench.meta.answers.marks import (
 )
 from audiocapbench.meta.answers.statements import AnswerClause, Weight, read_clauses
 from audiocapbench.meta.scorers.scorer import Choice
-from audiocapbench.models.thoughts import without_thoughts
+from audiocapbench.models.replies import without_thoughts
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?|[\ue000-\ue006]|\d+")
 

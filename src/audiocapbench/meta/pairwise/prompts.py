@@ -24,7 +24,7 @@ from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.models import Model
 from audiocapbench.models.model import OptionsModel
-from audiocapbench.models.thoughts import without_thoughts
+from audiocapbench.models.replies import without_thoughts
 
 AnswerForm = Literal["text", "schema", "logprobs"]
 

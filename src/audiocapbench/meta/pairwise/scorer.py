@@ -36,7 +36,7 @@ from audiocapbench.meta.scorers.scorer import (
 from audiocapbench.meta.trial import CHOSEN, FloatArray, agreeing
 from audiocapbench.models import ModelSettings, create_model
 from audiocapbench.models.model import without_audio
-from audiocapbench.models.thoughts import without_thoughts
+from audiocapbench.models.replies import without_thoughts
 from audiocapbench.signature import sign
 from audiocapbench.stats import mean_interval
 

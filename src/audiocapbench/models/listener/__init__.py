@@ -9,15 +9,13 @@ from anyio import to_thread
 from numpy.typing import NDArray
 
 from audiocapbench.data.outcome import Reply
-from audiocapbench.models.model import AudioContract, Question
+from audiocapbench.models.model import AudioContract, KnownModel, Provider, Question
 from audiocapbench.models.price import FREE
-from audiocapbench.models.provider import KnownModel, Provider
 
 
 def describe(samples: NDArray[np.float32], rate: int, instruction: str) -> str:
     """Describe a mono clip of at least one finite sample; guesses are marked as guesses."""
-    from audiocapbench.models.listener.hearing import hear
-    from audiocapbench.models.listener.wording import put_into_words
+    from audiocapbench.models.listener.hearing import hear, put_into_words
 
     return put_into_words(hear(samples, rate), instruction)
 

@@ -1,0 +1,138 @@
+"""The contracts with published prompts: AudioCapBench's in two layouts, and MECAT's two."""
+
+import json
+import math
+from functools import cache, partial
+from importlib.resources import files
+from typing import Any, Literal
+
+from audiocapbench.errors import JudgeError, ReplyError
+from audiocapbench.judges.contract import (
+    MAX_SCORE,
+    REASONING,
+    Contract,
+    JudgeInput,
+    ReplyField,
+    Verdict,
+)
+from audiocapbench.judges.quoting import fill
+from audiocapbench.judges.reply_json import whole_object
+
+AUDIOCAPBENCH = "audiocapbench"
+DIMENSIONS = ("accuracy", "completeness", "hallucination")
+LAYOUTS = {"paper": AUDIOCAPBENCH, "tool": f"{AUDIOCAPBENCH}-tool"}
+"""The prompt's layouts, and the files that have them."""
+
+_PROTOCOLS = ("ours", "published")
+_REASONING = ReplyField(REASONING, "text")
+_MECAT = {
+    "caption": "a caption against references, by sub-task",
+    "qa": "an answer against the reference, by kind of question",
+}
+
+
+@cache
+def _prompts(name: str) -> tuple[str, dict[str, Any]]:
+    """A file of ``prompts``: its text, word for word, and what it says."""
+    text = files("audiocapbench.judges").joinpath(f"prompts/{name}.json").read_text("utf-8")
+    return text, json.loads(text)
+
+
+def audiocapbench_contract(prompt: str | None = None, protocol: str = "ours") -> Contract:
+    """Three scores from 0 to 10 and the reasoning, in the layout ``paper`` or ``tool``.
+
+    Protocol ``ours``: integers within bounds, a schema where the model takes one, texts that cannot
+    play the reply. ``published``: what the published tool does.
+    """
+    published = protocol == "published"
+    prompt = prompt or ("tool" if published else "paper")
+    for option, value, known in (
+        ("protocol", protocol, _PROTOCOLS),
+        ("prompt", prompt, tuple(LAYOUTS)),
+    ):
+        if value not in known:
+            raise JudgeError(f"{option} is {' or '.join(known)}, not {value!r}")
+    kind: Literal["number", "integer"] = "number" if published else "integer"
+    return Contract(
+        AUDIOCAPBENCH,
+        (*(ReplyField(name, kind) for name in DIMENSIONS), _REASONING),
+        partial(_assemble_audiocapbench, prompt),
+        _prompts(LAYOUTS[prompt])[0],
+        max_tokens=300,
+        description="AudioCapBench's prompt: a caption against references, by category",
+        reader=_as_published if published else None,
+        quotes=not published,
+        asked_at_most=1 if published else 3,
+        made_with=(("reading", "published"), ("overall", "rounded")) if published else (),
+    )
+
+
+def _assemble_audiocapbench(layout: str, case: JudgeInput) -> str:
+    _, prompts = _prompts(LAYOUTS[layout])
+    # A category that the paper does not have gets the guidance of sound, as its instruction does.
+    category = case.category if case.category in prompts["guidance"] else "sound"
+    guidance = prompts["guidance"][category]
+    if category == "speech" and case.transcript:
+        guidance += "\n" + fill(prompts["transcript"], transcript=case.transcript)
+    return fill(
+        "\n".join(prompts["template"]),
+        category_guidance=guidance,
+        refs_text="\n".join(f"  - {one}" for one in case.references),
+        prediction=case.prediction,
+    )
+
+
+def _as_published(text: str) -> Verdict:
+    """Read a reply as the published tool does: a fence is unwrapped, then it is plain JSON.
+
+    A score that is missing counts 0, one out of bounds is moved to the nearest; decimals stay.
+    """
+    values = whole_object(text)
+    try:
+        scores = {name: float(values.get(name, 0)) for name in DIMENSIONS}
+    except (ValueError, TypeError, OverflowError):
+        raise ReplyError("the reply is no JSON object with three numbers") from None
+    if not all(map(math.isfinite, scores.values())):
+        raise ReplyError("a score of the reply is no number")
+    bounded = {name: min(max(score, 0.0), float(MAX_SCORE)) for name, score in scores.items()}
+    return Verdict(bounded, str(values.get(REASONING, "")))
+
+
+def mecat_contract(task: Literal["caption", "qa"]) -> Contract:
+    """One number from 0 to 10 and the reasoning; the rest of the reply is an echo."""
+    echo = (ReplyField(name, "text", required=False) for name in ("sample_id", "subtask"))
+    return Contract(
+        f"mecat-{task}",
+        (*echo, ReplyField("fine_score", "number"), _REASONING),
+        partial(_assemble_mecat, task),
+        _prompts("mecat")[0],
+        max_tokens=1000,  # the paper does not say; its reasoning is to be detailed
+        description=f"MECAT's prompt: {_MECAT[task]}",
+    )
+
+
+def _assemble_mecat(task: str, case: JudgeInput) -> str:
+    """MECAT's prompt for a sub-category of captions, or a kind of question."""
+    _, prompts = _prompts("mecat")
+    kind = str(case.details.get("subtask") or case.category)
+    kind = kind.removeprefix("pure_").removeprefix("mixed_")
+    subtask = prompts[task].get(kind)
+    if subtask is None:
+        known = ", ".join(prompts[task])
+        raise JudgeError(f"{case.sample_id}: mecat-{task} judges {known}; this sample is {kind!r}")
+    # The paper leaves this layout open: an id, the references, and what is judged.
+    lines = [
+        f"\nsample_id: {case.sample_id}",
+        *([f"question: “{case.instruction}”"] if task == "qa" else []),
+        "reference answers:",
+        *(f"  - {one}" for one in case.references),
+        f"candidate answer: “{case.prediction}”",
+    ]
+    return fill(
+        "\n".join(prompts["template"]),
+        tasks=prompts["tasks"][task],
+        description=subtask["description"],
+        subtask=subtask["name"],
+        scoring_aspects="\n".join(subtask["aspects"]),
+        ref_texts="\n".join(lines),
+    )
