@@ -67,14 +67,12 @@ def failure_place(error: BaseException) -> str:
 
 
 @contextmanager
-def plugin_failures(
-    point: "EntryPoint", what: str, error: type[AudioCapBenchError]
-) -> Iterator[None]:
-    """Say whatever a plug-in raises in one sentence that names it, and ``what`` it was to bring."""
+def plugin_failures(what: str, error: type[AudioCapBenchError]) -> Iterator[None]:
+    """Say whatever someone else's code raises in one sentence about ``what`` was done."""
     try:
         yield
     except AudioCapBenchError:
         raise
-    except (Exception, SystemExit) as problem:  # a plug-in may raise anything
-        said = " ".join(str(problem).split()) or type(problem).__name__
-        raise error(f"{what}: its plug-in {point.value} fails ({said})") from problem
+    except (Exception, SystemExit) as problem:  # it may raise anything
+        why = f"({failure_words(problem)}){failure_place(problem)}"
+        raise error(f"{what} fails {why}") from problem

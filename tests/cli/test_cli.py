@@ -281,4 +281,5 @@ def test_a_plug_in_that_cannot_be_imported_is_named(tmp_path: Path) -> None:
     (site / "diary_plugin.py").write_text("import not_a_package\n")
     done = call(tmp_path, "run", "demo", "--model", "diary/x")
     assert done.returncode == 2
-    assert "its plug-in diary_plugin:create fails (No module named 'not_a_package')" in done.stderr
+    failure = "(ModuleNotFoundError: No module named 'not_a_package')"
+    assert f"its plug-in diary_plugin:create fails {failure}" in done.stderr

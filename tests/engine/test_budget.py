@@ -16,7 +16,7 @@ from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.retrying_client import OverBudgetError, RetryingClient
 from audiocapbench.errors import AudioCapBenchError, TransientError
 from audiocapbench.models import AudioContract, Question
-from audiocapbench.models.price import FREE, Price
+from audiocapbench.models.price import FREE, PRICED, Price
 from audiocapbench.store import Store
 from engine.virtual_time import run_in_virtual_time
 
@@ -133,7 +133,7 @@ def heavy_tailed(draw: random.Random) -> Callable[[int], int]:
 def made_up(draw: random.Random, number: int) -> Provider:
     text_in, out = draw.choice(((0.1, 0.4), (2.5, 10.0), (2.0, 60.0)))
     longest = draw.choice((None, LONGEST))
-    price = Price.of(text_in, None, out, None, "made up", longest=longest)
+    price = Price(text_in, out, "made up", PRICED, longest_answer=longest)
     limit = draw.choice((None, 300, LONGEST))
     silent, broken = (share if draw.random() < 0.4 else 0.0 for share in (0.3, 0.2))
     made = Provider(f"made-up/{number}", price, draw, limit, heavy_tailed(draw))
@@ -166,7 +166,7 @@ def test_random_runs_pass_the_limit_by_one_question_at_most(store: Store, first:
 
 
 def steady(**how: Any) -> Provider:
-    price = Price.of(1000, None, 1000, None, "a tenth of a cent for a token")
+    price = Price(1000, 1000, "a tenth of a cent for a token", PRICED)
     return Provider("made-up/steady", price, random.Random(1), **how)
 
 

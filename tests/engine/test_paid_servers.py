@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 import audiocapbench
 from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
@@ -24,7 +25,7 @@ from audiocapbench.errors import AudioCapBenchError, FatalError
 from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import ModelSettings, create_model
 from audiocapbench.models.controls import ControlModel
-from audiocapbench.models.price import Price
+from audiocapbench.models.price import PRICED, Price
 from audiocapbench.store import Store
 from fakes import faults
 from fakes.faults import Fault, Plan
@@ -36,7 +37,7 @@ from whole_run import finish
 pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 
 CLIPS = 70
-PRICE = Price.of(2.5, 40, 10, 10, "as gpt-4o-audio-preview")
+PRICE = Price(2.5, 10, "as gpt-4o-audio-preview", PRICED, 40, 10)
 RETRY = RetryPolicy(attempts=4, first_s=0.01, longest_s=0.02)
 
 # 32,768 tokens of answer, where the request sets no limit.
@@ -61,7 +62,7 @@ class Till:
 
 
 def write_prices(path: Path, *models: str) -> Path:
-    entry = json.loads(PRICE.model_dump_json())
+    entry = TypeAdapter(Price).dump_python(PRICE, mode="json")
     table = {"currency": "USD", "unit": "per 1,000,000 tokens"}
     path.write_text(json.dumps(table | {"models": dict.fromkeys(models, entry)}))
     return path

@@ -1,16 +1,18 @@
 """The most that a question may cost covers what is sent: prompt, clip, and the longest answer."""
 
+from dataclasses import replace
+
 import pytest
 
 from audiocapbench.engine.budget import question_cost
 from audiocapbench.models import ModelSettings, create_model
-from audiocapbench.models.price import Price
+from audiocapbench.models.price import PRICED, Price
 from audiocapbench.models.registry import price_of
 from needs import needs
 
 OWN = "endpoint/qwen@http://127.0.0.1:8000/v1"
-ANSWERS_ALONE = Price.of(0, 0, 1_000_000, 0, "a dollar for a token written")
-READING_ALONE = Price.of(1_000_000, 1_000_000, 0, 10, "a dollar for a token read or heard")
+ANSWERS_ALONE = Price(0, 1_000_000, "a dollar for a token written", PRICED, 0, 0)
+READING_ALONE = Price(1_000_000, 0, "a dollar a token read or heard", PRICED, 1_000_000, 10)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +41,7 @@ def test_the_longest_answer_is_what_the_request_or_else_the_price_allows(
     model = create_model(name, ModelSettings(max_tokens=limit))
     known = price_of(name)
     longest = known.longest_answer if known else None
-    price = ANSWERS_ALONE.model_copy(update={"longest_answer": longest})
+    price = replace(ANSWERS_ALONE, longest_answer=longest)
     assert question_cost(price, model, 0.0, "").most_usd == tokens
 
 

@@ -214,7 +214,7 @@ def test_a_model_that_cannot_prepare_says_where_and_one_that_cannot_close_costs_
     def run(model: acb.Model) -> RunEnd:
         return run_benchmark(tones, model, store)
 
-    with pytest.raises(ModelError, match=r"cannot prepare: OSError: no weights at test_hostile_mo"):
+    with pytest.raises(ModelError, match=r"\.prepare fails \(OSError: no weights\) at test_hos"):
         run(Unready(lambda: Reply("A tone.")))
 
     class Closing(Odd):

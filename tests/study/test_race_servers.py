@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
-from audiocapbench.models.price import Price
+from audiocapbench.models.price import PRICED, Price
 from command import run_command
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
@@ -107,7 +108,8 @@ def test_a_race_that_is_killed_and_stopped_goes_on_and_decides_the_same(servers:
 
 
 def test_a_race_stops_at_its_budget_and_goes_on_with_another(servers: Servers) -> None:
-    entry = json.loads(Price.of(2.5, 40, 10, 10, "made up").model_dump_json())
+    price = Price(2.5, 10, "made up", PRICED, 40, 10)
+    entry = TypeAdapter(Price).dump_python(price, mode="json")
     names = [word for word in servers.words() if word.startswith("endpoint/")]
     table = {"currency": "USD", "unit": "per 1,000,000 tokens"}
     prices = servers.place / "prices.json"

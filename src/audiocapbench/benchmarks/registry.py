@@ -216,7 +216,7 @@ def takes_argument(name: str, argument: str = _DATA) -> bool:
 def _from_plugin(point: EntryPoint, name: str, arguments: Mapping[str, object]) -> Benchmark:
     factory, what = _factory(point), f"benchmark {point.name!r}"
     given = _arguments(name, factory, arguments)
-    with plugin_failures(point, what, BenchmarkError):
+    with plugin_failures(f"{what}: its plug-in {point.value}", BenchmarkError):
         benchmark = factory(**given)
     if not isinstance(benchmark, Benchmark):
         raise BenchmarkError(f"{what}: {point.value} returned something else than a Benchmark")
@@ -235,10 +235,11 @@ def _from_plugin(point: EntryPoint, name: str, arguments: Mapping[str, object]) 
 
 
 def _factory(point: EntryPoint) -> Callable[..., object]:
-    with plugin_failures(point, f"benchmark {point.name!r}", BenchmarkError):
+    what = f"benchmark {point.name!r}"
+    with plugin_failures(f"{what}: its plug-in {point.value}", BenchmarkError):
         factory: Callable[..., object] = point.load()
         if not callable(factory):
-            raise BenchmarkError(f"benchmark {point.name!r}: {point.value} is not a function")
+            raise BenchmarkError(f"{what}: {point.value} is not a function")
         return factory
 
 

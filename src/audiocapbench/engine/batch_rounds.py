@@ -18,6 +18,7 @@ from typing import IO, Any, TypeVar
 
 import anyio
 from anyio import to_thread
+from pydantic import TypeAdapter
 
 from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.retrying_client import RetryPolicy
@@ -158,7 +159,8 @@ class BatchRounds:
                     self.pool.fatal = FatalError(f"{error}; the same command goes on")
 
     async def _send(self, file: _RequestFile) -> None:
-        mark, price = uuid.uuid4().hex, self.price and self.price.model_dump(mode="json")
+        mark = uuid.uuid4().hex
+        price = TypeAdapter(Price | None).dump_python(self.price, mode="json")
         # Written down before it is sent, so that it is found by its mark whatever happens now.
         row = {"mark": mark, "judge": self.judge, "price": price}
         await self.access.call(self.store.batches.add, row, self.run.id, file.lines)

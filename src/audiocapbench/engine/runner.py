@@ -16,13 +16,14 @@ from audiocapbench.engine.retrying_client import RetryingClient
 from audiocapbench.engine.session import AskOptions, QuestionQueue, RateLimits, RunSession
 from audiocapbench.engine.store_access import log_note, take_in_unsaved
 from audiocapbench.engine.worker_pool import Stop
-from audiocapbench.errors import FatalError
+from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models import Model
 from audiocapbench.models.controls import ControlModel
 from audiocapbench.models.model import CorpusModel, batch_of
 from audiocapbench.models.openai_chat import check_batchable
 from audiocapbench.models.price import Price
-from audiocapbench.models.registry import check_model, prepare_model
+from audiocapbench.models.registry import check_model
+from audiocapbench.plugins import plugin_failures
 from audiocapbench.store import Dataset, Run, RunSpec, Store
 from audiocapbench.store.claims import TaskKey
 
@@ -106,7 +107,8 @@ class _BenchmarkRun:
             budget.check(model.name, price)
         self._samples = (options.get("selection") or Selection()).of(benchmark)
         if isinstance(model, CorpusModel):
-            prepare_model(model, benchmark.samples)
+            with plugin_failures(f"{type(model).__name__}.prepare", ModelError):
+                model.prepare(benchmark.samples)
         spec = _spec(benchmark, model, self._samples)
         run = store.begin_run(spec, dataset_of(benchmark), fresh=fresh)
         take_in_unsaved(store, run, progress.noted)

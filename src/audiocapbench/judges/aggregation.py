@@ -50,7 +50,6 @@ def by_judge(judgements: Iterable[Judgement]) -> ByJudge:
 
 
 def panel(opinions: ByJudge) -> dict[str, PanelScore]:
-    """The panel's score of each sample, from the judges that gave one."""
     by_sample: dict[str, list[Scores]] = defaultdict(list)
     for samples in opinions.values():
         for sample, scores in samples.items():

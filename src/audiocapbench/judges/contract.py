@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from audiocapbench.errors import AudioCapBenchError, JudgeError, ReplyError
+from audiocapbench.errors import JudgeError, ReplyError
 from audiocapbench.judges.quoting import as_data
 from audiocapbench.judges.reply_json import Scalar, find_objects, shown
 from audiocapbench.models.replies import without_thoughts
-from audiocapbench.plugins import failure_place, failure_words
+from audiocapbench.plugins import failure_place, failure_words, plugin_failures
 
 LONGEST_REPLY = 2_000_000
 REASONING = "reasoning"
@@ -139,7 +139,6 @@ class Contract:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The reply as a JSON schema, for models that can be held to one."""
         return {
             "type": "object",
             "properties": {one.name: one.schema for one in self.fields},
@@ -155,15 +154,8 @@ class Contract:
 
     def prompt(self, case: JudgeInput) -> str:
         """The words that the judge is given; JudgeError where there are none for this case."""
-        try:
+        with plugin_failures(f"{case.sample_id}: the prompt of contract {self.name!r}", JudgeError):
             return self.assemble(case.quoted() if self.quotes else case)
-        except AudioCapBenchError:
-            raise
-        except (Exception, SystemExit) as error:  # a plug-in may raise anything
-            why = f"({failure_words(error)}){failure_place(error)}"
-            raise JudgeError(
-                f"{case.sample_id}: contract {self.name!r} makes no prompt of it {why}"
-            ) from error
 
     def prompt_again(self, case: JudgeInput, problem: str) -> str:
         """The same words, and why the last reply could not be used."""

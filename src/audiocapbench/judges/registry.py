@@ -170,7 +170,7 @@ def _elements(options: dict[str, str]) -> Judge:
 
 def _from_plugin(name: str, options: dict[str, str]) -> Judge:
     point = plugins("judges")[name]
-    with plugin_failures(point, f"judge {name!r}", JudgeError):
+    with plugin_failures(f"judge {name!r}: its plug-in {point.value}", JudgeError):
         judge = point.load()(options)
     if not isinstance(judge, TextJudge):
         parts = "name, signature, dimensions and judge()"
@@ -215,7 +215,7 @@ def find_contract(name: str, **ways: str) -> Contract:
             f"there is no contract {name!r} here{near}. Install its plug-in, or "
             "choose one after the judge's name: [contract=NAME]"
         )
-    with plugin_failures(point, f"contract {name!r}", JudgeError):
+    with plugin_failures(f"contract {name!r}: its plug-in {point.value}", JudgeError):
         contract = point.load()()
     if not isinstance(contract, Contract) or contract.name != name:
         raise JudgeError(f"contract {name!r}: {point.value} returned no Contract of that name")

@@ -50,7 +50,6 @@ class BatchModel(SimpleModel):
         return self.lanes * self.batch + max(self.batch, _AHEAD)
 
     async def answer(self, question: Question) -> Reply:
-        """Answer together with what others ask meanwhile."""
         if "_queues" not in vars(self):
             self._queues: RunVar[_Queue] = RunVar(f"queue {next(_numbers)}")
         queue = self._queues.get(None)

@@ -237,11 +237,9 @@ class ChatProcessor:
         return [*told, {"role": "user", "content": content}]
 
     def encoded(self, audio: NDArray[np.float32]) -> str:
-        """A clip as a WAV file in base64."""
         return base64.b64encode(wav(Waveform(audio[:, None], self.rate or 0))).decode("ascii")
 
     def prompt(self, conversation: list[Message]) -> str:
-        """A conversation as the template writes it."""
         written: str = self.processor.apply_chat_template(
             conversation, tokenize=False, add_generation_prompt=True
         )

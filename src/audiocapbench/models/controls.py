@@ -70,7 +70,6 @@ class ControlModel(SimpleModel):
         self._order: list[Sample] = []
 
     def follow_rules(self, rules: ControlRules) -> None:
-        """Answer by a benchmark's rules."""
         self._rules = rules
         if self._kind == "right" and rules.right_is == "reference":
             self.parameters = {**self.parameters, "reference": "left in"}
@@ -81,7 +80,6 @@ class ControlModel(SimpleModel):
         self._order = sorted(samples, key=lambda one: one.position)
 
     async def answer(self, question: Question) -> Reply:
-        """Answer as the kind of control says."""
         sample, rules = self._samples[question.sample_id], self._rules
         match self._kind:
             case "right" if rules.right_is == "reference":

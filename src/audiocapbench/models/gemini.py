@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from datetime import date
 from functools import partial
 from typing import IO, Any
 from urllib.parse import quote
@@ -29,7 +30,7 @@ from audiocapbench.models.model import (
     require_packages,
 )
 from audiocapbench.models.openai_chat import UPLOAD_S, BatchState, OpenAIBatches, request_options
-from audiocapbench.models.price import Price
+from audiocapbench.models.price import PRICED, Price
 from audiocapbench.models.remote import BATCH_TRANSPORT, RemoteModel, checked_url, key_of
 from audiocapbench.models.replies import Json
 
@@ -103,11 +104,9 @@ class Gemini(HttpModel):
         self._signing_in = threading.Lock()
 
     async def access_headers(self) -> dict[str, str]:
-        """The key."""
         return {"x-goog-api-key": self._remote.key or ""}
 
     async def answer(self, question: Question) -> Reply:
-        """Answer one question, cleaned as published."""
         audio, instruction = question.audio, question.instruction
         if audio is None or len(audio.content) + len(instruction.encode()) <= _LARGEST_INLINE:
             return await self._generate(instruction, audio)
@@ -231,7 +230,6 @@ class GeminiBatches(OpenAIBatches):
     _model: Gemini
 
     async def submit(self, mark: str, file: IO[bytes]) -> str:
-        """Make a batch of a file, and return its name; after a TransientError, see ``find``."""
         size = os.fstat(file.fileno()).st_size
         with self._remote.time_to_answer(UPLOAD_S):
             sent = await self._model.upload(file, size, "application/jsonl")
@@ -241,7 +239,6 @@ class GeminiBatches(OpenAIBatches):
         return str(created.get("name"))
 
     async def find(self, mark: str) -> str | None:
-        """The batch that was made with a mark, if any was."""
         query: dict[str, Any] = {"pageSize": 100}
         while True:
             body, _ = await self._told("GET", f"{self._model.version}/batches", params=query)
@@ -305,9 +302,8 @@ _SHORT = "prompts up to 200,000 tokens"
 
 
 def _price(text_in: float, audio_in: float, out: float, note: str = _TOOLS) -> Price:
-    day = "2026-10-15" if _GONE in note else "2026-11-15"
-    source = f"{_PRICING} ({note})"
-    return Price.of(text_in, audio_in, out, 32, source, day, longest=THINKING_MAX_TOKENS)
+    day = date(2026, 10, 15) if _GONE in note else PRICED
+    return Price(text_in, out, f"{_PRICING} ({note})", day, audio_in, 32, THINKING_MAX_TOKENS)
 
 
 PROVIDER = Provider(

@@ -49,7 +49,6 @@ class HttpModel(RemoteModelBase):
         self._loop_clients: RunVar[list[tuple[float, Any]]] = RunVar(f"clients {next(_numbers)}")
 
     async def access_headers(self) -> dict[str, str]:
-        """What says who asks."""
         return {"Authorization": f"Bearer {self._remote.key}"} if self._remote.key else {}
 
     async def fetch(
@@ -109,7 +108,6 @@ class HttpModel(RemoteModelBase):
         """What a success says."""
 
     async def aclose(self) -> None:
-        """Close the connections of this event loop."""
         idle = self._loop_clients.get(None)
         while idle:
             await idle.pop()[1].aclose()

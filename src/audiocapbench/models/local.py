@@ -323,7 +323,6 @@ class VllmModel(CheckpointModel):
         self._one = threading.Lock()  # its engine is made for one caller
 
     def answer_many(self, questions: Sequence[Question]) -> list[Reply]:
-        """Answer questions, all of which vLLM has at once."""
         with self._one:
             llm = self._loaded()
             chosen = llm.get_default_sampling_params()

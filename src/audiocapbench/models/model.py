@@ -32,7 +32,6 @@ class ModelSettings:
 
     @property
     def given(self) -> Mapping[str, Any]:
-        """The settings that the user gave, by name."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     @property
@@ -226,16 +225,13 @@ class ModelVariant:
         self.contract = contract or model.contract
 
     def prepare(self, samples: Sequence[Sample]) -> None:
-        """What the model prepares, if anything."""
         if isinstance(self._model, CorpusModel):
             self._model.prepare(samples)
 
     async def answer(self, question: Question) -> Reply:
-        """Answer as the model does."""
         return await self._model.answer(question)
 
     async def aclose(self) -> None:
-        """Close the model's connections, where it keeps any."""
         if isinstance(self._model, ClosableModel):
             await self._model.aclose()
 
@@ -274,17 +270,14 @@ class KnownModel:
 
     @property
     def provider(self) -> str:
-        """What stands before the first slash."""
         return self.name.partition("/")[0]
 
     @property
     def model_id(self) -> str:
-        """The provider's own name for it."""
         return self.name.partition("/")[2]
 
     @property
     def in_paper(self) -> bool:
-        """Whether it is one of the paper's 13."""
         return self.description == PAPER
 
 
@@ -364,7 +357,6 @@ class Provider:
         return self.factory(name, given.filled(defaults or ModelSettings(), self.settings))
 
     def known(self, name: str) -> KnownModel | None:
-        """What is known of the model of this name."""
         return next((model for model in self.models if model.name == name), None)
 
     def contract_of(self, name: str) -> AudioContract | None:

@@ -27,7 +27,7 @@ from audiocapbench.models.model import (
     Provider,
     Question,
 )
-from audiocapbench.models.price import Price
+from audiocapbench.models.price import PRICED, Price
 from audiocapbench.models.remote import (
     RemoteModel,
     checked_url,
@@ -83,7 +83,6 @@ class BatchState(NamedTuple):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will come."""
         return self.status in _OVER
 
 
@@ -101,7 +100,6 @@ class OpenAIBatches:
         self._model, self._remote = model, remote
 
     async def aclose(self) -> None:
-        """Give the connections back."""
         await self._model.aclose()
 
     async def submit(self, mark: str, file: IO[bytes]) -> str:
@@ -116,7 +114,6 @@ class OpenAIBatches:
         raise self._remote.no_answer("answered without the id of what was made")
 
     async def find(self, mark: str) -> str | None:
-        """The batch that was made with a mark, if any was."""
         query: dict[str, Any] = {"limit": 100}
         while True:
             body, _ = await self._told("GET", "/batches", params=query)
@@ -129,7 +126,6 @@ class OpenAIBatches:
             query["after"] = listed[-1].get("id")
 
     async def state(self, batch: str) -> BatchState:
-        """How a batch stands now."""
         body, reply = await self._told("GET", f"/batches/{batch}")
         status, counts = str(body.get("status")), json_object(body.get("request_counts"))
         answered = count(counts.get("completed")) or 0
@@ -178,7 +174,6 @@ class OpenAIBatches:
         return reply
 
     async def _told(self, method: str, path: str, **request: Any) -> tuple[Json, HttpReply]:
-        """The object that a reply holds, and the reply."""
         reply = await self._call(method, path, **request)
         with self._remote.time_to_answer(UPLOAD_S):
             body = reply.json()
@@ -187,7 +182,6 @@ class OpenAIBatches:
         return body, reply
 
     async def _lines(self, file: str) -> bytes:
-        """The content of a file of answers."""
         path = f"/files/{file}/content"
         return (await self._call("GET", path, largest=_LARGEST_FILE, is_text=False)).content
 
@@ -256,8 +250,6 @@ class ChatModel(HttpModel):
         return variant
 
     async def answer(self, question: Question) -> Reply:
-        """Answer one question, cleaned as published."""
-
         def request(data: str) -> dict[str, Any]:
             heard, text = question.audio is not None, question.instruction
             content = self.content(text, data) if heard else text
@@ -297,7 +289,6 @@ class OpenAIChat(ChatModel):
         self.batches = partial(OpenAIBatches, self, self._remote)
 
     async def access_headers(self) -> dict[str, str]:
-        """The key, and the account that the environment names."""
         return {**await super().access_headers(), **account_headers()}
 
 
@@ -305,8 +296,6 @@ class QwenAudioModel(HttpModel):
     """A Qwen-Audio model over DashScope's own API, whose address goes up to and with /api/v1."""
 
     async def answer(self, question: Question) -> Reply:
-        """Answer one question, cleaned as published."""
-
         def request(data: str) -> dict[str, Any]:
             content = [{"text": question.instruction}]
             if question.audio is not None:
@@ -336,7 +325,6 @@ class QwenOmniModel(ChatModel):
     streamed = True
 
     def content(self, instruction: str, data: str) -> list[Mapping[str, Any]]:
-        """The parts of a user's message."""
         return super().content(instruction, f"data:;base64,{data}")[::-1]
 
 
@@ -350,7 +338,6 @@ def account_headers() -> dict[str, str]:
 
 
 def create(name: str, settings: ModelSettings) -> ChatModel:
-    """Make the model of a name such as ``openai/gpt-audio``."""
     remote = remote_model(PROVIDER, name, "https://api.openai.com/v1", "OPENAI_BASE_URL")
     return OpenAIChat(remote, _AUDIO, settings, PROVIDER.known(name))
 
@@ -369,7 +356,6 @@ def create_endpoint(name: str, settings: ModelSettings) -> ChatModel:
 
 
 def create_dashscope(name: str, settings: ModelSettings) -> Model:
-    """Make the model of a name such as ``dashscope/qwen-audio-turbo``."""
     remote = remote_model(DASHSCOPE, name, "https://dashscope.aliyuncs.com/api/v1", _DASHSCOPE_URL)
     known = DASHSCOPE.known(name)
     if _NATIVE.fullmatch(remote.model_id):
@@ -408,11 +394,11 @@ def _published(
     model_id: str, text_in: float, audio_in: float, out: float, page: str = ""
 ) -> KnownModel:
     source = page or f"{DOCS}/models/{model_id}"
-    price = Price.of(text_in, audio_in, out, 10, source, longest=16_384)
+    price = Price(text_in, out, source, PRICED, audio_in, 10, 16_384)
     return KnownModel(f"openai/{model_id}", PAPER, temperature=0.0, price=price)
 
 
-_TEXT_PRICE = Price.of(2, None, 8, None, PRICING, longest=32_768)
+_TEXT_PRICE = Price(2, 8, PRICING, PRICED, longest_answer=32_768)
 
 PROVIDER = Provider(
     "openai",

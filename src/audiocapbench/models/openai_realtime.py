@@ -26,7 +26,7 @@ from audiocapbench.models.model import (
     SentAudio,
 )
 from audiocapbench.models.openai_chat import DOCS, PRICING, account_headers
-from audiocapbench.models.price import Price
+from audiocapbench.models.price import PRICED, Price
 from audiocapbench.models.remote import (
     FATAL_CODES,
     LARGEST_REPLY,
@@ -66,7 +66,6 @@ _WAIT = re.compile(r"try again in ((?:\d+(?:\.\d+)?(?:ms|m|s))+)", re.IGNORECASE
 
 
 def create(name: str, settings: ModelSettings) -> "OpenAIRealtime":
-    """The Realtime model of this name."""
     names = (URL_VARIABLE, "OPENAI_BASE_URL")  # a proxy for OpenAI's other APIs stands for this too
     remote = remote_model(PROVIDER, name, "https://api.openai.com/v1", *names)
     # Both schemes of the web begin with "http", as those of WebSockets begin with "ws".
@@ -81,7 +80,6 @@ class OpenAIRealtime(RemoteModelBase):
     """Asks one question a connection, so that no clip is heard in the light of another."""
 
     async def answer(self, question: Question) -> Reply:
-        """Ask over a connection of its own."""
         audio = question.audio
         if audio is None or (audio.container, audio.rate, audio.channels) != ("pcm16", 24_000, 1):
             raise ModelError(f"{self.name}: takes raw 16-bit PCM, mono, at 24,000 Hz")
@@ -220,7 +218,6 @@ class _Turn:
                     self._limits = replies.json_objects(event.get("rate_limits"))
 
     def reply(self, response: Json) -> Reply:
-        """What the finished response amounts to."""
         self.response = response
         details = replies.json_object(response.get("status_details"))
         status, reason = response.get("status"), details.get("reason")
@@ -285,7 +282,7 @@ def _closed(remote: RemoteModel, code: int | None, reason: str) -> ModelError:
 
 def _known(model_id: str, text_in: float, audio_in: float, out: float, source: str) -> KnownModel:
     # "inf", which is sent where the user gives no limit, means this many tokens.
-    price = Price.of(text_in, audio_in, out, 10, source, longest=4_096)
+    price = Price(text_in, out, source, PRICED, audio_in, 10, 4_096)
     return KnownModel(f"openai-realtime/{model_id}", PAPER, _PUBLISHED_TEMPERATURE, price=price)
 
 

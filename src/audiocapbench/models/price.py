@@ -6,10 +6,14 @@ from datetime import date
 from numbers import Integral, Real
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import ConfigDict, Field, PositiveInt, model_validator
+from pydantic.dataclasses import dataclass
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
+
+PRICED = date(2026, 11, 15)
+"""When the prices in this package were looked up."""
 
 _PER = 1_000_000
 _LETTERS_PER_TOKEN = 4
@@ -43,40 +47,17 @@ def checked_usage(reply: Reply) -> Reply:
     )
 
 
-class Price(BaseModel):
-    """Dollars for 1,000,000 tokens of one model, read and written."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+@dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid", strict=True))
+class Price:
+    """Dollars for 1,000,000 tokens of one model, read, heard and written."""
 
     text_in: _Amount
     out: _Amount
+    source: Annotated[str, Field(min_length=1)]
+    as_of: date
     audio_in: _Amount | None = None  # a model without it hears nothing
     audio_tokens_per_s: _Amount | None = None
     longest_answer: PositiveInt | None = None  # in tokens, where the request sets no limit
-    source: Annotated[str, Field(min_length=1)]
-    as_of: date
-
-    @classmethod
-    def of(
-        cls,
-        text_in: float,
-        audio_in: float | None,
-        out: float,
-        per_s: float | None,
-        source: str,
-        as_of: str = "2026-11-15",
-        longest: int | None = None,
-    ) -> Self:
-        """A price in one line of a table."""
-        return cls(
-            text_in=text_in,
-            out=out,
-            audio_in=audio_in,
-            audio_tokens_per_s=per_s,
-            longest_answer=longest,
-            source=source,
-            as_of=date.fromisoformat(as_of),
-        )
 
     @model_validator(mode="after")
     def _audio_is_whole(self) -> Self:
@@ -84,11 +65,11 @@ class Price(BaseModel):
             raise ValueError("audio_in and audio_tokens_per_s go together: give both or neither")
         return self
 
-    def in_batches(self) -> Self:
+    def in_batches(self) -> "Price":
         """What the same costs in a batch: half."""
-        heard, source = self.audio_in, f"{self.source}, half of it in a batch"
-        half = {"text_in": self.text_in / 2, "audio_in": heard and heard / 2, "out": self.out / 2}
-        return self.model_copy(update=half | {"source": source})
+        source, heard = f"{self.source}, half of it in a batch", self.audio_in and self.audio_in / 2
+        text_in, out = self.text_in / 2, self.out / 2
+        return replace(self, text_in=text_in, audio_in=heard, out=out, source=source)
 
     def cost(
         self, reply: Reply, audio_s: float, prompt: str = "", thoughts: int = 0
@@ -128,16 +109,11 @@ class Price(BaseModel):
 
 def example_of_prices(model: str) -> str:
     """A price file in one line, which prices this model."""
-    price: dict[str, Any] = {
-        "text_in": 2.5,
-        "out": 10.0,
-        "audio_in": 32.0,
-        "audio_tokens_per_s": 10.0,
-    }
-    price |= {"source": "our contract", "as_of": "2026-11-15"}
+    price: dict[str, Any] = {"text_in": 2.5, "out": 10.0, "audio_in": 32.0}
+    price |= {"audio_tokens_per_s": 10.0, "source": "our contract", "as_of": str(PRICED)}
     file = {"currency": "USD", "unit": "per 1,000,000 tokens", "models": {model: price}}
     return json.dumps(file, ensure_ascii=False)
 
 
-FREE = Price.of(0, 0, 0, 0, "answers on this machine, by construction free")
+FREE = Price(0, 0, "answers on this machine, by construction free", PRICED, 0, 0)
 """The price of what answers on this machine."""

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -19,13 +19,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from audiocapbench.credentials import without_query
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.data.problems import problems_of
-from audiocapbench.data.sample import Sample
-from audiocapbench.errors import AudioCapBenchError, ModelError, did_you_mean
+from audiocapbench.errors import ModelError, did_you_mean
 from audiocapbench.models.model import (
     PAPER,
     TOOL,
     AudioContract,
-    CorpusModel,
     KnownModel,
     Model,
     ModelSettings,
@@ -34,7 +32,7 @@ from audiocapbench.models.model import (
     Question,
 )
 from audiocapbench.models.price import Price
-from audiocapbench.plugins import failure_place, failure_words, plugins
+from audiocapbench.plugins import plugin_failures, plugins
 
 _RECORDS = (
     "listener.PROVIDER controls.PROVIDER openai_chat.PROVIDER openai_realtime.PROVIDER "
@@ -65,10 +63,8 @@ _DEFAULTS = (
 def provider_of_plugin(point: EntryPoint) -> Provider:
     """The record that an entry point brings, or one made of what its class declares."""
     where = f"model '{point.name}/…': its plug-in {point.value}"
-    try:
+    with plugin_failures(where, ModelError):
         loaded = point.load()
-    except (Exception, SystemExit) as error:  # a plug-in may raise anything
-        raise ModelError(f"{where} fails ({error}){failure_place(error)}") from error
     return _record(loaded, point.name, f"plug-in {point.value}", where, {})
 
 
@@ -91,12 +87,8 @@ def provider_in_file(name: str) -> Provider | None:
     module = ModuleType(f"{MODULE_OF_FILE}{digest}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module
-    try:
+    with plugin_failures(f"{where}: the file", ModelError):
         exec(compile(content, str(path), "exec"), vars(module))  # noqa: S102  as the user asks
-    except (Exception, SystemExit) as error:  # a file may do anything
-        del sys.modules[module.__name__]
-        words = f"{failure_words(error)}){failure_place(error)}"
-        raise ModelError(f"{where}: the file fails ({words}") from error
     if attribute not in vars(module):
         classes = [one for one in vars(module).values() if isinstance(one, type)]
         own = [one.__name__ for one in classes if one.__module__ == module.__name__]
@@ -127,13 +119,8 @@ def _record(loaded: Any, name: str, description: str, where: str, more: dict[str
         raise ModelError(f"{where} is neither a class or function nor a Provider")
 
     def create(name: str, settings: ModelSettings) -> Model:
-        try:
+        with plugin_failures(where, ModelError):
             model = record.factory(name, settings)
-        except AudioCapBenchError:
-            raise
-        except (Exception, SystemExit) as error:  # it may raise anything
-            words = f"{failure_words(error)}){failure_place(error)}"
-            raise ModelError(f"{where} fails ({words}") from error
         check_model(model, where)
         if model.name != name:
             raise ModelError(f"{where} calls itself {model.name!r}; it is asked for as {name!r}")
@@ -173,17 +160,6 @@ def check_model(model: Any, where: str) -> None:
         raise ModelError(f"{made} whose answer cannot be awaited; write 'async def answer'")
 
 
-def prepare_model(model: CorpusModel, samples: Sequence[Sample]) -> None:
-    """Let a model prepare itself; what it raises is said in one sentence."""
-    try:
-        model.prepare(samples)
-    except AudioCapBenchError:
-        raise
-    except (Exception, SystemExit) as error:  # it may raise anything
-        words = failure_words(error) + failure_place(error)
-        raise ModelError(f"{type(model).__name__} cannot prepare: {words}") from error
-
-
 _in_files: dict[str, Provider] = {}
 
 
@@ -221,7 +197,6 @@ def built_in_providers() -> dict[str, Provider]:
 
 
 def provider_of(name: str) -> Provider | None:
-    """Who answers under a model's name."""
     provider = name.partition("/")[0]
     known = built_in_providers().get(provider) or _in_files.get(name)
     point = None if known else plugins("models").get(provider)

@@ -141,7 +141,6 @@ class RemoteModel:
         return RefusedQuestionError(f"{text}; {hint}", kind=f"{status} {known}".strip())
 
     def too_large(self, largest: int = LARGEST_REPLY) -> RefusedQuestionError:
-        """The error for a reply that is larger than any answer."""
         text = f"{self.name}: {self.host} answered with more than {largest >> 20} MiB"
         words = f"{text}, which is too large to be read as an answer"
         return RefusedQuestionError(words, kind="too large a reply", billed=True)
@@ -260,7 +259,6 @@ class SentBody:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What a server must know of the body beforehand."""
         audio = -(-len(self._content) // 3) * 4
         length = len(self._before) + audio + len(self._after)
         return {"Content-Type": "application/json", "Content-Length": str(length)}
@@ -276,7 +274,6 @@ class SentBody:
         yield piece + self._after
 
     def whole(self) -> bytes:
-        """All of it at once."""
         return b"".join((self._before, base64.b64encode(self._content), self._after))
 
 

@@ -60,16 +60,13 @@ class HttpReply(NamedTuple):
 
     @property
     def is_success(self) -> bool:
-        """Whether its status says so."""
         return 200 <= self.status < 300
 
     @property
     def text(self) -> str:
-        """Its body, for people."""
         return self.content.decode("utf-8", "replace").strip()
 
     def json(self) -> Any:
-        """What its body says; ValueError where that is no JSON."""
         return parsed_json(self.content)
 
 
@@ -97,7 +94,6 @@ def cleaned(reply: Reply) -> Reply:
 
 
 def metered(body: Json, remote: RemoteModel, ending: Ending) -> Reply:
-    """The reply that a body is, with its tokens."""
     read, written, heard = _usage(body)
     raw = raw_json(body, remote.secrets)
     return Reply(*ending, input_tokens=read, output_tokens=written, audio_tokens=heard, raw=raw)
@@ -181,7 +177,6 @@ def failed_reply(reply: HttpReply, remote: RemoteModel) -> Reply:
 
 
 def _filtered(told: Any, said: str, remote: RemoteModel) -> Reply:
-    """The reply that a content filter's error is."""
     error = f"stopped by the provider's content filter ({short(said, remote.secrets)})"
     return Reply("", Status.FILTERED, error, raw=raw_json(told, remote.secrets))
 
@@ -301,7 +296,6 @@ def is_blank(text: str) -> bool:
 
 
 def count(value: Any) -> int | None:
-    """A number of tokens, if it is one."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 

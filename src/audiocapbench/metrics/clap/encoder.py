@@ -132,7 +132,7 @@ def _load_plugin(name: str, options: dict[str, str], device: str) -> AudioTextEn
     if name not in points:
         near = did_you_mean(name, [*LAION, *PACKAGES, *sorted(points)], "there are")
         raise MetricError(f"there is no {what}{near}")
-    with plugin_failures(points[name], what, MetricError):
+    with plugin_failures(f"{what}: its plug-in {points[name].value}", MetricError):
         encoder = points[name].load()(options, device)
     if not isinstance(encoder, AudioTextEncoder) or not isinstance(encoder.windows, Windows):
         raise MetricError(f"{what}: {points[name].value} returned something else")

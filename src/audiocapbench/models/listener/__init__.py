@@ -31,7 +31,6 @@ class Listener:
     concurrency = os.cpu_count() or 1
 
     async def answer(self, question: Question) -> Reply:
-        """Describe the clip in a worker thread."""
         if (audio := question.audio) is None or not audio.content:
             return Reply("")
         samples = np.frombuffer(audio.content, dtype="<i2").astype(np.float32) / np.float32(32767)

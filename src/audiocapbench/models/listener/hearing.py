@@ -35,7 +35,6 @@ class Frames(NamedTuple):
     flux: Array  # dB by which the bands grew within 30 ms
 
     def between(self, start: int, stop: int, step: int = 1) -> "Frames":
-        """Some of the frames."""
         return Frames(*(part[start:stop:step] for part in self))
 
 
@@ -267,7 +266,6 @@ def topic_of(instruction: str) -> str:
 
 
 def put_into_words(stretches: tuple[Stretch, ...], instruction: str) -> str:
-    """A caption that answers the instruction."""
     topic = topic_of(instruction)
     loudest = max(stretches, key=lambda sound: sound.level)
     if loudest.seconds < 0.02:
