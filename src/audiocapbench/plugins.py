@@ -67,12 +67,17 @@ def failure_place(error: BaseException) -> str:
 
 
 @contextmanager
-def plugin_failures(what: str, error: type[AudioCapBenchError]) -> Iterator[None]:
-    """Say whatever someone else's code raises in one sentence about ``what`` was done."""
+def plugin_failures(
+    what: str, error: type[AudioCapBenchError], *, loads: bool = False
+) -> Iterator[None]:
+    """Say whatever someone else's code raises in one sentence about ``what`` fails.
+
+    Errors of this package say enough by themselves, unless it only ``loads``.
+    """
     try:
         yield
-    except AudioCapBenchError:
-        raise
     except (Exception, SystemExit) as problem:  # it may raise anything
+        if isinstance(problem, AudioCapBenchError) and not loads:
+            raise
         why = f"({failure_words(problem)}){failure_place(problem)}"
         raise error(f"{what} fails {why}") from problem

@@ -63,7 +63,7 @@ _DEFAULTS = (
 def provider_of_plugin(point: EntryPoint) -> Provider:
     """The record that an entry point brings, or one made of what its class declares."""
     where = f"model '{point.name}/…': its plug-in {point.value}"
-    with plugin_failures(where, ModelError):
+    with plugin_failures(where, ModelError, loads=True):
         loaded = point.load()
     return _record(loaded, point.name, f"plug-in {point.value}", where, {})
 
@@ -87,7 +87,7 @@ def provider_in_file(name: str) -> Provider | None:
     module = ModuleType(f"{MODULE_OF_FILE}{digest}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module
-    with plugin_failures(f"{where}: the file", ModelError):
+    with plugin_failures(f"{where}: the file", ModelError, loads=True):
         exec(compile(content, str(path), "exec"), vars(module))  # noqa: S102  as the user asks
     if attribute not in vars(module):
         classes = [one for one in vars(module).values() if isinstance(one, type)]
