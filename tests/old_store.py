@@ -50,21 +50,26 @@ def grow(path: Path, count: int) -> None:
 def make_postgres(url: str, scratch: Path, version: int = 1) -> None:
     """The old store in an empty database: the same tables, the same rows."""
     source = create_engine(f"sqlite:///{make_sqlite(scratch, version)}")
-    tables = schema.as_of(version) if version > 1 else MetaData()
-    if version == 1:  # it had no type for moments
-        tables.reflect(source)
+    tables = MetaData()
+    tables.reflect(source)
     for table in tables.tables.values():
         for column in table.columns:
             if isinstance(column.type, BLOB):
                 column.type = LargeBinary()
     target = create_engine(url)
     with source.connect() as old, target.begin() as new:
-        tables.create_all(new)
-        for table in tables.sorted_tables:
-            names = [column for column in table.columns if not column.system]
+        there = tables.sorted_tables
+        if version > 1:  # the first had no type for moments
+            there = [one for one in schema.metadata.sorted_tables if one.name in tables.tables]
+        schema.metadata.create_all(new, there) if version > 1 else tables.create_all(new)
+        for table in there:
+            columns = tables.tables[table.name].columns.keys()
+            names = [column for column in table.columns if column.name in columns]
             values = [dict(row) for row in old.execute(select(*names)).mappings()]
             if values:
                 new.execute(insert(table), values)
+        if version == 2:
+            new.execute(text("ALTER TABLE runs DROP COLUMN source"))
         if version > 1:
             last = "SELECT setval(pg_get_serial_sequence('{0}', 'id'), max(id)) FROM {0}"
             for name in ("runs", "signatures"):

@@ -96,8 +96,8 @@ def test_a_store_of_the_first_version_shows_the_same_leaderboard(
     dying = (
         "import os, sys\n"
         "from audiocapbench.store import Store, upgrades\n"
-        "whole = upgrades.UPGRADES[1]\n"
-        "upgrades.UPGRADES[1] = lambda one: (whole(one), os.kill(os.getpid(), 9))\n"
+        "whole = upgrades.upgrade\n"
+        "upgrades.upgrade = lambda one: (whole(one), os.kill(os.getpid(), 9))\n"
         "Store.open(sys.argv[1])\n"
     )
     assert run_at_once(dying, [url]) == [-signal.SIGKILL]

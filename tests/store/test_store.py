@@ -7,18 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, Engine, create_engine, event, select, text
+from sqlalchemy import Engine, event
 
 import audiocapbench as acb
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.errors import StoreAwayError, StoreError
 from audiocapbench.signature import sign
-from audiocapbench.store import Dataset, RunSpec, Store, StoredScore, cache_key, schema
-from audiocapbench.store.connect import connect, patience, reading, store_url, writing
-from audiocapbench.store.schema import bring_up_to_date
+from audiocapbench.store import Dataset, RunSpec, Store, StoredScore, cache_key
+from audiocapbench.store.connect import patience, reading
 from audiocapbench.store.unsaved import AnswerRecord
-from audiocapbench.store.upgrades import UPGRADES
 from folders import write_folder
 from forks import begin_at_once, run_at_once
 from made_store import MadeRun, made_samples, put_run
@@ -200,49 +198,6 @@ def test_processes_may_make_the_store_at_once(tmp_path: Path) -> None:
     opening = "import sys; from audiocapbench.store import Store; Store.open(sys.argv[1])"
     assert run_at_once(opening, *[[str(tmp_path / "new.db")]] * 4) == [0] * 4
     assert Store.open(str(tmp_path / "new.db")).runs() == []
-
-
-def test_an_older_store_is_upgraded_step_by_step(tmp_path: Path) -> None:
-    engine = create_engine(f"sqlite:///{tmp_path / 'old.db'}")
-    steps: list[int] = []
-
-    def add_column(connection: Connection) -> None:
-        steps.append(1)
-        connection.execute(text("ALTER TABLE runs ADD COLUMN colour TEXT DEFAULT 'blue'"))
-
-    def rename(connection: Connection) -> None:
-        steps.append(2)
-        connection.execute(text("ALTER TABLE runs RENAME COLUMN colour TO hue"))
-
-    with engine.begin() as connection:
-        bring_up_to_date(connection, {}, version=1)
-    with engine.begin() as connection:
-        bring_up_to_date(connection, {1: add_column, 2: rename}, version=3)
-    with engine.begin() as connection:
-        bring_up_to_date(connection, {1: add_column, 2: rename}, version=3)
-        assert connection.execute(select(schema.schema_version)).scalar_one() == 3
-        connection.execute(text("SELECT hue FROM runs"))
-    assert steps == [1, 2]
-
-
-def test_every_version_has_a_way_up() -> None:
-    assert set(UPGRADES) == set(range(1, schema.VERSION))
-
-
-def test_a_failed_upgrade_changes_nothing(tmp_path: Path) -> None:
-    path = str(tmp_path / "old.db")
-    Store.open(path).close()
-
-    def half(connection: Connection) -> None:
-        connection.execute(text("ALTER TABLE runs ADD COLUMN colour TEXT"))
-        connection.execute(text("SELECT nonsense FROM nowhere"))
-
-    with pytest.raises(StoreError), writing(connect(store_url(path))) as connection:
-        bring_up_to_date(connection, {schema.VERSION: half}, version=schema.VERSION + 1)
-    with sqlite3.connect(path) as plain:
-        columns = [row[1] for row in plain.execute("PRAGMA table_info(runs)")]
-        assert "colour" not in columns
-        assert plain.execute("SELECT version FROM schema_version").fetchall() == [(schema.VERSION,)]
 
 
 def test_a_newer_store_is_refused(tmp_path: Path) -> None:

@@ -1,24 +1,20 @@
-"""The tables of the store, what their cells may hold, and how an older store is brought up to date.
+"""The tables of the store, and what their cells may hold.
 
-Cells are checked when they are read: SQLite keeps anything anywhere. What a version added is
-marked with ``since``, so that older tables can be told from today's. New columns stand last in
-their table, and are nullable or have a server's default.
+Cells are checked when they are read: SQLite keeps anything anywhere. A new column stands last in
+its table, and is nullable or has a server's default, so that an older store can be given it.
 """
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import cache
 from typing import Any, NoReturn
 
 import sqlalchemy as sa
-from sqlalchemy import Column, Connection, Dialect, ForeignKey, Table, inspect, select
-from sqlalchemy.schema import CreateColumn
+from sqlalchemy import Column, Dialect, ForeignKey, Table
 from sqlalchemy.types import TypeEngine
 
 from audiocapbench.data.outcome import Status
-from audiocapbench.errors import StoreError
 
 VERSION = 6
 
@@ -150,18 +146,18 @@ def read_json(text: Any) -> Any:
 metadata = sa.MetaData()
 
 
-def _table(name: str, *parts: Any, since: int = 1, **options: Any) -> Table:
-    return Table(name, metadata, *parts, info={"since": since}, **options)
+def _table(name: str, *parts: Any, **options: Any) -> Table:
+    return Table(name, metadata, *parts, **options)
 
 
-def _columns(since: int = 1, **names: str) -> list[Column[Any]]:
+def _columns(**names: str) -> list[Column[Any]]:
     """Columns by type; a star marks part of the key, a question mark what may be absent."""
     columns: list[Column[Any]] = []
     for kind, name in ((kind, name) for kind, several in names.items() for name in several.split()):
         holds: Any = _TYPES[kind]()
         holds.required = name[-1] != "?"
         how: dict[str, Any] = {"primary_key": name[-1] == "*", "nullable": not holds.required}
-        columns.append(Column(name.rstrip("*?"), holds, **how, info={"since": since}))
+        columns.append(Column(name.rstrip("*?"), holds, **how))
     return columns
 
 
@@ -223,7 +219,7 @@ runs = _table(
     Column("dataset", ForeignKey("datasets.fingerprint"), nullable=False, index=True),
     # Counts every change of its outcomes, scores and judgements.
     Column("revision", sa.Integer, nullable=False, default=0),
-    *_columns(3, object="source?"),
+    *_columns(object="source?"),
     sa.UniqueConstraint("identity", "generation"),
     sqlite_autoincrement=True,  # the number of a deleted run is never given again
 )
@@ -292,7 +288,6 @@ workers = _table(
     "workers",
     # Seconds since 1970 by the database's own clock; past it, the worker counts as gone.
     *_columns(hash="id*", text="owner process", time="started_at", number="until"),
-    since=3,
 )
 
 claims = _table(
@@ -301,7 +296,6 @@ claims = _table(
     # A judge's name and its round; an empty name for what the run's model is asked.
     *_columns(text="judge*", integer="repeat*"),
     _refers("worker", "workers.id"),
-    since=3,
 )
 
 
@@ -322,7 +316,6 @@ rating_projects = _table(
     "rating_projects",
     # What tokens of items are derived from is secret: nobody can tell an item by its token.
     *_columns(text="name* made_by", word="kind", integer="seed", hash="secret", time="made_at"),
-    since=4,
 )
 
 rating_people = _table(
@@ -331,14 +324,12 @@ rating_people = _table(
     # An empty name is the administrator's. Of a token only its SHA-256 is kept.
     *_columns(text="person*", time="invited_at"),
     Column("token", sa.String(64), nullable=False, unique=True),
-    since=4,
 )
 
 rating_items = _table(
     "rating_items",
     _of_project(),
     *_columns(text="item*", integer="position", flag="asked", object="content"),
-    since=4,
 )
 
 rating_claims = _table(
@@ -346,7 +337,6 @@ rating_claims = _table(
     *_of_rating(),
     # Seconds since 1970 by the database's own clock; past ``until`` the item is free again.
     *_columns(number="shown_at until heard_at?"),
-    since=4,
 )
 
 ratings = _table(
@@ -356,21 +346,18 @@ ratings = _table(
     *_columns(text="key", object="answer", number="took_s played_s", time="rated_at"),
     *_columns(list="earlier"),
     sa.UniqueConstraint("project", "key"),
-    since=4,
 )
 
 findings = _table(
     "findings",
     *_columns(hash="clip*", text="expert* signature* error?", word="status"),
     *_columns(object="document", number="seconds", time="made_at"),
-    since=5,
 )
 
 annotations = _table(
     "annotations",
     *_columns(text="project* clip* error?", word="stage* status"),
     *_columns(object="document", time="made_at"),
-    since=5,
 )
 
 batches = _table(
@@ -379,7 +366,6 @@ batches = _table(
     *_columns(hash="mark*", text="judge remote?", integer="count", object="price?"),
     *_columns(time="made_at"),
     _refers("run", "runs.id"),
-    since=6,
 )
 
 batch_lines = _table(
@@ -387,63 +373,4 @@ batch_lines = _table(
     *_columns(hash="key*", text="sample judge", integer="repeat", flag="open"),
     _refers("batch", "batches.mark"),
     _refers("run", "runs.id"),
-    since=6,
 )
-
-Upgrade = Callable[[Connection], None]
-
-
-@cache
-def as_of(version: int) -> sa.MetaData:
-    """The tables as they were: those of an older version lack what later ones added."""
-    older = sa.MetaData()
-    for table in metadata.sorted_tables:
-        if table.info["since"] <= version:
-            for column in table.to_metadata(older).columns:
-                column.system = column.info.get("since", 1) > version  # CREATE leaves these out
-    return older
-
-
-def add_version(connection: Connection, version: int) -> None:
-    """Add the tables and columns that came with a version."""
-    tables = [table for table in metadata.sorted_tables if table.info["since"] == version]
-    metadata.create_all(connection, tables)
-    for table in metadata.sorted_tables:
-        for column in table.columns:
-            if column.info.get("since") == version:
-                words = CreateColumn(column).compile(dialect=connection.dialect)
-                connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {words}")
-
-
-def version_of(connection: Connection) -> int | None:
-    """The version of a store, found out without writing; None where there is none."""
-    if "schema_version" not in inspect(connection).get_table_names():
-        return None
-    return connection.execute(select(schema_version.c.version)).scalar()
-
-
-def bring_up_to_date(
-    connection: Connection, upgrades: Mapping[int, Upgrade], version: int = VERSION
-) -> None:
-    """Make the tables of a new store, or upgrade an older one, within one transaction."""
-    present = set(inspect(connection).get_table_names())
-    if "schema_version" not in present:
-        # A database server is shared; a file is its program's own.
-        if present & set(metadata.tables) or (present and connection.dialect.name == "sqlite"):
-            what = "is not a store but another program's database; choose another `store`"
-            raise StoreError(what)
-        metadata.create_all(connection, checkfirst=False)
-        connection.execute(schema_version.insert().values(version=version))
-        return
-    known = connection.execute(select(schema_version.c.version)).scalar()
-    if known is None or known < 1:
-        raise StoreError("this database has the store's tables but no version: it is not a store")
-    if known > version:
-        raise StoreError(
-            f"the store has schema {known}, this program knows {version}: "
-            "upgrade audiocapbench or choose another `store`"
-        )
-    for step in range(known, version):
-        upgrades[step](connection)
-    if known < version:
-        connection.execute(schema_version.update().values(version=version))

@@ -7,7 +7,7 @@ repositories of its own, such as ``store.claims`` and ``store.ratings``.
 import weakref
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,7 +28,6 @@ from audiocapbench.store.connect import (
     connect,
     fetch,
     make_file,
-    patience,
     reading,
     shown,
     store_option,
@@ -50,11 +49,9 @@ from audiocapbench.store.records import (
 )
 from audiocapbench.store.rows import MADE_BY, matching, note_change, record_of, row_of, signed_rows
 from audiocapbench.store.unsaved import AnswerRecord, JudgementRecord, Record, UnsavedFile
-from audiocapbench.store.upgrades import UPGRADES
+from audiocapbench.store.upgrades import bring_up_to_date
 
 Kind = TypeVar("Kind")
-
-_UPGRADE_S = 600
 
 
 class Store:
@@ -85,7 +82,7 @@ class Store:
         if not there:
             make_file(url)
         try:
-            _bring_up_to_date(engine, there=there)
+            bring_up_to_date(engine)
         except BaseException:
             engine.dispose()
             raise
@@ -370,22 +367,6 @@ class Store:
             rows = signed_rows(connection, table, estimates, run=run_id, made_by=made_by)
             store_rows.replace_rows(connection, table, ("run", "scorer", "group"), rows)
         return True
-
-
-def _bring_up_to_date(engine: Engine, *, there: bool) -> None:
-    version = None
-    if there:
-        with reading(engine) as connection:
-            version = schema.version_of(connection)
-        if version == schema.VERSION:
-            return
-    # An older store may be busy being upgraded by another process.
-    longer = nullcontext() if version is None else patience(_UPGRADE_S)
-    with longer, writing(engine, alone=True) as connection:
-        try:
-            schema.bring_up_to_date(connection, UPGRADES)
-        except StoreError as error:
-            raise StoreError(f"{shown(engine.url)}: {error}") from None
 
 
 def _write_answers(connection: Connection, run_id: int, answers: Sequence[AnswerRecord]) -> None:

@@ -1,25 +1,36 @@
-"""The way up from older stores; each step runs within the one transaction of ``Store.open``.
-
-A step knows the tables of the version that it leads to, not today's.
-"""
+"""Makes the tables of a new store, and brings an older one up to date, in one transaction."""
 
 import json
 from collections.abc import Mapping
-from functools import partial
+from contextlib import nullcontext
 from importlib.resources import files
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy import Column, Connection, MetaData, Table, cast, insert, select, text
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    MetaData,
+    Table,
+    cast,
+    insert,
+    inspect,
+    select,
+    text,
+)
 
+from audiocapbench.errors import StoreError
 from audiocapbench.signature import Signature
 from audiocapbench.store import schema
+from audiocapbench.store.connect import patience, reading, shown, writing
 from audiocapbench.store.rows import signature_numbers
 
 _REBUILT = ("datasets", "samples", "runs", "outcomes", "scores", "judgements", "judge_checks")
 _KEPT = {"responses": "answered_at", "embeddings": "made_at"}
 _CHECK = "trial/check/"
 _AT_ONCE = 10_000
+_UPGRADE_S = 600
 
 _signed = Table(
     "signed",
@@ -30,12 +41,59 @@ _signed = Table(
 )
 
 
-def _new(name: str) -> Table:
-    return schema.as_of(2).tables[name]
+def bring_up_to_date(engine: Engine) -> None:
+    """Make the tables of a new store, or upgrade an older one."""
+    with reading(engine) as connection:
+        version = _version_of(connection)
+    if version == schema.VERSION:
+        return
+    # An older store may be busy being upgraded by another process.
+    longer = nullcontext() if version is None else patience(_UPGRADE_S)
+    with longer, writing(engine, alone=True) as connection:
+        upgrade(connection)
 
 
-def _from_1_to_2(connection: Connection) -> None:
-    """Kinds, traits, names and tags; samples and signatures in tables; times and keys as such."""
+def _version_of(connection: Connection) -> int | None:
+    """The version of a store; None where there is none."""
+    if "schema_version" not in inspect(connection).get_table_names():
+        return None
+    return connection.execute(select(schema.schema_version.c.version)).scalar() or 0
+
+
+def upgrade(connection: Connection) -> None:
+    """Whatever a store lacks of today's tables; StoreError where it is none, or newer."""
+    subject, version = f"{shown(connection.engine.url)}:", _version_of(connection)
+    present = set(inspect(connection).get_table_names())
+    if version is None:
+        # A database server is shared; a file is its program's own.
+        known = schema.metadata.tables if connection.dialect.name == "postgresql" else present
+        if present & set(known):
+            what = "is not a store but another program's database; choose another `store`"
+            raise StoreError(what, subject=subject)
+        schema.metadata.create_all(connection, checkfirst=False)
+        connection.execute(schema.schema_version.insert().values(version=schema.VERSION))
+        return
+    if version < 1:
+        what = "this database has the store's tables but no version: it is not a store"
+        raise StoreError(what, subject=subject)
+    if version > schema.VERSION:
+        what = f"the store has schema {version}, this program knows {schema.VERSION}"
+        to_do = "upgrade audiocapbench or choose another `store`"
+        raise StoreError(f"{what}: {to_do}", subject=subject)
+    if version == 1:
+        _rebuild(connection)
+    schema.metadata.create_all(connection)
+    if version == 2:
+        connection.execute(text("ALTER TABLE runs ADD COLUMN source JSON"))
+    connection.execute(schema.schema_version.update().values(version=schema.VERSION))
+
+
+def _rebuild(connection: Connection) -> None:
+    """The tables of version 1 as today's.
+
+    Since 2 there are kinds, traits, names and tags; samples and signatures stand in tables, times
+    and keys are such.
+    """
     for name in _REBUILT:
         connection.execute(text(f"ALTER TABLE {name} RENAME TO {name}_1"))
     if connection.dialect.name == "postgresql":
@@ -44,14 +102,14 @@ def _from_1_to_2(connection: Connection) -> None:
             connection.execute(text(f"ALTER TABLE {name} {change}"))
     before = MetaData()
     old = {name: Table(f"{name}_1", before, autoload_with=connection) for name in _REBUILT}
-    schema.as_of(2).create_all(connection)
+    schema.metadata.create_all(connection)
     _signed.create(connection)
     _copy_runs(connection, old)
-    _copy(connection, old["samples"], _new("samples"))
-    _copy(connection, old["outcomes"], _new("outcomes"))
+    _copy(connection, old["samples"], schema.samples)
+    _copy(connection, old["outcomes"], schema.outcomes)
     for name, scorer in (("scores", "metric"), ("judgements", "judge")):
         _sign(connection, old[name], scorer)
-        _copy(connection, old[name], _new(name))
+        _copy(connection, old[name], schema.metadata.tables[name])
     _copy_checks(connection, old["judge_checks"])
     for name in reversed(_REBUILT):
         old[name].drop(connection)
@@ -68,7 +126,7 @@ def _copy_runs(connection: Connection, old: Mapping[str, Table]) -> None:
     for row in connection.execute(select(old["datasets"])).mappings().all():
         known = {row["benchmark"], *names.get(row["fingerprint"], ())}
         traits = {name: traits_of_0_1(name) for name in sorted(known)}
-        connection.execute(insert(_new("datasets")), dict(row) | {"traits": traits})
+        connection.execute(insert(schema.datasets), dict(row) | {"traits": traits})
     for number in connection.execute(select(runs.c.id).order_by(runs.c.id)).scalars().all():
         row = connection.execute(select(runs).where(runs.c.id == number)).mappings().one()
         values = dict(row) | {"kind": _kind(row["benchmark"], row["model"])}
@@ -76,9 +134,9 @@ def _copy_runs(connection: Connection, old: Mapping[str, Table]) -> None:
             {"run": number, "sample": sample, "position": place}
             for place, sample in enumerate(values.pop("selected"))
         ]
-        connection.execute(insert(_new("runs")), values)
+        connection.execute(insert(schema.runs), values)
         for start in range(0, len(chosen), _AT_ONCE):
-            connection.execute(insert(_new("run_samples")), chosen[start : start + _AT_ONCE])
+            connection.execute(insert(schema.run_samples), chosen[start : start + _AT_ONCE])
     if connection.dialect.name == "postgresql":
         last = "SELECT setval(pg_get_serial_sequence('runs', 'id'), max(id)) FROM runs"
         connection.execute(text(last))
@@ -107,24 +165,24 @@ def _sign(connection: Connection, old: Table, scorer: str) -> None:
     if new:
         values = [{"old": given, "new": numbers[one]} for given, one in new.items()]
         connection.execute(insert(_signed), values)
-    runs = _new("runs").c
+    runs = schema.runs.c
     made = select(runs.id, old.c[scorer], runs.made_by, runs.created_at).distinct()
-    made = made.join_from(old, _new("runs"), old.c.run == runs.id)
+    made = made.join_from(old, schema.runs, old.c.run == runs.id)
     names = ["run", "scorer", "made_by", "made_at"]
-    connection.execute(insert(_new("scorings")).from_select(names, made))
+    connection.execute(insert(schema.scorings).from_select(names, made))
 
 
 def _copy(connection: Connection, old: Table, new: Table) -> None:
     """All rows of a table; what is about no sample of its run was never shown and is left out."""
-    signed, chosen = "signature" in new.c, _new("run_samples").c
+    signed, chosen = "signature" in new.c, schema.run_samples.c
     source: sa.FromClause = old
     if "sample" in new.c:
         same = (chosen.run == old.c.run) & (chosen.sample == old.c.sample)
-        source = source.join(_new("run_samples"), same)
+        source = source.join(schema.run_samples, same)
     if signed:
         source = source.join(_signed, _signed.c.old == old.c.signature)
     values: list[sa.ColumnElement[Any]] = []
-    columns = [column for column in new.c if not column.system]
+    columns = [column for column in new.c if column.name in old.c]
     for column in columns:
         value = _signed.c.new if column.name == "signature" else old.c[column.name]
         is_time = isinstance(column.type, schema.Timestamp)
@@ -137,10 +195,8 @@ def _copy(connection: Connection, old: Table, new: Table) -> None:
 
 def _copy_checks(connection: Connection, old: Table) -> None:
     """A check said neither where nor by which contract; its runs and its signature do."""
-    runs, judged = _new("runs").c, _new("judgements").c
-    where = select(runs.benchmark).join_from(
-        _new("judgements"), _new("runs"), runs.id == judged.run
-    )
+    runs, judged = schema.runs.c, schema.judgements.c
+    where = select(runs.benchmark).join_from(schema.judgements, schema.runs, runs.id == judged.run)
     where = where.where(runs.kind == "check").order_by(judged.judged_at.desc()).limit(1)
     for row in connection.execute(select(old)).mappings().all():
         own = where.where(judged.judge == row["judge"])
@@ -152,10 +208,4 @@ def _copy_checks(connection: Connection, old: Table) -> None:
             "contract": signature.name,
             "document": dict(document) | {"signature": str(signature)},
         }
-        connection.execute(insert(_new("judge_checks")), values)
-
-
-UPGRADES: Mapping[int, schema.Upgrade] = {1: _from_1_to_2} | {
-    version - 1: partial(schema.add_version, version=version) for version in range(3, 7)
-}
-"""From version to the step that leads to the next one."""
+        connection.execute(insert(schema.judge_checks), values)
