@@ -108,7 +108,7 @@ def test_the_page_ranks_by_what_the_leaderboard_ranks_by(tmp_path: Path) -> None
     for count in (1, 2):
         data = gathered_runs(store, made)
         lines = [store.runs(only=[one.id])[0] for one in made]
-        kept = kept_data(store, lines, store.browse.sample_heads([one.id for one in made]))
+        kept = kept_data(store, lines, store.catalog.sample_heads([one.id for one in made]))
         (board,) = build_leaderboard(store, runs=tuple(o.id for o in made)).boards
         assert kept is not None
         assert {data.headline, kept.headline} == {board.scorer}

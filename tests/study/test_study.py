@@ -91,7 +91,7 @@ def test_check_says_how_long_a_study_takes_by_what_answers_took_before(place: Pa
     assert call(place, "study.toml").returncode == 0
     write_folder(place / "tones", 20)
     with Store.open(str(place / "audiocapbench.db")) as store:
-        took = store.browse.typical_latency("listener")
+        took = store.catalog.typical_latency("listener")
     assert took
     done = call(place, "check", "study.toml", "--json")
     assert json.loads(done.stdout)["likely_s"]["listener"] == pytest.approx(12 * took / 2, rel=1e-6)

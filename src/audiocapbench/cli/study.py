@@ -121,7 +121,7 @@ def _check(study: "Study", plan: "RunPlan", changed: list[str], *, json: bool) -
 def _seconds(plan: "RunPlan", preview: "Preview") -> float | None:
     """How long someone's part takes, by what its answers in this store took."""
     name = preview.who.removeprefix("judge ")
-    took = plan.store.browse.typical_latency(name)
+    took = plan.store.catalog.typical_latency(name)
     known: list[Model | Judge] = [*plan.models, *plan.judges]
     asked = next((one for one in known if one.name == name), None)
     if took is None or asked is None or plan.asking.batch:

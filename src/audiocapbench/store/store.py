@@ -19,9 +19,8 @@ from audiocapbench.store import rows as store_rows
 from audiocapbench.store import schema, unsaved
 from audiocapbench.store.annotations import AnnotationRepository
 from audiocapbench.store.batches import BatchRepository
-from audiocapbench.store.browsing import BrowsingRepository
 from audiocapbench.store.cache import CacheRepository
-from audiocapbench.store.catalog import RunCatalog, keep_dataset, no_such_run, read_dataset
+from audiocapbench.store.catalog import RunCatalog, keep_dataset, no_such_run
 from audiocapbench.store.claims import ClaimRepository, TaskKey, release_tasks, task_of
 from audiocapbench.store.connect import (
     DEFAULT_STORE,
@@ -60,12 +59,12 @@ class Store:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.catalog = RunCatalog(engine)
+        self.dataset = self.catalog.dataset
         self.cache = CacheRepository(engine)
         self.claims = ClaimRepository(engine)
         self.batches = BatchRepository(engine)
         self.ratings = RatingRepository(engine)
         self.annotations = AnnotationRepository(engine)
-        self.browse = BrowsingRepository(engine)
         # Whoever forgets to close it leaves no connection open.
         weakref.finalize(self, engine.dispose)
 
@@ -199,11 +198,6 @@ class Store:
                 for row in rows
                 if set(tags) <= set(tags_of[row.id])
             ]
-
-    def dataset(self, fingerprint: str, benchmark: str | None = None) -> Dataset:
-        """The samples that a run was about, with its benchmark's traits (or the first's)."""
-        with reading(self._engine) as connection:
-            return read_dataset(connection, fingerprint, benchmark)
 
     def outcomes(self, run_id: int) -> dict[str, Outcome]:
         query = select(schema.outcomes).where(schema.outcomes.c.run == run_id)

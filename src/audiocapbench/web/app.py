@@ -55,7 +55,7 @@ class LiveFeed:
 
     def _snapshot(self) -> Snapshot:
         now, store = time.monotonic(), self._store
-        revisions = store.browse.revisions()
+        revisions = store.catalog.revisions()
         if self._revisions:
             for run, revision in revisions.items():
                 if self._revisions.get(run) != revision:
@@ -70,7 +70,7 @@ class LiveFeed:
         lines = {one.id: one for one in store.runs(only=active)}
         since = datetime.now(UTC) - timedelta(seconds=_WINDOW_S)
         rows: dict[tuple[int, str], list[Any]] = {}
-        for one in store.browse.counted(lines, since.isoformat(timespec="milliseconds")):
+        for one in store.catalog.counted(lines, since.isoformat(timespec="milliseconds")):
             rows.setdefault((one.run, one.judge), []).append(one)
         # How far each run got with its model, and with each judge that is at work or was.
         recent = (key for key, own in rows.items() if any(one.recent for one in own))
@@ -79,7 +79,7 @@ class LiveFeed:
             for run, judge in sorted({*tasks, *recent})
             if run in lines
         ]
-        for row in store.browse.newest(lines, _NEWEST):
+        for row in store.catalog.newest(lines, _NEWEST):
             line, text = lines[row.run], row.text
             if _stage(line).startswith(("merge", "repair")):
                 text = written_caption(text) or text

@@ -77,7 +77,7 @@ class Boards:
             why = f"there is no benchmark {benchmark[:80]} in the store"
             return ServedBoard(board=None, benchmarks=others, error=why, version=self.version)
         board, own = self._board(lines, benchmark)
-        revisions = self._store.browse.revisions()
+        revisions = self._store.catalog.revisions()
         revision = tuple((run, revisions.get(run, 0)) for run in board.runs)
         if own and board.kept_revision != revision:
             board.kept = kept_data(self._store, own, board.samples.heads, self._by)
@@ -121,7 +121,7 @@ class Boards:
 
     def _lines(self) -> list[RunLine]:
         """All runs, read again only when something has changed."""
-        revisions = self._store.browse.revisions()
+        revisions = self._store.catalog.revisions()
         if revisions != self._listed[0]:
             self._listed = (revisions, self._store.runs())
         return self._listed[1]
@@ -146,7 +146,7 @@ class Boards:
             return []
         asked = (own[-1].benchmark, own[-1].dataset)
         newest = {one.model: one for one in runs if (one.benchmark, one.dataset) == asked}
-        scored = self._store.browse.scored_by(one.id for one in newest.values())
+        scored = self._store.catalog.scored_by(one.id for one in newest.values())
         return [one for one in newest.values() if one.id in scored] or list(newest.values())
 
     def _begin(self, board: BoardState, revision: Revision) -> None:
@@ -220,7 +220,7 @@ def _send_ranked(sender: "Connection", url: str, runs: Sequence[int], by: str | 
 
 def ranked_document(store: Store, runs: Sequence[int], by: str | None) -> BoardDocument | None:
     """The board of more answers than are held at once: of estimates kept run by run, and ranked."""
-    lines, samples = store.runs(only=runs), store.browse.sample_heads(runs)
+    lines, samples = store.runs(only=runs), store.catalog.sample_heads(runs)
     kept = kept_data(store, lines, samples, by)
     if kept is None:
         return None

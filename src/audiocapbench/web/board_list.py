@@ -23,7 +23,7 @@ from audiocapbench.report.page.explorer import (
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.store import Store
-from audiocapbench.store.browsing import RoundScores, SampleHead
+from audiocapbench.store.catalog import RoundScores, SampleHead
 from audiocapbench.store.records import Judgement, overall_of
 
 Column = NDArray[np.float64]
@@ -76,7 +76,7 @@ class BoardList:
 
     def __init__(self, store: Store, run_ids: Sequence[int]) -> None:
         self._store, self._runs = store, tuple(run_ids)
-        self.heads: list[SampleHead] = store.browse.sample_heads(run_ids)
+        self.heads: list[SampleHead] = store.catalog.sample_heads(run_ids)
         self._places = {one.id: place for place, one in enumerate(self.heads)}
         self._categories = np.array([one.category for one in self.heads], dtype=object)
         self.categories = list(dict.fromkeys(one.category for one in self.heads))
@@ -92,14 +92,14 @@ class BoardList:
     def _state(self, run: int) -> int:
         """A number that grows when a run changes; looked up now and then."""
         if time.monotonic() - self._looked > _LOOK_S:
-            self._revisions, self._looked = self._store.browse.revisions(), time.monotonic()
+            self._revisions, self._looked = self._store.catalog.revisions(), time.monotonic()
         return self._revisions.get(run, -1)
 
     def page(self, query: ListQuery, first: int, last: int) -> dict[str, Any]:
         """Rows of a list from one place to another."""
         order = self._order(query)
         chosen = [self.heads[place] for place in order[first:last]]
-        lines = self._store.browse.some_samples(chosen)
+        lines = self._store.catalog.some_samples(chosen)
         values = self._values({*query.runs, *query.scored}, [one.id for one in chosen], query.score)
         rows = []
         for one in chosen:
@@ -137,8 +137,8 @@ class BoardList:
         if sample not in self._places:
             return None
         head = self.heads[self._places[sample]]
-        whole = self._store.browse.some_samples([head])[sample]
-        outcomes = self._store.browse.outcomes_of(self._runs, sample)
+        whole = self._store.catalog.some_samples([head])[sample]
+        outcomes = self._store.catalog.outcomes_of(self._runs, sample)
         judged = self._store.some_judgements(self._runs, ids=[sample])
         values = self._values(self._runs, [sample])
         answers = {}
@@ -179,7 +179,7 @@ class BoardList:
 
         if sample not in self._places:
             return None
-        clip = self._store.browse.some_samples([self.heads[self._places[sample]]])[sample].clip
+        clip = self._store.catalog.some_samples([self.heads[self._places[sample]]])[sample].clip
         content = audio.read_bytes(clip.path, _MOST_SOUND)
         return content if audio.sha256(content) == clip.sha256 else None
 
@@ -189,12 +189,12 @@ class BoardList:
         stale = [run for run in runs if self._columns.get((run, scorer), _NONE)[0] != states[run]]
         if scorer.judge is None and stale:
             values = {run: self._empty() for run in stale}
-            for run, sample, _, value in self._store.browse.score_values(stale, [scorer.name]):
+            for run, sample, _, value in self._store.catalog.score_values(stale, [scorer.name]):
                 if sample in self._places:
                     values[run][self._places[sample]] = value
             self._columns |= {(run, scorer): (states[run], values[run]) for run in stale}
         elif stale:
-            judged = self._store.browse.judge_column(stale, scorer.name)
+            judged = self._store.catalog.judge_column(stale, scorer.name)
             for run in stale:
                 by_name = defaultdict(self._empty, {scorer.column: self._empty()})
                 for samples, scores in _scores(judged.get(run, ())):
@@ -216,7 +216,7 @@ class BoardList:
         values: dict[tuple[int, str, Scorer], float] = {}
         if only is None or only.judge is None:
             names = None if only is None else [only.name]
-            for run, sample, metric, value in self._store.browse.score_values(runs, names, ids):
+            for run, sample, metric, value in self._store.catalog.score_values(runs, names, ids):
                 values[run, sample, Scorer(metric)] = value
         if only is not None and only.judge is None:
             return values
@@ -250,24 +250,24 @@ class BoardList:
         if query.category:
             chosen &= self._categories == query.category
         if query.status == NOT_ASKED:
-            asked = [self._among(self._store.browse.ended([run])) for run in runs]
+            asked = [self._among(self._store.catalog.ended([run])) for run in runs]
             chosen &= ~np.all(asked, axis=0) if asked else False
         elif query.status:
-            chosen &= self._among(self._store.browse.ended(runs, query.status))
+            chosen &= self._among(self._store.catalog.ended(runs, query.status))
         if query.low > -np.inf or query.high < np.inf:
             table = self.columns(runs, query.score)
             chosen &= ((table >= query.low) & (table <= query.high)).any(axis=0)
         words = set(query.search.lower().split())
         words -= {one for one in words if any(one in other for other in words - {one})}
         if words and self._texts is None:
-            known = self._store.browse.sample_texts(self.heads)
+            known = self._store.catalog.sample_texts(self.heads)
             self._texts = [known[one.dataset, one.id] for one in self.heads]
         # The longest word is the rarest, most likely; the others are looked for where it is. A
         # sample may say it itself, an answer to it, or what a judge said of that.
         for word in sorted(words, key=len, reverse=True):
             few = np.flatnonzero(chosen) if chosen.sum() <= _FEW else None
             ids = None if few is None else [self.heads[place].id for place in few]
-            said = self._among(self._store.browse.mentions(self._runs, word, ids))
+            said = self._among(self._store.catalog.mentions(self._runs, word, ids))
             chosen &= said | np.array([word in text for text in self._texts or ()], dtype=bool)
         return np.flatnonzero(chosen)
 

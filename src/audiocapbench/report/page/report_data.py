@@ -30,7 +30,7 @@ from audiocapbench.scores.summary import RunSummary, why_unscored
 from audiocapbench.scores.table import RunTable, TableReader, kept_estimate, labels
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, RunLine, Store
-from audiocapbench.store.browsing import SampleHead
+from audiocapbench.store.catalog import SampleHead
 
 # As in the paper: Gemini blue, Chat Completions green, Realtime orange; others follow.
 PROVIDERS = {
@@ -213,7 +213,7 @@ def kept_data(
     scorers = _kept_scorers(store, runs)
     if not scorers:
         return None
-    dataset = store.browse.dataset_head(lines[0].dataset, lines[0].benchmark)
+    dataset = store.dataset(lines[0].dataset, lines[0].benchmark, ids=())
     traits = stored_traits(dataset)
     headline = _headline(scorers, len(runs), traits.headline, by)
     return KeptData(
@@ -232,13 +232,13 @@ def kept_data(
 def _kept_scorers(store: Store, runs: Sequence[KeptRun]) -> Counter[Scorer]:
     """What how many runs have scores of: judges with their dimensions, then metrics."""
     numbers = [one.run.id for one in runs]
-    scored = store.browse.scored_by(numbers)
+    scored = store.catalog.scored_by(numbers)
     counts = Counter(name for names in scored.values() for name in names)
     known = {label for one in runs for label, _ in one.estimates}
     judges, metrics = dict[str, list[str]](), []
     for name in counts:
         is_judge = any(label.startswith(f"{name}: ") for label in known)
-        if (is_judge or name not in known) and (found := store.browse.dimensions(numbers, name)):
+        if (is_judge or name not in known) and (found := store.catalog.dimensions(numbers, name)):
             judges[name] = [*found, OVERALL]
         if name in known or name not in judges:
             metrics.append(name)
