@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from audiocapbench.data.outcome import Outcome, Reply, Status
-from audiocapbench.engine.store_access import take_in_unsaved
 from audiocapbench.signature import sign
 from audiocapbench.store import Run, Store
 from audiocapbench.store.records import Judgement, JudgeReply
@@ -303,7 +302,7 @@ def test_of_two_answers_about_a_clip_in_a_file_the_first_is_taken(store: Store, 
     twice = [answer(run, text="first"), answer(run, text="second")]
     path = store.keep_unsaved(run, [*twice, judgement(run), judgement(run)])
     notes: list[str] = []
-    (taken,) = take_in_unsaved(store, run, notes.append)
+    (taken,) = store.take_in(run, notes.append)
     assert taken.records == [twice[0], judgement(run)]
     assert store.outcomes(run.id)[run.sample_ids[0]].reply.text == "first"
     assert notes[1].startswith("2 lines of it are no answers of this run, or second ones")

@@ -14,7 +14,7 @@ from audiocapbench.engine.budget import Spending
 from audiocapbench.engine.ray_cluster import CLUSTER, on_cluster
 from audiocapbench.engine.retrying_client import RetryingClient
 from audiocapbench.engine.session import AskOptions, QuestionQueue, RateLimits, RunSession
-from audiocapbench.engine.store_access import log_note, take_in_unsaved
+from audiocapbench.engine.store_access import log_note
 from audiocapbench.engine.worker_pool import Stop
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models import Model
@@ -111,7 +111,7 @@ class _BenchmarkRun:
                 model.prepare(benchmark.samples)
         spec = _spec(benchmark, model, self._samples)
         run = store.begin_run(spec, dataset_of(benchmark), fresh=fresh)
-        take_in_unsaved(store, run, progress.noted)
+        store.take_in(run, progress.noted)
         seen = store.claims.states(run.id)
         only = options.get("only")
         wanted = [one for one in self._samples if only is None or one.id in only]

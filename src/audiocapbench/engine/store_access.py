@@ -16,7 +16,7 @@ from audiocapbench.errors import StoreAwayError, StoreError
 from audiocapbench.store import Run, Store
 from audiocapbench.store.claims import LEASE_S, TaskKey, Worker
 from audiocapbench.store.connect import patience
-from audiocapbench.store.unsaved import Record, UnsavedFile
+from audiocapbench.store.unsaved import Record
 
 Result = TypeVar("Result")
 Note = Callable[[str], None]
@@ -33,20 +33,6 @@ _SIGNS_OF_LIFE = 5  # in the time of a lease
 def log_note(words: str) -> None:
     """Tell whoever watches nothing else; without handlers it is printed on stderr."""
     logging.getLogger("audiocapbench").warning(words)
-
-
-def take_in_unsaved(store: Store, run: Run, note: Note) -> list[UnsavedFile]:
-    """Store what an earlier command had to leave in files, and say so."""
-    taken = store.take_in(run)
-    for file in taken:
-        note(f"{len(file.records)} answers that could not be stored were taken in from {file.path}")
-        if file.rejected:
-            left = file.path.with_suffix(".rejected")
-            why = "are no answers of this run, or second ones"
-            note(f"{file.rejected} lines of it {why}; they are left in {left}")
-    for path in store.strays():
-        note(f"{path} holds answers of a run that this store does not have; it is left there")
-    return taken
 
 
 class StoreAccess:

@@ -23,7 +23,7 @@ from audiocapbench.engine import (
 )
 from audiocapbench.engine.retrying_client import MOST_REFUSED, RetryingClient
 from audiocapbench.engine.session import AskOptions, QuestionQueue, RunSession
-from audiocapbench.engine.store_access import log_note, take_in_unsaved
+from audiocapbench.engine.store_access import log_note
 from audiocapbench.errors import FatalError, JudgeError
 from audiocapbench.judges.judge import (
     Judge,
@@ -196,7 +196,7 @@ class _Judging:
             check_batchable(models_of(judges))
         for judge in () if self.session.batch else judges:
             store.batches.check(run.id, judge.name)
-        take_in_unsaved(store, run, noted)
+        store.take_in(run, noted)
         self._seen = {judge.name: store.claims.states(run.id, judge.name) for judge in judges}
         items = _answers(store, run, options.get("samples"))
         self._wanted = {judge.name: _tasks(judge, items, repeats) for judge in judges}

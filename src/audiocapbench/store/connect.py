@@ -4,7 +4,7 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from json import JSONDecodeError
@@ -93,77 +93,58 @@ def connect(url: URL) -> Engine:
             ) from None
         event.listen(engine, "connect", _set_up_postgres)
         return engine
-    file = Path(url.database or "")
-    if url.database and not file.parent.is_dir():
+    file = store_file(url)
+    if file is not None and not file.parent.is_dir():
         raise StoreError(f"{shown(url)}: the folder for the store does not exist")
-    if url.database and file.is_dir():
+    if file is not None and file.is_dir():
         raise StoreError(f"{shown(url)}: is a folder; name a file in it")
-    if url.database and file.is_file():
+    if file is not None and file.is_file():
         with suppress(OSError), file.open("rb") as stream:  # SQLite says what is wrong with it
             # What is shorter than a header SQLite would write over.
             if stream.read(len(_MAGIC)) not in (b"", _MAGIC):
                 raise StoreError(f"{shown(url)}: is not a store; choose another `store`")
-    is_file = _is_file(url)
-    if not is_file:
+    if file is None:
         del how["pool_timeout"]
     engine = create_engine(url, connect_args={"timeout": _BUSY_S}, **how)
-    if is_file and not url.query:
+    if file is not None and not url.query:
         path = Path(os.path.abspath(file))
-        is_gone = _watch(path)
 
         def open_existing(
             _dialect: Any, _record: Any, args: list[Any], how: dict[str, Any]
         ) -> None:
             """Have SQLite refuse a file that is not there, in place of making an empty one."""
-            is_gone()
             args[0], how["uri"] = f"{path.as_uri()}?mode=rw", True
 
         event.listen(engine, "do_connect", open_existing)
-        engine.update_execution_options(audiocapbench_file_is_gone=is_gone)
+        engine.update_execution_options(audiocapbench_file=(path, []))
     event.listen(engine, "connect", _set_up_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _is_file(url: URL) -> bool:
+def store_file(url: URL) -> Path | None:
+    """The file of a SQLite store; None for a server, or what is in memory alone."""
     is_sqlite = url.get_backend_name() == "sqlite"
-    return is_sqlite and url.database not in (None, "", ":memory:")
-
-
-def _watch(path: Path) -> Callable[[], bool]:
-    """Whether what lay there at the first call no longer does."""
-    first: tuple[int, int] | None = None
-
-    def is_gone() -> bool:
-        nonlocal first
-        try:
-            status = path.stat()
-        except FileNotFoundError:
-            return first is not None
-        except OSError:
-            return False  # SQLite says what is wrong with it
-        first = first or (status.st_dev, status.st_ino)
-        return first != (status.st_dev, status.st_ino)
-
-    return is_gone
+    return Path(url.database) if is_sqlite and url.database not in (None, "", ":memory:") else None
 
 
 def _check_file(engine: Engine) -> None:
     """Refuse to go on with a file that nobody will find again; StoreError says so."""
-    is_gone = engine.get_execution_options().get("audiocapbench_file_is_gone")
-    if is_gone is not None and is_gone():
+    path, first = engine.get_execution_options().get("audiocapbench_file", (None, []))
+    try:
+        status = path and path.stat()
+        now = [(status.st_dev, status.st_ino)] if status else []
+        first.extend(now[len(first) :])
+    except FileNotFoundError:
+        now = []
+    except OSError:
+        return  # SQLite says what is wrong with it
+    if now != first:
         engine.dispose()
         raise StoreError(
             f"{shown(engine.url)}: was removed or replaced while in use; put it back and run the "
             "same command to go on, or begin anew"
         )
-
-
-def make_file(url: URL) -> None:
-    """Make the empty file that a new SQLite store begins with."""
-    if _is_file(url):
-        with suppress(OSError):  # SQLite says what is wrong with it
-            os.close(os.open(str(url.database), os.O_CREAT | os.O_RDWR, 0o644))
 
 
 @contextmanager

@@ -6,7 +6,7 @@ repositories of its own, such as ``store.claims`` and ``store.ratings``.
 
 import weakref
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,9 +26,9 @@ from audiocapbench.store.connect import (
     DEFAULT_STORE,
     connect,
     fetch,
-    make_file,
     reading,
     shown,
+    store_file,
     store_option,
     store_url,
     writing,
@@ -72,14 +72,13 @@ class Store:
     def open(cls, store: str = DEFAULT_STORE, *, create: bool = True) -> "Store":
         """Open a SQLite file or a database URL; make or upgrade its tables where needed."""
         url = store_url(store)
-        engine = connect(url)
-        file = Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
-        there = file is None or file.exists()
-        if not there and not create:
-            makes = f"'audiocapbench run{store_option(url)}' makes one"
-            raise StoreError(f"{file}: no such store; {makes}")
-        if not there:
-            make_file(url)
+        engine, file = connect(url), store_file(url)
+        if file is not None and not file.exists():
+            if not create:
+                makes = f"'audiocapbench run{store_option(url)}' makes one"
+                raise StoreError(f"{file}: no such store; {makes}")
+            with suppress(OSError):  # SQLite says what is wrong with it
+                file.touch(0o644)
         try:
             bring_up_to_date(engine)
         except BaseException:
@@ -223,22 +222,21 @@ class Store:
         """Write records that cannot be stored now to a file; ``take_in`` stores them later."""
         return unsaved.keep(self._engine.url, run, records)
 
-    def take_in(self, run: Run) -> list[UnsavedFile]:
+    def take_in(
+        self, run: Run, note: Callable[[str], None] = lambda _words: None
+    ) -> list[UnsavedFile]:
         """Store what was kept in files of a run; what was answered since then stays as it is."""
         taken = []
         for file in unsaved.files_of(self._engine.url, run):
-            known = {
-                (one.judge, one.sample_id, one.repeat)
-                for one in self.judgements(run.id)
-                if one.status not in ASKED_AGAIN
-            }
+            judged = [one for one in self.judgements(run.id) if one.status not in ASKED_AGAIN]
+            done = {(one.judge, one.sample_id, one.repeat) for one in judged}
             # Nobody can tell which of two answers to one question is true: the first is taken.
             first: dict[TaskKey, Record] = {}
             for record in file.records:
                 first.setdefault(task_of(record), record)
             records, rejected = list(first.values()), file.rejected + len(file.records) - len(first)
             try:
-                self.add_records(run.id, [first[task] for task in first if task not in known])
+                self.add_records(run.id, [first[task] for task in first if task not in done])
             except StoreAwayError:
                 raise
             except StoreError:  # whatever it is, it must not keep the run from going on
@@ -248,13 +246,17 @@ class Store:
                     file.path.replace(file.path.with_suffix(".rejected"))
                 else:
                     file.path.unlink()
+            note(f"{len(records)} answers that could not be stored were taken in from {file.path}")
+            if rejected:
+                left = file.path.with_suffix(".rejected")
+                why = "are no answers of this run, or second ones"
+                note(f"{rejected} lines of it {why}; they are left in {left}")
             taken.append(UnsavedFile(file.path, records, rejected))
-        return taken
-
-    def strays(self) -> list[Path]:
-        """Files with answers of runs that this store does not have."""
         query = select(schema.runs.c.id, schema.runs.c.created_at)
-        return unsaved.strays(self._engine.url, {tuple(row) for row in fetch(self._engine, query)})
+        known = {tuple(row) for row in fetch(self._engine, query)}
+        for path in unsaved.strays(self._engine.url, known):
+            note(f"{path} holds answers of a run that this store does not have; it is left there")
+        return taken
 
     def put_scores(self, run_id: int, metric: str, scores: Iterable[StoredScore]) -> None:
         """Replace all scores of one metric on one run."""

@@ -22,7 +22,7 @@ from sqlalchemy.engine import URL
 from audiocapbench.data.outcome import Outcome
 from audiocapbench.errors import ReportError, StoreError
 from audiocapbench.files import write_file
-from audiocapbench.store.connect import shown
+from audiocapbench.store.connect import shown, store_file
 from audiocapbench.store.records import Judgement, JudgeReply, Run
 
 if TYPE_CHECKING:
@@ -123,8 +123,8 @@ def _files(url: URL, begins: str) -> Iterator[tuple[Path, Any, list[str]]]:
 def _places(url: URL) -> list[tuple[Path, str]]:
     """Folders and what names of files begin with there, best first."""
     name, places = shown(url), []
-    if url.get_backend_name() == "sqlite" and url.database:
-        file = Path(url.database).resolve()
+    if (file := store_file(url)) is not None:
+        file = file.resolve()
         places, name = [(file.parent, file.name)], str(file)
     digest = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
     return [*places, (_state_folder(), digest[:16])]
