@@ -22,8 +22,7 @@ from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.data.records import FILES, REFERENCES, read_records, renamed
 from audiocapbench.data.row import captions_of
 from audiocapbench.engine import Preview
-from audiocapbench.engine.ask_context import AskContext
-from audiocapbench.engine.runner import dataset_of
+from audiocapbench.engine.runner import AskContext, dataset_of
 from audiocapbench.engine.store_access import Lease
 from audiocapbench.errors import AnnotationError, AudioError, StoreError
 from audiocapbench.metrics.parallel import read_ahead

@@ -70,7 +70,7 @@ def _add(
         from audiocapbench.annotate.split import read_shares
         from audiocapbench.annotate.stage import StageContext
         from audiocapbench.cli.progress import Terminal, explain_spending
-        from audiocapbench.engine.ask_context import AskContext
+        from audiocapbench.engine.runner import AskContext
 
         session = session or options.Session(RequestOptions(), store=store)
         how, results = session.asking(), {}

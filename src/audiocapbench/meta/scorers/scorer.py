@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from audiocapbench.data import Clip, facts_of
 from audiocapbench.data.folder import why_outside
 from audiocapbench.engine import Preview
-from audiocapbench.engine.ask_context import AskContext
+from audiocapbench.engine.runner import AskContext
 from audiocapbench.errors import AudioError, TrialError, did_you_mean
 from audiocapbench.meta.pairs.pair import CaptionPair, TrialProtocol, captions, references
 from audiocapbench.metrics import compute, find_metric
