@@ -140,7 +140,7 @@ def test_an_annotation_has_six_views_and_five_questions() -> None:
     made = read_annotation(reply(good_fields(3, "S00")))
     assert made.captions["music"][0] == NONE
     assert made.captions["long"][0].startswith("A passing train")
-    assert [one.category for one in made.questions][2] == "environment_reasoning"
+    assert [one["category"] for one in made.questions][2] == "environment_reasoning"
     assert len(field_names()) == 3 + 18 + 25
     printed = re.findall(r"^([A-Z][\w -]+): ", prompt("mecat_merge")[0], flags=re.MULTILINE)
     fields = {one.replace("Captions", "Caption") for one in printed[-30:]}

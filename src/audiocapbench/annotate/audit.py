@@ -1,7 +1,7 @@
 """The last stage: sheets on which people say how good annotations are; and a clip's history.
 
-An A/B sheet sets an annotation against a safe, a wrong and, where there is one, a person's caption;
-a REL sheet has all views of a clip on a scale from 1 to 5 (appendix F of the MECAT paper).
+An A/B sheet sets an annotation against a safe, a wrong or a person's caption; a REL sheet has all
+views of a clip on a scale from 1 to 5 (appendix F of the MECAT paper).
 """
 
 import hashlib
@@ -23,6 +23,7 @@ from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.store.annotations import STAGES, StageRecord
 
 Opponent = Literal["safe", "wrong", "human"]
+_KINDS: tuple[Opponent, ...] = ("safe", "wrong", "human")
 AB, REL = "ab.csv", "rel.csv"
 _QUESTIONS = {
     AB: ("pairs", "Choose the better caption: accuracy first, then level of detail."),
@@ -32,8 +33,6 @@ _QUESTIONS = {
         "minor omissions, 3 basic match, 2 low match, key details missing or wrong, 1 no match.",
     ),
 }
-
-
 _COLUMNS = {
     AB: ["id", "audio", "caption_a", "caption_b", "preferred"],
     REL: ["id", "audio", "caption", "rating"],
@@ -43,7 +42,7 @@ _COLUMNS = {
 class Audit(NamedTuple):
     """What people said: votes as pairs, the annotation first, and ratings by domain and item."""
 
-    pairs: tuple[CaptionPair, ...]
+    pairs: list[CaptionPair]
     ratings: Mapping[tuple[str, str], Sequence[float]]
     unrated: int
 
@@ -114,15 +113,13 @@ def _opponents(
     good: Sequence[str], human: Mapping[str, str], pairs: int, draw: random.Random
 ) -> list[tuple[str, Opponent]]:
     """As many pairs, the kinds of opponents in turn, each clip with each of them at most once."""
-    kinds: list[Opponent] = ["safe", "wrong", "human"]
-    left = {kind: [clip for clip in good if kind != "human" or clip in human] for kind in kinds}
+    left = {kind: [clip for clip in good if kind != "human" or clip in human] for kind in _KINDS}
     for own in left.values():
         draw.shuffle(own)
     found: list[tuple[str, Opponent]] = []
-    while len(found) < pairs and any(left.values()):
-        for kind in kinds:
-            if left[kind] and len(found) < pairs:
-                found.append((left[kind].pop(), kind))
+    while any(left.values()):
+        found += [(left[kind].pop(), kind) for kind in _KINDS if left[kind]]
+    found = found[:pairs]
     draw.shuffle(found)
     return found
 
@@ -130,14 +127,8 @@ def _opponents(
 def _project(name: str, root: Path, people: Sequence[str]) -> str:
     """What 'view --rate' reads; JSON's texts and lists are TOML's, too."""
     kind, question = _QUESTIONS[name]
-    fields = {
-        "name": f"audit-{Path(name).stem}",
-        "kind": kind,
-        "people": list(people),
-        "items": name,
-        "audio": str(root.resolve()),
-        "instructions": question,
-    }
+    fields = {"name": f"audit-{Path(name).stem}", "kind": kind, "people": list(people)}
+    fields |= {"items": name, "audio": str(root.resolve()), "instructions": question}
     return "".join(f"{key} = {json.dumps(value)}\n" for key, value in fields.items())
 
 
@@ -179,7 +170,7 @@ def read_audit(context: StageContext, people: Sequence[str]) -> Audit:
     domains = {key: str(records[clip].document["domain"]) for key, clip in rated.items()}
     by_domain = sorted(ratings.items(), key=lambda one: domains[one[0]])
     unrated = len(pairs) + len(rated) - len(votes) - len(ratings)
-    return Audit(tuple(compared), {(domains[key], key): own for key, own in by_domain}, unrated)
+    return Audit(compared, {(domains[key], key): own for key, own in by_domain}, unrated)
 
 
 def clip_history(context: StageContext, name: str) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 import hashlib
 import random
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -95,7 +96,7 @@ def check(context: StageContext, settings: CheckSettings) -> StageResult:
     in_order = [records[clip] for clip in merged]
     context.keep("check", in_order, asdict(settings) | {"not_run": not_run})
     kept = [one.clip for one in in_order if one.status == "ok"]
-    asked = Counter[str](one.difficulty for clip in kept for one in merged[clip].questions)
+    asked = Counter[str](one["difficulty"] for clip in kept for one in merged[clip].questions)
     document = {
         "kept": len(kept),
         "survival": survival(context),
@@ -196,13 +197,9 @@ def survival(context: StageContext) -> list[dict[str, Any]]:
 
 def _reasons(failed: Sequence[Mapping[str, Sequence[str]]]) -> dict[str, dict[str, int]]:
     """How often each reason was given, by check, without numbers of fields and names of clips."""
-    found: dict[str, Counter[str]] = {}
+    found: dict[str, Counter[str]] = defaultdict(Counter)
     for checks in failed:
         for name, reasons in checks.items():
-            words = (
-                " ".join(word for word in one.split() if not (len(word) == 1 and word.isdigit()))
-                for one in reasons
-            )
-            kinds = {_KINDS.get(name, kind) for kind in words}
-            found.setdefault(name, Counter()).update(kinds)
+            words = {re.sub(r"(?<!\S)\d\s", "", one) for one in reasons}
+            found[name].update({_KINDS[name]} if name in _KINDS else words)
     return {name: dict(found[name].most_common()) for name in _ORDER if name in found}

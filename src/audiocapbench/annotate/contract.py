@@ -1,8 +1,4 @@
-"""What an annotation must be: appendix D's fields as JSON, read strictly, and rules in code.
-
-Only text around the object and how field names are written is forgiven; each rule yields the
-reasons to reject a clip.
-"""
+"""What an annotation must be: appendix D's fields as JSON, read strictly, and rules in code."""
 
 import json
 import re
@@ -42,13 +38,8 @@ _CATEGORIES = {
 _HEADS = {view: f"{'main' if view == 'long' else view}-caption" for view in SUBTASKS}
 
 
-class QuestionAnswer(BaseModel):
-    """A question about a clip, with its answer."""
-
-    category: str
-    difficulty: str
-    question: str
-    answer: str
+_PARTS = ("category", "difficulty", "question", "answer")
+"""Of a question about a clip."""
 
 
 class Annotation(BaseModel):
@@ -58,20 +49,16 @@ class Annotation(BaseModel):
     conflicts: list[str]
     reasoning: str
     captions: dict[str, list[str]]
-    questions: list[QuestionAnswer]
+    questions: list[dict[str, str]]
 
     def texts(self) -> list[tuple[str, str]]:
         """All that is published of it, with the name of the field."""
-        views = [
-            (f"{view} caption {place}", text)
-            for view, texts in self.captions.items()
-            for place, text in enumerate(texts, 1)
-        ]
-        return views + [
-            (f"{part} {place}", getattr(one, part))
-            for place, one in enumerate(self.questions, 1)
-            for part in ("question", "answer")
-        ]
+        texts = []
+        for view, wordings in self.captions.items():
+            texts += [(f"{view} caption {place}", one) for place, one in enumerate(wordings, 1)]
+        for place, asked in enumerate(self.questions, 1):
+            texts += [(f"{part} {place}", asked[part]) for part in ("question", "answer")]
+        return texts
 
 
 def _line(value: str) -> str:
@@ -119,14 +106,10 @@ def _reply_model() -> type[BaseModel]:
     for view, head in _HEADS.items():
         fields[head] = Annotated[line, BeforeValidator(_null)] if view in CONTENTS else line
         fields |= {f"{head}-variant-{number}": line for number in (1, 2)}
-    parts = {
-        "id": Annotated[Any, BeforeValidator(_asked)],
-        "difficulty": level,
-        "category": kind,
-    }
+    parts: dict[str, Any] = {"id": Annotated[Any, BeforeValidator(_asked)], "difficulty": level}
+    parts |= {"category": kind, "question": line, "answer": line}
     for number in range(1, QUESTIONS + 1):
-        for part, form in (parts | {"question": line, "answer": line}).items():
-            fields[f"qa-pair-{number}-{part}"] = form
+        fields |= {f"qa-pair-{number}-{part}": form for part, form in parts.items()}
     needed: dict[str, Any] = {name: (form, ...) for name, form in fields.items()}
     return create_model("MergeReply", __config__=ConfigDict(extra="forbid"), **needed)
 
@@ -143,21 +126,18 @@ def read_annotation(reply: str) -> Annotation:
         more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
         raise ReplyError("; ".join(problems[:_SHOWN]) + more) from None
     questions = [
-        {part: found[f"qa-pair-{number}-{part}"] for part in QuestionAnswer.model_fields}
+        {part: found[f"qa-pair-{number}-{part}"] for part in _PARTS}
         for number in range(1, QUESTIONS + 1)
     ]
-    for one in questions:
-        one["category"] = _CATEGORIES[one["category"]]
-    captions = {
-        view: [found[head], found[f"{head}-variant-1"], found[f"{head}-variant-2"]]
-        for view, head in _HEADS.items()
-    }
     return Annotation(
         confidence=found["confidence"],
         conflicts=found["possible-conflicts"],
         reasoning=found["reasoning"],
-        captions=captions,
-        questions=[QuestionAnswer(**one) for one in questions],
+        captions={
+            view: [text for name, text in found.items() if name.startswith(head)]
+            for view, head in _HEADS.items()
+        },
+        questions=[one | {"category": _CATEGORIES[one["category"]]} for one in questions],
     )
 
 
@@ -189,11 +169,11 @@ def _problem(details: Any) -> str:
 
 
 @cache
-def phantoms() -> tuple[str, ...]:
-    """The phrases, in small letters without punctuation, the longest first."""
+def _phantoms() -> list[str]:
+    """What Whisper makes up in silence, in plain words, the longest first."""
     text = files("audiocapbench.annotate").joinpath("phantoms.txt").read_text("utf-8")
     phrases = {plain_words(one) for one in text.splitlines()} - {""}
-    return tuple(sorted(phrases, key=lambda one: (-len(one), one)))
+    return sorted(phrases, key=lambda one: (-len(one), one))
 
 
 def plain_words(text: str) -> str:
@@ -205,7 +185,7 @@ def is_phantom(text: str) -> bool:
     """Whether a transcript is made of such phrases alone, be it one over and over."""
     left = f" {plain_words(text)} "
     has_words = bool(left.strip())
-    for phrase in phantoms():
+    for phrase in _phantoms():
         while f" {phrase} " in left:
             left = left.replace(f" {phrase} ", "  ")
     return has_words and not left.strip()
@@ -306,11 +286,11 @@ def wording(case: ClipCase) -> Iterator[str]:
 
 def questions(case: ClipCase) -> Iterator[str]:
     """No question is asked twice, and none is answered by itself."""
-    asked = [plain_words(one.question) for one in case.annotation.questions]
+    asked = [plain_words(one["question"]) for one in case.annotation.questions]
     if len(set(asked)) < len(asked):
         yield "a question is asked twice"
-    for place, one in enumerate(case.annotation.questions, 1):
-        if plain_words(one.question) == plain_words(one.answer):
+    for place, (question, one) in enumerate(zip(asked, case.annotation.questions, strict=True), 1):
+        if question == plain_words(one["answer"]):
             yield f"answer {place} repeats its question"
 
 

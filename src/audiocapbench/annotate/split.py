@@ -40,15 +40,11 @@ class KeptClip(NamedTuple):
 
     id: str
     key: str
-    heard: StageRecord
+    domain: str
+    heard: Mapping[str, Any]
     annotation: Annotation
     split: str
     why: Mapping[str, Any]
-
-    @property
-    def domain(self) -> str:
-        """Its domain."""
-        return str(self.heard.document["domain"])
 
 
 def read_shares(text: str) -> dict[str, float]:
@@ -120,11 +116,10 @@ def split(
     about = {clip: heard[clip].document for clip in passed}
     places = {clip: (str(one["source"]), str(one["domain"])) for clip, one in about.items()}
     splits = assign(places, shares, seed)
-    clips = [
-        KeptClip(one, key_of(one), heard[one], merged[one], splits[one], why)
-        for one in passed
-        for why in [provenance(merged[one], said[one])]
-    ]
+    clips = []
+    for clip, (_, domain) in places.items():
+        made, why = merged[clip], provenance(merged[clip], said[clip])
+        clips.append(KeptClip(clip, key_of(clip), domain, about[clip], made, splits[clip], why))
     if not clips:
         return StageResult({"out": None, "clips": 0}, False)
     parts = list(dict.fromkeys(one.split for one in clips))
@@ -148,7 +143,7 @@ def split(
                 for position, (one, row) in enumerate(wanted):
                     if row["id"] not in ledger.clips:
                         content = audio.read_bytes(root / one.id, audio.MOST_BYTES)
-                        if audio.sha256(content) != one.heard.document["sha256"]:
+                        if audio.sha256(content) != one.heard["sha256"]:
                             how = "has changed since it was heard; 'annotate hear' it again"
                             raise AnnotationError(f"{one.id}: {how}")
                         ledger.keep(row | {"position": position}, content)
@@ -186,14 +181,14 @@ def _published(one: KeptClip, kind: MecatPart) -> dict[str, dict[str, Any]]:
         return {one.key: {**one.annotation.captions, "domain": one.domain}}
     found = {}
     for number, asked in enumerate(one.annotation.questions):
-        digest = hashlib.sha256(f"{one.key}\0{number}\0{asked.question}".encode()).hexdigest()
-        found[f"{one.key}_{digest[:8]}"] = {**asked.model_dump(), "domain": one.domain}
+        digest = hashlib.sha256(f"{one.key}\0{number}\0{asked['question']}".encode()).hexdigest()
+        found[f"{one.key}_{digest[:8]}"] = {**asked, "domain": one.domain}
     return found
 
 
 def _rows(one: KeptClip, kind: MecatPart, split: str) -> Iterator[dict[str, Any]]:
     """Rows of MECAT's folder of captions, or of questions."""
-    about, suffix = one.heard.document["about"], PurePosixPath(one.id).suffix.lower()
+    about, suffix = one.heard["about"], PurePosixPath(one.id).suffix.lower()
     licence = about.get("licence") or about.get("license")
     # Never to be taken for the published test set.
     added: dict[str, Any] = {"source": _SOURCE, "split": split, "original": one.id}
@@ -207,16 +202,13 @@ def _rows(one: KeptClip, kind: MecatPart, split: str) -> Iterator[dict[str, Any]
 def _write_lines(folder: Path, clips: Sequence[KeptClip], kind: MecatPart) -> None:
     """The references alone, as MECAT publishes them: a file a domain, an object a line."""
     folder.mkdir(parents=True, exist_ok=True)
-    for domain in DOMAINS:
-        documents = [
-            {key: fields}
-            for one in clips
-            if one.domain == domain
-            for key, fields in _published(one, kind).items()
-        ]
-        lines = "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in documents)
-        if lines:
-            write_file(folder / f"{domain}.jsonl", lines)
+    lines = dict.fromkeys(DOMAINS, "")
+    for one in clips:
+        for key, fields in _published(one, kind).items():
+            lines[one.domain] += f"{json.dumps({key: fields}, ensure_ascii=False)}\n"
+    for domain, text in lines.items():
+        if text:
+            write_file(folder / f"{domain}.jsonl", text)
         else:
             (folder / f"{domain}.jsonl").unlink(missing_ok=True)
 
@@ -248,10 +240,8 @@ def provenance(annotation: Annotation, said: Mapping[str, Finding]) -> dict[str,
 def _texts(value: Any) -> Iterator[str]:
     """Every text in a document: keys are words of experts, too (labels are keys)."""
     if isinstance(value, dict):
-        for key, one in value.items():
-            yield str(key)
-            yield from _texts(one)
-    elif isinstance(value, list):
+        value = [*value, *value.values()]
+    if isinstance(value, list):
         for one in value:
             yield from _texts(one)
     elif isinstance(value, str):
@@ -268,7 +258,7 @@ def _datasheet(
         "language model from what other models heard; no person wrote them."
     )
     steps = Table("From the folder to here", survival(context))
-    about = [one.heard.document["about"] for one in clips]
+    about = [one.heard["about"] for one in clips]
     counts = Counter(one.get("licence") or one.get("license") or "not given" for one in about)
     licences = [f"{licence} (of the whole folder, as given by its maker)"] if licence else []
     licences += [f"{name}: {count:,} clips" for name, count in counts.most_common()]
@@ -285,39 +275,29 @@ def _tables(clips: Sequence[KeptClip]) -> Iterator[Table]:
     rows: list[Row] = []
     for domain in [*DOMAINS, None]:
         own = [one for one in clips if domain in (None, one.domain)]
-        minutes = sum(float(one.heard.document["duration_s"]) for one in own) / 60
+        minutes = sum(float(one.heard["duration_s"]) for one in own) / 60
         counts = {name: sum(one.split == name for one in own) for name in splits}
         rows.append({"domain": domain or "all", **counts, "minutes": f"{minutes:.1f}"})
-    sources = len({one.heard.document["source"] for one in clips})
+    sources = len({one.heard["source"] for one in clips})
     yield Table("Clips by domain", rows, notes=[f"{sources:,} sources; none is in two splits."])
     rows, every = [], set[str]()
     for view in SUBTASKS:
         texts = [text for one in clips for text in one.annotation.captions[view]]
-        words = [
-            word for text in texts for word in re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", text.lower())
-        ]
+        words = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", "\n".join(texts).lower())
         every.update(words)
         mean = f"{len(words) / max(1, len(texts)):.1f}"
-        numbers = {"captions": len(texts), "words a caption": mean, "vocabulary": len(set(words))}
-        rows.append({"view": view, **numbers})
+        row: Row = {"view": view, "captions": len(texts), "words a caption": mean}
+        rows.append(row | {"vocabulary": len(set(words))})
     whole = {"view": "all", "captions": "", "words a caption": "", "vocabulary": len(every)}
     yield Table("Texts", [*rows, whole])
     asked = [one for clip in clips for one in clip.annotation.questions]
-    levels = Counter[str](one.difficulty for one in asked)
-    shares = {name: levels[name] / max(1, len(asked)) for name in DIFFICULTIES}
-    yield Table(
-        "Questions by difficulty",
-        [
-            {
-                "difficulty": name,
-                "questions": levels[name],
-                "share": f"{100 * shares[name]:.1f} %",
-                "asked for": f"{100 * wanted:.0f} %",
-            }
-            for name, wanted in DIFFICULTIES.items()
-        ],
-    )
-    kinds = Counter[str](one.category for one in asked)
+    levels, kinds = (Counter(one[part] for one in asked) for part in ("difficulty", "category"))
+    rows = []
+    for name, wanted in DIFFICULTIES.items():
+        share = f"{100 * levels[name] / max(1, len(asked)):.1f} %"
+        row = {"difficulty": name, "questions": levels[name], "share": share}
+        rows.append(row | {"asked for": f"{100 * wanted:.0f} %"})
+    yield Table("Questions by difficulty", rows)
     rows = [{"category": name, "questions": kinds[name]} for name in QA_CATEGORIES]
     yield Table("Questions by category", rows)
 
