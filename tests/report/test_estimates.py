@@ -8,10 +8,10 @@ import pytest
 from audiocapbench.benchmarks.mecat.groups import CAPTION_AGGREGATION, GROUPS, score_cap
 from audiocapbench.data import Clip, Sample
 from audiocapbench.library.scoring import samples_of
-from audiocapbench.scores.compute import SampleScores, category, joined
+from audiocapbench.scores.compute import SampleScores, category
 from audiocapbench.scores.estimate import Coverage, Estimate, Scorer
 from audiocapbench.scores.table import ScoreTable
-from audiocapbench.signature import sign
+from audiocapbench.signature import Signature, sign
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
 
 CLIPS = 40
@@ -47,7 +47,7 @@ def test_too_few_samples_get_a_score_but_no_interval() -> None:
         numbers = np.linspace(0.1, 0.5, count).tolist()
         given = {f"s{row}": value for row, value in enumerate(numbers)}
         samples = samples_of(dict.fromkeys(given, ("A bell.",)))
-        scores = {ROUGE: SampleScores.of_values(given, sign("rouge_l"))}
+        scores = {ROUGE: SampleScores.of_values(given, sign("rouge_l"), {})}
         estimate = ScoreTable(samples, None, scores, dict.fromkeys(given)).estimate(ROUGE)
         assert estimate.value == pytest.approx(0.3)
         assert (estimate.interval is not None) is (count == FEWEST_FOR_INTERVAL)
@@ -131,7 +131,7 @@ def test_a_group_without_any_answer_counts_as_zero_or_anything_up_to_the_best() 
 
 
 def test_signatures_that_differ_are_joined_field_by_field() -> None:
-    assert joined([sign("a", x=1), sign("a", x=2)]) == sign("a", x="by-group")
-    assert joined([sign("a", x=1)] * 3) == sign("a", x=1)
-    assert joined([sign("a"), sign("a", x=2)], "sum") == sign("a", x="by-group", total="sum")
-    assert not joined([])
+    assert Signature.join([sign("a", x=1), sign("a", x=2)]) == sign("a", x="by-group")
+    assert Signature.join([sign("a", x=1)] * 3) == sign("a", x=1)
+    assert not Signature.join([])
+    assert f"total:{CAPTION_AGGREGATION.total}" in str(made(values()).point(ROUGE).signature)

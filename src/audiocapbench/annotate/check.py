@@ -53,7 +53,6 @@ class CheckSettings:
 
 
 def check(context: StageContext, settings: CheckSettings) -> StageResult:
-    """Check what was merged."""
     known = [*LAION, *PACKAGES, *sorted(plugins("audio_text_encoders"))]
     name = known[0] if settings.clap is None else parse_name(settings.clap, "an encoder").name
     if name not in known:  # one that is not on this disk is not run instead

@@ -267,7 +267,6 @@ class _Hearing:
             yield from taken
 
     def _commit(self, batch: BatchFindings) -> None:
-        """Keep what was found."""
         found = [one for own in batch.values() if not isinstance(own, str) for one in own]
         self._context.kept.add_findings(found)
         for one in found:

@@ -172,12 +172,10 @@ class StageContext:
 
     @property
     def store(self) -> Store:
-        """The store, opened when it is first needed."""
         return self._asked_of if isinstance(self._asked_of, Store) else self._asked_of.store
 
     @property
     def kept(self) -> AnnotationRepository:
-        """What is kept of annotations."""
         return self.store.annotations
 
     def passed(self, stage: str) -> dict[str, StageRecord]:
@@ -189,7 +187,6 @@ class StageContext:
         return {clip: one for clip, one in sorted(records.items()) if one.status == "ok"}
 
     def merged(self) -> dict[str, Annotation]:
-        """Annotations by clip."""
         records = self.passed("merge").items()
         return {
             clip: Annotation.model_validate(one.document["annotation"]) for clip, one in records
@@ -197,7 +194,6 @@ class StageContext:
 
     @property
     def settings(self) -> Mapping[str, Mapping[str, Any]]:
-        """How stages were run, by stage."""
         return self.kept.settings(self.project)
 
     def findings(self, heard: Mapping[str, StageRecord]) -> dict[str, dict[str, Finding]]:
@@ -214,7 +210,6 @@ class StageContext:
         return found
 
     def keep(self, stage: str, records: Sequence[StageRecord], settings: Mapping[str, Any]) -> None:
-        """Keep what a stage says of clips, and how it was run."""
         self.kept.put_stage(self.project, stage, records)
         self.kept.put_settings(self.project, stage, settings)
 

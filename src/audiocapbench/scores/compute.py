@@ -1,8 +1,6 @@
 """Groups of samples that are scored together, and the one place where their scores are computed.
 
-A total is the weighted sum of a benchmark's corpora. Without a score of each there is none, and
-nothing stands in for it; a corpus that was asked and has no score still counts as zero, and as
-anything up to the best.
+A total is the weighted sum of a benchmark's corpora; without a score of each there is none.
 """
 
 import hashlib
@@ -56,25 +54,19 @@ class SampleScores:
     values: dict[str, float] = field(default_factory=dict)
     statistics: dict[str, Sequence[float]] = field(default_factory=dict)
     signatures: dict[str, Signature] = field(default_factory=dict)
-    missing: dict[str, Missing] = field(default_factory=dict)
+    missing: Mapping[str, Missing] = field(default_factory=dict)
 
     @classmethod
     def of_values(
-        cls,
-        values: dict[str, float],
-        signature: Signature,
-        missing: dict[str, Missing] | None = None,
+        cls, values: dict[str, float], signature: Signature, missing: Mapping[str, Missing]
     ) -> "SampleScores":
         """Scores that add up to their mean."""
         statistics: dict[str, Sequence[float]] = {key: (one,) for key, one in values.items()}
-        return cls(values, statistics, dict.fromkeys(values, signature), missing or {})
+        return cls(values, statistics, dict.fromkeys(values, signature), missing)
 
-    def add(
-        self, key: str, value: float, statistics: Sequence[float], signature: Signature
-    ) -> None:
+    def add(self, key: str, value: float, statistics: Sequence[float], made: Signature) -> None:
         """One more sample."""
-        self.values[key], self.statistics[key] = value, statistics
-        self.signatures[key] = signature
+        self.values[key], self.statistics[key], self.signatures[key] = value, statistics, made
 
 
 @dataclass(frozen=True)
@@ -133,13 +125,9 @@ class Group:
 def group_samples(
     samples: Iterable[Sample], aggregation: Aggregation | None
 ) -> dict[GroupKey, Group]:
-    """Everything, and each category.
-
-    With corpora, everything is those that count, which are also the first categories.
-    """
+    """Everything, and each category; corpora that count are everything, and the first of them."""
     members: dict[GroupKey, list[Sample]] = {ALL: []}
-    for name in aggregation.weights if aggregation is not None else ():
-        members[category(name)] = []
+    members |= {category(name): [] for name in (aggregation.weights if aggregation else ())}
     for sample in samples:
         if aggregation is None or sample.category in aggregation.weights:
             members[ALL].append(sample)
@@ -173,26 +161,20 @@ def point_estimate(
     statistics, present = _column(group, scores)
     got = [replies.get(one.id, Missing.NOT_ASKED) for one in group.samples]
     coverage = Coverage(len(got), got.count(None), got.count(Missing.EMPTY))
-    lacking = lacks(group, present)
-    value = None
-    if present.any() and not lacking:
-        value = score(scorer, group, spread(group, statistics), present)
+    lacking, has_score = lacks(group, present), bool(present.any())
+    table = spread(group, statistics)
+    value = score(scorer, group, table, present) if has_score and not lacking else None
     zero, bounds = _with_failures(scorer, group, statistics, present)
     # By identity first: thousands of samples share a handful of signatures.
     made = [scores.signatures[one.id] for one in compress(group.samples, present.tolist())]
     distinct = {id(one): one for one in made}.values()
     # A judge judges in one way whatever the corpus; only a metric's signature names the total.
-    total = group.aggregation.total if group.aggregation and scorer.judge is None else ""
-    return Estimate(
-        value,
-        int(present.sum()),
-        coverage,
-        zero,
-        bounds,
-        signature=joined(distinct, total),
-        lacks=tuple(lacking) if group.aggregation is not None else None,
-        missing=missing_in(group, scores, replies),
-    )
+    signature = Signature.join(distinct)
+    if signature and group.aggregation is not None and scorer.judge is None:
+        signature = signature.with_fields(total=group.aggregation.total)
+    lacked = tuple(lacking) if group.aggregation is not None else None
+    why, count = missing_in(group, scores, replies), int(present.sum())
+    return Estimate(value, count, coverage, zero, bounds, None, signature, lacked, why)
 
 
 def missing_in(group: Group, scores: SampleScores, replies: Replies) -> dict[Missing, int]:
@@ -262,18 +244,14 @@ def lacks(group: Group, present: Mask) -> list[str]:
 
 
 def spread(group: Group, statistics: FloatArray) -> FloatArray:
-    """Statistics of shape (n, ..., k), for a total with a place for each corpus and a count.
-
-    Of a total the shape is (n, ..., corpora * (k + 1)): a corpus's mean follows from two means.
-    """
+    """Statistics of shape (n, ..., k); of a total (n, ..., corpora * (k + 1)), with counts."""
     return statistics if group.aggregation is None else _by_corpus(group, statistics)
 
 
 def aggregate_of(scorer: Scorer, group: Group, whole: FloatArray | float = 1.0) -> Aggregate:
     """What makes a score of mean statistics as ``spread`` gives them.
 
-    ``whole`` are each corpus's means over all samples: a round of resampling that draws no sample
-    of a small corpus says nothing new about it.
+    ``whole`` are each corpus's means, for a round of resampling that draws no sample of it.
     """
     if group.aggregation is None:
         return scorer.aggregate
@@ -316,12 +294,6 @@ def aggregate_as_zeros(scorer: Scorer, group: Group) -> Aggregate:
         return total
 
     return aggregate
-
-
-def joined(signatures: Iterable[Signature], total: str = "") -> Signature:
-    """One signature for the scores of several groups, and how they were added up."""
-    one = Signature.join(signatures)
-    return one.with_fields(total=total) if one and total else one
 
 
 def _column(group: Group, scores: SampleScores) -> tuple[FloatArray, Mask]:

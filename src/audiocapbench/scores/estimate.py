@@ -100,7 +100,6 @@ class Estimate:
         return f"{shown(self.value, '.3f')}{span}, n={self.n:,}/{self.coverage.total:,}"
 
     def scores(self) -> dict[str, Any]:
-        """The numbers alone, as a JSON object."""
         return {
             "score": self.value,
             "ci": list(self.interval) if self.interval else None,
@@ -109,14 +108,12 @@ class Estimate:
         }
 
     def flat(self) -> dict[str, float | None]:
-        """The numbers alone, as columns of a row."""
         low, high = self.interval or (None, None)
         worst, best = self.bounds or (None, None)
         ends = {"low": low, "high": high, "as_zero": self.as_zero, "worst": worst, "best": best}
         return {"score": self.value, **ends}
 
     def to_dict(self) -> dict[str, Any]:
-        """The estimate as a JSON object."""
         coverage = self.coverage
         total = {} if self.lacks is None else {"lacks": list(self.lacks)}
         return {
@@ -178,12 +175,10 @@ class Scorer:
 
     @property
     def judge(self) -> str | None:
-        """The judge's name; None for a metric."""
         return None if self.dimension is None else self.name
 
     @property
     def is_overall(self) -> bool:
-        """Whether it is a judge's overall score."""
         return self.dimension == OVERALL
 
     @property
@@ -198,7 +193,6 @@ class Scorer:
 
     @property
     def aggregate(self) -> Aggregate:
-        """How mean statistics become the corpus score."""
         return find_metric(self.name)[0].aggregate if self.dimension is None else first_column
 
     @property
@@ -212,16 +206,16 @@ class Scorer:
         return find_metric(self.name)[0].max_value if self.dimension is None else MAX_VALUE
 
     @property
+    def of_corpus(self) -> bool:
+        return self.dimension is None and find_metric(self.name)[0].of_corpus
+
+    @property
     def is_mean(self) -> bool:
         """Whether a corpus scores the mean of its samples, each of which stands for itself."""
-        if self.dimension is not None:
-            return True
-        metric = find_metric(self.name)[0]
-        return metric.aggregate is first_column and not metric.of_corpus
+        return self.aggregate is first_column and not self.of_corpus
 
     @property
     def digits(self) -> int:
-        """How many places it is shown with."""
         return 3 if self.dimension is None else 2
 
     def sort_key(self, estimate: Estimate | None) -> tuple[bool, float, float]:
@@ -230,7 +224,7 @@ class Scorer:
             return (True, 0.0, 0.0)
         value = estimate.value or 0.0
         zero = value if estimate.as_zero is None else estimate.as_zero
-        if estimate.bounds and self.dimension is None and find_metric(self.name)[0].of_corpus:
+        if estimate.bounds and self.of_corpus:
             zero -= SLACK * (estimate.bounds.high - estimate.bounds.low)
         return (estimate.value is None, -zero, -value)
 

@@ -45,10 +45,9 @@ from audiocapbench.store import Run, Store
 
 @dataclass(frozen=True, slots=True)
 class JudgeSummary:
-    """One judge on one run.
+    """One judge on one run; ``stale`` judgements were made in another way than most.
 
-    ``answered`` are samples with something to judge, ``judged`` those with a verdict; ``stale`` are
-    judgements that were made in another way, ``reasons`` why others have no scores.
+    ``answered`` samples have something to judge, ``judged`` ones a verdict.
     """
 
     judge: str
@@ -74,7 +73,6 @@ class JudgeSummary:
         return failure_words(self.judge, self.reasons, sum(self.statuses.values()))
 
     def to_dict(self) -> dict[str, Any]:
-        """The summary as a JSON object."""
         return {
             "signature": str(self.signature),
             "coverage": self.judged / self.total if self.total else 0.0,
@@ -99,12 +97,10 @@ class RunSummary:
 
     @property
     def run(self) -> Run:
-        """The run."""
         return self.table.run
 
     @cached_property
     def judges(self) -> dict[str, JudgeSummary]:
-        """Each judge."""
         return {name: summarise_judge(self.table, name) for name in self.judge_names}
 
     @cached_property
@@ -119,7 +115,6 @@ class RunSummary:
         return bool(self.table.coverage.failed) or any(one.failed for one in self.judges.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """The run as a JSON object."""
         run, coverage = self.run, self.table.coverage
         scores = self.table.to_dict(self.metrics)
         replies = [one.reply for one in self.table.outcomes.values()]
@@ -136,11 +131,10 @@ class RunSummary:
             "latency_s": self.table.latency_s,
             "input_tokens": sum(one.input_tokens or 0 for one in replies),
             "output_tokens": sum(one.output_tokens or 0 for one in replies),
-            "metrics": scores["metrics"],
-            "by_group": scores["by_group"],
+            **scores,
             "judges": {name: one.to_dict() for name, one in self.judges.items()},
             "panel": self.panel,
-        } | scores
+        }
 
 
 def summarise(
@@ -232,7 +226,7 @@ def summarise_panel(table: RunTable, judges: Sequence[str]) -> dict[str, Any]:
             [[rating(given.get(key), name) for key in together] for given in opinions.values()]
         )
         values = {key: rating(one.scores, name) for key, one in together.items()}
-        scorer, scores = Scorer("panel", name), SampleScores.of_values(values, UNSIGNED)
+        scorer, scores = Scorer("panel", name), SampleScores.of_values(values, UNSIGNED, {})
         point = point_estimate(scorer, group, scores, table.replies)
         numbers = with_interval(point, scorer, group, scores).scores()
         figures[name] = {"interval": numbers.pop("ci"), **numbers}
@@ -279,26 +273,17 @@ class FileScores:
 
     @property
     def columns(self) -> dict[str, dict[str, float]]:
-        """Scores by metric and sample id."""
         return {scorer.name: one.values for scorer, one in self.table.scores.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """The scores as a JSON object."""
         aggregation = self.table.aggregation
         scores = self.table.to_dict(self.metrics, self.unscored)
+        document: dict[str, Any] = {"n": len(self.ids)}
         if aggregation is not None:
-            return {"n": len(self.ids), "total": aggregation.total} | scores
-        return (
-            {
-                "n": len(self.ids),
-                "missing": len(self.missing),
-                "missing_ids": list(self.missing),
-                "surplus": len(self.surplus),
-                "surplus_ids": list(self.surplus),
-            }
-            | ({"note": self.note} if self.note else {})
-            | scores
-        )
+            return document | {"total": aggregation.total} | scores
+        for name, ids in (("missing", self.missing), ("surplus", self.surplus)):
+            document |= {name: len(ids), f"{name}_ids": list(ids)}
+        return document | ({"note": self.note} if self.note else {}) | scores
 
 
 def score_files(

@@ -91,7 +91,6 @@ class ScoreTable:
 
     @cached_property
     def groups(self) -> dict[GroupKey, Group]:
-        """Everything, and each category."""
         return group_samples(self.samples, self.aggregation)
 
     @cached_property
@@ -142,7 +141,6 @@ class ScoreTable:
         return self._points[place]
 
     def estimate(self, scorer: Scorer, key: GroupKey = ALL) -> Estimate:
-        """The estimate of one scorer on one group."""
         place = (scorer, key)
         if (scorer.label, str(key)) in self._kept:
             return self.point(scorer, key)
@@ -152,11 +150,9 @@ class ScoreTable:
         return self.computed[place]
 
     def of_metrics(self, metrics: Iterable[str], key: GroupKey = ALL) -> Estimates:
-        """Estimates of metrics on one group, by their names."""
         return {name: self.estimate(Scorer(name), key) for name in metrics}
 
     def null_references(self, metrics: Sequence[str]) -> dict[str, NullReferences]:
-        """The categories with null references."""
         if self.aggregation is None:
             return {}
         found = {}
@@ -164,12 +160,8 @@ class ScoreTable:
         for name in self.categories:
             key = category(name)
             samples = self.groups[key].samples
-            null = sum(map(self.aggregation.null, samples))
-            told = [
-                one
-                for one in names
-                if any(sample.id in self.sample_scores(Scorer(one)).values for sample in samples)
-            ]
+            null, ids = sum(map(self.aggregation.null, samples)), {one.id for one in samples}
+            told = [one for one in names if ids & self.sample_scores(Scorer(one)).values.keys()]
             if null:
                 found[name] = NullReferences(len(samples), null, self.of_metrics(told, key))
         return found
@@ -187,20 +179,18 @@ class ScoreTable:
         }
         if self.aggregation is None:
             return document
-        facets = {
-            f"by_{facet}": {key.place: documents(self.of_metrics(metrics, key)) for key in keys}
-            for facet, keys in self.facets.items()
-        }
+        for facet, keys in self.facets.items():
+            places = {key.place: documents(self.of_metrics(metrics, key)) for key in keys}
+            document[f"by_{facet}"] = places
         nulls = {
             name: {"n": one.total, "null": one.null, "without": documents(one.without)}
             for name, one in self.null_references(metrics).items()
         }
         told = [one._asdict() for one in unscored]
-        return {**document, **facets, "null_references": nulls, "unscored": told}
+        return {**document, "null_references": nulls, "unscored": told}
 
 
 def documents(estimates: Estimates) -> dict[str, Any]:
-    """Estimates as JSON objects."""
     return {name: one.to_dict() for name, one in estimates.items()}
 
 
@@ -208,19 +198,14 @@ def estimate_records(table: ScoreTable, scorers: Iterable[Scorer]) -> list[Row]:
     """A row for each scorer and group."""
     # A list, because a category may be called as the whole is.
     keys = [("all", ALL), *((name, category(name)) for name in table.categories)]
-    return [
-        {
-            "scorer": scorer.label,
-            "group": group,
-            **one.flat(),
-            "n": one.n,
-            "samples": one.coverage.total,
-            "signature": str(one.signature),
-        }
-        for scorer in scorers
-        for group, key in keys
-        for one in [table.estimate(scorer, key)]
-    ]
+    rows: list[Row] = []
+    for scorer in scorers:
+        for group, key in keys:
+            one = table.estimate(scorer, key)
+            row: Row = {"scorer": scorer.label, "group": group, **one.flat(), "n": one.n}
+            row |= {"samples": one.coverage.total, "signature": str(one.signature)}
+            rows.append(row)
+    return rows
 
 
 class RunTable(ScoreTable):
@@ -355,7 +340,6 @@ class TableReader:
         self._datasets: dict[tuple[str, str], tuple[Dataset, Traits]] = {}
 
     def read(self, run: Run) -> RunTable:
-        """A run with all its outcomes, scores and judgements."""
         key = (run.dataset, run.benchmark)
         if key not in self._datasets:
             found = self._store.dataset(*key)

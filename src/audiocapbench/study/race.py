@@ -76,7 +76,6 @@ class RaceResult:
         return sum((one.cost_usd or 0) / one.asked * self.clips for one in known) if known else None
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as a JSON object."""
         plain = ("clips", "top", "alpha", "decided", "best", "asked", "fixed", "cost_usd")
         return {
             "scorer": self.scorer.label,
@@ -119,7 +118,6 @@ class RacePlan(Plan[RaceResult]):
         self.reader = TableReader(self.runs.store)
 
     def notes(self) -> Iterable[str]:
-        """What is to be said of the benchmark."""
         return self.runs.notes()
 
     def previews(self) -> Iterable[Preview]:
@@ -223,9 +221,7 @@ class _Round(Host):
         self._host, self._clips, self._total = host, clips, total
 
     def note(self, words: str) -> None:
-        """Say something beside the bar."""
         self._host.advance("race", self._clips, self._total, words)
 
     def run_progress(self, model: str) -> Progress:
-        """What is awaited."""
         return Progress(noted=self.note)

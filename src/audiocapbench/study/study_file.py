@@ -91,7 +91,6 @@ class Study(_Strict):
         return self
 
     def create(self) -> list[Model]:
-        """The models, each with its settings."""
         found: list[Model] = []
         for one in self.models:
             given = ModelSettings(**one.model_dump(exclude={"name"}))
@@ -163,12 +162,10 @@ def _signature(metric: str) -> str:
 
 
 def lock_path(path: Path) -> Path:
-    """Where a study's lock stands."""
     return path.with_name(f"{path.stem}.lock.json")
 
 
 def write_lock(path: Path, lock: Mapping[str, Any]) -> Path:
-    """Write the lock beside the study."""
     write_file(lock_path(path), json.dumps(lock, indent=1, default=str, sort_keys=True) + "\n")
     return lock_path(path)
 

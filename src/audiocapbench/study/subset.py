@@ -229,7 +229,6 @@ def write_subset(path: Path, subset: Subset) -> None:
 
 
 def read_subset(path: Path) -> Subset:
-    """Read what ``write_subset`` wrote."""
     from pydantic import TypeAdapter
 
     try:

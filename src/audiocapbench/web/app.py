@@ -173,10 +173,7 @@ def make_app(boards: Boards, feed: LiveFeed) -> Any:
     }
     for name in ("board", "list", "find", "clip", "duel", "audio"):
         routes[f"/api/{name}"] = answered(partial(_answer, boards, name), _refusal)
-    app = bare_app()
-    for path, route in routes.items():
-        app.add_route(path, route, methods=["GET"])
-    return app
+    return bare_app(routes, {})
 
 
 def _answer(boards: Boards, name: str, request: Any, _body: bytes) -> Any:

@@ -116,7 +116,6 @@ class Boards:
         )
 
     def samples(self, benchmark: str = "") -> BoardList:
-        """The samples of a benchmark's board."""
         return self._board(self._lines(), benchmark)[0].samples
 
     def _lines(self) -> list[RunLine]:

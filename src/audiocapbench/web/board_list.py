@@ -67,7 +67,6 @@ class ListQuery(BaseModel, frozen=True):
 
     @property
     def scored(self) -> tuple[int, ...]:
-        """The runs whose scores count."""
         return self.runs if self.run is None else (self.run,)
 
 

@@ -6,18 +6,18 @@ pages only, bodies have a bound, and an address that others can reach needs a to
 
 import hmac
 import ipaddress
-import json
 import re
 import socket
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from typing import Any, NamedTuple
+from contextlib import suppress
+from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from pydantic import ValidationError
 
-from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.errors import AudioCapBenchError, ReportError
 from audiocapbench.store.connect import patience
 from audiocapbench.store.ratings import token_hash
 
@@ -62,11 +62,9 @@ def is_loopback(host: str) -> bool:
 
 
 def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
+    with suppress(ValueError):
+        return bool(ipaddress.ip_address(name))
+    return False
 
 
 def hosts_of(host: str, url: str | None = None) -> frozenset[str]:
@@ -95,7 +93,6 @@ class GuessLimit:
         return int(tries[0] + _GUESS_S - now) + 1 if len(tries) >= _GUESSES else 0
 
     def note(self, client: str, token: str, *, right: bool) -> None:
-        """A token was compared."""
         if right:
             if len(self._right) >= _CLIENTS:
                 self._right.clear()
@@ -106,10 +103,12 @@ class GuessLimit:
         self._wrong.setdefault(client, deque(maxlen=_GUESSES)).append(time.monotonic())
 
 
-class _Refusal(NamedTuple):
-    status: int
-    why: str
-    headers: tuple[tuple[str, str], ...] = ()
+def _refuse(status: int, why: str, **headers: str) -> Any:
+    """A response that says why; names of headers have underscores here."""
+    from starlette.responses import JSONResponse
+
+    named = {name.replace("_", "-"): text for name, text in headers.items()}
+    return JSONResponse({"error": why}, status, named)
 
 
 class GuardedApp:
@@ -124,7 +123,6 @@ class GuardedApp:
         self._limit = GuessLimit()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -149,45 +147,36 @@ class GuardedApp:
         async def receiving() -> Message:
             return left.pop() if left else await receive()
 
-        refusal = self._why_not(scope, headers) or self._why_closed(scope, headers)
-        if refusal is None and scope["method"] not in _SAFE:
+        answer = self._why_not(scope, headers) or self._why_closed(scope, headers)
+        if answer is None and scope["method"] not in _SAFE:
             body = await _body(headers, receive)
             if isinstance(body, bytes):
                 left.append({"type": "http.request", "body": body, "more_body": False})
             else:
-                refusal = body
-        if refusal is None:
-            await self._app(scope, receiving, sending)
-            return
-        content = json.dumps({"error": refusal.why}).encode()
-        head = {"content-type": "application/json", "content-length": str(len(content))}
-        pairs = [
-            (a.encode(), b.encode("latin-1")) for a, b in (head | dict(refusal.headers)).items()
-        ]
-        await sending({"type": "http.response.start", "status": refusal.status, "headers": pairs})
-        await sending({"type": "http.response.body", "body": content})
+                answer = body
+        await (answer or self._app)(scope, receiving, sending)
 
-    def _why_not(self, scope: Scope, headers: Mapping[str, str]) -> _Refusal | None:
+    def _why_not(self, scope: Scope, headers: Mapping[str, str]) -> Any:
         host = headers.get("host", "")
         match = _HOST.fullmatch(host)
         name = (match["six"] or match["name"]).lower() if match else ""
         if name not in self._hosts and not (ANY_ADDRESS in self._hosts and _is_address(name)):
-            return _Refusal(400, "this server is not asked for by that name")
+            return _refuse(400, "this server is not asked for by that name")
         if scope["method"] in _SAFE:
             return None
         if scope["method"] != "POST":
-            return _Refusal(405, "there is nothing to be done by that method")
+            return _refuse(405, "there is nothing to be done by that method")
         own = [f"{scheme}://{host.lower()}" for scheme in ("http", "https")]
         site = headers.get("sec-fetch-site", "same-origin")
         if headers.get("origin", own[0]).lower() not in own or site != "same-origin":
-            return _Refusal(403, "the request comes from another site")
+            return _refuse(403, "the request comes from another site")
         if headers.get(HEADER) != HEADER_VALUE:
-            return _Refusal(403, f"a write needs the header {HEADER}: {HEADER_VALUE}")
+            return _refuse(403, f"a write needs the header {HEADER}: {HEADER_VALUE}")
         if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-            return _Refusal(415, "the request is not JSON")
+            return _refuse(415, "the request is not JSON")
         return None
 
-    def _why_closed(self, scope: Scope, headers: Mapping[str, str]) -> _Refusal | None:
+    def _why_closed(self, scope: Scope, headers: Mapping[str, str]) -> Any:
         """None where the request has the token; a token in a link is kept as a cookie."""
         if self._token is None:
             return None
@@ -197,18 +186,18 @@ class GuardedApp:
         given = in_link or bearer(headers) or (cookie[1] if cookie else "")
         client = (scope.get("client") or ("",))[0]
         if wait := self._limit.wait_s(client, given):
-            return _Refusal(429, "too many wrong tokens; wait", (("retry-after", str(wait)),))
+            return _refuse(429, "too many wrong tokens; wait", retry_after=str(wait))
         right = hmac.compare_digest(given.encode(), self._token.encode())
         if given:
             self._limit.note(client, given, right=right)
         if not right:
-            return _Refusal(401, "open the link with its token that 'audiocapbench view' shows")
+            return _refuse(401, "open the link with its token that 'audiocapbench view' shows")
         if in_link is None:
             return None
         rest = urlencode([one for one in query if one[0] != "token"])
         place = "/" + quote(scope["path"].lstrip("/\\")) + (f"?{rest}" if rest else "")
         kept = f"audiocapbench_token={self._token}; HttpOnly; SameSite=Strict; Path=/"
-        return _Refusal(303, "the token is kept", (("location", place), ("set-cookie", kept)))
+        return _refuse(303, "the token is kept", location=place, set_cookie=kept)
 
 
 def bearer(headers: Mapping[str, str]) -> str | None:
@@ -217,11 +206,11 @@ def bearer(headers: Mapping[str, str]) -> str | None:
     return token.strip() or None if scheme.lower() == "bearer" else None
 
 
-async def _body(headers: Mapping[str, str], receive: Receive) -> bytes | _Refusal:
+async def _body(headers: Mapping[str, str], receive: Receive) -> Any:
     """The whole body, within bounds of size and time."""
     from anyio import fail_after
 
-    too_large = _Refusal(413, f"the request is larger than {LARGEST_BODY:,} bytes")
+    too_large = _refuse(413, f"the request is larger than {LARGEST_BODY:,} bytes")
     said = headers.get("content-length", "0")
     if not re.fullmatch(r"\d{1,15}", said) or int(said) > LARGEST_BODY:
         return too_large
@@ -234,7 +223,7 @@ async def _body(headers: Mapping[str, str], receive: Receive) -> bytes | _Refusa
                 if len(body) > LARGEST_BODY:
                     return too_large
     except TimeoutError:
-        return _Refusal(408, "the request came too slowly")
+        return _refuse(408, "the request came too slowly")
     return body
 
 
@@ -243,24 +232,24 @@ Route = Callable[[Any], Awaitable[Any]]
 _PATIENCE_S = 5.0
 
 
-class ServerError(AudioCapBenchError):
-    """The pages cannot be served."""
-
-
 def need_extra() -> None:
     """Say what to install where it is missing, before anything else is done."""
     try:
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError:
-        raise ServerError("serving pages needs: pip install 'audiocapbench[web]'") from None
+        raise ReportError("serving pages needs: pip install 'audiocapbench[web]'") from None
 
 
-def bare_app() -> Any:
-    """A FastAPI application without the pages that describe it."""
+def bare_app(read: Mapping[str, Route], write: Mapping[str, Route]) -> Any:
+    """A FastAPI application of routes by path, without the pages that describe it."""
     from fastapi import FastAPI
 
-    return FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    for method, routes in (("GET", read), ("POST", write)):
+        for path, route in routes.items():
+            app.add_route(path, route, methods=[method])
+    return app
 
 
 def fixed(content: str | bytes, kind: str) -> Route:
@@ -311,7 +300,7 @@ def listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         what = f"{host}:{port} cannot be used ({reason})"
-        raise ServerError(f"{what}; choose --host or --port") from None
+        raise ReportError(f"{what}; choose --host or --port") from None
 
 
 def address_of(taken: socket.socket) -> str:
@@ -329,7 +318,6 @@ def settings() -> dict[str, Any]:
 
 
 def serve(app: Application, taken: socket.socket) -> None:
-    """Serve until Ctrl-C."""
     import uvicorn
 
     uvicorn.Server(uvicorn.Config(app, **settings())).run(sockets=[taken])

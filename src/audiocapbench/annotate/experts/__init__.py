@@ -35,7 +35,6 @@ class ClipAudio:
 
     @property
     def duration_s(self) -> float:
-        """Length in seconds, as decoded."""
         return self.waveform.duration_s
 
     def mono(self, rate: int | None = None) -> Samples:

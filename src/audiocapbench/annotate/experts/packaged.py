@@ -115,7 +115,6 @@ class TagsExpert:
         self.version = f"{packages}, {weights}, windows of {self._window_s:g} s"
 
     def analyse(self, clip: ClipAudio) -> dict[str, Any]:
-        """The likeliest labels of each window, and the highest and mean probability over all."""
         return self.analyse_batch([clip])[0]
 
     def analyse_batch(self, clips: Sequence[ClipAudio]) -> list[dict[str, Any]]:
@@ -234,7 +233,6 @@ class QualityExpert:
         self.version = package_version("quality", "speechmos", "librosa", "onnxruntime")
 
     def analyse(self, clip: ClipAudio) -> dict[str, Any]:
-        """Overall, of the signal, of the background, and as P.808 has it."""
         from speechmos import dnsmos
 
         found = dnsmos.run(clip.mono(_RATE), sr=_RATE, return_df=False)
@@ -251,7 +249,6 @@ class MusicExpert:
         self.version = package_version("music", "librosa")
 
     def analyse(self, clip: ClipAudio) -> dict[str, Any]:
-        """Tempo, beats and key, with confidences."""
         librosa: Any = import_module("librosa")
         wave = clip.mono(_MUSIC_RATE)
         # The median over bands, as beat_track itself takes it.

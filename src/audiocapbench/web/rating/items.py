@@ -54,13 +54,11 @@ class RatingItem:
     references: tuple[str, ...] = ()
 
     def content(self) -> dict[str, Any]:
-        """As the store keeps it."""
         found: dict[str, Any] = _ITEM.dump_python(self, mode="json", exclude={"id"})
         return found
 
     @classmethod
     def of(cls, key: str, content: Mapping[str, Any]) -> "RatingItem":
-        """As the store gives it."""
         return _ITEM.validate_python({"id": key, **content})
 
 
@@ -68,14 +66,12 @@ _ITEM = TypeAdapter(RatingItem)
 
 
 class HeardClip(NamedTuple):
-    """Where an item's clip lies, and how long it is."""
-
     path: Path
     duration_s: float
 
 
 class LoadedItems(NamedTuple):
-    """All items of a project with their clips, and what was left out of them."""
+    """All items of a project with the clip of each, and what was left out of them."""
 
     items: dict[str, RatingItem]
     clips: dict[str, HeardClip]
@@ -225,7 +221,7 @@ def _run_items(
 def _clips(
     project: RatingProject, folder: Path, items: Sequence[RatingItem]
 ) -> dict[str, HeardClip]:
-    """The clips by their names in the items."""
+    """The clip of each item."""
     if not folder.is_dir():
         raise RatingError(f"{folder}: no such folder; 'audio' names the folder with the clips")
     found: dict[str, HeardClip] = {}
@@ -243,7 +239,7 @@ def _clips(
             problems.append(Problem(key, name, str(error)))
     if problems:
         raise InvalidDataError(folder, problems[::-1], shown=20)
-    return found
+    return {one.id: found[one.audio] for one in items}
 
 
 @lru_cache(maxsize=32)

@@ -172,14 +172,12 @@ class RatingProject(BaseModel, extra="forbid", frozen=True, strict=True):
 
     @property
     def runs(self) -> tuple[str | int, ...]:
-        """The runs whose answers are rated."""
         if self.run is None:
             return ()
         return self.run if isinstance(self.run, tuple) else (self.run,)
 
     @property
     def asks_confidence(self) -> bool:
-        """Whether people say how sure they are."""
         return self.confidence and bool(KINDS[self.kind].field)
 
 

@@ -23,7 +23,6 @@ from audiocapbench.stats.shares import wilson
 from audiocapbench.store import Store
 from audiocapbench.store.ratings import ADMINISTRATOR, Rating, RatingLoad, RatingReceipt
 from audiocapbench.web.rating.items import (
-    HeardClip,
     LoadedItems,
     export_ratings,
     load_items,
@@ -38,7 +37,7 @@ from audiocapbench.web.rating.project import (
     read_gold,
     shown_answer,
 )
-from audiocapbench.web.server import GuessLimit, answered, bare_app, bearer, fixed
+from audiocapbench.web.server import GuessLimit, Route, answered, bare_app, bearer, fixed
 
 _SLACK_S, _LEAST_S = 0.5, 1e-6
 
@@ -73,8 +72,7 @@ class RatingDesk:
         self.items, self._clips = loaded.items, loaded.clips
         self._ordinary = [key for key, one in self.items.items() if not one.gold]
         self._gold = [key for key, one in self.items.items() if one.gold]
-        self._by_token = cache(self._find_tokens)
-        self._orders = cache(self._find_order)
+        self._tokens, self._orders = cache(self._find_tokens), cache(self._find_order)
 
     def next(self, person: str) -> dict[str, Any]:
         """The item that a person is shown next, or that there is none (now); and the project."""
@@ -123,7 +121,7 @@ class RatingDesk:
         answer = read_answer(self.project.kind, given, self._order(person, key))
         if self.project.asks_confidence != ("confidence" in answer):
             raise RatingError("say how sure you are, where it is asked")
-        listen_s = self.project.listen * self._clip(key).duration_s
+        listen_s = self.project.listen * self._clips[key].duration_s
         needed_s = max(_LEAST_S, listen_s - _SLACK_S) if listen_s else 0.0
         rating = Rating(person, key, sent.key, answer, 0.0, sent.played_s, "")
         found = self.store.ratings.put(self.project.name, rating, sent.replaces, needed_s)
@@ -149,12 +147,9 @@ class RatingDesk:
     def clip(self, person: str, token: str) -> bytes:
         """The sound of an item, which the person is then given."""
         key = self._item(person, token)
-        sound = playable(self._clip(key).path)
+        sound = playable(self._clips[key].path)
         self.store.ratings.note_heard(self.project.name, person, key)
         return sound
-
-    def _clip(self, key: str) -> HeardClip:
-        return self._clips[self.items[key].audio]
 
     def _find_order(self, person: str) -> tuple[list[str], list[str], list[int]]:
         draw = random.Random(f"{self.project.seed} {person}")
@@ -172,7 +167,7 @@ class RatingDesk:
 
     def _shown(self, person: str, key: str) -> dict[str, Any]:
         texts = [self.items[key].captions[place] for place in self._order(person, key)]
-        listen_s = round(self.project.listen * self._clip(key).duration_s, 2)
+        listen_s = round(self.project.listen * self._clips[key].duration_s, 2)
         return {"token": self._token(person, key), "captions": texts, "listen_s": listen_s}
 
     def _token(self, person: str, key: str) -> str:
@@ -182,7 +177,7 @@ class RatingDesk:
         return {self._token(person, key): key for key in self.items}
 
     def _item(self, person: str, token: str) -> str:
-        found = self._by_token(person).get(token)
+        found = self._tokens(person).get(token)
         if found is None:
             raise RatingError("this is no item of yours")
         return found
@@ -216,16 +211,16 @@ def rating_app(desk: RatingDesk) -> Any:
     async def lead(_request: Any) -> Any:
         return RedirectResponse(PATH, 303)
 
-    app, limit = bare_app(), GuessLimit()
-    app.add_route("/", lead, methods=["GET"])
+    limit = GuessLimit()
+    read: dict[str, Route] = {"/": lead}
+    write: dict[str, Route] = {}
     for name, (file, kind) in _PAGES.items():
         content = files("audiocapbench.web").joinpath("pages", file).read_bytes()
-        app.add_route(f"{PATH}{name}", fixed(content, kind), methods=["GET"])
+        read[f"{PATH}{name}"] = fixed(content, kind)
     for name in ("next", "back", "save", "progress", "export", "audio/{item}"):
-        method = "POST" if name in ("next", "back", "save") else "GET"
-        work = answered(partial(_answer, desk, limit, name), _refusal)
-        app.add_route(f"{PATH}api/{name}", work, methods=[method])
-    return app
+        routes = write if name in ("next", "back", "save") else read
+        routes[f"{PATH}api/{name}"] = answered(partial(_answer, desk, limit, name), _refusal)
+    return bare_app(read, write)
 
 
 def _answer(desk: RatingDesk, limit: GuessLimit, name: str, request: Any, body: bytes) -> Any:
@@ -250,7 +245,6 @@ def _answer(desk: RatingDesk, limit: GuessLimit, name: str, request: Any, body: 
 
 
 def _person(desk: RatingDesk, limit: GuessLimit, request: Any, *, is_admin: bool) -> str:
-    """Who asks."""
     token = bearer({"authorization": request.headers.get("authorization", "")})
     client = request.client.host if request.client else ""
     if token is None:
@@ -280,17 +274,12 @@ def _progress(desk: RatingDesk) -> dict[str, Any]:
         own = [one for one in said if one.person == name]
         tried = [(items[one.item].gold, one.answer) for one in own if items[one.item].gold]
         hits = sum(is_right(read_gold(project.kind, gold), answer) for gold, answer in tried)
-        people.append(
-            {
-                "person": name,
-                "ratings": len(own) - len(tried),
-                "seconds": round(median(one.took_s for one in own), 1) if own else None,
-                "gold": len(tried),
-                "gold_right": hits,
-                "gold_interval": list(wilson(hits, len(tried))) if tried else None,
-                "last": max((one.rated_at for one in own), default=None),
-            }
-        )
+        seconds = round(median(one.took_s for one in own), 1) if own else None
+        person = {"person": name, "ratings": len(own) - len(tried), "seconds": seconds}
+        person |= {"last": max((one.rated_at for one in own), default=None)}
+        person |= {"gold": len(tried), "gold_right": hits}
+        interval = list(wilson(hits, len(tried))) if tried else None
+        people.append(person | {"gold_interval": interval})
     dimensions = KINDS[project.kind].dimensions
     return {
         "name": project.name,
