@@ -212,7 +212,7 @@ def _write_result(
     from audiocapbench.cli.progress import print_tables
     from audiocapbench.data.outcome import SCORED
     from audiocapbench.engine import score_run
-    from audiocapbench.report.published_result import published_result
+    from audiocapbench.report.exports import published_result
     from audiocapbench.scores.summary import summarise
     from audiocapbench.scores.table import keep_estimates
 

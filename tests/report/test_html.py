@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import ReportError
-from audiocapbench.report.page import explorer
+from audiocapbench.report.page import html
 from audiocapbench.report.page.html import write_report
 from audiocapbench.report.page.report_data import gather, stored_summaries
 from audiocapbench.store import Store
@@ -95,7 +95,7 @@ def test_only_the_script_and_style_of_the_package_may_run(tmp_path: Path) -> Non
 
 
 def test_the_script_never_writes_markup() -> None:
-    folder = Path(explorer.__file__).parents[1] / "templates"
+    folder = Path(html.__file__).parents[1] / "templates"
     scripts = sorted(folder.glob("*.js"))
     assert len(scripts) > 10
     for path in scripts:
@@ -157,7 +157,7 @@ def test_clips_too_large_for_a_page_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_folder(tmp_path, 2)
-    monkeypatch.setattr(explorer, "MOST_EMBEDDED", 10_000)
+    monkeypatch.setattr(html, "MOST_EMBEDDED", 10_000)
     with pytest.raises(ReportError, match="--audio link"):
         write_page(tmp_path, "control/right", audio="embed")
 

@@ -17,6 +17,7 @@ from audiocapbench.benchmarks.mecat.groups import (
 )
 from audiocapbench.data import Sample
 from audiocapbench.errors import AudioCapBenchError, ReportError, StoreError
+from audiocapbench.report.exports import write_samples
 from audiocapbench.report.mecat.rankings import (
     PUBLISHED,
     drop_report,
@@ -35,7 +36,6 @@ from audiocapbench.report.mecat.scored import (
 )
 from audiocapbench.report.mecat.silence import silence_report
 from audiocapbench.report.mecat.stability import stability_report
-from audiocapbench.report.samples import write_samples
 from audiocapbench.scores.table import TableReader
 from audiocapbench.stats.shares import clopper_pearson
 from audiocapbench.store import Store

@@ -122,8 +122,8 @@ def sensitivity(
     from audiocapbench.judges import sensitivity as study_of
     from audiocapbench.judges.check import preview_parts
     from audiocapbench.plan import TaskPlan, judge_options
-    from audiocapbench.report.judge_tables import sensitivity_sheet, sensitivity_table
     from audiocapbench.report.page.plots import figure_writer
+    from audiocapbench.report.ratings import sensitivity_sheet, sensitivity_table
 
     options.refuse_overwriting(out, [options.store_file(session.store)])
     draw, how = None if out is None else figure_writer(out), session.asking()
@@ -222,7 +222,7 @@ def calibrate(
         category (NAME): Only samples of this category.
         width (X): Say how many ratings an interval of this width takes.
     """
-    from audiocapbench.report.judge_tables import calibration_report
+    from audiocapbench.report.ratings import calibration_report
     from audiocapbench.scores.estimate import Scorer
     from audiocapbench.study.calibration import calibrate_runs
 

@@ -43,8 +43,6 @@ def leaderboard(
     from audiocapbench.cli.progress import warn_about
     from audiocapbench.library import comparing
     from audiocapbench.metrics.names import split_names
-    from audiocapbench.report.judge_tables import calibration_report
-    from audiocapbench.study.calibration import calibrate_runs
 
     published, by_category = query["published"], query["by_category"]
     if calibrated is not None and query["judge"] is None:
@@ -60,6 +58,9 @@ def leaderboard(
         query["by_category"] = by_category or table == 2
         found = comparing.leaderboard(store=kept, correction=correction, **query)
         if calibrated is not None:
+            from audiocapbench.report.ratings import calibration_report
+            from audiocapbench.study.calibration import calibrate_runs
+
             if len(boards := found.boards) > 1:
                 raise AudioCapBenchError(
                     f"--calibrated is of one board, and there are {len(boards)}; choose with "

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from audiocapbench.scores.summary import RunSummary
 
 _NEEDED_LATER = (
-    "scipy.special audiocapbench.report.tables audiocapbench.report.samples "
+    "scipy.special audiocapbench.report.tables audiocapbench.report.exports "
     "audiocapbench.scores.table"
 ).split()
 

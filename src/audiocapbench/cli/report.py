@@ -363,7 +363,7 @@ def export(
     from audiocapbench.credentials import credential
     from audiocapbench.data.build.hub import Hub
     from audiocapbench.metrics.names import split_names
-    from audiocapbench.report.published_result import export_result
+    from audiocapbench.report.exports import export_result
     from audiocapbench.scores.table import TableReader
 
     options.refuse_overwriting(out, [options.store_file(store)])

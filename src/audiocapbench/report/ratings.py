@@ -1,25 +1,31 @@
-"""What people said of captions: ratings by group, which of two they prefer, and of annotations."""
+"""What people and judges say of captions: ratings, preferences, audits, and judges put right."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from audiocapbench.annotate.audit import read_audit
-from audiocapbench.annotate.stage import StageContext
 from audiocapbench.data.opinions import Opinions
 from audiocapbench.errors import ReportError, did_you_mean
-from audiocapbench.meta.pairs.pair import CaptionPair
+from audiocapbench.judges.sensitivity import JudgeSensitivity
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import FloatArray, first_column
+from audiocapbench.report.page.document import Cell
+from audiocapbench.report.page.plots import shift_sheet
+from audiocapbench.scores.estimate import counted
 from audiocapbench.stats import correlation as effects
 from audiocapbench.stats import mean_interval
-from audiocapbench.stats.multiple import Correction, corrected
+from audiocapbench.stats.multiple import Correction, corrected, letters, rank_intervals, tied_groups
 from audiocapbench.stats.paired import difference_interval
 from audiocapbench.stats.shares import wilson
+from audiocapbench.study.calibration import Bias, Calibration
 from audiocapbench.table import Column, Findings, Row, Table, ValueWithInterval, signature_notes
+
+if TYPE_CHECKING:
+    from audiocapbench.annotate.stage import StageContext
+    from audiocapbench.meta.pairs.pair import CaptionPair
 
 _ALL = "all"
 _SHARES = ("at_least_baseline", "lowest")
@@ -89,7 +95,7 @@ def _rated_groups(
     )
 
 
-def win_report(pairs: Sequence[CaptionPair], metrics: Sequence[str] = ()) -> Findings:
+def win_report(pairs: "Sequence[CaptionPair]", metrics: Sequence[str] = ()) -> Findings:
     """How often people prefer the first caption, by type, and what metrics make of both sides."""
     sided = [one if one.answer == 0 else one.swapped() for one in pairs if one.answer is not None]
     if not sided:
@@ -149,7 +155,7 @@ def _bonferroni(rows: Sequence[Row]) -> list[Row]:
     return [{**one, "p_bonferroni": None if one["p"] is None else next(adjusted)} for one in rows]
 
 
-def _scored(pairs: Sequence[CaptionPair], metrics: Sequence[str]) -> list[Row]:
+def _scored(pairs: "Sequence[CaptionPair]", metrics: Sequence[str]) -> list[Row]:
     """Each metric on the captions that are preferred, which stand first, and on the others."""
     clips = [one.clip for one in pairs]
     first, second = [one.first for one in pairs], [one.second for one in pairs]
@@ -181,8 +187,10 @@ _BASIC = 3.0
 """A basic match on the scale; what lies below it is rejected."""
 
 
-def audit_report(context: StageContext, people: Sequence[str]) -> Findings:
+def audit_report(context: "StageContext", people: Sequence[str]) -> Findings:
     """Win rates by opponent, REL by domain, and the share of annotations that people reject."""
+    from audiocapbench.annotate.audit import read_audit
+
     found = read_audit(context, people)
     tables: list[Table] = []
     facts: dict[str, Any] = {"unrated": found.unrated}
@@ -211,3 +219,99 @@ def audit_report(context: StageContext, people: Sequence[str]) -> Findings:
         tables += [*rated.tables(), shares]
         facts |= {"ratings": rated.to_dict(), "shares": shares.objects()}
     return Findings([replace(one, name="") for one in tables], facts)
+
+
+def calibration_report(found: Calibration, width: float | None = None) -> Findings:
+    """What people would have given each model, and how far the judge is off."""
+    label, own = found.scorer.label, found.own_family
+    rated = counted(sum(one.rated for one in found.runs), "rating")
+    worth = round(sum(one.found.worth for one in found.runs))
+    saved = worth - sum(one.rated for one in found.runs)
+    adds = f"{rated} worth {worth:,}: the judge saved {saved:,}."
+    if found.adds is None:
+        adds = f"{rated}: too few or too alike to tell what {label} adds."
+    elif not found.adds:
+        adds = f"{label} adds nothing: {rated} stay worth {worth:,}."
+    preference = []
+    if own is not None and own.interval is not None:
+        sure = own.interval.low > 0
+        what = "prefers its own family" if sure else "is not shown to prefer its own family"
+        preference.append(
+            f"It {what} ({own.group}): {own.value:+.2f} more above people than on others "
+            f"({own.interval.low:+.2f} to {own.interval.high:+.2f})."
+        )
+    places = rank_intervals(len(found.runs), found.better)
+    groups = tied_groups(len(found.runs), found.better) or []
+    rows: list[Row] = []
+    for place, one in enumerate(found.runs):
+        row: Row = {
+            "rank": "–".join(map(str, dict.fromkeys(places[place]))),
+            "tie": "".join(letters(at) for at, group in enumerate(groups) if place in group),
+            "model": one.label,
+            "calibrated": one.found,
+            "people": ValueWithInterval(one.people, one.people_interval),
+            "judge": one.judge,
+            "ratings": one.rated,
+            "of": one.total,
+            "worth": round(one.found.worth),
+            "correlation": one.correlation,
+        }
+        rows.append(row | ({"needed": one.needed} if width is not None else {}))
+    title = f"{label}, as people would have given it, with 95 % intervals"
+    notes = [adds, *found.notes, f"Signature: {found.signature}"]
+
+    def bias_row(one: Bias) -> Row:
+        return {"where": one.group, "n": one.n, "judge less people": one}
+
+    above = "How far the judge is above people, on what both rated"
+    biases = Table(above, list(map(bias_row, found.biases)), notes=preference, name="bias")
+    facts: dict[str, Any] = {
+        "scorer": label,
+        "signature": str(found.signature),
+        "adds": found.adds,
+        "own_family": None if own is None else Table("", [bias_row(own)]).objects()[0],
+        "notes": list(found.notes),
+    }
+    return Findings([Table(title, rows, notes=notes, name="models"), biases], facts)
+
+
+def sensitivity_table(study: JudgeSensitivity) -> Table:
+    """A row for each change: shifts with intervals, how many answers differ and by how much."""
+    first = study.dimensions[0]
+    columns = [
+        Column("changed"),
+        Column("n"),
+        Column(f"of {first}", first, "+.2f"),
+        *(Column(f"of {one}", one, "+.2f", importance=5) for one in study.dimensions[1:]),
+        Column("differ", form=".0%"),
+        Column("by", form=".2f"),
+    ]
+    if any(one.ranks for one in study.figures):
+        columns += [Column("tau", form=".2f"), Column("ranks moved", form="{moved} of {ranked}")]
+    rows: list[Row] = []
+    for one in study.figures:
+        overall = one.shifts.get(first)
+        row: Row = {"changed": one.variant, "n": one.n}
+        for dimension in study.dimensions:
+            shift = one.shifts.get(dimension)
+            row[f"of {dimension}"] = shift and ValueWithInterval(shift.mean, shift.interval)
+        row |= {"differ": overall and overall.changed, "by": overall and overall.mean_size}
+        rows.append(row | {"tau": one.tau, "moved": one.moved, "ranked": len(one.ranks)})
+    runs = f"{len(study.runs)} runs" if len(study.runs) > 1 else f"run {study.runs[0]}"
+    title = f"{study.judge}: shifts against round 1, {study.samples:,} samples of {runs}, 0 to 10"
+    differ = "differ: answers with another overall score; by: how far, on average."
+    return Table(title, rows, columns, (differ, f"Signature: {study.signature}"))
+
+
+def sensitivity_sheet(study: JudgeSensitivity) -> str:
+    """Every dimension's shifts, each with its interval, as one SVG document."""
+    judged = [one for one in study.figures if one.shifts]
+    if not judged:
+        raise ReportError("no answer was judged both ways: there is nothing to draw")
+    panels: dict[str, list[tuple[str, Cell]]] = {name: [] for name in study.dimensions}
+    for name, panel in panels.items():
+        for one in judged:
+            shift = one.shifts[name]
+            panel.append((one.variant, Cell(value=shift.mean, interval=shift.interval)))
+    label = f"{study.judge}: shift of scores from 0 to 10, with 95 % intervals"
+    return shift_sheet(panels, label)

@@ -20,8 +20,8 @@ from audiocapbench.report.page.board import (
     ranking_part,
 )
 from audiocapbench.report.page.document import BoardDocument, ServedBoard, TrialRun
-from audiocapbench.report.page.explorer import NOT_ASKED
-from audiocapbench.report.page.report_data import KeptData, gather, kept_data, stored_summaries
+from audiocapbench.report.page.html import NOT_ASKED
+from audiocapbench.report.page.report_data import BoardData, gather, kept_data, stored_summaries
 from audiocapbench.scores.table import TableReader, keep_estimates
 from audiocapbench.store import RunLine, Store
 from audiocapbench.web.board_list import BoardList, QueryError
@@ -44,7 +44,7 @@ class BoardState:
 
     runs: tuple[int, ...]
     samples: BoardList
-    kept: KeptData | None = None
+    kept: BoardData | None = None
     kept_revision: Revision = ()
     full: BoardDocument | None = None
     revision: Revision = ()

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.judges.aggregation import OVERALL, together
-from audiocapbench.report.page.explorer import (
+from audiocapbench.report.page.html import (
     MEDIA_TYPES,
     NOT_ASKED,
     details_of,

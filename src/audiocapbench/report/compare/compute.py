@@ -1,20 +1,17 @@
 """Two runs side by side on the samples that both answered; above 0 the second is better."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics.names import parse_name
-from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.compare.result import ALL, ComparisonResult, Difference
 from audiocapbench.scores import compute
 from audiocapbench.scores.compute import ALL as EVERYTHING
@@ -26,7 +23,6 @@ from audiocapbench.scores.table import RunTable, TableReader
 from audiocapbench.stats import power
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.paired import difference_interval, paired_spread, permutation_tests
-from audiocapbench.stats.units import Aggregate
 from audiocapbench.store import Store
 from audiocapbench.table import Row
 
@@ -141,17 +137,6 @@ def _scorers(
     return scorers
 
 
-class _ScorePair(NamedTuple):
-    """A difference before its test, and the statistics of both runs, shape (n, k) each."""
-
-    difference: Difference
-    group: Group
-    aggregate: Aggregate
-    first: FloatArray
-    second: FloatArray
-    present: NDArray[np.bool_]
-
-
 def _differences(
     scorers: Sequence[Scorer],
     scored: Sequence[tuple[SampleScores, SampleScores]],
@@ -161,79 +146,66 @@ def _differences(
 ) -> list[Difference]:
     """Scorers without a number on all samples are left out, unless none has one."""
     groups = group_samples(samples, aggregation)
+    asked = [groups[EVERYTHING].asked_by(scorer, aggregation) for scorer in scorers]
     both = list(zip(scorers, scored, strict=True))
-    whole = [
-        _pair(scorer, ALL, own, groups[EVERYTHING].asked_by(scorer, aggregation))
-        for scorer, own in both
-    ]
-    kept = [place for place, pair in enumerate(whole) if pair.present.any()] or range(len(whole))
+    whole = [_difference(*one, ALL, group) for one, group in zip(both, asked, strict=True)]
+    kept = [place for place, one in enumerate(whole) if one.n] or range(len(whole))
     categories = dict.fromkeys(sample.category for sample in samples)
     parts = [
-        _pair(both[place][0], name, both[place][1], groups[in_category(name)])
+        _difference(*both[place], name, groups[in_category(name)])
         for name in (categories if len(categories) > 1 else ())
         for place in kept
     ]
-    return [*_tested([whole[place] for place in kept], correction), *_tested(parts, correction)]
+    clips = {name: len(set(groups[in_category(name)].clips)) for name in categories}
+    every = {ALL: len(set(asked[kept[0]].clips))}
+    own = _corrected([whole[place] for place in kept], every, correction)
+    return own + _corrected(parts, clips, correction)
 
 
-def _pair(
-    scorer: Scorer, category: str, scored: tuple[SampleScores, SampleScores], group: Group
-) -> _ScorePair:
+def _difference(
+    scorer: Scorer, scored: tuple[SampleScores, SampleScores], category: str, group: Group
+) -> Difference:
+    """One difference, with its test where there are enough samples."""
     statistics, each = group.arrays(scored)
     here = each[:, 0] & each[:, 1]
     lost, gained = (int((side & ~here).sum()) for side in each.T)
-    if compute.lacks(group, here):
-        here[:] = False
+    if compute.lacks(group, here) or not here.any():
+        return Difference(scorer, category, 0, None, None, None)
     table = compute.spread(group, statistics * here[:, np.newaxis, np.newaxis])
-    left, right = table[:, 0], table[:, 1]
-    one, other = left[here], right[here]
-    found = Difference(scorer, category, 0, None, None, None)
+    a, b = (compute.score(scorer, group, table[:, side], here) for side in (0, 1))
+    one, other = table[here, 0], table[here, 1]
+    found = Difference(scorer, category, len(one), a, b, b - a, lost=lost, gained=gained)
+    if not compute.enough(group, here):
+        return found
     aggregate = drawn = compute.aggregate_of(scorer, group)
-    if len(one):
-        a, b = (compute.score(scorer, group, side, here) for side in (left, right))
-        found = Difference(scorer, category, len(one), a, b, b - a, lost=lost, gained=gained)
-        if group.aggregation is not None:
-            # A draw may hold no sample of a small corpus, which then has the mean of all.
-            means = compute.corpus_means(
-                np.stack([other.mean(axis=0), one.mean(axis=0)]), len(group.weights)
-            )
-            drawn = compute.aggregate_of(scorer, group, means)
-    if len(one) and compute.enough(group, here):
-        clusters = list(compress(group.clips, here.tolist()))
-        units, bounds = len(set(clusters)), (0.0, scorer.max_value)
-        spread = paired_spread(other, one, drawn, clusters) or 0.0
-        found = replace(
-            found,
-            ci=difference_interval(other, one, drawn, clusters=clusters, bounds=bounds),
-            effect=(b - a) / spread if spread > 0 else None,
-            detectable=power.minimum_detectable_difference(spread, units),
-            samples_needed=power.samples_needed(b - a, spread) if spread > 0 and b != a else None,
-            needed_unit="clips" if units < len(one) else "samples",
-        )
-    return _ScorePair(found, group, aggregate, left, right, here)
+    if group.aggregation is not None:
+        # A draw may hold no sample of a small corpus, which then has the mean of all.
+        means = np.stack([other.mean(axis=0), one.mean(axis=0)])
+        drawn = compute.aggregate_of(scorer, group, compute.corpus_means(means, len(group.weights)))
+    clusters = list(compress(group.clips, here.tolist()))
+    units, bounds = len(set(clusters)), (0.0, scorer.max_value)
+    spread = paired_spread(other, one, drawn, clusters) or 0.0
+    detectable = power.minimum_detectable_difference(spread, units)
+    p = None
+    if detectable is not None:
+        sides, both = (table[:, 1:], table[:, :1]), here[:, np.newaxis]
+        tests = permutation_tests(*sides, aggregate, present=both, clusters=group.clusters)
+        p = float(tests[0])
+    return replace(
+        found,
+        ci=difference_interval(other, one, drawn, clusters=clusters, bounds=bounds),
+        p=p,
+        effect=(b - a) / spread if spread > 0 else None,
+        detectable=detectable,
+        samples_needed=power.samples_needed(b - a, spread) if spread > 0 and b != a else None,
+        needed_unit="clips" if units < len(one) else "samples",
+    )
 
 
-def _tested(pairs: Sequence[_ScorePair], correction: Correction) -> list[Difference]:
-    """Differences, tested in one pass where scorers add up alike; too few clips do not count."""
-    alike: dict[tuple[object, ...], list[int]] = {}
-    clips: dict[str, int] = {}
-    for place, pair in enumerate(pairs):
-        category = pair.difference.category
-        alike.setdefault((category, pair.aggregate, pair.first.shape[1]), []).append(place)
-        clips.setdefault(category, len(set(pair.group.clips)))
-    rows = [pair.difference for pair in pairs]
-    for places in alike.values():
-        group = [pairs[place] for place in places]
-        found = permutation_tests(
-            np.stack([one.second for one in group], axis=1),
-            np.stack([one.first for one in group], axis=1),
-            group[0].aggregate,
-            present=np.stack([one.present for one in group], axis=1),
-            clusters=group[0].group.clusters,
-        )
-        for place, value in zip(places, found.tolist(), strict=True):
-            if rows[place].detectable is not None:
-                rows[place] = replace(rows[place], p=value)
+def _corrected(
+    rows: list[Difference], clips: Mapping[str, int], correction: Correction
+) -> list[Difference]:
+    """Rows with corrected p-values; where clips are too few to show anything, none counts."""
     tests = Counter(one.category for one in rows)
     tested = [
         place

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.scores import compute
-from audiocapbench.scores.compute import ALL, Group, GroupKey
+from audiocapbench.scores.compute import ALL, GroupKey
 from audiocapbench.scores.estimate import FEWEST_SHARE, Estimate, Scorer, counted, missing_words
 from audiocapbench.scores.table import RunTable
 from audiocapbench.signature import UNSIGNED, Signature
@@ -270,23 +270,97 @@ def _test_notes(overall: Ranking, names: Sequence[str], correction: Correction) 
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Cube:
-    """Statistics of runs on a group, zero where ``present`` says that there is none.
+class _RankedGroup:
+    """Runs on one group of samples: statistics, zero where ``present`` says that there is none.
 
-    ``stored`` as the store has them, and ``spread`` with a place for each corpus of a total, have
-    the shape (samples, runs, k), ``present`` (samples, runs); ``order`` are the ranked runs.
+    They have the shape (samples, runs, k), ``present`` (samples, runs); ``order`` are the ranked
+    runs, best first.
     """
 
-    scorer: Scorer
-    group: Group
-    stored: FloatArray
-    spread: FloatArray
-    aggregate: Aggregate
-    present: NDArray[np.bool_]
-    estimates: tuple[Estimate, ...]
-    order: tuple[int, ...]
-    by_zero: bool
+    def __init__(self, scorer: Scorer, key: GroupKey, tables: Sequence[RunTable]) -> None:
+        self.scorer, self.group = scorer, tables[0].group(scorer, key)
+        scores = [one.sample_scores(scorer) for one in tables]
+        self.statistics, self.present = self.group.arrays(scores)
+        self.estimates = estimates = [one.estimate(scorer, key) for one in tables]
+        ranked = [
+            place
+            for place, one in enumerate(estimates)
+            if one.value is not None
+            and compute.enough(self.group, self.present[:, place])
+            and one.n >= FEWEST_SHARE * one.coverage.total
+        ]
+        here = self.present[:, ranked]
+        self.by_zero = by_zero = bool((here != here[:, :1]).any())
+
+        def best_first(place: int) -> tuple[float, ...]:
+            key = scorer.sort_key(estimates[place])
+            return key if by_zero else (-(estimates[place].value or 0.0), *key)
+
+        self.order = sorted(ranked, key=best_first)
+
+    def tests(self, rounds: int) -> list[PairTest]:
+        """Every pair of ranked runs; those without enough samples in common are not tested."""
+        group, present = self.group, self.present
+        spread = compute.spread(group, self.statistics) * present[..., np.newaxis]
+        pairs: list[PairTest] = []
+        chosen: list[int] = []
+        for first, second in combinations(self.order, 2):
+            both = present[:, first] & present[:, second]
+            difference = None
+            if both.any() and not compute.lacks(group, both):
+                sides = (spread[:, place] for place in (first, second))
+                one, other = (compute.score(self.scorer, group, side, both) for side in sides)
+                difference = one - other
+                if compute.enough(group, both):
+                    chosen.append(len(pairs))
+            pairs.append(PairTest(first, second, int(both.sum()), difference))
+
+        def p_values(
+            spread: FloatArray, aggregate: Aggregate, present: NDArray[np.bool_]
+        ) -> list[float]:
+            """On the samples that both have, as many pairs at once as fit into memory."""
+            at_once = max(1, _MOST_NUMBERS // max(spread[:, 0].size, 1))
+            values: list[float] = []
+            for start in range(0, len(chosen), at_once):
+                some = [pairs[place] for place in chosen[start : start + at_once]]
+                left, right = [one.first for one in some], [one.second for one in some]
+                values += permutation_tests(
+                    spread[:, left],
+                    spread[:, right],
+                    aggregate,
+                    present=present[:, left] & present[:, right],
+                    rounds=rounds,
+                    clusters=group.clusters,
+                ).tolist()
+            return values
+
+        ranked = common = p_values(spread, compute.aggregate_of(self.scorer, group), present)
+        if self.by_zero:
+            zeros = compute.spread_as_zeros(group, self.statistics, present)
+            aggregate = compute.aggregate_as_zeros(self.scorer, group)
+            ranked = p_values(zeros, aggregate, np.ones_like(present))
+        for place, value, other in zip(chosen, ranked, common, strict=True):
+            pairs[place] = replace(pairs[place], p_value=value, p_common=other)
+        return pairs
+
+    def placed(self, pairs: tuple[PairTest, ...], reason: str | None) -> Ranking:
+        """The ranking that corrected tests allow."""
+        order = self.order
+        at = {place: number for number, place in enumerate(order)}
+        better = [(at[one.first], at[one.second]) for one in pairs if one.different]
+        apart = [(at[one.first], at[one.second]) for one in pairs if one.p_value is None]
+        ranks: Sequence[RankInterval | None] = rank_intervals(len(order), better)
+        if reason == MANY_PAIRS:
+            ranks = [None] * len(order)
+        groups = tied_groups(len(order), [*better, *apart]) if pairs else []
+        placements = [Placement(one) for one in self.estimates]
+        for number, place in enumerate(order):
+            tied = [letters(index) for index, group in enumerate(groups or ()) if number in group]
+            estimate = self.estimates[place]
+            placements[place] = Placement(estimate, number + 1, ranks[number], " ".join(tied))
+        common = int(np.all(self.present[:, order], axis=1).sum()) if order else 0
+        untested = reason if len(order) > 1 else None
+        return Ranking(tuple(placements), pairs, common, untested, self.by_zero, groups is None)
 
 
 def rank_runs(
@@ -300,128 +374,31 @@ def rank_runs(
     Failures count as zero where the runs have scores of different samples, so that nobody is better
     for leaving clips out. The correction is over all groups that have enough samples for a test.
     """
-    cubes = [_cube(scorer, key, tables) for key in keys]
+    groups = [_RankedGroup(scorer, key, tables) for key in keys]
     reasons: list[str | None] = []
     number = 0
-    for cube in cubes:
-        pairs = len(cube.order) * (len(cube.order) - 1) // 2
-        enough = pairs and len(set(cube.group.clips)) >= fewest_to_test(tests=pairs)
+    for one in groups:
+        pairs = len(one.order) * (len(one.order) - 1) // 2
+        enough = pairs and len(set(one.group.clips)) >= fewest_to_test(tests=pairs)
         reasons.append(None if enough else FEW_SAMPLES)
         number += pairs if enough else 0
     if number > MOST_PAIRS:
         reasons = [reason or MANY_PAIRS for reason in reasons]
     rounds = max(SWAPS, _SWAPS_A_PAIR * number)
-    tested = [
-        _tests(cube, rounds) if reason is None else []
-        for cube, reason in zip(cubes, reasons, strict=True)
+    tests = [
+        [] if reason else one.tests(rounds) for one, reason in zip(groups, reasons, strict=True)
     ]
-    adjusted = iter(_corrected([pair for own in tested for pair in own], correction))
+    every = [pair for own in tests for pair in own]
+    tested = [place for place, pair in enumerate(every) if pair.p_value is not None]
+    values = np.array([[every[place].p_value, every[place].p_common] for place in tested], float)
+    adjusted = [corrected(side, correction).tolist() for side in values.reshape(-1, 2).T]
+    for place, value, other in zip(tested, *adjusted, strict=True):
+        against = (every[place].difference or 0.0) < 0 and other < ALPHA
+        every[place] = replace(
+            every[place], adjusted=value, p_common=other, different=value < ALPHA, against=against
+        )
+    pairs_left = iter(every)
     return [
-        _placed(cube, tuple(next(adjusted) for _ in own), reason)
-        for cube, own, reason in zip(cubes, tested, reasons, strict=True)
+        one.placed(tuple(islice(pairs_left, len(own))), reason)
+        for one, own, reason in zip(groups, tests, reasons, strict=True)
     ]
-
-
-def _cube(scorer: Scorer, key: GroupKey, tables: Sequence[RunTable]) -> _Cube:
-    group = tables[0].group(scorer, key)
-    statistics, present = group.arrays([one.sample_scores(scorer) for one in tables])
-    spread = compute.spread(group, statistics) * present[..., np.newaxis]
-    estimates = tuple(one.estimate(scorer, key) for one in tables)
-    ranked = [
-        place
-        for place, one in enumerate(estimates)
-        if one.value is not None
-        and compute.enough(group, present[:, place])
-        and one.n >= FEWEST_SHARE * one.coverage.total
-    ]
-    here = present[:, ranked]
-    by_zero = bool((here != here[:, :1]).any())
-
-    def best_first(place: int) -> tuple[float, ...]:
-        key = scorer.sort_key(estimates[place])
-        return key if by_zero else (-(estimates[place].value or 0.0), *key)
-
-    order, aggregate = tuple(sorted(ranked, key=best_first)), compute.aggregate_of(scorer, group)
-    return _Cube(scorer, group, statistics, spread, aggregate, present, estimates, order, by_zero)
-
-
-def _tests(cube: _Cube, rounds: int) -> list[PairTest]:
-    """Every pair of ranked runs; those without enough samples in common are not tested."""
-    pairs: list[PairTest] = []
-    chosen: list[int] = []
-    for first, second in combinations(cube.order, 2):
-        both = cube.present[:, first] & cube.present[:, second]
-        difference = None
-        if both.any() and not compute.lacks(cube.group, both):
-            one, other = (
-                compute.score(cube.scorer, cube.group, cube.spread[:, place], both)
-                for place in (first, second)
-            )
-            difference = one - other
-            if compute.enough(cube.group, both):
-                chosen.append(len(pairs))
-        pairs.append(PairTest(first, second, int(both.sum()), difference))
-    wanted = [pairs[place] for place in chosen]
-    ranked = common = _p_values(cube, wanted, rounds)
-    if cube.by_zero:
-        zeros = replace(
-            cube,
-            spread=compute.spread_as_zeros(cube.group, cube.stored, cube.present),
-            aggregate=compute.aggregate_as_zeros(cube.scorer, cube.group),
-            present=np.ones_like(cube.present),
-        )
-        ranked = _p_values(zeros, wanted, rounds)
-    for place, value, other in zip(chosen, ranked, common, strict=True):
-        pairs[place] = replace(pairs[place], p_value=value, p_common=other)
-    return pairs
-
-
-def _p_values(cube: _Cube, pairs: Sequence[PairTest], rounds: int) -> list[float]:
-    """P-values on the samples that both have, as many pairs at once as fit into memory."""
-    at_once = max(1, _MOST_NUMBERS // max(cube.spread[:, 0].size, 1))
-    values: list[float] = []
-    for start in range(0, len(pairs), at_once):
-        some = pairs[start : start + at_once]
-        left, right = [one.first for one in some], [one.second for one in some]
-        values += permutation_tests(
-            cube.spread[:, left],
-            cube.spread[:, right],
-            cube.aggregate,
-            present=cube.present[:, left] & cube.present[:, right],
-            rounds=rounds,
-            clusters=cube.group.clusters,
-        ).tolist()
-    return values
-
-
-def _corrected(pairs: Sequence[PairTest], correction: Correction) -> list[PairTest]:
-    """P-values corrected for their number; pairs that were not tested are not among them."""
-    tested = [place for place, pair in enumerate(pairs) if pair.p_value is not None]
-    values = np.array([[pairs[place].p_value, pairs[place].p_common] for place in tested])
-    own, common = (corrected(side, correction) for side in values.reshape(-1, 2).T.astype(float))
-    adjusted = list(pairs)
-    for place, value, other in zip(tested, own.tolist(), common.tolist(), strict=True):
-        against = (pairs[place].difference or 0.0) < 0 and other < ALPHA
-        adjusted[place] = replace(
-            pairs[place], adjusted=value, p_common=other, different=value < ALPHA, against=against
-        )
-    return adjusted
-
-
-def _placed(cube: _Cube, pairs: tuple[PairTest, ...], reason: str | None) -> Ranking:
-    order = cube.order
-    at = {place: number for number, place in enumerate(order)}
-    better = [(at[one.first], at[one.second]) for one in pairs if one.different]
-    apart = [(at[one.first], at[one.second]) for one in pairs if one.p_value is None]
-    ranks: Sequence[RankInterval | None] = rank_intervals(len(order), better)
-    if reason == MANY_PAIRS:
-        ranks = [None] * len(order)
-    groups = tied_groups(len(order), [*better, *apart]) if pairs else []
-    placements = [Placement(one) for one in cube.estimates]
-    for number, place in enumerate(order):
-        tied = [letters(index) for index, group in enumerate(groups or ()) if number in group]
-        estimate = cube.estimates[place]
-        placements[place] = Placement(estimate, number + 1, ranks[number], " ".join(tied))
-    common = int(np.all(cube.present[:, order], axis=1).sum()) if order else 0
-    untested = reason if len(order) > 1 else None
-    return Ranking(tuple(placements), pairs, common, untested, cube.by_zero, groups is None)

@@ -35,7 +35,6 @@ from audiocapbench.report.page.document import (
 from audiocapbench.report.page.report_data import (
     PROVIDERS,
     BoardData,
-    KeptData,
     KeptRun,
     ReportData,
     ReportRun,
@@ -59,9 +58,9 @@ _DRAWN = {
 }
 
 
-def board_document(store: Store, data: ReportData | KeptData, title: str) -> BoardDocument:
+def board_document(store: Store, data: BoardData, title: str) -> BoardDocument:
     """The document; of runs that were read whole, in the order of ranks, with every analysis."""
-    if isinstance(data, KeptData):
+    if not isinstance(data, ReportData):
         return _document(data, data.runs, title)
     board = ranked_board(data, data.headline)
     rows = document_order(data, board)
@@ -71,10 +70,11 @@ def board_document(store: Store, data: ReportData | KeptData, title: str) -> Boa
     unlike = []
     for entry, scorer in zip(document.scorers, data.scorers, strict=True):
         # The best is marked where all scores are of the same samples and made in the same way.
-        comparable = data.one_selection and len(data.signatures(scorer)) < 2
-        if not data.same_samples(scorer):
+        present = ~np.isnan(data.scores[scorer])
+        rows_with_scores = present[present.any(axis=1)]
+        if (rows_with_scores != rows_with_scores[:1]).any():
             unlike.append(scorer.label)
-        elif comparable:
+        elif data.one_selection and len(data.signatures(scorer)) < 2:
             points = (one.table.point(scorer).value for one in data.runs)
             values = [value for value in points if value is not None]
             entry.best = max(values) if len(values) > 1 else None
@@ -95,7 +95,6 @@ def board_document(store: Store, data: ReportData | KeptData, title: str) -> Boa
             f"No score{of} is in bold as the best: models have scores of different samples."
         )
     document.notes += data.notes
-    checks = store.judge_checks([one.run.id for one in data.runs], data.judges)
     document.checks = [
         CheckEntry(
             judge=one.judge,
@@ -103,9 +102,9 @@ def board_document(store: Store, data: ReportData | KeptData, title: str) -> Boa
             checked=one.document is not None,
             warning=one.warning,
         )
-        for one in checks
+        for one in store.judge_checks([one.run.id for one in data.runs], data.judges)
     ]
-    document.warnings = [one.warning for one in checks if one.warning]
+    document.warnings = [one.warning for one in document.checks if one.warning]
     document.warnings += [
         f"{run.label}: {judge.failure}"
         for run in data.runs
@@ -128,12 +127,8 @@ def _document(data: BoardData, runs: Sequence[ReportRun | KeptRun], title: str) 
     days = sorted({one.run.created_at[:10] for one in runs})
     models = [one.entry for one in runs]
     for row in data.published:
-        label, provider = f"{row.model} (published)", provider_of(row.model)
-        models.append(
-            BoardModel(
-                label=label, provider=provider, control=False, run=None, printed=row.printed_rank
-            )
-        )
+        name, of, at = f"{row.model} (published)", provider_of(row.model), row.printed_rank
+        models.append(BoardModel(label=name, provider=of, control=False, run=None, printed=at))
     providers = dict.fromkeys([*PROVIDERS.values(), *(one.provider for one in models)])
     present = {one.provider for one in models}
     estimates = [[one.estimate(scorer) for one in runs] for scorer in data.scorers]

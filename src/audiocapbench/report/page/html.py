@@ -1,20 +1,255 @@
 """The report page: one self-contained file that asks for nothing over a network."""
 
 import base64
+import gzip
 import hashlib
-from collections.abc import Mapping, Sequence
+import json
+import os
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from urllib.parse import quote
 
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench import audio
+from audiocapbench.data import Clip, Sample
+from audiocapbench.data.outcome import Reply, Status
+from audiocapbench.errors import AudioError, ReportError
 from audiocapbench.files import write_file
 from audiocapbench.report.page.board import board_document
-from audiocapbench.report.page.explorer import AudioChoice, explorer_data, sound_size, sounds_of
+from audiocapbench.report.page.document import BoardDocument
 from audiocapbench.report.page.report_data import ReportData
 from audiocapbench.scores.table import keep_estimates
 from audiocapbench.store import Store
+from audiocapbench.store.records import Judgement
 from audiocapbench.table.escape_controls import escape_controls
+
+AudioChoice = Literal["none", "link", "embed"]
+
+POINTS = 200
+MOST_EMBEDDED = 150_000_000
+"""Bytes; a browser holds a page as one text, which may not be much longer than this."""
+NONE = 2**32 - 1
+"""Stands for no number in a column of unsigned numbers."""
+NOT_ASKED = "not asked"
+MEDIA_TYPES = {
+    ".wav": "audio/wav",
+    ".flac": "audio/flac",
+    ".ogg": "audio/ogg",
+    ".oga": "audio/ogg",
+    ".opus": "audio/ogg",
+    ".mp3": "audio/mpeg",
+    ".m4a": "audio/mp4",
+    ".mp4": "audio/mp4",
+    ".webm": "audio/webm",
+    ".aac": "audio/aac",
+}
+_ALIGNED = 8
+_TYPES = {"uint8": "<u1", "uint32": "<u4", "float32": "<f4"}
+_READERS = 4
+_SILENCE = np.full((2, POINTS), 128, dtype=np.uint8)
+
+
+class Packer:
+    """Collects texts, columns and small facts; the empty text is always number 0."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, int] = {"": 0}
+        self._columns: dict[str, tuple[str, NDArray[Any]]] = {}
+
+    def text(self, text: str) -> int:
+        """The number of a text, the same for the same text."""
+        return self._texts.setdefault(text, len(self._texts))
+
+    def column(self, name: str, kind: str, values: Any) -> None:
+        """Add numbers: ``uint8``, ``uint32`` or ``float32``."""
+        self._columns[name] = (kind, np.asarray(values, dtype=_TYPES[kind]).ravel())
+
+    def texts(self, name: str, texts: Iterable[str]) -> None:
+        """Add a column of texts."""
+        self.column(name, "uint32", [self.text(one) for one in texts])
+
+    def packed(self, facts: dict[str, Any]) -> str:
+        """Everything as base64 of gzip; the same content gives the same line."""
+        places: dict[str, Any] = {}
+        body = bytearray()
+        for name, (kind, values) in self._columns.items():
+            places[name] = [kind, len(body), len(values)]
+            body += values.tobytes()
+            body += bytes(-len(body) % _ALIGNED)
+        # Escaped to ASCII, so that half a surrogate pair is no reason to fail.
+        document = {**facts, "texts": list(self._texts), "columns": places}
+        head = json.dumps(document, separators=(",", ":"), allow_nan=False).encode("ascii")
+        head += b" " * (-(len(head) + 4) % _ALIGNED)
+        whole = struct.pack("<I", len(head)) + head + bytes(body)
+        return base64.b64encode(gzip.compress(whole, compresslevel=9, mtime=0)).decode("ascii")
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """One clip's audio.
+
+    Attributes:
+        peaks: Lowest and highest sample of each of POINTS pieces as 0 to 255, shape (2, POINTS).
+        link: Where it lies, seen from the page; empty where it is embedded.
+        content: Its bytes as base64; empty where it is linked.
+        missing: Why it cannot be played; empty where it can.
+    """
+
+    peaks: NDArray[np.uint8]
+    kind: str = ""
+    link: str = ""
+    content: str = ""
+    missing: str = ""
+
+
+def explorer_data(data: ReportData, sounds: Mapping[str, Sound], board: BoardDocument) -> str:
+    """The packed line that the page's script reads."""
+    packer, samples, own = Packer(), data.samples, list(sounds.values())
+    categories = {name: number for number, name in enumerate(data.categories)}
+    places = {sha: number for number, sha in enumerate(sounds)}
+    packer.texts("id", (one.id for one in samples))
+    packer.column("category", "uint32", [categories[one.category] for one in samples])
+    packer.column("seconds", "float32", [one.clip.duration_s for one in samples])
+    packer.column("rate", "uint32", [one.clip.rate for one in samples])
+    packer.texts("file", (one.clip.file_name for one in samples))
+    packer.texts("instruction", (one.instruction for one in samples))
+    packer.texts("details", map(details_of, samples))
+    packer.column("sound", "uint32", [places.get(one.clip.sha256, NONE) for one in samples])
+    packer.column("references_end", "uint32", np.cumsum([len(one.references) for one in samples]))
+    packer.texts("references", (text for one in samples for text in one.references))
+    packer.column("peaks", "uint8", np.array([one.peaks for one in own]))
+    for name in ("kind", "link", "missing"):
+        packer.texts(f"sound_{name}", (getattr(one, name) for one in own))
+    statuses = [*(str(status) for status in Status), NOT_ASKED]
+    answers = [run.table.outcomes.get(one.id) for run in data.runs for one in samples]
+    replies = [one and one.reply for one in answers]
+    packer.texts("text", (one.text if one else "" for one in replies))
+    packer.texts("error", ((one.error or "") if one else "" for one in replies))
+    packer.texts("note", (note_of(one) if one else "" for one in replies))
+    ends = (str(one.status) if one else NOT_ASKED for one in replies)
+    packer.column("status", "uint8", [statuses.index(one) for one in ends])
+    asked = (None if one is None or one.cached else one.latency_s for one in answers)
+    packer.column("latency", "float32", [np.nan if one is None else one for one in asked])
+    costs = (one.cost_usd if one else None for one in replies)
+    packer.column("cost", "float32", [np.nan if one is None else one for one in costs])
+    verdicts = []
+    for judge in data.judges:
+        for run in data.runs:
+            said: dict[str, list[Judgement]] = {}
+            judged = judge in run.table.judgements
+            for one in run.table.current_judgements(judge) if judged else ():
+                said.setdefault(one.sample_id, []).append(one)
+            verdicts += [words_of(said.get(sample.id, ())) for sample in samples]
+    packer.texts("verdicts", verdicts)
+    packer.column("scores", "float32", np.array([data.scores[one] for one in data.scorers]))
+    return packer.packed(
+        {
+            "board": board.to_dict(),
+            "rows": board.rows,
+            "categories": data.categories,
+            "statuses": statuses,
+            "judges": data.judges,
+            "points": POINTS,
+        }
+    )
+
+
+def details_of(sample: Sample) -> str:
+    """What the dataset adds, a line each."""
+    texts = {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in sample.details.items()
+    }
+    return "\n".join(f"{name}: {text}" for name, text in texts.items())
+
+
+def note_of(reply: Reply) -> str:
+    """What to know of an answer that was a reference itself."""
+    if reply.withheld is None:
+        return ""
+    return f"reference {reply.withheld + 1}, not scored against itself"
+
+
+def words_of(rounds: Sequence[Judgement]) -> str:
+    """What a judge said of an answer, round by round."""
+    lines = []
+    for one in rounds:
+        words = f"{one.status}: {one.error}" if one.error else str(one.status)
+        words = (one.reasoning or "") if one.status is Status.OK else words
+        lines.append(f"Round {one.repeat + 1}: {words}" if len(rounds) > 1 else words)
+    return "\n".join(lines)
+
+
+def sounds_of(clips: Iterable[Clip], choice: AudioChoice, page: Path) -> dict[str, Sound]:
+    """The audio of clips by SHA-256, or why it cannot be played; nothing at all for ``none``."""
+    if choice == "none":
+        return {}
+    distinct = list({clip.sha256: clip for clip in clips}.values())
+    size = sound_size(distinct)
+    if choice == "embed" and size > MOST_EMBEDDED:
+        raise ReportError(
+            f"the clips have {size / 1e6:,.0f} MB; a page takes {MOST_EMBEDDED / 1e6:,.0f} MB at "
+            "most. Use --audio link, or --audio none"
+        )
+    with ThreadPoolExecutor(_READERS) as readers:
+        sounds = readers.map(lambda clip: _sound(clip, choice, page), distinct)
+        return {clip.sha256: sound for clip, sound in zip(distinct, sounds, strict=True)}
+
+
+def sound_size(clips: Iterable[Clip]) -> int:
+    """Bytes of all clips that are there, each counted once."""
+    paths = {clip.sha256: clip.path for clip in clips if not clip.is_absent}
+    return sum(path.stat().st_size for path in paths.values() if path.is_file())
+
+
+def outline(path: Path) -> NDArray[np.uint8]:
+    """A waveform's lowest and highest values in POINTS pieces, -1 to 1 as 0 to 255."""
+    with audio.open_stream(path, mono=True) as stream:
+        levels = np.concatenate(
+            [
+                np.rint((np.clip(block[:, 0], -1.0, 1.0) + 1.0) * 127.5).astype(np.uint8)
+                for block in stream.blocks
+            ]
+        )
+    edges = np.linspace(0, len(levels), POINTS + 1).astype(int)[:-1]
+    return np.stack([np.minimum.reduceat(levels, edges), np.maximum.reduceat(levels, edges)])
+
+
+def _sound(clip: Clip, choice: AudioChoice, page: Path) -> Sound:
+    if clip.is_absent:
+        return Sound(_SILENCE, missing="only references were given for this run")
+    content = b""
+    try:
+        if choice == "embed":
+            content = audio.read_bytes(clip.path, MOST_EMBEDDED)
+        if audio.sha256(content or clip.path) != clip.sha256:
+            return Sound(_SILENCE, missing="the file has changed since the run")
+        peaks = outline(clip.path)
+    except AudioError as error:
+        return Sound(_SILENCE, missing=f"the file {error.reason}")
+    kind = MEDIA_TYPES.get(clip.path.suffix.lower(), "application/octet-stream")
+    if choice == "link":
+        return Sound(peaks, kind, link=_link(clip.path, page))
+    return Sound(peaks, kind, content=base64.b64encode(content).decode("ascii"))
+
+
+def _link(path: Path, page: Path) -> str:
+    """A relative address, so that a page that moves together with its clips still plays them."""
+    # A clip that is a link keeps its own name, which says what kind of file it is.
+    target, folder = path.parent.resolve() / path.name, page.resolve().parent
+    try:
+        return quote(Path(os.path.relpath(target, folder)).as_posix())
+    except ValueError:
+        return target.as_uri()
+
 
 if TYPE_CHECKING:
     from jinja2 import Environment

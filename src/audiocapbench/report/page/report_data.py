@@ -54,7 +54,6 @@ def provider_of(model: str) -> str:
 def _board_model(
     run: Run | RunLine, label: str, statuses: Mapping[str, int], total: int, **costs: Any
 ) -> BoardModel:
-    """The model, how it was asked, how that ended and what it cost."""
     known = [str(status) for status in Status]
     return BoardModel(
         label=label,
@@ -80,7 +79,7 @@ class ReportRun(RunSummary):
     label: str = ""
 
     def estimate(self, scorer: Scorer, name: str | None = None) -> Estimate | None:
-        """The estimate of a score, or of one of its categories, where there is one."""
+        """The estimate on everything, or on a category, where there is one."""
         key = ALL if name is None else category(name)
         return self.table.estimate(scorer, key) if self.has(scorer, key) else None
 
@@ -135,13 +134,14 @@ class KeptRun:
 
 @dataclass(frozen=True, kw_only=True)
 class BoardData:
-    """What is known of runs of one benchmark, however much of them was read.
+    """Runs of one benchmark, best first, as the store knows them without reading answers.
 
     ``sizes`` are samples of each category that the headline is about; several samples may be about
     one of the ``clips``; ``published`` models are shown beside the runs.
     """
 
     benchmark: str
+    runs: Sequence[ReportRun | KeptRun]
     scorers: tuple[Scorer, ...]
     headline: Scorer
     sizes: dict[str, int]
@@ -151,13 +151,6 @@ class BoardData:
     aggregation: Aggregation | None
     notes: tuple[str, ...] = ()
     published: tuple[PublishedEntry, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class KeptData(BoardData):
-    """Runs as the store knows them without reading answers, best first."""
-
-    runs: tuple[KeptRun, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,18 +171,11 @@ class ReportData(BoardData):
 
     @property
     def categories(self) -> list[str]:
-        """Categories in the order in which they first come."""
         return list(dict.fromkeys(sample.category for sample in self.samples))
 
     @property
     def judges(self) -> list[str]:
         return list(dict.fromkeys(one.judge for one in self.scorers if one.judge is not None))
-
-    def same_samples(self, scorer: Scorer) -> bool:
-        """Whether there are scores of the same samples for every run that has any."""
-        present = ~np.isnan(self.scores[scorer])
-        rows = present[present.any(axis=1)]
-        return bool((rows == rows[:1]).all())
 
     def signatures(self, scorer: Scorer) -> set[Signature]:
         """The ways in which a scorer's scores were made."""
@@ -203,20 +189,37 @@ def clip_of(sample: Sample, aggregation: Aggregation | None) -> str:
 
 def kept_data(
     store: Store, lines: Sequence[RunLine], samples: Sequence[SampleHead], by: str | None = None
-) -> KeptData | None:
+) -> BoardData | None:
     """What the store has kept of runs of one benchmark; None where nothing was scored yet."""
     runs = []
     for run, label in zip(lines, labels(lines), strict=True):
         kept = store.estimates(run.id)
         known = {(one.scorer, one.group): kept_estimate(one) for one in kept}
         runs.append(KeptRun(label, run, known))
-    scorers = _kept_scorers(store, runs)
+    # What how many runs have scores of: judges with their dimensions, then metrics.
+    numbers = [one.id for one in lines]
+    counts = Counter(name for own in store.catalog.scored_by(numbers).values() for name in own)
+    labelled = {label for one in runs for label, _ in one.estimates}
+    judges, metrics = dict[str, list[str]](), []
+    for name in counts:
+        is_judge = any(label.startswith(f"{name}: ") for label in labelled)
+        dimensions = None
+        if is_judge or name not in labelled:
+            dimensions = store.catalog.dimensions(numbers, name)
+        if dimensions:
+            judges[name] = [*dimensions, OVERALL]
+        if name in labelled or name not in judges:
+            metrics.append(name)
+    order = sorted(judges, key=lambda name: (-counts[name], judge_order(name)))
+    found = [Scorer(name, one) for name in order for one in judges[name]]
+    found += map(Scorer, metrics_in_order(metrics))
+    scorers = {one: counts[one.name] for one in found}
     if not scorers:
         return None
     dataset = store.dataset(lines[0].dataset, lines[0].benchmark, ids=())
     traits = stored_traits(dataset)
     headline = _headline(scorers, len(runs), traits.headline, by)
-    return KeptData(
+    return BoardData(
         benchmark=lines[0].benchmark,
         runs=tuple(sorted(runs, key=lambda one: headline.sort_key(one.estimate(headline)))),
         scorers=tuple(scorers),
@@ -227,25 +230,6 @@ def kept_data(
         missing_clips=len(dataset.missing),
         aggregation=traits.aggregation,
     )
-
-
-def _kept_scorers(store: Store, runs: Sequence[KeptRun]) -> Counter[Scorer]:
-    """What how many runs have scores of: judges with their dimensions, then metrics."""
-    numbers = [one.run.id for one in runs]
-    scored = store.catalog.scored_by(numbers)
-    counts = Counter(name for names in scored.values() for name in names)
-    known = {label for one in runs for label, _ in one.estimates}
-    judges, metrics = dict[str, list[str]](), []
-    for name in counts:
-        is_judge = any(label.startswith(f"{name}: ") for label in known)
-        if (is_judge or name not in known) and (found := store.catalog.dimensions(numbers, name)):
-            judges[name] = [*found, OVERALL]
-        if name in known or name not in judges:
-            metrics.append(name)
-    order = sorted(judges, key=lambda name: (-counts[name], judge_order(name)))
-    scorers = [Scorer(name, one) for name in order for one in judges[name]]
-    scorers += map(Scorer, metrics_in_order(metrics))
-    return Counter({one: counts[one.name] for one in scorers})
 
 
 def stored_summaries(

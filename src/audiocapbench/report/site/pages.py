@@ -18,8 +18,7 @@ from audiocapbench.report.page.board import (
     ranking_part,
 )
 from audiocapbench.report.page.document import BoardDocument, CategoryView, Cell, SiteDocument
-from audiocapbench.report.page.explorer import Packer
-from audiocapbench.report.page.html import render_page, write_page, write_report
+from audiocapbench.report.page.html import Packer, render_page, write_page, write_report
 from audiocapbench.report.page.report_data import ReportData, gather, stored_summaries
 from audiocapbench.report.site.submission import CheckedSubmission, skeleton
 from audiocapbench.scores.estimate import Scorer
