@@ -23,10 +23,9 @@ from audiocapbench.meta.corrupt.events import (
     GERUND,
     OTHER,
     add_events,
-    as_finite,
-    as_gerund,
+    clauses_of,
     drop_events,
-    pieces_of,
+    in_form,
     read_clause,
     swap_orders,
 )
@@ -273,17 +272,17 @@ def test_clauses_are_told_by_their_verb(text: str, form: str) -> None:
 
 def test_verbs_change_their_form_and_back() -> None:
     clause = read_clause(("two", "men", "are", "speaking"))
-    gerund = as_gerund(clause)
+    gerund = in_form(clause, GERUND)
     assert gerund is not None
     assert " ".join(gerund.tokens) == "two men speaking"
-    finite = as_finite(gerund)
+    finite = in_form(gerund, FINITE)
     assert finite is not None
     assert " ".join(finite.tokens) == "two men speak"
 
 
 def test_nouns_that_are_joined_stay_one_subject() -> None:
-    pieces = pieces_of(("frogs", "and", "insects", "calling", "as", "wind", "blows"))
-    assert [" ".join(piece.clause.tokens) for piece in pieces] == [
+    clauses = clauses_of(("frogs", "and", "insects", "calling", "as", "wind", "blows"))
+    assert [" ".join(clause.tokens) for clause in clauses] == [
         "frogs and insects calling",
         "wind blows",
     ]

@@ -327,13 +327,14 @@ def _print_cheats(trials: "Sequence[CheatTrial]") -> None:
     for trial in trials:
         rows = [
             {
-                "attack": f"{one.attack}{' (cheats)' * one.succeeds}",
-                "mean": one.mean,
-                "gain": ValueWithInterval(one.gain, one.interval),
-                "wins": one.wins,
-                "clips": f"{one.n:,}" + f" of {one.total:,}" * (one.n < one.total),
+                "attack": f"{name}{' (cheats)' * one['succeeds']}",
+                "mean": one["score"],
+                "gain": ValueWithInterval(one["gain"], one["ci"]),
+                "wins": one["wins"],
+                "clips": f"{one['n']:,}"
+                + f" of {one['n'] + one['missing']:,}" * bool(one["missing"]),
             }
-            for one in trial.figures
+            for name, one in trial.attacks.items()
         ]
         title = f"{trial.scorer}: gain over the honest caption, which has {trial.honest:.3f}"
         show(Table(title, rows, columns))

@@ -43,18 +43,12 @@ _CLOSEST = 0.25
 _UNANIMOUS = 3
 
 
-class _Writing(NamedTuple):
-    """A caption and who wrote it."""
-
-    text: str
-    source: str
+_Writing = tuple[str, str]
+"""A caption and who wrote it."""
 
 
 class VotedPairs(NamedTuple):
-    """What people's votes leave of a trial: ``kept`` are those whose votes add up, or were set.
-
-    ``agreement`` is Fleiss' kappa over all votes, and over the pairs kept.
-    """
+    """What people's votes leave of a trial: ``kept`` are those whose votes add up, or were set."""
 
     pairs: tuple[CaptionPair, ...]
     kept: tuple[CaptionPair, ...]
@@ -76,17 +70,17 @@ def build_pairs(
     for clip in captions.clips:
         draw = random.Random(f"{seed} {clip.id}")
         for subtype, left, right in _writings(clip, machines, broken, draw):
-            if words_of(left.text) == words_of(right.text):
+            if words_of(left[0]) == words_of(right[0]):
                 continue
-            first, second = draw.sample((left, right), 2)
+            (first, source), (second, other) = draw.sample((left, right), 2)
             name = f"{clip.id}/{subtype}"
-            sources[name] = (first.source, second.source)
-            bad = [BROKEN in one.source for one in (first, second)]
-            answer: Preference | None = (0 if bad[1] else 1) if any(bad) else None
+            sources[name] = (source, other)
+            was_set = BROKEN in source or BROKEN in other
+            answer: Preference | None = (0 if BROKEN in other else 1) if was_set else None
             said = map(plain_form, clip.references)
-            held = tuple(text for text in said if text not in (first.text, second.text))
-            about = (answer, subtype[:2], subtype, "", held, held, (), clip.audio, any(bad))
-            pairs.append(CaptionPair(name, clip.id, first.text, second.text, *about))
+            held = tuple(text for text in said if text not in (first, second))
+            about = (answer, subtype[:2], subtype, "", held, held, (), clip.audio, was_set)
+            pairs.append(CaptionPair(name, clip.id, first, second, *about))
     return pairs, sources
 
 
@@ -97,13 +91,13 @@ def _writings(
     draw: random.Random,
 ) -> Iterator[tuple[str, _Writing, _Writing]]:
     """The pairs of a clip, as many of BRACE's types as there are captions for."""
-    people = [_Writing(plain_form(text), HUMAN) for text in clip.references]
+    people = [(plain_form(text), HUMAN) for text in clip.references]
     draw.shuffle(people)
     told = ((name, texts[clip.id]) for name, texts in machines.items() if clip.id in texts)
-    own = [_Writing(plain_form(text), name) for name, text in told]
+    own = [(plain_form(text), name) for name, text in told]
     draw.shuffle(own)
-    wrong = ((one, broken.get((clip.id, one.source))) for one in own)
-    bad = [(one, _Writing(text, f"{one.source} {BROKEN}")) for one, text in wrong if text]
+    wrong = ((one, broken.get((clip.id, one[1]))) for one in own)
+    bad = [(one, (text, f"{one[1]} {BROKEN}")) for one, text in wrong if text]
     if len(people) > 1:
         yield "HH", people[0], people[1]
     if own:

@@ -1,15 +1,14 @@
 """Chooses one false caption a caption so that nothing in the texts tells true from false.
 
-What a text-only scorer could see is length, the rarity of nouns, how likely words are alone, after
-one another and together, and the words themselves. As many captions as possible get one of their
-candidates, so that each of these speaks as often for the false caption as for the true one: a
-linear programme. Counts are of the package's captions and of the set's, without one clip's.
+As many captions as possible get one of their candidates, so that all that a text-only scorer could
+see (length, the rarity of nouns, how likely words are alone, after one another and together, and
+the words themselves) speaks as often for the false caption as for the true one: a linear programme.
 """
 
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations, pairwise
+from itertools import combinations, groupby, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,33 +49,27 @@ def choose(
     draw: random.Random,
 ) -> list[CorruptedPair]:
     """At most one candidate of every caption, so many in all, that together are level."""
-    drawn = [
-        candidates[place]
-        for own in _by_caption(candidates).values()
-        for place in (own if len(own) <= _MOST_A_CAPTION else draw.sample(own, _MOST_A_CAPTION))
-    ]
+    by_caption = defaultdict(list)
+    for one in candidates:
+        by_caption[one.caption].append(one)
+    few = (
+        own if len(own) <= _MOST_A_CAPTION else draw.sample(own, _MOST_A_CAPTION)
+        for own in by_caption.values()
+    )
+    drawn = [one for own in few for one in own]
     if not drawn:
         return []
     evidence = differences(drawn, captions)
     sound = np.all(np.minimum(evidence[:, 3:6], evidence[:, 8:]) < _ODD, axis=1)
     kept = [one for one, good in zip(drawn, sound, strict=True) if good]
-    if not kept:
-        return []
-    rules = _rules(kept, evidence[sound], captions.frequencies)
-    return _level(kept, rules, limit, draw)
-
-
-def _by_caption(pairs: Sequence[CorruptedPair]) -> dict[tuple[str, int], list[int]]:
-    groups: dict[tuple[str, int], list[int]] = {}
-    for place, one in enumerate(pairs):
-        groups.setdefault(one.caption, []).append(place)
-    return groups
+    return _level(kept, _rules(kept, evidence[sound], captions), limit, draw) if kept else []
 
 
 def _rules(
-    pairs: Sequence[CorruptedPair], evidence: FloatArray, frequencies: Counter[str]
+    pairs: Sequence[CorruptedPair], evidence: FloatArray, captions: CaptionSet
 ) -> FloatArray:
     """What simple rules say of each pair: 1 for the true caption, -1 for the false, 0 for none."""
+    frequencies = Counter(token for one in captions.captions for token in set(one.tokens))
 
     def rarest(text: str) -> int:
         named = [word for word in words_of(text) if kind_of(word) is ElementKind.SOURCE]
@@ -105,11 +98,10 @@ def _level(
     from scipy.sparse import csr_matrix, vstack
 
     words = differences_of([one.true for one in pairs], [one.false for one in pairs])
-    groups = list(_by_caption(pairs).values())
-    sizes = [len(own) for own in groups]
-    owners = np.repeat(np.arange(len(groups)), sizes)
-    ones, places = np.ones(len(pairs)), np.concatenate(groups)
-    of_caption = csr_matrix((ones, (owners, places)), shape=(len(groups), len(pairs)))
+    groups = [list(own) for _, own in groupby(range(len(pairs)), lambda n: pairs[n].caption)]
+    owners = np.repeat(np.arange(len(groups)), [len(own) for own in groups])
+    ones = np.ones(len(pairs))
+    of_caption = csr_matrix((ones, (owners, np.arange(len(pairs)))))
     said = words[:, np.flatnonzero((words != 0).sum(axis=0) > _FEW)].T
     most = float(len(groups) if limit is None else limit)
     rows, bounds = [of_caption, ones[np.newaxis]], [*[1.0] * len(groups), most]

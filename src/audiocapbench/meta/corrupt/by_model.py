@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import groupby, zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
@@ -26,7 +26,6 @@ from audiocapbench.judges.quoting import as_data, fill
 from audiocapbench.judges.reply_json import Scalar, find_objects
 from audiocapbench.meta.corrupt.captions import (
     EVENTFUL,
-    LESS_COMPLETE,
     CaptionSet,
     CorruptedPair,
     Corruption,
@@ -44,12 +43,8 @@ from audiocapbench.metrics.fluency.likelihood import load_ngrams
 from audiocapbench.models import Model
 from audiocapbench.models.model import without_audio
 
-WANTED = 6
-"""How many false captions the model is asked for of each caption."""
-
-_LOOKED_AT, _A_SIDE = 40, 5
-"""Suggestions of the rules that are weighed, and of those that each side may have."""
-
+WANTED = 6  # false captions that the model is asked for of each caption
+_LOOKED_AT, _A_SIDE = 40, 5  # suggestions of the rules that are weighed, and that a side may have
 _ASKED_FOR_A_PAIR = 1.6
 _LENGTHS = {Corruption.DROPPED: (0.2, 1.1)}
 _USUAL_LENGTHS = (0.7, 1.43)
@@ -62,32 +57,8 @@ class RejectedError(Exception):
     """A reply that is no use; the message is the reason, in few words, to be counted by."""
 
 
-class _CaptionTask(NamedTuple):
-    """A caption that is to be made wrong."""
-
-    kind: Corruption
-    caption: ReferenceCaption
-
-    @property
-    def name(self) -> str:
-        return f"{self.kind}/{self.caption.clip.id}/{self.caption.number}"
-
-    @property
-    def true(self) -> str:
-        return plain_form(self.caption.clip.references[self.caption.number])
-
-    @property
-    def others(self) -> str:
-        """What else people said, quoted, a line each."""
-        others = self.caption.clip.others(self.caption.number)
-        return "\n".join(f"- “{as_data(text)}”" for text in others) or _prompts()["none"]
-
-    def pair(self, false: str) -> CorruptedPair:
-        return CorruptedPair(self.kind, self.caption.clip, (self.caption.number,), self.true, false)
-
-
-_Made = Mapping[_CaptionTask, Sequence[CorruptedPair]]
-_Key = tuple[str, int]
+_Made = Mapping[CorruptedPair, Sequence[CorruptedPair]]
+"""What was made of a task: a pair whose false caption is still empty."""
 
 
 def make_by_model(
@@ -101,7 +72,7 @@ def make_by_model(
     good: dict[Corruption, list[CorruptedPair]] = defaultdict(list)
     for task, pairs in made.items():
         try:
-            objects = _objects(outcomes[task.name])
+            objects = _objects(outcomes[_name(task)])
         except RejectedError:
             objects = []
         said = {key: value for one in objects for key, value in one.items()}
@@ -121,35 +92,65 @@ def preview_by_model(
     """What ``make_by_model`` will ask and likely cost, at most."""
     tasks, silent = _tasks(captions, wanted), without_audio(model)
     first = settings.preview([_questions(tasks)], silent, model.name, "{} captions to make wrong")
-    made: _Made = {task: [task.pair(task.true)] * WANTED for task in tasks}
+    made: _Made = {task: [replace(task, false=task.true)] * WANTED for task in tasks}
     if not first.is_paid:
         made, _ = _first_pass(captions, tasks, model, settings)
     second = settings.preview([_checks(made)], silent, model.name, "{} of them to check")
     return [first, second]
 
 
+def _tasks(captions: CaptionSet, wanted: CorruptionSettings) -> list[CorruptedPair]:
+    """Captions to ask about: all, or somewhat more than pairs are wanted, of as many clips."""
+    most = wanted.per_kind and round(_ASKED_FOR_A_PAIR * wanted.per_kind)
+    tasks: list[CorruptedPair] = []
+    for kind in wanted.kinds:
+        # An omission can be told only by other references.
+        few = 3 if kind is Corruption.DROPPED else 1
+        draw = random.Random(f"{wanted.seed} {kind} model")
+        able = (one for one in captions.captions if len(one.clip.references) >= few)
+        by_clip = [list(own) for _, own in groupby(able, key=lambda one: one.clip.id)]
+        draw.shuffle(by_clip)
+        for own in by_clip:
+            draw.shuffle(own)
+        rounds = zip_longest(*by_clip)
+        turns = [to_change(kind, one) for each in rounds for one in each if one is not None]
+        tasks += turns[:most]
+    return tasks
+
+
+def to_change(kind: Corruption, caption: ReferenceCaption) -> CorruptedPair:
+    true = plain_form(caption.clip.references[caption.number])
+    return CorruptedPair(kind, caption.clip, (caption.number,), true, "")
+
+
+def _name(task: CorruptedPair) -> str:
+    return "/".join(map(str, (task.kind, *task.caption)))
+
+
 def _first_pass(
-    captions: CaptionSet, tasks: Sequence[_CaptionTask], model: Model, settings: TrialSettings
+    captions: CaptionSet, tasks: Sequence[CorruptedPair], model: Model, settings: TrialSettings
 ) -> tuple[_Made, Mapping[Corruption, Counter[str]]]:
     outcomes = settings.ask(_questions(tasks), without_audio(model), model.name) if tasks else {}
-    made: dict[_CaptionTask, Sequence[CorruptedPair]] = {}
+    made: dict[CorruptedPair, Sequence[CorruptedPair]] = {}
     rejected: dict[Corruption, Counter[str]] = defaultdict(Counter)
     suggested = {kind: _suggested(captions, kind) for kind in {task.kind for task in tasks}}
     for task in tasks:
         found: list[CorruptedPair] = []
         try:
-            found = _read(outcomes[task.name], task)
+            found = _read(outcomes[_name(task)], task)
         except RejectedError as error:
             rejected[task.kind][str(error)] += 1
-        found += suggested[task.kind].get((task.caption.clip.id, task.caption.number), [])
+        found += suggested[task.kind].get(task.caption, [])
         if found:
             made[task] = found
     return made, rejected
 
 
-def _suggested(captions: CaptionSet, kind: Corruption) -> Mapping[_Key, list[CorruptedPair]]:
+def _suggested(
+    captions: CaptionSet, kind: Corruption
+) -> Mapping[tuple[str, int], list[CorruptedPair]]:
     """What rules make of each caption: some likelier than it is, and as many that are less so."""
-    found: dict[_Key, list[CorruptedPair]] = defaultdict(list)
+    found: dict[tuple[str, int], list[CorruptedPair]] = defaultdict(list)
     for one in (suggest_nouns if kind is Corruption.NOUN else RULES[kind])(captions):
         found[one.caption].append(one)
     likelihood = load_ngrams().mean_log_probabilities
@@ -161,50 +162,40 @@ def _suggested(captions: CaptionSet, kind: Corruption) -> Mapping[_Key, list[Cor
     return found
 
 
-def _tasks(captions: CaptionSet, wanted: CorruptionSettings) -> list[_CaptionTask]:
-    """Captions to ask about: all, or somewhat more than pairs are wanted, of as many clips."""
-    most = wanted.per_kind and round(_ASKED_FOR_A_PAIR * wanted.per_kind)
-    found: list[_CaptionTask] = []
-    for kind in wanted.kinds:
-        # An omission can be told only by other references.
-        few = 3 if kind is Corruption.DROPPED else 1
-        draw = random.Random(f"{wanted.seed} {kind} model")
-        able = (one for one in captions.captions if len(one.clip.references) >= few)
-        by_clip = [list(own) for _, own in groupby(able, key=lambda one: one.clip.id)]
-        draw.shuffle(by_clip)
-        for own in by_clip:
-            draw.shuffle(own)
-        rounds = zip_longest(*by_clip)
-        turns = [_CaptionTask(kind, one) for each in rounds for one in each if one is not None]
-        found += turns[:most]
-    return found
-
-
-def _questions(tasks: Iterable[_CaptionTask]) -> Benchmark:
+def _questions(tasks: Iterable[CorruptedPair]) -> Benchmark:
     more = {"wanted": str(WANTED)}
-    words = {task: {"caption": as_data(task.true), "others": task.others} | more for task in tasks}
+    words = {
+        task: {"caption": as_data(task.true), "others": _others(task)} | more for task in tasks
+    }
     return _benchmark("corrupt", "make", words)
+
+
+def _others(task: CorruptedPair) -> str:
+    """What else people said, quoted, a line each."""
+    texts = map(plain_form, task.references)
+    return "\n".join(f"- “{as_data(text)}”" for text in texts) or _prompts()["none"]
 
 
 def _checks(made: _Made) -> Benchmark:
     words = {}
     for task, pairs in made.items():
-        wrong = "less complete" if task.kind.other_caption == LESS_COMPLETE else "wrong"
+        wrong = "less complete" if task.kind is Corruption.DROPPED else "wrong"
         texts = dict.fromkeys(pair.false for pair in pairs)
         lines = "\n".join(f"{n}. “{as_data(text)}”" for n, text in enumerate(texts, 1))
-        said = f"- “{as_data(task.true)}”\n{task.others}"
+        said = f"- “{as_data(task.true)}”\n{_others(task)}"
         words[task] = {"others": said, "made": lines, "wrong": wrong}
     return _benchmark("corrupt-check", "check", words)
 
 
-def _benchmark(name: str, prompt: str, words: Mapping[_CaptionTask, dict[str, str]]) -> Benchmark:
+def _benchmark(name: str, prompt: str, words: Mapping[CorruptedPair, dict[str, str]]) -> Benchmark:
     samples, prompts = [], _prompts()
     for position, (task, own) in enumerate(words.items()):
         text = fill("\n".join(prompts[prompt]), task=prompts["tasks"][str(task.kind)], **own)
-        clip, digest = task.caption.clip, hashlib.sha256(task.name.encode()).hexdigest()
+        clip, digest = task.clip, hashlib.sha256(_name(task).encode()).hexdigest()
         silent = Clip(Path(clip.audio), clip.audio, digest, 0.0, 0, 1)
-        samples.append(Sample(task.name, silent, text, clip.references, str(task.kind), position))
-    return Benchmark(f"{TRIAL}{name}/{prompt_hash()}", Path(), tuple(samples), kind="trial")
+        samples.append(Sample(_name(task), silent, text, clip.references, str(task.kind), position))
+    version = hashlib.sha256(json.dumps(prompts).encode()).hexdigest()[:12]
+    return Benchmark(f"{TRIAL}{name}/{version}", Path(), tuple(samples), kind="trial")
 
 
 def _objects(outcome: Outcome) -> list[dict[str, Scalar]]:
@@ -216,7 +207,7 @@ def _objects(outcome: Outcome) -> list[dict[str, Scalar]]:
         raise RejectedError("not JSON") from None
 
 
-def _read(outcome: Outcome, task: _CaptionTask) -> list[CorruptedPair]:
+def _read(outcome: Outcome, task: CorruptedPair) -> list[CorruptedPair]:
     """What a reply holds that may be right; RejectedError, with the first reason, for nothing."""
     objects = _objects(outcome)
     if not objects or any(set(one) != {"caption"} for one in objects):
@@ -224,7 +215,7 @@ def _read(outcome: Outcome, task: _CaptionTask) -> list[CorruptedPair]:
     found, reasons = [], []
     for one in objects[: 2 * WANTED]:
         try:
-            found += read_caption(one["caption"], *task)
+            found += read_caption(one["caption"], task)
         except RejectedError as error:
             reasons.append(error)
     if not found:
@@ -232,21 +223,22 @@ def _read(outcome: Outcome, task: _CaptionTask) -> list[CorruptedPair]:
     return found
 
 
-def read_caption(value: Scalar, kind: Corruption, caption: ReferenceCaption) -> list[CorruptedPair]:
+def read_caption(value: Scalar, task: CorruptedPair) -> list[CorruptedPair]:
     """The pairs that a caption makes; RejectedError where it cannot be what was asked for."""
     if value is None:
         raise RejectedError("the model said that it cannot be done")
     if not isinstance(value, str) or not value.strip():
         raise RejectedError("the caption is blank or not text")
-    pair = _CaptionTask(kind, caption).pair(plain_form(value))
+    pair = replace(task, false=plain_form(value))
     gone = _check_text(pair)
-    if kind is not Corruption.DROPPED:
+    if pair.kind is not Corruption.DROPPED:
         return [pair]
     # A caption that lacks an event is held to every other reference that names it.
+    number = pair.sources[0]
     naming = [
-        replace(pair, sources=(caption.number, place), true=plain_form(text))
-        for place, text in enumerate(caption.clip.references)
-        if place != caption.number and mentions(text, core(gone))
+        replace(pair, sources=(number, place), true=plain_form(text))
+        for place, text in enumerate(pair.clip.references)
+        if place != number and mentions(text, core(gone))
     ]
     if not naming:
         raise RejectedError("no other caption names what was left out")
@@ -281,10 +273,6 @@ def _check_text(pair: CorruptedPair) -> set[str]:
     if kind is Corruption.COUNT and not is_other_number(true, made):
         raise RejectedError("the number may still be right")
     return set(old - new)
-
-
-def prompt_hash() -> str:
-    return hashlib.sha256(json.dumps(_prompts()).encode()).hexdigest()[:12]
 
 
 @cache

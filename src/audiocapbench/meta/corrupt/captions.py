@@ -5,7 +5,6 @@ that the rules know are read from words.toml.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,7 +28,6 @@ EVENTFUL = (ElementKind.SOURCE, ElementKind.EVENT)
 MARKS = frozenset(",.;")
 _LONGEST = 60  # rules for one sentence say little about captions of more words
 _TOKEN = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*|[,.;]")
-_SPACES = re.compile(r"\s+")
 _BEFORE_MARK = re.compile(r"\s+([,.;])")
 _AN_DESPITE_SPELLING = ("hour", "honest", "heir")
 _A_DESPITE_SPELLING = ("uni", "use", "usu", "one", "once", "eu", "ukulele", "user")
@@ -41,7 +39,8 @@ meaning_of = lru_cache(maxsize=100_000)(element_words.meaning_of)
 
 def plain_form(text: str) -> str:
     """The text with single spaces, a capital first letter and one final full stop."""
-    flat = _BEFORE_MARK.sub(r"\1", _SPACES.sub(" ", text.replace("’", "'"))).strip(" .,;")
+    spaced = re.sub(r"\s+", " ", text.replace("’", "'"))
+    flat = _BEFORE_MARK.sub(r"\1", spaced).strip(" .,;")
     return f"{flat[:1].upper()}{flat[1:]}." if flat else ""
 
 
@@ -171,8 +170,7 @@ def nouns() -> dict[str, Noun]:
 @cache
 def _near(family: str) -> frozenset[str]:
     """The family and all that may be mistaken for it."""
-    lines = [families for families, _ in _lines("near") if family in families]
-    return frozenset({family}.union(*lines))
+    return frozenset({family}.union(*(one for one, _ in _lines("near") if family in one)))
 
 
 @cache
@@ -233,10 +231,6 @@ def qualities() -> dict[str, list[Quality]]:
     return found
 
 
-LESS_COMPLETE = "less complete, not false"
-"""A caption that lacks an event says nothing wrong; it says less."""
-
-
 class Corruption(StrEnum):
     """What was made wrong."""
 
@@ -249,8 +243,8 @@ class Corruption(StrEnum):
 
     @property
     def other_caption(self) -> str:
-        """What the caption of a pair is that is not the better one."""
-        return LESS_COMPLETE if self is Corruption.DROPPED else "false"
+        """What the worse caption of a pair is; one that lacks an event says nothing wrong."""
+        return "less complete, not false" if self is Corruption.DROPPED else "false"
 
 
 @dataclass(frozen=True)
@@ -270,10 +264,9 @@ class CaptionedClip:
         """What these words mean, so that "talks" is found where "speaking" is written."""
         return frozenset(meaning_of(word) for word in self.words)
 
-    def others(self, number: int) -> tuple[str, ...]:
-        """All references but this one, in the plain form."""
-        every = enumerate(self.references)
-        return tuple(plain_form(text) for place, text in every if place != number)
+    def others(self, *numbers: int) -> tuple[str, ...]:
+        """All references but these."""
+        return tuple(text for n, text in enumerate(self.references) if n not in numbers)
 
 
 class ReferenceCaption(NamedTuple):
@@ -312,10 +305,6 @@ class CaptionSet:
     def total(self) -> int:
         return sum(len(clip.references) for clip in self.clips)
 
-    @cached_property
-    def frequencies(self) -> Counter[str]:
-        return Counter(token for caption in self.captions for token in set(caption.tokens))
-
 
 @dataclass(frozen=True, slots=True)
 class CorruptedPair:
@@ -335,21 +324,19 @@ class CorruptedPair:
     @property
     def references(self) -> tuple[str, ...]:
         """What people said about the clip beside what the captions were made from."""
-        every = enumerate(self.clip.references)
-        return tuple(text for place, text in every if place not in self.sources)
+        return self.clip.others(*self.sources)
 
 
 def read_captions(path: Path) -> CaptionSet:
     """Read references from a CSV, TSV or JSONL file, or from a dataset folder."""
-    if path.is_dir():
-        from audiocapbench.data.folder import open_folder
-
-        # Where the clips lie does not matter: nothing of them is kept.
-        rows = [entry.row for entry in open_folder(path, follow_links=True).entries]
-        return caption_set([(row.key, row.file_name, row.references) for row in rows])
+    from audiocapbench.data.folder import open_folder
     from audiocapbench.data.row import read_references
 
-    return caption_set([(one.id, one.id, one.references) for one in read_references(path)])
+    if not path.is_dir():
+        return caption_set([(one.id, one.id, one.references) for one in read_references(path)])
+    # Where the clips lie does not matter: nothing of them is kept.
+    rows = [entry.row for entry in open_folder(path, follow_links=True).entries]
+    return caption_set([(row.key, row.file_name, row.references) for row in rows])
 
 
 def caption_set(clips: Sequence[tuple[str, str, Sequence[str]]]) -> CaptionSet:

@@ -1,9 +1,8 @@
 """Captions as events, and captions with an event too many, without the main one, or out of order.
 
-A clause has a subject and a verb of sound; what is not understood is left alone. ``added``: one
-event of a caption gives way to one of another clip, told in the same form. ``dropped``: a caption
-loses the event that most other references name, and is compared with one that names it: it is not
-wrong, it is worse. ``order``: clauses, or the deeds of one subject, change places.
+What is not understood is left alone. ``added``: one event gives way to one of another clip, told in
+the same form. ``dropped``: a caption loses the event that most other references name, and is
+compared with one that names it. ``order``: clauses, or the deeds of one subject, change places.
 """
 
 import random
@@ -24,6 +23,7 @@ from audiocapbench.meta.corrupt.captions import (
     CaptionSet,
     CorruptedPair,
     Corruption,
+    ReferenceCaption,
     Tokens,
     excluding,
     meaning_of,
@@ -45,6 +45,7 @@ _JOINTS = (
 )
 _IRREGULAR_PLURALS, _PLURAL_SOUNDS = words("irregular_plurals"), words("plural_sounds")
 _SINGULAR_IN_S = frozenset("bus glass grass gas brass".split())
+_DESCRIBING = ("sewing", "washing", "running", "racing", "speaking")
 _SOUNDS = frozenset("sound sounds noise noises machine machines of".split())
 _NOT_IN_NAMES = words("not_in_names")
 _NO_SUBJECT = JOINING | PREPOSITIONS | AUXILIARIES | words("no_subject")
@@ -55,13 +56,11 @@ _LOOKED_AT, _LENT = 40, 6
 _FEWEST_OTHERS = 2
 _MAIN, _SIDE = 0.6, 0.5  # shares of the other references that name the main event, and the rest
 _ORDERING = words("ordering")
-_FOLLOWED: Tokens = ("followed", "by")
-_BEFORE: Tokens = ("before",)
-_AFTER: Tokens = ("after",)
+_FOLLOWED, _BEFORE, _AFTER = ("followed", "by"), ("before",), ("after",)
 
 
 class Clause(NamedTuple):
-    """A run of words that tells one event.
+    """A run of words that tells one event, and the words that join it to what stands before.
 
     ``form`` is ``finite`` ("a dog barks"), ``gerund`` ("a dog barking") or ``other``; ``verb`` the
     place of the verb or of the auxiliary, -1 without one; ``many`` whether the subject is a plural.
@@ -71,13 +70,7 @@ class Clause(NamedTuple):
     form: str
     verb: int
     many: bool
-
-
-class Piece(NamedTuple):
-    """A clause and the words that join it to what stands before."""
-
-    joint: Tokens
-    clause: Clause
+    joint: Tokens = ()
 
 
 def is_plural(word: str) -> bool:
@@ -88,11 +81,11 @@ def is_plural(word: str) -> bool:
     return regular or word in _IRREGULAR_PLURALS
 
 
-def read_clause(tokens: Tokens) -> Clause:
+def read_clause(tokens: Tokens, joint: Tokens = ()) -> Clause:
     """Find subject and verb of a clause."""
     first = verb_forms().get(tokens[0]) if tokens else None
     if first is not None and first.form != "base" and tokens[0] not in nouns():
-        return Clause(tokens, OTHER, -1, False)
+        return Clause(tokens, OTHER, -1, False, joint)
     for place in range(1, min(len(tokens), _LONGEST_SUBJECT + 1)):
         before = [word for word in tokens[:place] if not word.endswith("ly")]
         head = before[-1] if before else ""
@@ -102,30 +95,27 @@ def read_clause(tokens: Tokens) -> Clause:
         if verb is None or not head or head in _DETERMINING:
             continue
         many = is_plural(head)
-        if verb.form == "gerund" and not _describes(tokens, place):
-            return Clause(tokens, GERUND, place, many)
+        following = tokens[place + 1] if place + 1 < len(tokens) else ""
+        # A gerund may belong to a noun behind it, as in "a car racing engine".
+        describes = following in _SOUNDS or (
+            kind_of(following) is ElementKind.SOURCE
+            and following not in verb_forms()
+            and tokens[place] in _DESCRIBING
+        )
+        if verb.form == "gerund" and not describes:
+            return Clause(tokens, GERUND, place, many, joint)
         if (verb.form == "third" and not many) or (verb.form == "base" and many):
-            return Clause(tokens, FINITE, place, many)
-    return Clause(tokens, OTHER, -1, is_plural(tokens[-1]) if tokens else False)
-
-
-def _describes(tokens: Tokens, place: int) -> bool:
-    """Whether a gerund belongs to a noun behind it, as in "a car racing engine"."""
-    following = tokens[place + 1] if place + 1 < len(tokens) else ""
-    return following in _SOUNDS or (
-        kind_of(following) is ElementKind.SOURCE
-        and following not in verb_forms()
-        and tokens[place] in ("sewing", "washing", "running", "racing", "speaking")
-    )
+            return Clause(tokens, FINITE, place, many, joint)
+    return Clause(tokens, OTHER, -1, is_plural(tokens[-1]) if tokens else False, joint)
 
 
 def first_clause(tokens: Tokens) -> Clause:
     return read_clause(tuple(takewhile(lambda token: token not in JOINING, tokens)))
 
 
-def pieces_of(tokens: Tokens) -> list[Piece]:
+def clauses_of(tokens: Tokens) -> list[Clause]:
     """Split a caption at its joints; what has no subject of its own stays with what is before."""
-    pieces: list[Piece] = []
+    clauses: list[Clause] = []
     joint: Tokens = ()
     start = place = 0
     while place < len(tokens):
@@ -133,10 +123,10 @@ def pieces_of(tokens: Tokens) -> list[Piece]:
         ends = (word + len(one) for one in _JOINTS if tokens[word : word + len(one)] == one)
         end = next(ends, word)
         if place < end and place > start and _parts(tokens, start, place, end):
-            pieces.append(Piece(joint, read_clause(tokens[start:place])))
+            clauses.append(read_clause(tokens[start:place], joint))
             joint, start = tokens[place:end], end
         place = max(place + 1, end)
-    return [*pieces, Piece(joint, read_clause(tokens[start:]))]
+    return [*clauses, read_clause(tokens[start:], joint)]
 
 
 def _parts(tokens: Tokens, start: int, place: int, end: int) -> bool:
@@ -154,32 +144,25 @@ def _without_marks(tokens: Tokens) -> Tokens:
     return tuple(token for token in tokens if token not in MARKS)
 
 
-def _joined(pieces: list[Piece]) -> Tokens:
-    first, *rest = pieces
-    return sum((one.joint + one.clause.tokens for one in rest), first.clause.tokens)
+def _joined(clauses: list[Clause]) -> Tokens:
+    first, *rest = clauses
+    return sum((one.joint + one.tokens for one in rest), first.tokens)
 
 
-def as_gerund(clause: Clause) -> Clause | None:
-    """ "a dog barking" of "a dog barks" or "a dog is barking"; None where it cannot be said."""
-    tokens, form, place, _ = clause
-    if form != FINITE:
-        return clause if form == GERUND else None
+def in_form(clause: Clause, form: str) -> Clause | None:
+    """The clause as "a dog barks" or as "a dog barking"; None where it cannot be said."""
+    tokens, place = clause.tokens, clause.verb
+    if clause.form in (form, OTHER):
+        return clause if clause.form == form else None
     verb = verb_forms()[tokens[place]]
-    following = verb_forms().get(tokens[place + 1]) if place + 1 < len(tokens) else None
-    if not verb.gerund and (following is None or following.form != "gerund"):
-        return None
-    gerund = (verb.gerund,) if verb.gerund else ()
-    return clause._replace(tokens=tokens[:place] + gerund + tokens[place + 1 :], form=GERUND)
-
-
-def as_finite(clause: Clause) -> Clause | None:
-    """ "a dog barks" of "a dog barking"; None where it cannot be said."""
-    tokens, form, place, many = clause
-    if form != GERUND:
-        return clause if form == FINITE else None
-    verb = verb_forms()[tokens[place]]
-    finite = (verb.base if many else verb.third,)
-    return clause._replace(tokens=tokens[:place] + finite + tokens[place + 1 :], form=FINITE)
+    changed = verb.base if clause.many else verb.third
+    if form == GERUND:
+        following = verb_forms().get(tokens[place + 1]) if place + 1 < len(tokens) else None
+        if not verb.gerund and (following is None or following.form != "gerund"):
+            return None
+        changed = verb.gerund  # none of an auxiliary: "a dog is barking" loses it
+    words = (changed,) if changed else ()
+    return clause._replace(tokens=tokens[:place] + words + tokens[place + 1 :], form=form)
 
 
 def core(tokens: Iterable[str]) -> frozenset[str]:
@@ -221,43 +204,44 @@ def _is_clean(clause: Clause) -> bool:
     )
 
 
-def _shares_subject(pieces: list[Piece]) -> bool:
-    """Whether a piece has its subject in the one before, as in "a car starts, then drives off"."""
-    firsts = [piece.clause.tokens[0] for piece in pieces[1:] if piece.clause.tokens]
+def _shares_subject(clauses: list[Clause]) -> bool:
+    """Whether one has its subject in the one before, as in "a car starts, then drives off"."""
+    firsts = [clause.tokens[0] for clause in clauses[1:] if clause.tokens]
     return any(word in verb_forms() and word not in nouns() for word in firsts)
 
 
 def add_events(captions: CaptionSet) -> Iterator[CorruptedPair]:
     """Every caption with one event exchanged for one that is surely not in its clip."""
-    split_captions = [(caption, pieces_of(caption.tokens)) for caption in captions.captions]
+    split_captions = [(caption, clauses_of(caption.tokens)) for caption in captions.captions]
     pools: dict[tuple[str, bool], list[Clause]] = defaultdict(list)
-    for clause in dict.fromkeys(one.clause for _, pieces in split_captions for one in pieces):
+    told = (one._replace(joint=()) for _, clauses in split_captions for one in clauses)
+    for clause in dict.fromkeys(told):
         if _is_clean(clause) and len(core(clause.tokens)) > 1:
             pools[clause.form, clause.many].append(clause)
-    for caption, pieces in split_captions:
+    for caption, clauses in split_captions:
         draw = random.Random(f"{caption.clip.id} {caption.number}")
-        if len(pieces) < 2 or _shares_subject(pieces):
+        if len(clauses) < 2 or _shares_subject(clauses):
             continue
-        for place, piece in enumerate(pieces):
-            clause = piece.clause
+        for place, clause in enumerate(clauses):
             pool = pools.get((clause.form, clause.many), [])
             if not _is_clean(clause) or not core(clause.tokens) or not pool:
                 continue
             drawn = draw.sample(pool, min(_LOOKED_AT, len(pool)))
             wrong = (one for one in drawn if not _may_be_heard(one.tokens, caption.clip))
             for event in islice(wrong, _LENT):
-                false = [*pieces[:place], piece._replace(clause=event), *pieces[place + 1 :]]
-                yield caption.corrupted(Corruption.ADDED, _joined(false))
+                put_in = event._replace(joint=clause.joint)
+                false = _joined([*clauses[:place], put_in, *clauses[place + 1 :]])
+                yield caption.corrupted(Corruption.ADDED, false)
 
 
 def drop_events(captions: CaptionSet) -> Iterator[CorruptedPair]:
     """Every caption without its main event, beside every other reference that names it."""
     for clip, number, tokens in captions.captions:
         others = [place for place in range(len(clip.references)) if place != number]
-        pieces = pieces_of(tokens)
-        if len(others) < _FEWEST_OTHERS or len(pieces) < 2 or _shares_subject(pieces):
+        clauses = clauses_of(tokens)
+        if len(others) < _FEWEST_OTHERS or len(clauses) < 2 or _shares_subject(clauses):
             continue
-        events = [core(piece.clause.tokens) for piece in pieces]
+        events = [core(clause.tokens) for clause in clauses]
         if not all(events) or any(one & other for one, other in combinations(events, 2)):
             continue
         naming = [
@@ -265,15 +249,15 @@ def drop_events(captions: CaptionSet) -> Iterator[CorruptedPair]:
             for event in events
         ]
         for main, naming_main in enumerate(naming):
-            rest = [place for place in range(len(pieces)) if place != main]
-            if len(naming_main) < _MAIN * len(others) or not _is_clean(pieces[main].clause):
+            rest = [place for place in range(len(clauses)) if place != main]
+            if len(naming_main) < _MAIN * len(others) or not _is_clean(clauses[main]):
                 continue
             if any(_kin(events[main]) & _kin(events[place]) for place in rest):
                 continue
-            left = [pieces[place] for place in rest]
-            if main == len(pieces) - 1 and len(left) > 1 and left[-1].joint == (",",):
+            left = [clauses[place] for place in rest]
+            if main == len(clauses) - 1 and len(left) > 1 and left[-1].joint == (",",):
                 # A list keeps its last joint: "a dog barks, and a man speaks".
-                left[-1] = left[-1]._replace(joint=pieces[main].joint)
+                left[-1] = left[-1]._replace(joint=clauses[main].joint)
             # Where the rest is as well known, only a reference that has it all is more complete.
             by_few = all(len(naming[place]) <= _SIDE * len(others) for place in rest)
             better = naming_main if by_few else set.intersection(*naming)
@@ -292,19 +276,20 @@ def swap_orders(captions: CaptionSet) -> Iterator[CorruptedPair]:
         tokens = caption.tokens
         if not PRONOUNS.isdisjoint(tokens) or sum(token in _ORDERING for token in tokens) != 1:
             continue
-        joints = (piece.joint for piece in pieces_of(tokens))
-        joint = next((one for one in joints if _without_marks(one) in _ORDERED | {_AFTER}), ())
-        if not joint:
+        clauses, timely = clauses_of(tokens), _ORDERED | {_AFTER}
+        places = (n for n, one in enumerate(clauses) if _without_marks(one.joint) in timely)
+        place = next(places, 0)
+        if not place:
             continue
-        ends = range(len(joint), len(tokens) + 1)
-        end = next(end for end in ends if tokens[end - len(joint) : end] == joint)
-        first, second = tokens[: end - len(joint)], tokens[end:]
+        first, joint = _joined(clauses[:place]), clauses[place].joint
+        end = len(first) + len(joint)
+        second = tokens[end:]
         parts = _one_subject(first, second, joint) or _two_subjects(first, second, joint)
         if parts is None:
             continue
         false, earlier, later = parts
         unclear = not earlier or not later or earlier & later
-        if unclear or not _order_is_certain(caption.clip, caption.number, earlier, later):
+        if unclear or not _order_is_certain(caption, earlier, later):
             continue
         yield caption.corrupted(Corruption.ORDER, false)
         if joint in (_BEFORE, _AFTER):
@@ -313,12 +298,12 @@ def swap_orders(captions: CaptionSet) -> Iterator[CorruptedPair]:
 
 
 def _order_is_certain(
-    clip: CaptionedClip, number: int, earlier: frozenset[str], later: frozenset[str]
+    caption: ReferenceCaption, earlier: frozenset[str], later: frozenset[str]
 ) -> bool:
     """Whether no reference lets the later event come before the earlier one, or again."""
-    if clip.words & _TAKING_TURNS:
+    if caption.clip.words & _TAKING_TURNS:
         return False
-    for text in clip.others(number):
+    for text in map(plain_form, caption.clip.others(caption.number)):
         if "before and after" in text:
             return False
         stages = [(meaning_of(one.word), one.stage) for one in split(text).elements]
@@ -333,9 +318,9 @@ def _order_is_certain(
 
 def _one_subject(first: Tokens, second: Tokens, joint: Tokens) -> _Parts | None:
     """What one subject does, in the other order."""
-    pieces = pieces_of(first)
-    place = pieces[0].clause.verb
-    if place < 0 or not second or len(pieces) > 1 or len(pieces_of(second)) > 1:
+    clauses = clauses_of(first)
+    place = clauses[0].verb
+    if place < 0 or not second or len(clauses) > 1 or len(clauses_of(second)) > 1:
         return None
     if _without_marks(joint) in (_FOLLOWED, _BEFORE, _AFTER):
         return None
@@ -363,28 +348,30 @@ def _adds_verbs_only(deed: Tokens) -> bool:
     )
 
 
-def _is_plain_name(tokens: Tokens) -> bool:
-    """Whether words surely name a sound, as "a loud bang" does, and hold no verb unknown here."""
-    return len(tokens) > 0 and not any(
-        token in _NOT_IN_NAMES or (token.endswith(("ed", "s")) and token not in _PLURAL_SOUNDS)
-        for token in tokens
-    )
-
-
 def _two_subjects(first: Tokens, second: Tokens, joint: Tokens) -> _Parts | None:
     """Two clauses in the other order, each in the form that its new place asks for."""
-    one, other = pieces_of(first)[0].clause, pieces_of(second)[0].clause
+    one, other = clauses_of(first)[0], clauses_of(second)[0]
     followed = _without_marks(joint) == _FOLLOWED
     for clause in (one, other):
-        if clause.form == OTHER and not (followed and _is_plain_name(clause.tokens)):
+        # Words that surely name a sound, as "a loud bang" does, hold no verb unknown here.
+        named = (
+            followed
+            and clause.tokens
+            and not any(
+                token in _NOT_IN_NAMES
+                or (token.endswith(("ed", "s")) and token not in _PLURAL_SOUNDS)
+                for token in clause.tokens
+            )
+        )
+        if clause.form == OTHER and not named:
             return None
     if one.form == other.form or (followed and FINITE not in (one.form, other.form)):
         if followed and one.form == FINITE:
             return None
         return second + joint + first, core(first), core(second)
-    if not followed or one.form != FINITE or len(pieces_of(first)) > 1:
+    if not followed or one.form != FINITE or len(clauses_of(first)) > 1:
         return None
-    front, back = as_finite(other), as_gerund(one)
+    front, back = in_form(other, FINITE), in_form(one, GERUND)
     if front is None or back is None:
         return None
     false = front.tokens + second[len(other.tokens) :] + joint + back.tokens

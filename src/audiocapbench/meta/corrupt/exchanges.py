@@ -42,7 +42,7 @@ from audiocapbench.meta.corrupt.captions import (
     words,
     words_of,
 )
-from audiocapbench.meta.corrupt.events import FINITE, first_clause, is_plural, pieces_of
+from audiocapbench.meta.corrupt.events import FINITE, clauses_of, first_clause, is_plural
 from audiocapbench.metrics.elements.words import ATTRIBUTES, COUNTS, ElementKind, kind_of
 
 _AGES, _COMPARING, _GENDERED = map(words, ("ages", "comparing", "gendered"))
@@ -287,7 +287,7 @@ def _other_relations(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
     if found is None:
         return
     start, end = found
-    before, after = pieces_of(tokens[:start])[-1].clause, first_clause(tokens[end:])
+    before, after = clauses_of(tokens[:start])[-1], first_clause(tokens[end:])
     if not before.form == after.form == FINITE:
         return
     in_turn, together = (_IN_TURN, _SAID_IN_TURN), (_TOGETHER, _SAID_TOGETHER)
