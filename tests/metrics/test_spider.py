@@ -23,15 +23,6 @@ def test_spider_is_the_mean_of_both() -> None:
     assert result.score == pytest.approx(0.525)
 
 
-def test_spider_of_other_metrics_or_other_corpora_is_refused() -> None:
-    with pytest.raises(MetricError, match="not bleu_4 and spice"):
-        combine_spider(_result("bleu_4", 1.0), _result("spice", 1.0))
-    with pytest.raises(MetricError, match="cider_d has 1 samples but spice 2"):
-        combine_spider(_result("cider_d", 1.0), _result("spice", 1.0, 1.0))
-    with pytest.raises(MetricError, match="spider_fl needs the result of spider"):
-        spider_fl(_result("cider_d", 1.0), [0.1], detector="test")
-
-
 def test_only_probabilities_above_the_threshold_are_punished() -> None:
     assert penalise([1.0, 1.0, 1.0], [0.0, 0.9, 0.91]) == pytest.approx([1.0, 1.0, 0.1])
     assert penalise([1.0], [0.6], threshold=0.5, penalty=0.25) == pytest.approx([0.75])

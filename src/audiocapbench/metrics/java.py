@@ -15,13 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.fluency.fense import (
-    PENALTY,
-    THRESHOLD,
-    detect,
-    open_detector,
-    penalise,
-)
+from audiocapbench.metrics.fluency.fense import PENALTY, THRESHOLD, detect, open_detector, penalise
 from audiocapbench.metrics.ngrams import cider_d
 from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
@@ -109,10 +103,7 @@ def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
 def spice(
     predictions: Sequence[str], references: Sequence[Sequence[str]], timeout: float = 3600.0
 ) -> MetricResult:
-    """Score with SPICE: F-measure of the propositions in the scene graphs of the captions.
-
-    The program may take ``timeout`` seconds for the whole corpus.
-    """
+    """Score with SPICE: F-measure of the propositions in the scene graphs of the captions."""
     check_captions(predictions, references)
     signature = sign(_SPICE, tok=TOKENIZER, jar="spice-1.0", models="corenlp-3.6.0")
     samples = np.zeros(len(predictions))
@@ -165,28 +156,14 @@ def spider(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> M
 
 def combine_spider(cider: MetricResult, spiced: MetricResult) -> MetricResult:
     """Compute SPIDEr from the results of CIDEr-D and SPICE on the same corpus."""
-    if (cider.name, spiced.name) != ("cider_d", "spice"):
-        raise MetricError(f"spider needs cider_d and spice, not {cider.name} and {spiced.name}.")
-    if len(cider.samples) != len(spiced.samples):
-        raise MetricError(
-            f"cider_d has {len(cider.samples)} samples but spice {len(spiced.samples)}; "
-            "score both on the same corpus."
-        )
     signature = sign("spider", protocol=2, tok=TOKENIZER, of="cider_d+spice", idf="corpus-refs")
     return MetricResult.of_means("spider", signature, (cider.samples + spiced.samples) / 2)
 
 
 def spider_fl(
-    spidered: MetricResult,
-    error_probabilities: FloatArray | Sequence[float],
-    detector: str,
+    spidered: MetricResult, error_probabilities: FloatArray | Sequence[float], detector: str
 ) -> MetricResult:
-    """Punish the captions of a SPIDEr result that probably have a fluency error, as ``fense`` does.
-
-    ``detector`` says who gave the probabilities.
-    """
-    if spidered.name != "spider":
-        raise MetricError(f"spider_fl needs the result of spider, not of {spidered.name}.")
+    """Punish the captions of a SPIDEr result that the detector finds broken, as ``fense`` does."""
     samples = penalise(spidered.samples, error_probabilities, THRESHOLD, PENALTY)
     how = {"tok": TOKENIZER, "of": "cider_d+spice", "idf": "corpus-refs", "detector": detector}
     signature = sign("spider_fl", protocol=2, **how, threshold=THRESHOLD, penalty=PENALTY)

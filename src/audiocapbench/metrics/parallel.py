@@ -32,12 +32,9 @@ def spread(work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator
 
 
 class NamedWeights:
-    """An encoder that travels by name: other machines read the weights from their own disk.
+    """An encoder that travels by name: other machines read the weights from their own disk."""
 
-    Attributes:
-        loaded_by: The function that loads it, and what that is given; nothing where it is unknown.
-    """
-
+    # The function that loads it, and what that is given.
     loaded_by: tuple[Callable[..., Any], tuple[Any, ...]] | None = None
     name: str
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from audiocapbench.errors import MetricError, did_you_mean
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
-from audiocapbench.plugins import plugins
+from audiocapbench.plugins import plugin_failures, plugins
 from audiocapbench.signature import Signature
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ class Metric(NamedTuple):
     """A line of ``audiocapbench metrics``.
 
     Attributes:
-        name: What it is asked for by.
-        description: What it measures, in a few words.
         compute: The function that computes it, perhaps with others of its kind.
         options: Names of the options that its brackets may hold.
         needs: What must be installed or given beyond the core.
@@ -243,10 +241,8 @@ def _from_plugin(name: str) -> Metric:
     if point is None:
         known = [*METRICS, *plugins("metrics")]
         raise MetricError(f"there is no metric {name!r}{did_you_mean(name, known, 'there are')}")
-    try:
+    with plugin_failures(point, f"metric {name!r}", MetricError):
         metric = point.load()
-    except (Exception, SystemExit) as error:  # a plug-in may raise anything
-        raise MetricError(f"metric {name!r}: its plug-in {point.value} fails ({error})") from error
     if not isinstance(metric, Metric) or metric.name != name:
         raise MetricError(f"metric {name!r}: {point.value} is not a Metric of that name")
     return metric
@@ -271,16 +267,9 @@ def compute(
 ) -> list[MetricResult]:
     """Compute metrics by name on one corpus; metrics of one family share the work.
 
-    Args:
-        names: Of the metrics.
-        predictions: The captions. None has no answer and no place in the results, but is part of
-            the corpus where a metric compares its samples.
-        references: Of each caption.
-        clips: The clip of each caption, for metrics that hear.
-        store: Where metrics that hear may keep embeddings.
-
-    Raises:
-        MetricError: A name is unknown, or a metric cannot be computed on this corpus.
+    A prediction of None has no answer and no place in the results, but is part of the corpus where
+    a metric compares its samples. Those that hear read ``clips`` and keep embeddings in ``store``.
+    MetricError where a name is unknown, or a metric cannot be computed on this corpus.
     """
     asked = [find_metric(name) for name in names]
     for _, name in asked:
@@ -307,11 +296,12 @@ def compute(
             if len(answered) < len(rows):
                 family = [result.of_rows(answered) for result in family]
             done[key] = {result.name: result for result in family}
-        if metric.name not in done[key]:
+        found = done[key].get(metric.name)
+        if found is None:
             raise MetricError(f"the plug-in of {metric.name} returned no result of that name")
-        if not isinstance(done[key][metric.name].signature, Signature):
+        if not isinstance(found.signature, Signature):
             raise MetricError(
                 f"the plug-in of {metric.name} signs with text; make it with audiocapbench.sign"
             )
-        results.append(replace(done[key][metric.name], name=str(name)))
+        results.append(replace(found, name=str(name)))
     return results

@@ -100,13 +100,10 @@ def identity(encoder: AudioTextEncoder) -> str:
 def load_encoder(
     name: str, options: Mapping[str, str] | None = None, device: str = "auto"
 ) -> AudioTextEncoder:
-    """Load one of ``LAION``'s models, of ``PACKAGES`` or a plug-in's.
+    """Load one of ``LAION``'s models, of ``PACKAGES`` or a plug-in's; MetricError says why not.
 
     Options are ``path`` (a folder on disk), ``model`` (a name on the Hugging Face hub) and
     ``download`` (yes or no), or a plug-in's own; devices are ``cpu``, ``cuda`` and ``auto``.
-
-    Raises:
-        MetricError: There is no such model, it is not on this disk, or it cannot be loaded.
     """
     if device not in DEVICES:
         raise MetricError(f"there is no device {device!r}; choose {', '.join(DEVICES)}")

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from functools import cached_property
 from itertools import accumulate, groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -35,23 +35,6 @@ _DEFINING = (
 _TRIED, _LARGEST = 64, 512
 _FRAMES = 1 << 15
 _FLOOR = 1e-10
-_YES_NO = {"yes": True, "no": False}
-
-
-class Computing(NamedTuple):
-    """How exactly the audio tower computes, and whether it is compiled for the device first."""
-
-    precision: str = "exact"
-    compile: bool = False
-
-    @property
-    def suffix(self) -> str:
-        """What it adds to the fingerprint: other numbers, another model."""
-        rounded = "" if self.precision == "exact" else f"-{self.precision}"
-        return f"{rounded}-compiled" if self.compile else rounded
-
-
-EXACT = Computing()
 
 Frames = tuple[Any, Any]
 """The row of each frame of each cut, of those that cuts share and then the others; and of each of
@@ -140,20 +123,29 @@ class LaionEncoder:
     """
 
     def __init__(
-        self, name: str, weights: str, folder: Path, device: str = "cpu", how: Computing = EXACT
+        self,
+        name: str,
+        weights: str,
+        folder: Path,
+        device: str = "cpu",
+        precision: str = "exact",
+        *,
+        compiled: bool = False,
     ) -> None:
         import torch
         from transformers import AutoTokenizer, ClapFeatureExtractor
 
-        self.name, self.fingerprint = name, f"{weights}{how.suffix}"
-        self._device, self._how = device, how
+        # Other numbers, another model.
+        rounded = "" if precision == "exact" else f"-{precision}"
+        self.name, self.fingerprint = name, weights + rounded + ("-compiled" if compiled else "")
+        self._device, self._precision, self._compiled = device, precision, compiled
         extractor = ClapFeatureExtractor.from_pretrained(folder, local_files_only=True)
         self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         self._model = _load_model(folder).float().eval().to(device)
-        if how.precision == "bf16":
+        if precision == "bf16":
             _round_tower(self._model)
-        self._log_mel = LogMel(extractor, device, double=how.precision != "bf16")
-        self._embed = torch.compile(self._pooled, dynamic=False) if how.compile else self._pooled
+        self._log_mel = LogMel(extractor, device, double=precision != "bf16")
+        self._embed = torch.compile(self._pooled, dynamic=False) if compiled else self._pooled
         self._compiled_for = 0
         self._copies = torch.cuda.Stream() if device == "cuda" else None
         self.in_flight = 2 if device == "cuda" else 0
@@ -189,7 +181,7 @@ class LaionEncoder:
         import torch
 
         count = len(cuts)
-        if self._how.compile:
+        if self._compiled:
             # Each size is compiled by itself, for a minute: a smaller batch is filled up.
             self._compiled_for = max(count, self._compiled_for)
             cuts = [*cuts, *[cuts[-1]] * (self._compiled_for - count)]
@@ -203,7 +195,7 @@ class LaionEncoder:
     def _begin(self, cuts: Sequence[Cut], embed: Callable[[Any], Any]) -> Callable[[], Vectors]:
         import torch
 
-        with computing(self._how.precision):
+        with computing(self._precision):
             found = embed(self._log_mel(*self._sent(cuts))).to("cpu", non_blocking=True)
             event = torch.cuda.Event() if self._copies else None
             if event:
@@ -284,7 +276,7 @@ def load_laion(
     name: str, repository: str, options: dict[str, str], device: str = "auto"
 ) -> LaionEncoder:
     """Load a model that ClapModel reads; the options that it knows are taken out of them."""
-    how = Computing(options.pop("precision", "exact"), _yes_no(name, "compile", options))
+    precision, compiled = options.pop("precision", "exact"), _yes_no(name, "compile", options)
     path, hub = options.pop("path", ""), options.pop("model", "")
     download = _yes_no(name, "download", options)
     if path and hub:
@@ -309,20 +301,21 @@ def load_laion(
             "another kind. Save one with ClapModel.save_pretrained and ClapProcessor's, or give "
             "the folder of a snapshot."
         )
-    # The files that decide what numbers come out: weights, features, vocabulary.
-    weights = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("pytorch_model*.bin"))
-    files = filter(Path.is_file, [*weights, *(folder / file for file in _DEFINING)])
+    # What decides which numbers come out: weights, features, vocabulary.
+    files = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("pytorch_model*.bin"))
+    files += [folder / file for file in _DEFINING if (folder / file).is_file()]
     chosen = choose_device(device)
-    check_precision(name, how.precision, chosen)
+    check_precision(name, precision, chosen)
     with loading("CLAP model", folder):
-        return LaionEncoder(label, fingerprint(files), folder, chosen, how)
+        weights = fingerprint(files)
+        return LaionEncoder(label, weights, folder, chosen, precision, compiled=compiled)
 
 
 def _yes_no(name: str, key: str, options: dict[str, str]) -> bool:
-    found = _YES_NO.get(options.pop(key, "no"))
-    if found is None:
+    found = options.pop(key, "no")
+    if found not in ("yes", "no"):
         raise MetricError(f"{name}: {key} is yes or no")
-    return found
+    return found == "yes"
 
 
 def _load_model(folder: Path) -> Any:
@@ -348,10 +341,8 @@ def _round_tower(model: Any) -> None:
     encoder = model.audio_model.audio_encoder
     for part in (encoder.patch_embed, encoder.layers, encoder.norm):
         part.bfloat16()
-    for part, kind in (
-        (encoder.patch_embed, torch.bfloat16),
-        (model.audio_projection, torch.float),
-    ):
+    kinds = {encoder.patch_embed: torch.bfloat16, model.audio_projection: torch.float}
+    for part, kind in kinds.items():
         part.register_forward_pre_hook(lambda _, given, kind=kind: (given[0].to(kind), *given[1:]))
 
 

@@ -1,6 +1,6 @@
 """DATE, MECAT's metric: how like its references a caption is, and how unlike those of others."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, TypedDict, Unpack
 
@@ -23,28 +23,16 @@ TOLERANCES |= {"sound": 0.1988, "environment": 0.2150, "qa": 0.1703}
 ROUNDING = 1e-9
 
 BLOCK = 1024
+"""Sentences held at a time; memory depends on it, numbers do not."""
 # The tile is not an option: with it fixed, no number depends on how much is held at a time.
 _TILE = 256
 
 
-class Variant(NamedTuple):
-    """One way to compute DATE.
-
-    Where ``tolerant``, weighted pieces go through the encoder and a candidate is ranked by its
-    score with all references, those within the tolerance as equals; otherwise a sentence is the sum
-    of equation 5, and its reference ranks it among all candidates. Where ``of_means``, the corpus
-    score is the harmonic mean of the two corpus means.
-    """
-
-    tolerant: bool
-    of_means: bool
-
-
-VARIANTS = {
-    "paper": Variant(tolerant=False, of_means=False),
-    "code": Variant(tolerant=True, of_means=False),
-    "published": Variant(tolerant=True, of_means=True),
-}
+VARIANTS = ("paper", "code", "published")
+"""In the paper a sentence is the sum of equation 5, and its reference ranks it among all answers.
+The others are tolerant: weighted pieces go through the encoder, and a candidate is ranked by its
+score with all references, those within the tolerance as equals. The corpus score of ``published``
+is the harmonic mean of the two corpus means."""
 
 
 class DateOptions(TypedDict, total=False):
@@ -61,7 +49,6 @@ class DateOptions(TypedDict, total=False):
         error_probabilities: Each prediction's probability of a fluency error, if it is to count:
             above .9, a prediction keeps a tenth of its similarity.
         detector: Who says it, where they are not given: the path of FENSE's published checkpoint.
-        block: Sentences held at a time; memory depends on it, numbers do not.
     """
 
     variant: str
@@ -69,7 +56,6 @@ class DateOptions(TypedDict, total=False):
     encoder: str | Encoder | PieceEncoder
     error_probabilities: Sequence[float] | FloatArray | None
     detector: Detector | None
-    block: int
 
 
 class DateParts(NamedTuple):
@@ -83,7 +69,7 @@ class DateParts(NamedTuple):
 class EncodedCorpus(NamedTuple):
     """A corpus as vectors: sample i is reached by every j with queries[i] · keys[j] ≥ floors[i].
 
-    ``similarity`` is the first side of DATE; ``of_means`` is as in ``Variant``.
+    ``similarity`` is the first side of DATE; ``of_means`` holds for the variant ``published``.
     """
 
     queries: FloatArray
@@ -92,10 +78,10 @@ class EncodedCorpus(NamedTuple):
     similarity: FloatArray
     of_means: bool
 
-    def reached(self, block: int = BLOCK) -> Iterator[tuple[slice, NDArray[np.bool_]]]:
+    def reached(self) -> Iterator[tuple[slice, NDArray[np.bool_]]]:
         """Who reaches each sample, some samples at a time; all pairs are never held."""
-        for first in range(0, len(self.queries), block):
-            rows = slice(first, first + block)
+        for first in range(0, len(self.queries), BLOCK):
+            rows = slice(first, first + BLOCK)
             yield rows, self.queries[rows] @ self.keys.T >= self.floors[rows, np.newaxis]
 
 
@@ -113,25 +99,25 @@ def date(
 def date_and_parts(
     predictions: Sequence[str], references: Sequence[Sequence[str]], **options: Unpack[DateOptions]
 ) -> list[MetricResult]:
-    """DATE and the two it is made of, as metrics of their own; arguments as for ``date``."""
+    """DATE and the two it is made of, as metrics of their own."""
     model = options["encoder"] = piece_encoder(options.get("encoder", "wordllama"))
     fluency: str | bool = options.get("error_probabilities") is not None
     if detector := options.pop("detector", None):
         fluency, options["error_probabilities"] = detect(predictions, detector)
     parts = date_parts(predictions, references, **options)
     variant, subtask = options.get("variant", "code"), options.get("subtask", "long")
-    way = VARIANTS[variant]
+    tolerant = variant != "paper"
     fields = {
         "variant": variant,
-        "subtask": subtask if way.tolerant else "any",
-        "d": TOLERANCES[subtask] if way.tolerant else 0,
+        "subtask": subtask if tolerant else "any",
+        "d": TOLERANCES[subtask] if tolerant else 0,
         "encoder": model.name,
         "refs": "mean",
         "fluency": fluency,
     }
     # As in DATE of a sample, to be unlike the references is worth no less than to say nothing.
     sides = [np.maximum(side, 0) for side in parts[:2]]
-    columns = np.stack(sides if way.of_means else [parts.date], axis=1)
+    columns = np.stack(sides if variant == "published" else [parts.date], axis=1)
     signature = sign("date", protocol=2, **fields)
     results = [MetricResult("date", signature, parts.date, columns, aggregate_date)]
     halves = {"date_similarity": parts.similarity, "date_discriminability": parts.discriminability}
@@ -143,14 +129,13 @@ def date_and_parts(
 def date_parts(
     predictions: Sequence[str], references: Sequence[Sequence[str]], **options: Unpack[DateOptions]
 ) -> DateParts:
-    """Similarity, discriminability and DATE of each sample; arguments as for ``date``.
+    """The parts of each sample; arguments as for ``date``.
 
     Discriminability is one less the share of samples that score as well as the right one; ties
     count against it.
     """
     corpus = encode_corpus(predictions, references, **options)
-    blocks = corpus.reached(options.get("block", BLOCK))
-    counts = np.concatenate([np.count_nonzero(reached, axis=1) for _, reached in blocks])
+    counts = np.concatenate([np.count_nonzero(reached, axis=1) for _, reached in corpus.reached()])
     distinct = 1 - counts / len(counts)
     return DateParts(corpus.similarity, distinct, harmonic_mean(corpus.similarity, distinct))
 
@@ -189,11 +174,9 @@ def encode_corpus(
     """Make vectors of a corpus, once for all that is computed of it."""
     from scipy.sparse import csr_array
 
-    way = VARIANTS[_known("variant", options.get("variant", "code"), VARIANTS)]
+    variant = _known("variant", options.get("variant", "code"), VARIANTS)
     tolerance = TOLERANCES[_known("sub-task", options.get("subtask", "long"), TOLERANCES)]
-    block = options.get("block", BLOCK)
-    if block < 1:
-        raise MetricError(f"DATE's block is {block}: hold at least one sentence at a time.")
+    tolerant, of_means = variant != "paper", variant == "published"
     check_captions(predictions, references)
     if len(predictions) < 2:
         raise MetricError(
@@ -219,16 +202,16 @@ def encode_corpus(
         )
     # A dot product with the mean of a sample's reference vectors is the mean cosine.
     shares = csr_array((1 / counts[owners], np.arange(len(owners)), np.cumsum([0, *counts])))
-    theirs = shares @ _embed(model, pieces, place, way, block)
-    ours = _embed(model, *_split(map(readable, predictions), model), way, block)
+    theirs = shares @ _embed(model, pieces, place, tolerant=tolerant)
+    ours = _embed(model, *_split(map(readable, predictions), model), tolerant=tolerant)
     ours *= fluency[:, np.newaxis]
     similarity = np.clip(np.einsum("ij,ij->i", ours, theirs), -1, 1)
-    if way.tolerant:
-        return EncodedCorpus(ours, theirs, similarity - tolerance / 2, similarity, way.of_means)
-    return EncodedCorpus(theirs, ours, similarity - ROUNDING, similarity, way.of_means)
+    if tolerant:
+        return EncodedCorpus(ours, theirs, similarity - tolerance / 2, similarity, of_means)
+    return EncodedCorpus(theirs, ours, similarity - ROUNDING, similarity, of_means)
 
 
-def _known(what: str, name: str, known: Mapping[str, object]) -> str:
+def _known(what: str, name: str, known: Collection[str]) -> str:
     if name not in known:
         raise MetricError(f"DATE has no {what} {name!r}: choose one of {', '.join(known)}.")
     return name
@@ -241,15 +224,13 @@ def _split(sentences: Iterator[str], model: PieceEncoder) -> tuple[Pieces, IntAr
     return model.split(list(places)), np.array([places[text] for text in every])
 
 
-def _embed(
-    encoder: PieceEncoder, pieces: Pieces, place: IntArray, way: Variant, block: int
-) -> FloatArray:
+def _embed(encoder: PieceEncoder, pieces: Pieces, place: IntArray, *, tolerant: bool) -> FloatArray:
     """Unit vectors of sentences, zero where nothing is said."""
     from scipy.sparse import csr_array
 
-    others, rarity = _terms(encoder, pieces, place, block)
+    others, rarity = _terms(encoder, pieces, place)
     vectors: NDArray[np.floating[Any]]
-    if way.tolerant:
+    if tolerant:
         vectors = encoder.encode_weighted(pieces, _framed_weights(pieces, (1 + others) * rarity))
     else:
         # Equation 5: the sum over pieces of likeness to the others × rarity × static vector.
@@ -281,9 +262,7 @@ def _framed_weights(pieces: Pieces, weights: FloatArray) -> FloatArray:
     return np.where(meaningful, weights, frame)
 
 
-def _terms(
-    encoder: PieceEncoder, pieces: Pieces, place: IntArray, block: int
-) -> tuple[FloatArray, FloatArray]:
+def _terms(encoder: PieceEncoder, pieces: Pieces, place: IntArray) -> tuple[FloatArray, FloatArray]:
     """Soft statistics of each piece in its sentence; zero where a piece is special.
 
     The first sums its squared cosines with the other pieces of the sentence: one more is the soft
@@ -302,18 +281,16 @@ def _terms(
     # A sentence is a bag: an entry for each of its distinct pieces, sorted by sentence and piece.
     keys = pieces.owners[meaningful] * width + columns
     entries, entry_of, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    indices, bounds = (
-        entries % max(1, width),
-        np.searchsorted(entries, np.arange(len(times) + 1) * width),
-    )
+    indices = entries % max(1, width)
+    bounds = np.searchsorted(entries, np.arange(len(times) + 1) * width)
     blocks = []
-    for first in range(0, len(times), block):
-        ends = bounds[first : first + block + 1]
+    for first in range(0, len(times), BLOCK):
+        ends = bounds[first : first + BLOCK + 1]
         chosen = np.arange(ends[0], ends[-1])
         where, shape = (indices[chosen], ends - ends[0]), (len(ends) - 1, width)
         bags = csr_array((counts[chosen].astype(np.float32), *where), shape)
         numbers = csr_array((chosen, *where), shape).tocsc()
-        blocks.append((bags, numbers, times[first : first + block].astype(np.float64)))
+        blocks.append((bags, numbers, times[first : first + BLOCK].astype(np.float64)))
     others, documents = np.zeros(len(entries)), np.zeros(width)
     for left in range(0, width, _TILE):
         squares = units @ units[left : left + _TILE].T

@@ -49,19 +49,15 @@ class PieceEncoder(Protocol):
     @property
     def name(self) -> str:
         """Name and fingerprint of the weights, as signatures show it."""
-        ...
 
     def split(self, sentences: Sequence[str]) -> Pieces:
         """Cut sentences into pieces, no longer than the encoder takes them."""
-        ...
 
     def vectors(self, ids: IntArray) -> Vectors:
         """Rows of the word-embedding matrix, shape (len(ids), dimensions)."""
-        ...
 
     def encode_weighted(self, pieces: Pieces, weights: FloatArray) -> Vectors:
         """Encode with each piece's input vector multiplied by its weight; zeros for no piece."""
-        ...
 
 
 def piece_encoder(encoder: str | Encoder | PieceEncoder) -> PieceEncoder:
@@ -75,9 +71,13 @@ def piece_encoder(encoder: str | Encoder | PieceEncoder) -> PieceEncoder:
 
     if isinstance(loaded, SentenceTransformerEncoder):
         return SentenceTransformerPieces(loaded)
-    raise MetricError(
-        f"DATE weighs word pieces, and the encoder {loaded.name!r} shows none: use 'wordllama', "
-        "'minilm', 'tinybert' or a sentence-transformers folder."
+    raise _no_pieces(loaded.name)
+
+
+def _no_pieces(name: str) -> MetricError:
+    instead = "'wordllama', 'minilm', 'tinybert' or a sentence-transformers folder"
+    return MetricError(
+        f"DATE weighs word pieces, and the encoder {name!r} shows none: use {instead}."
     )
 
 
@@ -85,9 +85,7 @@ class WordLlamaPieces:
     """Pieces of the static encoder: a sentence is the weighted mean of its pieces' vectors."""
 
     def __init__(self, encoder: WordLlamaEncoder) -> None:
-        self.name = encoder.name
-        self._encoder = encoder
-        self._table: Vectors = encoder.table
+        self.name, self._encoder, self._table = encoder.name, encoder, encoder.table
 
     def split(self, sentences: Sequence[str]) -> Pieces:
         """Cut sentences into pieces; this tokenizer frames none and shortens none."""
@@ -119,10 +117,7 @@ class SentenceTransformerPieces:
         self._tokenizer: Any = self._model.tokenizer
         transformer = getattr(self._model[0], "auto_model", None)
         if transformer is None or self._tokenizer is None:
-            raise MetricError(
-                f"DATE weighs word pieces, and the encoder {self.name!r} has no transformer that "
-                "takes them: use 'wordllama', 'minilm' or 'tinybert'."
-            )
+            raise _no_pieces(self.name)
         self._words: Any = transformer.get_input_embeddings()
 
     def split(self, sentences: Sequence[str]) -> Pieces:

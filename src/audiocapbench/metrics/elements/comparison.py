@@ -1,7 +1,4 @@
-"""Compares captions with their references, many at a time: the three scores, and why.
-
-The definitions stand in the package.
-"""
+"""Compares captions with their references, many at a time: the three scores, and why."""
 
 import threading
 from collections.abc import Iterable, Sequence
@@ -10,13 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audiocapbench.metrics.elements.matching import (
-    MatchCase,
-    Matches,
-    ReferenceElements,
-    gather,
-    match,
-)
+from audiocapbench.metrics.elements.matching import Matches, ReferenceElements, gather, match
 from audiocapbench.metrics.elements.splitting import Element, split, words_of
 from audiocapbench.metrics.elements.vocabulary import ElementVocabulary
 from audiocapbench.metrics.elements.words import ElementKind
@@ -50,6 +41,7 @@ _NOTHING_NAMED = 0.5
 _MOST_NAMED = 5
 _LONGEST_WORD = 30
 _TOLD_FROM = 0.5
+_Lengths = tuple[float, int]
 _QUALITIES = (ElementKind.ATTRIBUTE, ElementKind.MOOD, ElementKind.COUNT)
 
 
@@ -84,7 +76,7 @@ class ElementScores(NamedTuple):
         """What matched, what is missing, what is unsupported."""
         if self.matches is None:
             return self.remark
-        claims, covers, order = self.matches
+        claims, covers, (agreed, turned, _) = self.matches
         kept = [
             one.element
             for one in claims
@@ -97,7 +89,7 @@ class ElementScores(NamedTuple):
         heaviest = (-references.weights).argsort(kind="stable").tolist()
         missing = [demands[place] for place in heaviest if not covers[place]]
         remarks = {
-            " The order of events is the other way round.": order.turned > order.agreed,
+            " The order of events is the other way round.": turned > agreed,
             " The caption breaks off.": self.unfinished,
             " It does not read as a sentence.": self.broken > _TOLD_FROM,
             " It is longer than any reference.": self.excess > _TOLD_FROM,
@@ -123,9 +115,7 @@ class ElementComparer:
     def _forget(self) -> None:
         self._vocabulary = ElementVocabulary(self.encoder)
         # What references say, how broken they read at most, and how long they are.
-        self._references: dict[
-            tuple[str, ...], tuple[ReferenceElements, float, tuple[float, int]]
-        ] = {}
+        self._references = dict[tuple[str, ...], tuple[ReferenceElements, float, _Lengths]]()
 
     def compare(self, items: Sequence[ElementCase]) -> Iterable[ElementScores]:
         """Score captions; each score depends on its own item alone, to the last bit."""
@@ -159,21 +149,15 @@ class ElementComparer:
             elif not (references.affirmed or references.quoted or references.denied):
                 equal = item.prediction.split() in [text.split() for text in item.references]
                 value = 10.0 if equal else 0.0
-                remark = (
-                    "The references name nothing that could be compared, so that only equal text "
-                    "scores."
-                )
+                remark = "The references name nothing to compare, so that only equal text scores."
             elif not caption.elements:
                 remark = "The prediction names nothing that could be heard."
             else:
                 stems = frozenset(map(stem, words_of(item.transcript or "")))
-                cases.append(MatchCase(caption, references, stems))
-            excess, scores = excess_beyond(most, item.prediction), dict.fromkeys(DIMENSIONS, value)
-            results.append(
-                ElementScores(
-                    scores, caption.unfinished, error, broken, excess, references, remark=remark
-                )
-            )
+                cases.append((caption, references, stems))
+            reading = (caption.unfinished, error, broken, excess_beyond(most, item.prediction))
+            scores = dict.fromkeys(DIMENSIONS, value)
+            results.append(ElementScores(scores, *reading, references, remark=remark))
         matched = match(cases, self._vocabulary)
         return [one if one.remark else _scored(one, next(matched)) for one in results]
 
@@ -186,10 +170,8 @@ def _scored(result: ElementScores, matches: Matches) -> ElementScores:
     if stated := agreed + turned:
         total, met = total + _ORDER_WEIGHT, met + _ORDER_WEIGHT * agreed / stated
     if pairs := agreed + turned + unstated:
-        demanded, covered = (
-            demanded + _ORDER_WEIGHT,
-            covered + _ORDER_WEIGHT * (agreed + unstated / 2) / pairs,
-        )
+        demanded += _ORDER_WEIGHT
+        covered += _ORDER_WEIGHT * (agreed + unstated / 2) / pairs
     named = [c for c in claims if c.element.denied or c.element.kind not in _QUALITIES]
     named_total = sum([c.weight for c in named])
     invented = sum([c.weight for c in named if c.support < _UNSUPPORTED])
@@ -212,12 +194,12 @@ def _scored(result: ElementScores, matches: Matches) -> ElementScores:
     whole = (1 - _BROKEN_SHARE * result.broken) * min(1.0, said / _TOO_LITTLE)
     accuracy = met / total if total else 0.0
     completeness = min(1.0, covered / demanded) if demanded else 0.0
-    scores = (
-        10 * accuracy * whole * length,
-        10 * completeness * said**_BREVITY * length,
-        10 * faithful,
-    )
-    return result._replace(scores=dict(zip(DIMENSIONS, scores, strict=True)), matches=matches)
+    scores = {
+        "accuracy": 10 * accuracy * whole * length,
+        "completeness": 10 * completeness * said**_BREVITY * length,
+        "hallucination": 10 * faithful,
+    }
+    return result._replace(scores=scores, matches=matches)
 
 
 def _listed(elements: Iterable[Element]) -> str:

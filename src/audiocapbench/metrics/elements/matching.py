@@ -214,46 +214,32 @@ class Claim(NamedTuple):
     weight: float
 
 
-class Order(NamedTuple):
-    """Pairs of events whose order the references state.
-
-    The prediction states it alike, the other way round, or names both without an order.
-    """
-
-    agreed: int
-    turned: int
-    unstated: int
-
-
 class Matches(NamedTuple):
     """All that scores and reasoning are made of.
 
     ``covers`` says of each demand of the references how well it is met, from 0 to 1, and 0 where
-    it is not matched at all.
+    it is not matched at all. ``order`` counts pairs of events whose order the references state, and
+    the prediction states alike, the other way round, or not at all though it names both.
     """
 
     claims: list[Claim]
     covers: Likeness
-    order: Order
+    order: tuple[int, int, int]
 
 
-class MatchCase(NamedTuple):
-    """A prediction, what its references say, and the stems of what is said in the clip."""
-
-    prediction: ParsedCaption
-    references: ReferenceElements
-    transcript: frozenset[str]
+MatchCase = tuple[ParsedCaption, ReferenceElements, frozenset[str]]
+"""A prediction, what its references say, and the stems of what is said in the clip."""
 
 
 def match(cases: Sequence[MatchCase], vocabulary: ElementVocabulary) -> Iterator[Matches]:
     """Match predictions with their references."""
-    words = [vocabulary.numbers([e.word for e in one.prediction.affirmed]) for one in cases]
+    words = [vocabulary.numbers([e.word for e in said.affirmed]) for said, _, _ in cases]
     distinct = [tuple(dict.fromkeys(own))[:_MOST_WORDS] for own in words]
-    near = compare_words(distinct, [one.references.held_to for one in cases], vocabulary)
+    near = compare_words(distinct, [references.held_to for _, references, _ in cases], vocabulary)
     # Support of each affirmed element: by the best reference and by the mean of them.
     every = np.zeros(near.rows[-1], dtype=np.float32)
-    for row, own_cells in near.by_references():
-        best, worst = near.best[own_cells], near.worst[own_cells]
+    for row, compared in near.by_references():
+        best, worst = near.best[compared], near.worst[compared]
         named = np.maximum(best, 0)
         mean = named.sum(axis=1) / np.float32(named.shape[1])
         own = named.max(axis=1) * np.float32(1 - _MEAN_SHARE) + mean * np.float32(_MEAN_SHARE)
@@ -263,10 +249,11 @@ def match(cases: Sequence[MatchCase], vocabulary: ElementVocabulary) -> Iterator
     covers = np.where(near.covers < _MATCHED, 0, near.covers)
     rows, cells, columns = (starts.tolist() for starts in (near.rows, near.cells, near.columns))
     for place, case in enumerate(cases):
-        order = Order(0, 0, 0)
-        if case.references.staged:
-            cell = slice(cells[place], cells[place + 1])
-            order = _order(case, near.best[cell].tolist(), near.stages[cell].tolist())
+        order, (prediction, references, _) = (0, 0, 0), case
+        if references.staged:
+            own_cells = slice(cells[place], cells[place + 1])
+            both = near.best[own_cells].tolist(), near.stages[own_cells].tolist()
+            order = _order(prediction, references, *both)
         supports = every[rows[place] : rows[place + 1]].tolist()
         if len(supports) < len(words[place]):
             known = dict(zip(distinct[place], supports, strict=True))
@@ -336,17 +323,19 @@ def _any_same(likeness: Likeness) -> list[bool]:
     return same
 
 
-def _order(case: MatchCase, best: list[float], stages: list[int]) -> Order:
+def _order(
+    prediction: ParsedCaption, references: ReferenceElements, best: list[float], stages: list[int]
+) -> tuple[int, int, int]:
     """Compare the order of each two sources or events that both sides name, when first named."""
     first: dict[str, Element] = {}
-    for element in case.prediction.affirmed:
+    for element in prediction.affirmed:
         first.setdefault(element.word, element)
     known = enumerate(list(first.values())[:_MOST_WORDS])
     things = [(row, own.stage) for row, own in known if own.kind <= ElementKind.EVENT]
     del things[_MOST_ELEMENTS:]
     agreed = turned = unstated = 0
-    step = len(case.references.held_to.starts)
-    for column in case.references.staged:
+    step = len(references.held_to.starts)
+    for column in references.staged:
         cells = [(row * step + column, stage) for row, stage in things]
         found = [(stage, stages[cell]) for cell, stage in cells if best[cell] >= _MATCHED]
         for row, (stage, other_stage) in enumerate(found):
@@ -356,4 +345,4 @@ def _order(case: MatchCase, best: list[float], stages: list[int]) -> Order:
                     agreed += direction > 0
                     turned += direction < 0
                     unstated += direction == 0
-    return Order(agreed, turned, unstated)
+    return agreed, turned, unstated

@@ -20,15 +20,10 @@ _loading = threading.Lock()
 
 
 def load(name: str, *, download: bool = False) -> Encoder:
-    """Load an encoder, once a process.
+    """Load one of ``ENCODERS``, or of a sentence-transformers folder or .onnx file, once a process.
 
-    Args:
-        name: One of ``ENCODERS``, or the path of a sentence-transformers folder or .onnx file. With
-            ``-tf32`` or ``-bf16`` at its end (``minilm-bf16``), one with torch computes so rounded.
-        download: Whether weights that are not on disk may be fetched from the Hugging Face hub.
-
-    Raises:
-        MetricError: If the encoder is unknown, not on disk, or lacks its package.
+    With ``-tf32`` or ``-bf16`` at its end (``minilm-bf16``), one with torch computes so rounded.
+    MetricError where it is unknown, lacks its package, or is not on disk and ``download`` is off.
     """
     key = name if name in ENCODERS else str(Path(name).absolute())
     with _loading:

@@ -44,7 +44,6 @@ class Encoder(Protocol):
     @property
     def name(self) -> str:
         """Name and fingerprint of the weights, as signatures show it: ``minilm@53aa5117``."""
-        ...
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Encode sentences, shape (n, dimensions).
@@ -52,7 +51,6 @@ class Encoder(Protocol):
         A row has unit length, except that a blank sentence is the zero vector: it is like nothing,
         so its cosine with anything is 0. White space around a sentence has no meaning.
         """
-        ...
 
 
 def encode_distinct(

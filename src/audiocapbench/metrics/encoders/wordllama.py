@@ -74,22 +74,16 @@ class WordLlamaEncoder:
 def load_wordllama() -> WordLlamaEncoder:
     """Load the vectors that the wordllama wheel carries, and not the package itself."""
     spec = find_spec("wordllama")
-    if spec is None or spec.origin is None:
+    folder = Path(spec.origin).parent if spec and spec.origin else Path()
+    weights_file, tokenizer_file = folder / _WEIGHTS, folder / _TOKENIZER
+    if not (spec and weights_file.is_file() and tokenizer_file.is_file()):
         raise MetricError(
-            f"The encoder 'wordllama' needs the package wordllama: pip install {_PACKAGE}."
+            "The encoder 'wordllama' needs two data files of the package wordllama: pip install "
+            f"--force-reinstall {_PACKAGE}, or choose another encoder."
         )
     from safetensors import safe_open
     from tokenizers import Tokenizer
 
-    weights_file, tokenizer_file = files = [
-        Path(spec.origin).parent / name for name in (_WEIGHTS, _TOKENIZER)
-    ]
-    for file in files:
-        if not file.is_file():
-            raise MetricError(
-                f"The installed wordllama lacks {file.name}: reinstall it (pip install "
-                f"--force-reinstall {_PACKAGE}), or choose another encoder."
-            )
     with safe_open(weights_file, framework="np", device="cpu") as weights:
         table = np.ascontiguousarray(weights.get_tensor("embedding.weight"), dtype=np.float32)
     # Releases differ in whether this file ends with a line break.

@@ -30,11 +30,9 @@ class ErrorDetector(Protocol):
     @property
     def name(self) -> str:
         """Name and fingerprint, as signatures show it."""
-        ...
 
     def error_probabilities(self, captions: Sequence[str]) -> FloatArray:
         """The probability that each caption is broken, shape (n,)."""
-        ...
 
 
 THRESHOLD = 0.9

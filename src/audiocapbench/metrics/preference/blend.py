@@ -35,19 +35,12 @@ Ids = NDArray[np.int64]
 _comparer = cache(ElementComparer)
 
 
-class Blend(NamedTuple):
-    """Weights by feature, which add up to 1; the name has a fingerprint of all blends."""
-
-    name: str
-    weights: dict[str, float]
-
-
 @cache
-def load_blend(kind: str) -> Blend:
-    """Load weights that come with the package: of ``wordllama``, or of a sentence encoder."""
+def load_blend(kind: str) -> tuple[str, dict[str, float]]:
+    """Load a name, and weights by feature that add up to 1: of ``wordllama``, or of ``minilm``."""
     with shipped_weights("preference", "blend.json", "The weights of 'preference'") as (name, held):
         weights = {feature: float(value) for feature, value in held["weights"][kind].items()}
-        return Blend(f"{kind}@{name}", weights)
+        return f"{kind}@{name}", weights
 
 
 def preference(
@@ -61,18 +54,12 @@ def preference(
     """
     model = load(encoder) if isinstance(encoder, str) else encoder
     found = features(predictions, references, model)
-    blend = load_blend(_SENTENCES if "similarity" in found else _STATIC)
-    samples = sum(
-        (weight * found[name] for name, weight in blend.weights.items()), np.zeros(len(predictions))
-    )
-    signature = sign(
-        "preference",
-        encoder=model.name,
-        blend=blend.name,
-        idf=load_weights().name,
-        detector=load_detector().name,
-        rules=RULES,
-    )
+    blend, weights = load_blend(_SENTENCES if "similarity" in found else _STATIC)
+    parts = (weight * found[name] for name, weight in weights.items())
+    samples = sum(parts, np.zeros(len(predictions)))
+    idf, detector = load_weights()[0], load_detector().name
+    how: dict[str, str | int] = {"blend": blend, "idf": idf, "detector": detector, "rules": RULES}
+    signature = sign("preference", protocol=1, encoder=model.name, **how)
     return MetricResult.of_means("preference", signature, samples)
 
 
@@ -118,20 +105,16 @@ def explain_preference(
     return [one.reasoning for one in _comparer().compare(cases)]
 
 
-class TokenWeights(NamedTuple):
-    """How much each token of the vocabulary says: the log of how rare it is in captions."""
-
-    name: str
-    values: FloatArray
-
-
 @cache
-def load_weights() -> TokenWeights:
-    """Load the counts that come with the package; tools/train_preference.py makes them."""
+def load_weights() -> tuple[str, FloatArray]:
+    """A name, and how much each token says, the log of how rare it is in captions.
+
+    Of the counts that come with the package; tools/train_preference.py makes them.
+    """
     with shipped_weights("preference", "tokens.npz", "The counts of tokens") as (name, held):
         counts = np.zeros(int(held["vocabulary"]))
         counts[held["tokens"]] = held["counts"]
-        return TokenWeights(f"tokens@{name}", np.log((int(held["captions"]) + 1) / (counts + 1)))
+        return f"tokens@{name}", np.log((int(held["captions"]) + 1) / (counts + 1))
 
 
 def coverage(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> MetricResult:
@@ -143,7 +126,7 @@ def coverage(predictions: Sequence[str], references: Sequence[Sequence[str]]) ->
     """
     check_captions(predictions, references, words_needed=True)
     encoder = static_vectors()
-    signature = sign("coverage", encoder=encoder.name, idf=load_weights().name)
+    signature = sign("coverage", encoder=encoder.name, idf=load_weights()[0])
     return MetricResult.of_means("coverage", signature, covered_shares(predictions, references))
 
 
@@ -158,7 +141,7 @@ def covered_shares(predictions: Sequence[str], references: Sequence[Sequence[str
     used, rows = np.unique(np.concatenate([ours.tokens, theirs.tokens]), return_inverse=True)
     table, wanted = encoder.table[used], rows[len(ours.tokens) :]
     table = table / np.maximum(np.linalg.norm(table, axis=1, keepdims=True), np.float32(1e-9))
-    weights = load_weights().values[theirs.tokens] * theirs.counts
+    weights = load_weights()[1][theirs.tokens] * theirs.counts
     clip = np.array([clips[key] for key in keys], dtype=np.int64)
     shares = np.zeros(len(predictions))
     for samples in _alike(np.diff(ours.starts), np.diff(theirs.starts)[clip]):
