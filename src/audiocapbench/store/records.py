@@ -19,18 +19,8 @@ IMPORTED = "imported"
 """The name in the signature of judgements that came with predictions; nobody here can make them."""
 
 
-class _OfKind:
-    __slots__ = ()
-    kind: RunKind
-
-    @property
-    def is_trial(self) -> bool:
-        """Whether it serves a trial or a check, and is no model's result."""
-        return self.kind in ("trial", "check")
-
-
 @dataclass(frozen=True, slots=True)
-class RunSpec(_OfKind):
+class RunSpec:
     """What makes two runs the same run: benchmark, data, model, settings and selection.
 
     What the run is for (``kind``), and what an imported result file says of the whole
@@ -45,6 +35,11 @@ class RunSpec(_OfKind):
     sample_ids: tuple[str, ...] = field(repr=False)
     kind: RunKind = "asked"
     source: Mapping[str, Any] | None = field(default=None, repr=False)
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether it serves a trial or a check, and is no model's result."""
+        return self.kind in ("trial", "check")
 
     @property
     def identity(self) -> str:
@@ -62,21 +57,13 @@ class Run(RunSpec):
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RunLine(_OfKind):
-    id: int
-    created_at: str
-    made_by: str
-    benchmark: str
-    dataset: str
-    model: str
-    parameters: Parameters
-    contract: str
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLine(Run):
+    """A run in a listing, with how far it got; its samples are counted and not read."""
+
     sample_count: int
     statuses: Mapping[str, int]
     cost_usd: float | None
-    kind: RunKind
-    name: str | None
     tags: tuple[str, ...]
 
     @property
