@@ -30,7 +30,7 @@ from audiocapbench.audio import Waveform, wav  # noqa: E402
 from audiocapbench.benchmarks import open_benchmark  # noqa: E402
 from audiocapbench.data.outcome import Reply  # noqa: E402
 from audiocapbench.engine import run_benchmark  # noqa: E402
-from audiocapbench.engine.prepare import prepare  # noqa: E402
+from audiocapbench.engine.retrying_client import prepare  # noqa: E402
 from audiocapbench.models import AudioContract, BatchModel, ModelSettings, Question  # noqa: E402
 from audiocapbench.models.local import LocalModel  # noqa: E402
 from audiocapbench.store import Store  # noqa: E402

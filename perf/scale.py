@@ -172,7 +172,7 @@ def _decode_ms(place: Path) -> float:
 
     from audiocapbench import audio
     from audiocapbench.data import Clip
-    from audiocapbench.engine.prepare import prepare
+    from audiocapbench.engine.retrying_client import prepare
     from audiocapbench.models import AudioContract
 
     noise = np.random.default_rng(0).uniform(-0.2, 0.2, (441_000, 2))

@@ -13,7 +13,7 @@ import soundfile
 import audiocapbench
 from audiocapbench import audio
 from audiocapbench.data import Clip, facts_of, open_folder
-from audiocapbench.engine.prepare import prepare
+from audiocapbench.engine.retrying_client import prepare
 from audiocapbench.errors import AudioError
 from audiocapbench.models import AudioContract
 from command import run_command
@@ -168,7 +168,7 @@ from pathlib import Path
 import numpy, soundfile, soxr
 from audiocapbench import audio
 from audiocapbench.data import Clip
-from audiocapbench.engine.prepare import prepare
+from audiocapbench.engine.retrying_client import prepare
 from audiocapbench.errors import AudioError
 from audiocapbench.models import AudioContract
 path = Path(sys.argv[1])

@@ -13,7 +13,7 @@ from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.limiter import Limiter, Outage
 from audiocapbench.engine.retrying_client import RetryingClient, RetryPolicy
-from audiocapbench.engine.worker_pool import WorkerPool
+from audiocapbench.engine.workers import WorkerPool
 from audiocapbench.errors import TransientError
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.models.remote import AnnouncedLimit

@@ -11,9 +11,9 @@ import pytest
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine import Budget, RetryPolicy, Spending
-from audiocapbench.engine.budget import dollars
+from audiocapbench.engine.budget import OverBudgetError, dollars
 from audiocapbench.engine.limiter import Limiter
-from audiocapbench.engine.retrying_client import OverBudgetError, RetryingClient
+from audiocapbench.engine.retrying_client import RetryingClient
 from audiocapbench.errors import AudioCapBenchError, TransientError
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.models.price import FREE, PRICED, Price

@@ -9,7 +9,7 @@ import soundfile
 
 from audiocapbench import audio
 from audiocapbench.data import Clip
-from audiocapbench.engine.prepare import prepare
+from audiocapbench.engine.retrying_client import prepare
 from audiocapbench.errors import AudioError
 from audiocapbench.models import AudioContract
 

@@ -19,7 +19,7 @@ import pytest
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.engine import RateLimits, Stop, run_benchmark
 from audiocapbench.engine.runner import Progress
-from audiocapbench.engine.store_access import Lease
+from audiocapbench.engine.workers import Lease
 from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import create_model
 from audiocapbench.store import Store

@@ -8,7 +8,7 @@ import numpy as np
 from audiocapbench import audio
 from audiocapbench.data.outcome import Reply
 from audiocapbench.data.sample import Clip
-from audiocapbench.engine.prepare import prepare
+from audiocapbench.engine.retrying_client import prepare
 from audiocapbench.models import AudioContract, Model, Question
 from audiocapbench.models.model import ClosableModel
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from audiocapbench.benchmarks import open_benchmark
-from audiocapbench.engine.prepare import prepare
+from audiocapbench.engine.retrying_client import prepare
 from audiocapbench.judges.contract import JudgeInput, Verdict
 from audiocapbench.judges.elements import Elements
 from audiocapbench.judges.judge import TextJudge

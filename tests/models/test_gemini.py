@@ -15,7 +15,7 @@ import soundfile
 from audiocapbench import audio
 from audiocapbench.data import Clip
 from audiocapbench.data.outcome import Status
-from audiocapbench.engine.prepare import prepare
+from audiocapbench.engine.retrying_client import prepare
 from audiocapbench.errors import AudioError, FatalError, ModelError, TransientError
 from audiocapbench.models import create_model, published_models
 from audiocapbench.models.gemini import Gemini, create

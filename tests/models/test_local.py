@@ -16,7 +16,7 @@ from audiocapbench.audio import Waveform, wav
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine import run_benchmark
-from audiocapbench.engine.prepare import prepare
+from audiocapbench.engine.retrying_client import prepare
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models import ModelSettings, Question, SentAudio, create_model
 from audiocapbench.models.registry import price_of

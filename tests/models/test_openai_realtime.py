@@ -19,7 +19,7 @@ needs("websockets")
 from audiocapbench import audio
 from audiocapbench.data import Clip
 from audiocapbench.data.outcome import Status
-from audiocapbench.engine.prepare import prepare
+from audiocapbench.engine.retrying_client import prepare
 from audiocapbench.errors import ModelError
 from audiocapbench.models import create_model
 from audiocapbench.models.model import ModelSettings, Question, SentAudio

@@ -23,7 +23,7 @@ from audiocapbench.data.records import FILES, REFERENCES, read_records, renamed
 from audiocapbench.data.row import captions_of
 from audiocapbench.engine import Preview
 from audiocapbench.engine.runner import AskContext, dataset_of
-from audiocapbench.engine.store_access import Lease
+from audiocapbench.engine.workers import Lease
 from audiocapbench.errors import AnnotationError, AudioError, StoreError
 from audiocapbench.metrics.parallel import read_ahead
 from audiocapbench.store import RunSpec, Store

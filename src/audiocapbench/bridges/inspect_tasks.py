@@ -23,7 +23,7 @@ from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.bridges.inspect_logs import ABOUT, PLACE, status_of
 from audiocapbench.data import UNCATEGORISED, Clip
 from audiocapbench.data.outcome import SCORED
-from audiocapbench.engine.prepare import prepare
+from audiocapbench.engine.retrying_client import prepare
 from audiocapbench.errors import MetricError
 from audiocapbench.files import cache_folder, write_file
 from audiocapbench.judges.judge import judge_texts

@@ -19,7 +19,7 @@ from audiocapbench.engine.runner import (
 )
 from audiocapbench.engine.scoring import AnsweredSample, answered, score_run
 from audiocapbench.engine.session import RateLimits
-from audiocapbench.engine.worker_pool import Stop
+from audiocapbench.engine.workers import Stop
 
 __all__ = ["AnsweredSample", "AskContext", "Asking", "Budget", "Preview", "Progress", "RateLimits"]
 __all__ += ["RetryPolicy", "RunEnd", "RunOptions", "Spending", "Stop", "answered", "arun_benchmark"]

@@ -22,8 +22,7 @@ from pydantic import TypeAdapter
 
 from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.retrying_client import RetryPolicy
-from audiocapbench.engine.store_access import Note, StoreAccess, StoreReader
-from audiocapbench.engine.worker_pool import Stop, WorkerPool
+from audiocapbench.engine.workers import Note, Stop, StoreAccess, StoreReader, WorkerPool
 from audiocapbench.errors import AwaitedError, FatalError, ModelError, TransientError
 from audiocapbench.models.openai_chat import OpenAIBatches
 from audiocapbench.models.price import Price

@@ -146,6 +146,10 @@ class _CostHistory:
             self.dearest = max(self.dearest, cost_usd / expected.likely_usd)
 
 
+class OverBudgetError(AudioCapBenchError):
+    """The next question no longer fits the budget."""
+
+
 class Budget:
     """Counts dollars so that no more than one question can pass the limit.
 

@@ -27,7 +27,7 @@ from anyio.from_thread import start_blocking_portal
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Reply
 from audiocapbench.engine.retrying_client import checked_reply
-from audiocapbench.engine.store_access import Note, log_note
+from audiocapbench.engine.workers import Note, log_note
 from audiocapbench.errors import (
     AudioCapBenchError,
     ClusterError,

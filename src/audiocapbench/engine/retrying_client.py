@@ -12,17 +12,18 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Literal, cast
 
 import anyio
 from anyio import to_thread
 
+from audiocapbench import audio
 from audiocapbench.credentials import redacted
-from audiocapbench.data import Sample
+from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
-from audiocapbench.engine.budget import Budget, CostTracker
+from audiocapbench.engine.budget import Budget, CostTracker, OverBudgetError
 from audiocapbench.engine.limiter import Limiter, in_seconds
-from audiocapbench.engine.prepare import prepare
-from audiocapbench.engine.store_access import StoreAccess, StoreReader
+from audiocapbench.engine.workers import StoreAccess, StoreReader
 from audiocapbench.errors import (
     AudioCapBenchError,
     AudioError,
@@ -31,7 +32,7 @@ from audiocapbench.errors import (
     RefusedQuestionError,
     TransientError,
 )
-from audiocapbench.models import Model, Question, SentAudio
+from audiocapbench.models import AudioContract, Model, Question, SentAudio
 from audiocapbench.models.batching import waited_s
 from audiocapbench.models.price import Price, checked_usage
 from audiocapbench.models.remote import BATCH_TRANSPORT, Exchange
@@ -51,6 +52,8 @@ _HEARD = frozenset({Status.OK, Status.EMPTY, Status.TRUNCATED, Status.REFUSED})
 _TOKENS_PER_AUDIO_SECOND = 32
 _TOKENS_OF_TEXT = 200
 _KINDS = {"status": Status, "error": str | None, "withheld": int | None, "raw": str | None}
+# How much longer than its header says a clip may be and still be cut: lengths of MP3 are estimates.
+_SPARE_S = 1.0
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{200,}={0,2}")
 
 
@@ -111,10 +114,6 @@ class RetryPolicy:
         bound = min(self.longest_s, self.first_s * 2.0 ** min(failures - 1, 16))
         jittered = draw.uniform(0, bound)
         return jittered if retry_after_s is None else retry_after_s + min(1.0, jittered)
-
-
-class OverBudgetError(AudioCapBenchError):
-    """The next question no longer fits the budget."""
 
 
 @dataclass(slots=True)
@@ -335,3 +334,56 @@ def _outcome(
     reply = replace(reply, error=error, raw=raw)
     digest, seconds = (sent.sha256, sent.duration_s) if sent else (None, 0.0)
     return Outcome(sample_id, reply, digest, seconds, latency_s, attempts)
+
+
+def prepare(clip: Clip, contract: AudioContract) -> SentAudio | None:
+    """Make what is sent for a clip; None where the model takes no audio.
+
+    AudioError where the clip cannot be read, is not what it was when the benchmark was opened, or
+    is more than the model takes.
+    """
+    if contract.container == "none":
+        return None
+    if clip.is_absent:
+        raise AudioError(f"{clip.file_name}: there is no audio; only its references were given")
+    as_it_is = contract.container == "file"
+    too_long = contract.longest_s is not None and clip.duration_s > contract.longest_s
+    if too_long and (contract.past_limit == "reject" or as_it_is):
+        raise AudioError(
+            f"{clip.file_name}: is {clip.duration_s:.1f} s long; "
+            f"this model takes at most {contract.longest_s:g} s"
+        )
+    limit = min(contract.largest_bytes or audio.MOST_BYTES, audio.MOST_BYTES)
+    try:
+        sent = _sent(clip, contract, limit)
+    except AudioError as error:
+        # What is kept and shown names the clip, not where it lies on somebody's disk.
+        raise AudioError(error.reason, subject=f"{clip.file_name}:") from None
+    size = len(sent.content)
+    if size > limit:
+        if not as_it_is:  # it was not converted to its end
+            frame = sent.channels * (4 if sent.container == "float32" else 2)
+            size = max(size, round(clip.duration_s * sent.rate) * frame)
+        who = "this model takes" if limit == contract.largest_bytes else "a clip may have"
+        raise AudioError(
+            f"{clip.file_name}: is {size / 1e6:.1f} MB as sent; {who} at most {limit / 1e6:g} MB"
+        )
+    return sent
+
+
+def _sent(clip: Clip, contract: AudioContract, most: int) -> SentAudio:
+    is_file = contract.container == "file"
+    content = audio.read_bytes(clip.path, audio.MOST_BYTES) if is_file else b""
+    digest = audio.sha256(content if is_file else clip.path)
+    if digest != clip.sha256:
+        again = "run again to ask about the clip that is there now"
+        raise AudioError(f"has changed since the benchmark was opened; {again}")
+    if is_file:
+        return SentAudio(content, "file", clip.rate, clip.channels, clip.duration_s, digest)
+    container = cast(Literal["wav", "pcm16", "float32"], contract.container)
+    spare_s = None if contract.past_limit == "truncate" else _SPARE_S
+    cut = {"seconds": contract.longest_s, "spare_s": spare_s}
+    with audio.open_stream(clip.path, mono=contract.mono, rate=contract.rate, **cut) as stream:
+        shape = (stream.rate, stream.channels)
+        content, frames = audio.encode(stream.blocks, *shape, container, most)
+    return SentAudio(content, container, *shape, frames / stream.rate, audio.sha256(content))

@@ -20,8 +20,7 @@ from audiocapbench.engine.budget import Budget, Spending, dollars, likely_cost
 from audiocapbench.engine.ray_cluster import CLUSTER, on_cluster
 from audiocapbench.engine.retrying_client import RetryingClient, RetryPolicy
 from audiocapbench.engine.session import AskOptions, QuestionQueue, RateLimits, RunSession
-from audiocapbench.engine.store_access import log_note
-from audiocapbench.engine.worker_pool import Stop
+from audiocapbench.engine.workers import Stop, log_note
 from audiocapbench.errors import FatalError, ModelError, TrialStoppedError
 from audiocapbench.models import Model, ModelSettings
 from audiocapbench.models.controls import ControlModel

@@ -20,8 +20,14 @@ from audiocapbench.engine.batch_rounds import BATCH_RETRY, BatchRounds
 from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.limiter import Limiter, Outage
 from audiocapbench.engine.retrying_client import Refusals, RetryingClient, RetryPolicy
-from audiocapbench.engine.store_access import Lease, Note, RecordWriter, StoreAccess, log_note
-from audiocapbench.engine.worker_pool import WorkerPool
+from audiocapbench.engine.workers import (
+    Lease,
+    Note,
+    RecordWriter,
+    StoreAccess,
+    WorkerPool,
+    log_note,
+)
 from audiocapbench.errors import ModelError, StoreAwayError
 from audiocapbench.models import Model
 from audiocapbench.models.model import ClosableModel, batch_of

@@ -23,7 +23,7 @@ from audiocapbench.engine import (
 )
 from audiocapbench.engine.retrying_client import MOST_REFUSED, RetryingClient
 from audiocapbench.engine.session import AskOptions, QuestionQueue, RunSession
-from audiocapbench.engine.store_access import log_note
+from audiocapbench.engine.workers import log_note
 from audiocapbench.errors import FatalError, JudgeError
 from audiocapbench.judges.judge import (
     Judge,

@@ -11,8 +11,8 @@ from anyio import to_thread
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine import AnsweredSample
-from audiocapbench.engine.prepare import prepare
-from audiocapbench.engine.retrying_client import OverBudgetError, RetryingClient
+from audiocapbench.engine.budget import OverBudgetError
+from audiocapbench.engine.retrying_client import RetryingClient, prepare
 from audiocapbench.errors import (
     AudioError,
     AwaitedError,
