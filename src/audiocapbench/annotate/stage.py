@@ -273,7 +273,7 @@ class StageRun:
     def claim(self, clips: Sequence[str]) -> tuple[list[str], list[str]]:
         """Those of the clips that are now ours, and those that others have dealt with."""
         keys = [TaskKey("", one) for one in clips]
-        taken, done, _ = self._lease.claim(self.run.id, keys, self._seen)
+        taken, done, *_ = self._lease.claim(self.run.id, keys, self._seen)
         self._told -= {one.sample for one in taken}
         return [one.sample for one in taken], [one.sample for one in done]
 

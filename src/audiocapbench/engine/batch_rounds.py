@@ -28,7 +28,7 @@ from audiocapbench.models.openai_chat import OpenAIBatches
 from audiocapbench.models.price import Price
 from audiocapbench.models.remote import Exchange, SentBody
 from audiocapbench.store import Run, Store
-from audiocapbench.store.batches import OWN
+from audiocapbench.store.claims import OWN
 
 Result = TypeVar("Result")
 

@@ -284,7 +284,7 @@ class _ClaimedTasks:
         session, seen = self._session, self._queue.seen
         window = [self._left.popleft() for _ in range(min(self._at_a_time, len(self._left)))]
         try:
-            taken, done, owners = await session.access.call_unless(
+            taken, done, owners, _ = await session.access.call_unless(
                 self._stopped, session.lease.claim, session.run.id, window, seen
             )
         except StoreAwayError:

@@ -4,7 +4,6 @@ import logging
 import math
 import threading
 import time
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from enum import StrEnum
@@ -17,7 +16,7 @@ from audiocapbench.engine.budget import OverBudgetError, Spending
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.errors import AwaitedError, FatalError, StoreAwayError, StoreError
 from audiocapbench.store import Run, Store
-from audiocapbench.store.claims import LEASE_S, TaskKey, Worker
+from audiocapbench.store.claims import LEASE_S, ClaimReply, TaskKey, Worker
 from audiocapbench.store.connect import patience
 from audiocapbench.store.unsaved import Record
 
@@ -191,17 +190,15 @@ class Lease:
         self._ended = threading.Event()
         self._begun = False
 
-    def claim(
-        self, run_id: int, tasks: list[TaskKey], seen: Mapping[TaskKey, str]
-    ) -> tuple[list[TaskKey], list[TaskKey], Counter[str]]:
-        """Take tasks: those that are now ours, those that are done, and whose the others are."""
-        taken, done, owners, lost = self.store.claims.take(run_id, self.worker, tasks, seen)
+    def claim(self, run_id: int, tasks: list[TaskKey], seen: Mapping[TaskKey, str]) -> ClaimReply:
+        """Take tasks that nobody has; with the first, signs of life begin."""
+        reply = self.store.claims.take(run_id, self.worker, tasks, seen)
         if not self._begun:
             self._begun = True
             threading.Thread(target=self._live, name="signs of life", daemon=True).start()
-        elif lost:
+        elif reply.lost:
             self.epoch += 1
-        return taken, done, owners
+        return reply
 
     def _live(self) -> None:
         # Not in the event loop: a model that keeps that busy must not lose the lease.

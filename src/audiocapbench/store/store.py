@@ -18,10 +18,15 @@ from audiocapbench.errors import StoreAwayError, StoreError, did_you_mean
 from audiocapbench.store import rows as store_rows
 from audiocapbench.store import schema, unsaved
 from audiocapbench.store.annotations import AnnotationRepository
-from audiocapbench.store.batches import BatchRepository
 from audiocapbench.store.cache import CacheRepository
 from audiocapbench.store.catalog import RunCatalog, keep_dataset, no_such_run
-from audiocapbench.store.claims import ClaimRepository, TaskKey, release_tasks, task_of
+from audiocapbench.store.claims import (
+    BatchRepository,
+    ClaimRepository,
+    TaskKey,
+    release_tasks,
+    task_of,
+)
 from audiocapbench.store.connect import (
     DEFAULT_STORE,
     connect,

@@ -17,7 +17,6 @@ from audiocapbench.errors import AudioError, StoreError
 from audiocapbench.report.page.html import SERVED_SCRIPTS, STYLES, joined, render
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.store import RunLine, Store
-from audiocapbench.store.claims import TaskLine
 from audiocapbench.web.board import Boards
 from audiocapbench.web.board_list import ListQuery, Number, QueryError, ScorerLabel
 from audiocapbench.web.server import answered, bare_app, fixed
@@ -94,7 +93,7 @@ def _stage(line: RunLine) -> str:
     return line.benchmark.partition(f"{TRIAL}annotate/")[2].partition("/")[0]
 
 
-def _task(line: RunLine, judge: str, rows: Sequence[Any], held: TaskLine | None) -> dict[str, Any]:
+def _task(line: RunLine, judge: str, rows: Sequence[Any], held: Any) -> dict[str, Any]:
     done = sum(one.number for one in rows)
     rate = sum(one.recent for one in rows) / _WINDOW_S
     total = line.sample_count if not judge else max(done, line.statuses.get("ok", 0))
