@@ -13,8 +13,8 @@ from typing import Any
 from sqlalchemy import delete, select
 
 from audiocapbench.store import schema
-from audiocapbench.store.connect import StoreRepository, reading, writing
-from audiocapbench.store.rows import insert_all, matching, record_of, replace_rows, row_of
+from audiocapbench.store.connect import StoreRepository
+from audiocapbench.store.records import insert_all, matching, record_of, replace_rows, row_of
 
 STAGES = ("hear", "merge", "check", "split", "audit")
 """In their order."""
@@ -53,7 +53,7 @@ class AnnotationRepository(StoreRepository):
         table, now = schema.findings, schema.now()
         last = {(one.clip, one.expert, one.signature): one for one in findings}
         rows = [row_of(table, finding, made_at=now) for finding in last.values()]
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             replace_rows(connection, table, ("clip", "expert", "signature"), rows)
 
     def findings(
@@ -62,7 +62,7 @@ class AnnotationRepository(StoreRepository):
         """What experts of these signatures found, by clip and expert."""
         table = schema.findings
         findings: dict[str, dict[str, Finding]] = defaultdict(dict)
-        with reading(self._engine) as connection:
+        with self._reading() as connection:
             for start in range(0, len(clips), _AT_ONCE):
                 some = {"signature": signatures.values(), "clip": clips[start : start + _AT_ONCE]}
                 for row in connection.execute(select(table).where(*matching(table, **some))):
@@ -76,7 +76,7 @@ class AnnotationRepository(StoreRepository):
         What later stages made of a clip goes with it where it is gone, or something else is said.
         """
         table, now, later = schema.annotations, schema.now(), STAGES[STAGES.index(stage) :]
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             known = self._records(connection, project, stage)
             changed = [record for record in records if known.get(record.clip) != record]
             gone = known.keys() - {record.clip for record in records}
@@ -88,7 +88,7 @@ class AnnotationRepository(StoreRepository):
 
     def records(self, project: str, stage: str) -> dict[str, StageRecord]:
         """What a stage said, by clip."""
-        with reading(self._engine) as connection:
+        with self._reading() as connection:
             return self._records(connection, project, stage)
 
     def _records(self, connection: Any, project: str, stage: str) -> dict[str, StageRecord]:
@@ -100,7 +100,7 @@ class AnnotationRepository(StoreRepository):
         """Keep what a stage was told, for later stages and for whoever asks how it was made."""
         record, table = StageRecord(stage, _SETTINGS, "ok", document), schema.annotations
         row = row_of(table, record, project=project, made_at=schema.now())
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             replace_rows(connection, table, ("project", "stage", "clip"), [row])
 
     def settings(self, project: str) -> dict[str, dict[str, Any]]:

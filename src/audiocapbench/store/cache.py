@@ -12,9 +12,8 @@ from sqlalchemy import and_, select
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import StoreError
 from audiocapbench.store import schema
-from audiocapbench.store.connect import StoreRepository, fetch, reading, writing
-from audiocapbench.store.records import Parameters
-from audiocapbench.store.rows import insert_new, record_of
+from audiocapbench.store.connect import StoreRepository
+from audiocapbench.store.records import Parameters, insert_new, record_of
 
 Vector = NDArray[np.float32]
 
@@ -42,7 +41,7 @@ class CacheRepository(StoreRepository):
     def replies(self, keys: Iterable[str]) -> dict[str, Reply]:
         """Those replies, by key, that were once given to the same questions, at no cost now."""
         query = select(schema.responses).where(schema.responses.c.key.in_(keys))
-        with reading(self._engine) as connection:
+        with self._reading() as connection:
             return {
                 row.key: record_of(Reply, row, cost_usd=None if row.cost_usd is None else 0.0)
                 for row in connection.execute(query)
@@ -51,7 +50,7 @@ class CacheRepository(StoreRepository):
     def texts(self, model: str) -> dict[str, str]:
         """All replies of a model that would be given again, by the key of their question."""
         own = schema.responses.c
-        rows = fetch(self._engine, select(own.key, own.text).where(own.model == model))
+        rows = self._fetch(select(own.key, own.text).where(own.model == model))
         return {row.key: row.text for row in rows}
 
     def sent_clips(self, model: str, contract: str) -> dict[str, str]:
@@ -65,7 +64,7 @@ class CacheRepository(StoreRepository):
             .where(runs.model == model, runs.contract == contract, made.audio_sha256.is_not(None))
             .distinct()
         )
-        return {row.clip_sha256: row.audio_sha256 for row in fetch(self._engine, query)}
+        return {row.clip_sha256: row.audio_sha256 for row in self._fetch(query)}
 
     def add_embeddings(self, model: str, embeddings: Iterable[Embedding]) -> None:
         """Commit embeddings of a model (name and fingerprint); one that is there already stays."""
@@ -79,7 +78,7 @@ class CacheRepository(StoreRepository):
             kept = {"dimensions": len(vector), "vector": vector.astype(_BYTES).tobytes()}
             rows.append(row | kept | {"made_at": schema.now()})
         if rows:
-            with writing(self._engine) as connection:
+            with self._writing() as connection:
                 insert_new(connection, schema.embeddings, rows)
 
     def embeddings(
@@ -89,7 +88,7 @@ class CacheRepository(StoreRepository):
         own, vectors = schema.embeddings.c, {}
         query = select(own.content, own.dimensions, own.vector)
         query = query.where(own.model == model, own.setting == setting)
-        with reading(self._engine) as connection:
+        with self._reading() as connection:
             for start in range(0, len(contents), _AT_ONCE):
                 some = own.content.in_(contents[start : start + _AT_ONCE])
                 for row in connection.execute(query.where(some)):

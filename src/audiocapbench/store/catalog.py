@@ -14,19 +14,23 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import SCORED, Outcome, Status, total_cost
 from audiocapbench.errors import StoreError
 from audiocapbench.signature import Signature
-from audiocapbench.store import rows as store_rows
+from audiocapbench.store import records as stored
 from audiocapbench.store import schema
 from audiocapbench.store.claims import holders_of
 from audiocapbench.store.connect import (
     StoreRepository,
-    fetch,
-    reading,
     shown,
     store_option,
-    writing,
 )
-from audiocapbench.store.records import ChangedSamples, Dataset, ScorerLine
-from audiocapbench.store.rows import matching, record_of, row_of, signatures_by_number
+from audiocapbench.store.records import (
+    ChangedSamples,
+    Dataset,
+    ScorerLine,
+    matching,
+    record_of,
+    row_of,
+    signatures_by_number,
+)
 
 _LATEST = 500
 
@@ -62,7 +66,7 @@ class RunCatalog(StoreRepository):
             .order_by(runs.id.desc())
             .limit(1)
         )
-        with reading(self._engine) as connection:
+        with self._reading() as connection:
             run = connection.execute(latest).first()
             if run is None or run.dataset == fingerprint:
                 return None
@@ -88,7 +92,7 @@ class RunCatalog(StoreRepository):
             query = query.join(schema.scorings, same).where(table.c.run.in_(chosen))
             query = query.group_by(scorer, table.c.signature).order_by(scorer)
             by_scorer: dict[str, list[Row[Any]]] = defaultdict(list)
-            with reading(self._engine) as connection:
+            with self._reading() as connection:
                 for row in connection.execute(query):
                     by_scorer[row.scorer].append(row)
                 signatures = signatures_by_number(connection)
@@ -108,7 +112,7 @@ class RunCatalog(StoreRepository):
     def rename(self, run_id: int, name: str | None) -> None:
         """Give a run a name of its own, or take it away."""
         self._check([run_id], [name or ""])
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             same = schema.runs.update().where(schema.runs.c.id == run_id)
             connection.execute(same.values(name=name))
 
@@ -116,13 +120,13 @@ class RunCatalog(StoreRepository):
         """Put tags on a run, or take them off; one that is there already stays."""
         self._check([run_id], tags)
         table = schema.run_tags
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             if remove:
                 same = (table.c.run == run_id, table.c.tag.in_(tags))
                 connection.execute(delete(table).where(*same))
             else:
                 values = [{"run": run_id, "tag": tag} for tag in dict.fromkeys(tags)]
-                store_rows.insert_new(connection, table, values)
+                stored.insert_new(connection, table, values)
 
     def delete(self, run_ids: Sequence[int]) -> None:
         """Delete runs with all that is known of them, and datasets that no run is about any more.
@@ -132,7 +136,7 @@ class RunCatalog(StoreRepository):
         """
         self._check(run_ids)
         runs, kept = schema.runs, schema.datasets
-        with writing(self._engine, alone=True) as connection:
+        with self._writing(alone=True) as connection:
             for run, owner in holders_of(connection, run_ids):
                 raise StoreError(
                     f"{shown(self._engine.url)}: {owner} is at work on run {run}; end that first"
@@ -143,7 +147,7 @@ class RunCatalog(StoreRepository):
 
     def revisions(self) -> dict[int, int]:
         """A number of each run that grows with whatever changes in it."""
-        rows = fetch(self._engine, select(schema.runs.c.id, schema.runs.c.revision))
+        rows = self._fetch(select(schema.runs.c.id, schema.runs.c.revision))
         return {row.id: row.revision for row in rows}
 
     def typical_latency(self, who: str) -> float | None:
@@ -154,7 +158,7 @@ class RunCatalog(StoreRepository):
         verdicts = select(judged.latency_s).where(judged.judge == who, judged.latency_s > 0)
         for query, at in ((answers, made.answered_at), (verdicts, judged.judged_at)):
             latest = query.order_by(at.desc()).limit(_LATEST).subquery()
-            (row,) = fetch(self._engine, select(func.avg(latest.c.latency_s)))
+            (row,) = self._fetch(select(func.avg(latest.c.latency_s)))
             if row[0] is not None:
                 return float(row[0])
         return None
@@ -165,7 +169,7 @@ class RunCatalog(StoreRepository):
         """A dataset with its samples, or some, and its traits as of a benchmark (or the first)."""
         whole, table = schema.datasets, schema.samples
         query = select(table).where(*matching(table, dataset=fingerprint, id=ids))
-        with reading(self._engine) as connection:
+        with self._reading() as connection:
             head = connection.execute(select(whole).where(whole.c.fingerprint == fingerprint)).one()
             name = head.benchmark if benchmark is None else benchmark
             traits = head.traits.get(name, {}) if isinstance(head.traits, dict) else None
@@ -182,7 +186,7 @@ class RunCatalog(StoreRepository):
         """Names of the metrics and judges that scored each of the runs, of those that have any."""
         table, scorers = schema.scorings.c, dict[int, list[str]]()
         query = select(table.run, table.scorer).where(table.run.in_(set(run_ids))).distinct()
-        for row in fetch(self._engine, query.order_by(table.run, table.scorer)):
+        for row in self._fetch(query.order_by(table.run, table.scorer)):
             scorers.setdefault(row.run, []).append(row.scorer)
         return scorers
 
@@ -191,14 +195,14 @@ class RunCatalog(StoreRepository):
         table = schema.judgements
         same = matching(table, run=run_ids, judge=judge, status="ok")
         query = select(table.c["values"].label("made")).where(*same).limit(1)
-        return [name for row in fetch(self._engine, query) for name in row.made]
+        return [name for row in self._fetch(query) for name in row.made]
 
     def sample_heads(self, run_ids: Sequence[int]) -> list[SampleHead]:
         """The samples that any of the runs asks about, in the benchmark's order."""
         runs, chosen, table = schema.runs.c, schema.run_samples.c, schema.samples.c
         of_runs = select(runs.dataset, runs.id, runs.sample_count).where(runs.id.in_(run_ids))
         columns = (table.id, table.dataset, table.category, table.duration_s, table.position)
-        with reading(self._engine) as connection:
+        with self._reading() as connection:
             asked = connection.execute(of_runs).all()
             own = select(*columns).where(table.dataset.in_({row.dataset for row in asked}))
             rows = connection.execute(own.order_by(table.position)).all()
@@ -224,14 +228,14 @@ class RunCatalog(StoreRepository):
         """Outcomes of one sample, by run."""
         table = schema.outcomes
         query = select(table).where(*matching(table, run=run_ids, sample=sample))
-        return {row.run: store_rows.outcome_of(row) for row in fetch(self._engine, query)}
+        return {row.run: stored.outcome_of(row) for row in self._fetch(query)}
 
     def ended(self, run_ids: Iterable[int], status: str | None = None) -> set[str]:
         """Samples that ended so, or in any way, in any of the runs."""
         table = schema.outcomes
         same = matching(table, run=run_ids, status=status)
         query = select(table.c.sample).where(*same).distinct()
-        return {row.sample for row in fetch(self._engine, query)}
+        return {row.sample for row in self._fetch(query)}
 
     def sample_texts(self, heads: Iterable[SampleHead]) -> dict[tuple[str, str], str]:
         """What a search looks through of samples, in small letters, by dataset and id."""
@@ -239,7 +243,7 @@ class RunCatalog(StoreRepository):
         columns = (own.dataset, own.id, own.category, own.file_name, own.references, own.details)
         query = select(*columns).where(own.dataset.in_({head.dataset for head in heads}))
         texts = {}
-        for row in fetch(self._engine, query):
+        for row in self._fetch(query):
             details = json.dumps(row.details, ensure_ascii=False) if row.details else ""
             texts[row.dataset, row.id] = "\n".join((*row[1:4], *row.references, details)).lower()
         return texts
@@ -255,7 +259,7 @@ class RunCatalog(StoreRepository):
         kinds = {own.run: sa.Integer, own.sample: Text, own.metric: Text, own.value: sa.Float}
         plain: list[Any] = [sa.type_coerce(column, kind) for column, kind in kinds.items()]
         same = matching(table, run=run_ids, metric=metrics, sample=ids)
-        with reading(self._engine) as connection:
+        with self._reading() as connection:
             rows = connection.execute(select(*plain).where(*same)).all()
             # There may be very many: they are checked together.
             if strange := {type(row[3]) for row in rows} - {float, int}:
@@ -272,7 +276,7 @@ class RunCatalog(StoreRepository):
         kind: Any = own["values"].type
         column: dict[int, list[RoundScores]] = defaultdict(list)
         known: dict[str, dict[str, float]] = {}
-        with reading(self._engine) as connection:
+        with self._reading() as connection:
             signatures = signatures_by_number(connection)
             for run, repeat, number, text, names in connection.execute(query):
                 if text not in known:
@@ -297,7 +301,7 @@ class RunCatalog(StoreRepository):
             has = (getattr(one, like)(f"%{form}%", escape="/") for one in texts for form in safe)
             some = matching(table, run=run_ids, sample=ids)
             query = select(table.c.sample).where(*some, sa.or_(*has)).distinct()
-            samples.update(row.sample for row in fetch(self._engine, query))
+            samples.update(row.sample for row in self._fetch(query))
         return samples
 
     def counted(self, run_ids: Iterable[int], since: str) -> list[Any]:
@@ -311,7 +315,7 @@ class RunCatalog(StoreRepository):
             recent = func.count().filter(at > since).label("recent")
             counts = (func.count().label("number"), func.sum(own.cost_usd).label("cost"), recent)
             query = select(own.run, judge, own.status, *counts).where(own.run.in_(set(run_ids)))
-            rows += fetch(self._engine, query.group_by(own.run, judge, own.status))
+            rows += self._fetch(query.group_by(own.run, judge, own.status))
         return rows
 
     def newest(self, run_ids: Iterable[int], limit: int) -> list[Any]:
@@ -319,10 +323,10 @@ class RunCatalog(StoreRepository):
         own = schema.outcomes.c
         columns = (own.run, own.sample, own.status, own.text, own.error, own.answered_at)
         query = select(*columns).where(own.run.in_(set(run_ids)))
-        return list(fetch(self._engine, query.order_by(own.answered_at.desc()).limit(limit)))
+        return list(self._fetch(query.order_by(own.answered_at.desc()).limit(limit)))
 
     def _check(self, run_ids: Iterable[int], texts: Iterable[str] = ()) -> None:
-        known = {row.id for row in fetch(self._engine, select(schema.runs.c.id))}
+        known = {row.id for row in self._fetch(select(schema.runs.c.id))}
         for run_id in run_ids:
             if run_id not in known:
                 raise no_such_run(self._engine, run_id)
@@ -353,7 +357,7 @@ def keep_dataset(connection: Connection, dataset: Dataset) -> None:
         connection.execute(insert(table), row_of(table, dataset, traits=traits))
         key = {"dataset": dataset.fingerprint}
         rows = [row_of(samples, one, one.clip, **key) for one in dataset.samples]
-        store_rows.insert_all(connection, samples, rows)
+        stored.insert_all(connection, samples, rows)
         return
     moved: dict[str, Any] = {"root": dataset.root, "missing": dataset.missing}
     traits = dict(known.traits) | {dataset.benchmark: dict(dataset.traits)}
@@ -361,7 +365,7 @@ def keep_dataset(connection: Connection, dataset: Dataset) -> None:
         moved["traits"] = traits
         asked = (runs.dataset == dataset.fingerprint, runs.benchmark == dataset.benchmark)
         for run_id in connection.execute(select(runs.id).where(*asked)).scalars().all():
-            store_rows.note_change(connection, run_id)
+            stored.note_change(connection, run_id)
     connection.execute(table.update().where(same).values(**moved))
     mine = samples.c.dataset == dataset.fingerprint
     query = select(samples.c.id, samples.c.file_name, samples.c.details).where(mine)

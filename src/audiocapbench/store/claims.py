@@ -19,8 +19,8 @@ from sqlalchemy import ColumnElement, Connection, Select, bindparam, delete, fun
 
 from audiocapbench.errors import StoreError
 from audiocapbench.store import schema
-from audiocapbench.store.connect import StoreRepository, fetch, writing
-from audiocapbench.store.rows import insert_all, matching
+from audiocapbench.store.connect import StoreRepository
+from audiocapbench.store.records import insert_all, matching
 from audiocapbench.store.unsaved import AnswerRecord, Record
 
 LEASE_S = 30.0
@@ -73,7 +73,7 @@ class ClaimRepository(StoreRepository):
         samples = {task.sample for task in tasks}
         held = _held(table.c.sample, table.c.repeat, table.c.worker, schema.workers.c.owner)
         held = held.where(*matching(table, run=run_id, judge=judge, sample=samples))
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             # On PostgreSQL, whoever writes about the run waits here; SQLite has one writer anyway.
             connection.execute(select(runs.c.id).where(runs.c.id == run_id).with_for_update())
             lost = not _renewed(connection, worker)
@@ -96,24 +96,24 @@ class ClaimRepository(StoreRepository):
 
     def states(self, run_id: int, judge: str = "") -> dict[TaskKey, str]:
         """When each task of a run was last dealt with; to be read before what is missing."""
-        return _states(judge, fetch(self._engine, _state_query(run_id, judge)))
+        return _states(judge, self._fetch(_state_query(run_id, judge)))
 
     def renew(self, worker: Worker) -> bool:
         """A sign of life; whether it came in time."""
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             return _renewed(connection, worker)
 
     def release(self, worker: Worker) -> None:
         """End a worker, and with it whatever it claims."""
         table = schema.workers
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             connection.execute(delete(table).where(table.c.id == worker.id))
 
     def tasks(self) -> Sequence[Any]:
         """Run, judge (empty for its own model) and number of ``owners`` of what is being asked."""
         whose = (schema.claims.c.run, schema.claims.c.judge)
         query = _held(*whose, func.count(schema.workers.c.owner.distinct()).label("owners"))
-        return fetch(self._engine, query.group_by(*whose).order_by(*whose))
+        return self._fetch(query.group_by(*whose).order_by(*whose))
 
 
 class BatchRepository(StoreRepository):
@@ -133,7 +133,7 @@ class BatchRepository(StoreRepository):
         own = {"run": run_id, "judge": row["judge"], "batch": row["mark"], "open": True}
         tasks = [{"key": key, "sample": one[0], "repeat": one[1]} for key, one in lines.items()]
         made = {"run": run_id, "count": len(lines), "made_at": schema.now()}
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             connection.execute(delete(_lines).where(_same_key), [{"old": key} for key in lines])
             connection.execute(insert(_batches).values(**row, **made))
             connection.execute(insert(_lines), [task | own for task in tasks])
@@ -142,38 +142,38 @@ class BatchRepository(StoreRepository):
         """The provider has a batch, under a name of its own; None for one that was never made."""
         same = _batches.c.mark == mark
         change = _batches.update().where(same).values(remote=remote)
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             connection.execute(delete(_batches).where(same) if remote is None else change)
 
     def close_lines(self, keys: Sequence[str]) -> None:
         """Lines that brought no answer: they may be sent again."""
         if keys:
-            with writing(self._engine) as connection:
+            with self._writing() as connection:
                 change = _lines.update().where(_same_key).values(open=False)
                 connection.execute(change, [{"old": key} for key in keys])
 
     def open_lines(self, keys: Iterable[str]) -> dict[str, Any]:
         """Of lines that are awaited, by key, whose each is, its batch's mark and remote name."""
         query = select(_lines.c.key, _lines.c.sample, _batches).join_from(_lines, _batches)
-        rows = fetch(self._engine, query.where(_lines.c.key.in_(keys), _lines.c.open))
+        rows = self._fetch(query.where(_lines.c.key.in_(keys), _lines.c.open))
         return {row.key: row for row in rows}
 
     def lines(self, mark: str) -> tuple[set[str], str]:
         """All lines of a batch, and when it was made."""
         query = select(_lines.c.key, _batches.c.made_at).join_from(_lines, _batches)
-        rows = fetch(self._engine, query.where(_lines.c.batch == mark))
+        rows = self._fetch(query.where(_lines.c.batch == mark))
         return {row.key for row in rows}, max((row.made_at for row in rows), default=schema.now())
 
     def of_run(self, run_id: int) -> list[dict[str, Any]]:
         """All batches of a run, oldest first, with what their answers cost."""
         query = select(_batches).where(_batches.c.run == run_id).order_by(_batches.c.made_at)
-        return [dict(row._mapping) for row in fetch(self._engine, query)]
+        return [dict(row._mapping) for row in self._fetch(query)]
 
     def awaited(self, run_id: int, judge: str = "") -> set[tuple[str, int]]:
         """Samples and rounds of a run whose answers a batch will bring."""
         own = matching(_lines, run=run_id, judge=judge)
         query = select(_lines.c.sample, _lines.c.repeat).where(*own, _lines.c.open)
-        return {(row.sample, row.repeat) for row in fetch(self._engine, query)}
+        return {(row.sample, row.repeat) for row in self._fetch(query)}
 
     def awaited_anywhere(self, dataset: str, model: Any) -> set[str]:
         """Samples that the batch of any run will answer for all who ask the same model of them."""
@@ -181,7 +181,7 @@ class BatchRepository(StoreRepository):
         query = select(_lines.c.sample, runs.c.parameters).join_from(_lines, runs)
         same = matching(runs, dataset=dataset, model=model.name, contract=contract)
         shared = (_lines.c.open, _lines.c.judge == "", ~_lines.c.key.startswith(OWN))
-        rows = fetch(self._engine, query.where(*same, *shared))
+        rows = self._fetch(query.where(*same, *shared))
         return {row.sample for row in rows if row.parameters == dict(model.parameters)}
 
     def check(self, run_id: int, judge: str = "", others: int = 0) -> None:

@@ -5,7 +5,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from json import JSONDecodeError
 from pathlib import Path
@@ -168,12 +168,6 @@ def reading(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
-def fetch(engine: Engine, query: Select[Any]) -> Sequence[Row[Any]]:
-    """All rows of one query."""
-    with reading(engine) as connection:
-        return connection.execute(query).all()
-
-
 @contextmanager
 def writing(engine: Engine, *, alone: bool = False) -> Iterator[Connection]:
     """One transaction that writes; it waits its turn among processes.
@@ -188,10 +182,21 @@ def writing(engine: Engine, *, alone: bool = False) -> Iterator[Connection]:
 
 
 class StoreRepository:
-    """A part of the store that has tables of its own."""
+    """The store, or a part of it that has tables of its own."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+
+    def _reading(self) -> AbstractContextManager[Connection]:
+        return reading(self._engine)
+
+    def _writing(self, *, alone: bool = False) -> AbstractContextManager[Connection]:
+        return writing(self._engine, alone=alone)
+
+    def _fetch(self, query: Select[Any]) -> Sequence[Row[Any]]:
+        """All rows of one query."""
+        with self._reading() as connection:
+            return connection.execute(query).all()
 
 
 @contextmanager

@@ -20,8 +20,8 @@ from audiocapbench.data.opinions import Opinion, Opinions, read_opinions
 from audiocapbench.errors import StoreError, did_you_mean
 from audiocapbench.store import schema
 from audiocapbench.store.claims import database_time
-from audiocapbench.store.connect import StoreRepository, fetch, reading, writing
-from audiocapbench.store.rows import MADE_BY, insert_all, matching, record_of, row_of
+from audiocapbench.store.connect import StoreRepository
+from audiocapbench.store.records import MADE_BY, insert_all, matching, record_of, row_of
 
 ADMINISTRATOR = ""
 """The name that the one who looks on has among a project's people."""
@@ -84,7 +84,7 @@ class RatingRepository(StoreRepository):
         Returns what the tokens of its items are derived from, and the tokens of who is new in it.
         """
         table, everybody, now = schema.rating_projects, schema.rating_people, schema.now()
-        with writing(self._engine, alone=True) as connection:
+        with self._writing(alone=True) as connection:
             known = connection.execute(select(table).where(table.c.name == name)).first()
             secret = secrets.token_hex(32) if known is None else known.secret
             if known is None:
@@ -111,7 +111,7 @@ class RatingRepository(StoreRepository):
         """Give a person another token; the one before opens nothing any more."""
         table, token = schema.rating_people, secrets.token_urlsafe(18)
         same = matching(table, project=project, person=person)
-        with writing(self._engine, alone=True) as connection:
+        with self._writing(alone=True) as connection:
             change = table.update().where(*same).values(token=token_hash(token))
             if not connection.execute(change).rowcount:
                 everybody = select(table.c.person).where(table.c.project == project)
@@ -124,7 +124,7 @@ class RatingRepository(StoreRepository):
         """Whose token it is; None where it is nobody's."""
         table = schema.rating_people
         same = matching(table, project=project, token=token_hash(token))
-        with reading(self._engine) as connection:
+        with self._reading() as connection:
             return connection.execute(select(table.c.person).where(*same)).scalar()
 
     def claim(
@@ -132,7 +132,7 @@ class RatingRepository(StoreRepository):
     ) -> str | None:
         """Give a person the item that is chosen, for a while; nobody else chooses meanwhile."""
         claims = schema.rating_claims
-        with writing(self._engine, alone=True) as connection:
+        with self._writing(alone=True) as connection:
             now = float(connection.execute(select(database_time(connection))).scalar_one())
             item = choose(_load(connection, project, person, now))
             if item is None:
@@ -151,7 +151,7 @@ class RatingRepository(StoreRepository):
         """A person has been given an item's clip; when it was first counts."""
         table = schema.rating_claims
         same = matching(table, project=project, person=person, item=item)
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             first = table.update().where(*same, table.c.heard_at.is_(None))
             connection.execute(first.values(heard_at=database_time(connection)))
 
@@ -165,7 +165,7 @@ class RatingRepository(StoreRepository):
         table, claims = schema.ratings, schema.rating_claims
         who = {"project": project, "person": rating.person, "item": rating.item}
         same, mine = matching(table, **who), matching(claims, **who)
-        with writing(self._engine, alone=True) as connection:
+        with self._writing(alone=True) as connection:
             known = connection.execute(select(table).where(*same)).first()
             used = select(table.c.key).where(*matching(table, project=project, key=rating.key))
             if known is not None and known.key == rating.key:
@@ -195,7 +195,7 @@ class RatingRepository(StoreRepository):
         """Ratings of a project, or of one of its people, oldest first."""
         table = schema.ratings
         query = select(table).where(*matching(table, project=project, person=person))
-        with reading(self._engine) as connection:
+        with self._reading() as connection:
             rows = connection.execute(query.order_by(table.c.rated_at, table.c.item))
             return [record_of(Rating, row) for row in rows]
 
@@ -203,7 +203,7 @@ class RatingRepository(StoreRepository):
         """What the items of a project are, also those that are no longer asked."""
         table = schema.rating_items.c
         query = select(table.item, table.content).where(table.project == project)
-        rows = fetch(self._engine, query.order_by(table.position, table.item))
+        rows = self._fetch(query.order_by(table.position, table.item))
         return {row.item: row.content for row in rows}
 
     def opinions(self, name: str) -> Opinions:
@@ -236,7 +236,7 @@ class RatingRepository(StoreRepository):
         items = counted(schema.rating_items, schema.rating_items.c.asked)
         head = (projects.name, projects.kind, projects.made_at)
         query = select(*head, people, items, counted(schema.ratings)).order_by(projects.name)
-        return [RatingProjectLine(*tuple(row)) for row in fetch(self._engine, query)]
+        return [RatingProjectLine(*tuple(row)) for row in self._fetch(query)]
 
 
 def token_hash(token: str) -> str:

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, Row, Select, Table, delete, func, ins
 
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, total_cost
 from audiocapbench.errors import StoreAwayError, StoreError, did_you_mean
-from audiocapbench.store import rows as store_rows
+from audiocapbench.store import records as stored
 from audiocapbench.store import schema, unsaved
 from audiocapbench.store.annotations import AnnotationRepository
 from audiocapbench.store.cache import CacheRepository
@@ -29,14 +29,12 @@ from audiocapbench.store.claims import (
 )
 from audiocapbench.store.connect import (
     DEFAULT_STORE,
+    StoreRepository,
     connect,
-    fetch,
-    reading,
     shown,
     store_file,
     store_option,
     store_url,
-    writing,
 )
 from audiocapbench.store.ratings import RatingRepository
 from audiocapbench.store.records import (
@@ -51,18 +49,17 @@ from audiocapbench.store.records import (
     StoredEstimate,
     StoredScore,
 )
-from audiocapbench.store.rows import MADE_BY, matching, note_change, record_of, row_of, signed_rows
 from audiocapbench.store.unsaved import AnswerRecord, JudgementRecord, Record, UnsavedFile
 from audiocapbench.store.upgrades import bring_up_to_date
 
 Kind = TypeVar("Kind")
 
 
-class Store:
+class Store(StoreRepository):
     """One database, shared by any number of threads and processes."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+        super().__init__(engine)
         self.catalog = RunCatalog(engine)
         self.dataset = self.catalog.dataset
         self.cache = CacheRepository(engine)
@@ -124,12 +121,12 @@ class Store:
         The dataset is kept with it, so that answers can be scored without the folder.
         """
         runs = schema.runs
-        with writing(self._engine, alone=True) as connection:
+        with self._writing(alone=True) as connection:
             keep_dataset(connection, dataset)
             latest = connection.execute(_latest(spec)).first()
             if latest is not None and not fresh:
                 return _run(connection, latest)
-            values = row_of(runs, spec, created_at=schema.now(), made_by=MADE_BY)
+            values = stored.row_of(runs, spec, created_at=schema.now(), made_by=stored.MADE_BY)
             values |= {"identity": spec.identity, "sample_count": len(spec.sample_ids)}
             values["generation"] = latest.generation + 1 if latest is not None else 1
             row = connection.execute(insert(runs).values(**values).returning(*runs.c)).one()
@@ -137,8 +134,8 @@ class Store:
                 {"run": row.id, "sample": sample, "position": place}
                 for place, sample in enumerate(spec.sample_ids)
             ]
-            store_rows.insert_all(connection, schema.run_samples, chosen)
-            return record_of(Run, row, sample_ids=spec.sample_ids)
+            stored.insert_all(connection, schema.run_samples, chosen)
+            return stored.record_of(Run, row, sample_ids=spec.sample_ids)
 
     def find_run(self, spec: RunSpec) -> Run | None:
         """The run that a command stands for, if it was begun before."""
@@ -153,7 +150,7 @@ class Store:
         return run
 
     def _find(self, query: Select[Any]) -> Run | None:
-        with reading(self._engine) as connection:
+        with self._reading() as connection:
             row = connection.execute(query).first()
             return None if row is None else _run(connection, row)
 
@@ -185,14 +182,14 @@ class Store:
             listed = listed.where(schema.runs.c.id.in_(only))
         counted: dict[int, list[Row[Any]]] = defaultdict(list)
         tags_of: dict[int, list[str]] = defaultdict(list)
-        with reading(self._engine) as connection:
+        with self._reading() as connection:
             rows = connection.execute(listed).all()
             for row in connection.execute(counting):
                 counted[row.run].append(row)
             for row in connection.execute(select(marked).order_by(marked.c.tag)):
                 tags_of[row.run].append(row.tag)
             return [
-                record_of(
+                stored.record_of(
                     RunLine,
                     row,
                     sample_ids=(),
@@ -206,8 +203,8 @@ class Store:
 
     def outcomes(self, run_id: int) -> dict[str, Outcome]:
         query = select(schema.outcomes).where(schema.outcomes.c.run == run_id)
-        with reading(self._engine) as connection:
-            return {row.sample: store_rows.outcome_of(row) for row in connection.execute(query)}
+        with self._reading() as connection:
+            return {row.sample: stored.outcome_of(row) for row in connection.execute(query)}
 
     def add_records(self, run_id: int, records: Sequence[Record], worker: str = "") -> None:
         """Commit what arrived in one transaction, and release what the worker had claimed of it.
@@ -216,7 +213,7 @@ class Store:
         """
         answers = [one for one in records if isinstance(one, AnswerRecord)]
         judged = [one for one in records if isinstance(one, JudgementRecord)]
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             if answers:
                 _write_answers(connection, run_id, answers)
             if judged:
@@ -259,7 +256,7 @@ class Store:
                 note(f"{rejected} lines of it {why}; they are left in {left}")
             taken.append(UnsavedFile(file.path, records, rejected))
         query = select(schema.runs.c.id, schema.runs.c.created_at)
-        known = {tuple(row) for row in fetch(self._engine, query)}
+        known = {tuple(row) for row in self._fetch(query)}
         for path in unsaved.strays(self._engine.url, known):
             note(f"{path} holds answers of a run that this store does not have; it is left there")
         return taken
@@ -267,17 +264,19 @@ class Store:
     def put_scores(self, run_id: int, metric: str, scores: Iterable[StoredScore]) -> None:
         """Replace all scores of one metric on one run."""
         table = schema.scores
-        with writing(self._engine) as connection:
-            note_change(connection, run_id, [metric])
-            connection.execute(delete(table).where(*matching(table, run=run_id, metric=metric)))
-            store_rows.insert_all(
-                connection, table, signed_rows(connection, table, list(scores), run=run_id)
+        with self._writing() as connection:
+            stored.note_change(connection, run_id, [metric])
+            connection.execute(
+                delete(table).where(*stored.matching(table, run=run_id, metric=metric))
+            )
+            stored.insert_all(
+                connection, table, stored.signed_rows(connection, table, list(scores), run=run_id)
             )
 
     def scores(self, run_id: int, metric: str | None = None) -> dict[str, list[StoredScore]]:
         """Scores of a run by metric, of one or of all, each in the order of sample ids."""
         table = schema.scores
-        query = select(table).where(*matching(table, run=run_id, metric=metric))
+        query = select(table).where(*stored.matching(table, run=run_id, metric=metric))
         rows = self._signed(StoredScore, table, query.order_by(table.c.sample))
         scores: dict[str, list[StoredScore]] = defaultdict(list)
         for _, score in rows:
@@ -288,15 +287,15 @@ class Store:
         self, kind: type[Kind], table: Table, query: Select[Any]
     ) -> list[tuple[Row[Any], Kind]]:
         """Rows of a table whose records have a signature, and these records."""
-        with reading(self._engine) as connection:
-            signatures = store_rows.signatures_by_number(connection)
+        with self._reading() as connection:
+            signatures = stored.signatures_by_number(connection)
             return [
-                (row, record_of(kind, row, table, signature=signatures[row.signature]))
+                (row, stored.record_of(kind, row, table, signature=signatures[row.signature]))
                 for row in connection.execute(query)
             ]
 
     def add_judgements(self, run_id: int, judgements: Sequence[Judgement]) -> None:
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             _write_judgements(connection, run_id, judgements, ())
 
     def judgements(self, run_id: int, judge: str | None = None) -> list[Judgement]:
@@ -308,7 +307,7 @@ class Store:
     ) -> dict[int, list[Judgement]]:
         """Judgements by run: of single samples and a judge, or of all."""
         table, own = schema.judgements, schema.judgements.c
-        query = select(table).where(*matching(table, run=run_ids, judge=judge, sample=ids))
+        query = select(table).where(*stored.matching(table, run=run_ids, judge=judge, sample=ids))
         query = query.order_by(own.judge, own.sample, own.repeat)
         judgements: dict[int, list[Judgement]] = defaultdict(list)
         for row, judgement in self._signed(Judgement, table, query):
@@ -321,8 +320,8 @@ class Store:
         """Keep the newest reliability study of a judge on a benchmark by a contract."""
         key = {"judge": judge, "benchmark": benchmark, "contract": contract}
         values = key | {"document": document, "checked_at": schema.now()}
-        with writing(self._engine) as connection:
-            store_rows.replace_rows(connection, schema.judge_checks, key, [values])
+        with self._writing() as connection:
+            stored.replace_rows(connection, schema.judge_checks, key, [values])
 
     def judge_checks(self, run_ids: Iterable[int], judges: Iterable[str]) -> list[StoredCheck]:
         """The checks of judges on the benchmarks of runs that they judged, by their contracts."""
@@ -330,8 +329,8 @@ class Store:
         query = select(own.judge, runs.benchmark, own.signature).distinct()
         query = query.join_from(schema.judgements, schema.runs, runs.id == own.run)
         query = query.where(own.run.in_(set(run_ids)), own.judge.in_(set(judges)))
-        with reading(self._engine) as connection:
-            signatures = store_rows.signatures_by_number(connection)
+        with self._reading() as connection:
+            signatures = stored.signatures_by_number(connection)
             asked = {
                 (row.judge, row.benchmark, signatures[row.signature].name)
                 for row in connection.execute(query)
@@ -348,12 +347,12 @@ class Store:
     def state(self, run_id: int) -> int:
         """A token that changes with every outcome, score and judgement of a run."""
         query = select(schema.runs.c.revision).where(schema.runs.c.id == run_id)
-        return int(fetch(self._engine, query)[0].revision)
+        return int(self._fetch(query)[0].revision)
 
     def estimates(self, run_id: int) -> list[StoredEstimate]:
         """What is known of a run as it stands now; those made otherwise are made anew."""
         table = schema.estimates
-        same = matching(table, run=run_id, made_by=_estimates_made_by())
+        same = stored.matching(table, run=run_id, made_by=_estimates_made_by())
         query = select(table).where(*same)
         rows = self._signed(StoredEstimate, table, query.order_by(table.c.scorer, table.c.group))
         return [estimate for _, estimate in rows]
@@ -363,30 +362,30 @@ class Store:
         runs, table, made_by = schema.runs, schema.estimates, _estimates_made_by()
         # Holds up the run's writers on PostgreSQL; SQLite has one writer at a time anyway.
         query = select(runs.c.revision).where(runs.c.id == run_id).with_for_update()
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             if connection.execute(query).scalar() != state:
                 return False
-            rows = signed_rows(connection, table, estimates, run=run_id, made_by=made_by)
-            store_rows.replace_rows(connection, table, ("run", "scorer", "group"), rows)
+            rows = stored.signed_rows(connection, table, estimates, run=run_id, made_by=made_by)
+            stored.replace_rows(connection, table, ("run", "scorer", "group"), rows)
         return True
 
 
 def _write_answers(connection: Connection, run_id: int, answers: Sequence[AnswerRecord]) -> None:
     table, again, now = schema.outcomes, [str(status) for status in ASKED_AGAIN], schema.now()
-    model = note_change(connection, run_id)
+    model = stored.note_change(connection, run_id)
     ids = [one.outcome.sample_id for one in answers]
     failed = (table.c.run == run_id, table.c.sample.in_(ids), table.c.status.in_(again))
     # What a failure cost stays on record when its sample is answered after all.
     removed = delete(table).where(*failed).returning(table.c.sample, table.c.cost_usd)
     paid = {row.sample: row.cost_usd for row in connection.execute(removed) if row.cost_usd}
     rows = [
-        row_of(table, one.outcome.reply, one.outcome, run=run_id, answered_at=now)
+        stored.row_of(table, one.outcome.reply, one.outcome, run=run_id, answered_at=now)
         for one in answers
     ]
     for row in rows:
         if row["sample"] in paid:
             row["cost_usd"] = (row["cost_usd"] or 0.0) + paid[row["sample"]]
-    store_rows.insert_new(connection, table, rows)
+    stored.insert_new(connection, table, rows)
     replies = [
         JudgeReply(one.cache_key, model, one.outcome)
         for one in answers
@@ -403,23 +402,26 @@ def _write_judgements(
 ) -> None:
     """Put judgements in the place of earlier ones, and replies into the cache."""
     if judgements:
-        note_change(connection, run_id, {one.judge for one in judgements})
+        stored.note_change(connection, run_id, {one.judge for one in judgements})
     table, now = schema.judgements, schema.now()
-    rows = signed_rows(connection, table, judgements, run=run_id, judged_at=now)
-    store_rows.replace_rows(connection, table, ("run", "judge", "sample", "repeat"), rows)
+    rows = stored.signed_rows(connection, table, judgements, run=run_id, judged_at=now)
+    stored.replace_rows(connection, table, ("run", "judge", "sample", "repeat"), rows)
     _write_replies(connection, replies, now)
 
 
 def _write_replies(connection: Connection, replies: Sequence[JudgeReply], now: str) -> None:
     table = schema.responses
-    rows = [row_of(table, one.outcome.reply, one.outcome, one, answered_at=now) for one in replies]
-    store_rows.insert_new(connection, table, rows)
+    rows = [
+        stored.row_of(table, one.outcome.reply, one.outcome, one, answered_at=now)
+        for one in replies
+    ]
+    stored.insert_new(connection, table, rows)
 
 
 def _estimates_made_by() -> str:
     from audiocapbench.stats import METHODS
 
-    return f"{MADE_BY}, intervals by {METHODS}"
+    return f"{stored.MADE_BY}, intervals by {METHODS}"
 
 
 def _latest(spec: RunSpec) -> Select[Any]:
@@ -431,4 +433,4 @@ def _latest(spec: RunSpec) -> Select[Any]:
 def _run(connection: Connection, row: Row[Any]) -> Run:
     table = schema.run_samples
     query = select(table.c.sample).where(table.c.run == row.id).order_by(table.c.position)
-    return record_of(Run, row, sample_ids=tuple(connection.execute(query).scalars()))
+    return stored.record_of(Run, row, sample_ids=tuple(connection.execute(query).scalars()))

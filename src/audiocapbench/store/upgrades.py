@@ -24,7 +24,7 @@ from audiocapbench.errors import StoreError
 from audiocapbench.signature import Signature
 from audiocapbench.store import schema
 from audiocapbench.store.connect import patience, reading, shown, writing
-from audiocapbench.store.rows import signature_numbers
+from audiocapbench.store.records import signature_numbers
 
 _REBUILT = ("datasets", "samples", "runs", "outcomes", "scores", "judgements", "judge_checks")
 _KEPT = {"responses": "answered_at", "embeddings": "made_at"}
