@@ -9,7 +9,7 @@ import pytest
 
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.signature import sign
-from audiocapbench.store import RunSpec, Store, StoredEstimate, StoredScore, rows
+from audiocapbench.store import RunSpec, Store, StoredEstimate, StoredScore, records
 from audiocapbench.store.records import Judgement
 from audiocapbench.store.unsaved import AnswerRecord
 from made_store import MadeRun, made_samples, put_run
@@ -82,7 +82,7 @@ def test_what_was_made_of_a_run_as_it_was_is_not_kept(
 
 def test_another_version_makes_them_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     assert store.put_estimates(1, store.state(1), ROWS)
-    monkeypatch.setattr("audiocapbench.store.store.MADE_BY", f"{rows.MADE_BY}.dev1")
+    monkeypatch.setattr("audiocapbench.store.records.MADE_BY", f"{records.MADE_BY}.dev1")
     assert store.estimates(1) == []
 
 

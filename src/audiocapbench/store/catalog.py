@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy import Connection, Engine, Row, Text, delete, func, insert, select
+from sqlalchemy import Connection, Row, Text, delete, func, insert, select
 
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import SCORED, Outcome, Status, total_cost
@@ -17,11 +17,7 @@ from audiocapbench.signature import Signature
 from audiocapbench.store import records as stored
 from audiocapbench.store import schema
 from audiocapbench.store.claims import holders_of
-from audiocapbench.store.connect import (
-    StoreRepository,
-    shown,
-    store_option,
-)
+from audiocapbench.store.connect import StoreRepository
 from audiocapbench.store.records import (
     ChangedSamples,
     Dataset,
@@ -138,9 +134,8 @@ class RunCatalog(StoreRepository):
         runs, kept = schema.runs, schema.datasets
         with self._writing(alone=True) as connection:
             for run, owner in holders_of(connection, run_ids):
-                raise StoreError(
-                    f"{shown(self._engine.url)}: {owner} is at work on run {run}; end that first"
-                )
+                words = f"{owner} is at work on run {run}; end that first"
+                raise StoreError(f"{self.name}: {words}")
             connection.execute(delete(runs).where(runs.c.id.in_(run_ids)))
             used = sa.exists().where(runs.c.dataset == kept.c.fingerprint)
             connection.execute(delete(kept).where(~used))
@@ -329,14 +324,9 @@ class RunCatalog(StoreRepository):
         known = {row.id for row in self._fetch(select(schema.runs.c.id))}
         for run_id in run_ids:
             if run_id not in known:
-                raise no_such_run(self._engine, run_id)
+                raise self._no_such_run(run_id)
         if any(one == "\0" or "\ud800" <= one <= "\udfff" for text in texts for one in text):
             raise StoreError("a name or tag holds bytes that are no text; write it in UTF-8")
-
-
-def no_such_run(engine: Engine, run_id: int) -> StoreError:
-    lists = f"'audiocapbench runs{store_option(engine.url)}' lists them"
-    return StoreError(f"{shown(engine.url)} has no run {run_id}; {lists}")
 
 
 def _asked(sample: Any) -> list[Any]:

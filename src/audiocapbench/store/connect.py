@@ -187,6 +187,20 @@ class StoreRepository:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
+    @property
+    def name(self) -> str:
+        """Where it is, for people; never with a password."""
+        return shown(self._engine.url)
+
+    @property
+    def option(self) -> str:
+        """`` --store NAME`` for commands that are suggested; nothing where it is the default."""
+        return store_option(self._engine.url)
+
+    def _no_such_run(self, run_id: int) -> StoreError:
+        lists = f"'audiocapbench runs{self.option}' lists them"
+        return StoreError(f"{self.name} has no run {run_id}; {lists}")
+
     def _reading(self) -> AbstractContextManager[Connection]:
         return reading(self._engine)
 

@@ -8,7 +8,7 @@ import hashlib
 import json
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -27,15 +27,6 @@ ADMINISTRATOR = ""
 """The name that the one who looks on has among a project's people."""
 
 _SHOWN = ("audio", "captions")
-
-
-class RatingProjectLine(NamedTuple):
-    name: str
-    kind: str
-    made_at: str
-    people: int
-    items: int
-    ratings: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,18 +216,20 @@ class RatingRepository(StoreRepository):
         digest = hashlib.sha256(json.dumps(opinions).encode()).hexdigest()[:12]
         return Opinions(name, opinions, digest)
 
-    def projects(self) -> list[RatingProjectLine]:
+    def projects(self) -> Sequence[Any]:
+        """Name, kind and ``made_at`` of projects, and how many people, items and ratings."""
         projects = schema.rating_projects.c
 
-        def counted(table: Table, *more: ColumnElement[bool]) -> Any:
+        def counted(table: Table, name: str, *more: ColumnElement[bool]) -> Any:
             mine = select(func.count()).where(table.c.project == projects.name, *more)
-            return mine.select_from(table).scalar_subquery()
+            return mine.select_from(table).scalar_subquery().label(name)
 
-        people = counted(schema.rating_people, schema.rating_people.c.person != ADMINISTRATOR)
-        items = counted(schema.rating_items, schema.rating_items.c.asked)
+        invited = schema.rating_people.c.person != ADMINISTRATOR
+        people = counted(schema.rating_people, "people", invited)
+        items = counted(schema.rating_items, "items", schema.rating_items.c.asked)
         head = (projects.name, projects.kind, projects.made_at)
-        query = select(*head, people, items, counted(schema.ratings)).order_by(projects.name)
-        return [RatingProjectLine(*tuple(row)) for row in self._fetch(query)]
+        query = select(*head, people, items, counted(schema.ratings, "ratings"))
+        return self._fetch(query.order_by(projects.name))
 
 
 def token_hash(token: str) -> str:

@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, NoReturn
 
 import sqlalchemy as sa
@@ -24,19 +25,21 @@ class DamagedCellError(ValueError):
 
 
 class _Checked(sa.TypeDecorator[Any]):
-    """A type whose cells are what they should be, or absent; subclasses say what.
+    """A type whose cells are what they should be, or absent.
 
     ``write`` makes what the database keeps of a value, and ``read`` the value again. Nothing is
     absent where the column is ``required``: JSON has a null that no database refuses.
     """
 
     cache_ok = True
-    impl = sa.Text
-    what: str
-    fits: Callable[[Any], bool]
-    write: Callable[[Any], Any] | None
-    read: Callable[[Any], Any] | None
+    impl: Any = sa.Text
     required = False
+
+    def __init__(
+        self, impl: TypeEngine[Any], what: str, fits: Any, write: Any = None, read: Any = None
+    ) -> None:
+        super().__init__()
+        self.impl, self.what, self.fits, self.write, self.read = impl, what, fits, write, read
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
         if self.write is not None and value is not None:
@@ -51,13 +54,6 @@ class _Checked(sa.TypeDecorator[Any]):
         if not self.fits(value):
             raise DamagedCellError(f"{value!r:.60} stands where {self.what} should")
         return value if self.read is None else self.read(value)
-
-
-def _type(impl: Any, what: str, fits: Any, write: Any = None, read: Any = None) -> Any:
-    parts = {"fits": fits, "write": write, "read": read}
-    static = {name: part and staticmethod(part) for name, part in parts.items()}
-    name = f"Checked{what.title().replace(' ', '')}"
-    return type(name, (_Checked,), {"impl": impl, "what": what, "cache_ok": True} | static)
 
 
 class Timestamp(sa.TypeDecorator[str]):
@@ -106,18 +102,18 @@ def _is_table(value: Any) -> bool:
 
 
 _TYPES: dict[str, Callable[[], TypeEngine[Any]]] = {
-    "text": _type(sa.Text, "text", _is(str)),
-    "word": _type(sa.String(16), "a word", _is(str)),
-    "status": _type(sa.String(16), "a status", _is(str), str, Status),
-    "hash": _type(sa.String(64), "a hash", _is(str)),
-    "integer": _type(sa.Integer, "an integer", _is(int)),
-    "number": _type(sa.Float, "a number", _is_number),
+    "text": partial(_Checked, sa.Text(), "text", _is(str)),
+    "word": partial(_Checked, sa.String(16), "a word", _is(str)),
+    "status": partial(_Checked, sa.String(16), "a status", _is(str), str, Status),
+    "hash": partial(_Checked, sa.String(64), "a hash", _is(str)),
+    "integer": partial(_Checked, sa.Integer(), "an integer", _is(int)),
+    "number": partial(_Checked, sa.Float(), "a number", _is_number),
     "flag": sa.Boolean,
     "json": sa.JSON,
-    "list": _type(sa.JSON, "a list", _is_list, list, tuple),
-    "object": _type(sa.JSON, "an object", _is(dict), dict),
-    "table": _type(sa.JSON, "a table of numbers", _is_table, dict),
-    "bytes": _type(sa.LargeBinary, "bytes", _is(bytes)),
+    "list": partial(_Checked, sa.JSON(), "a list", _is_list, list, tuple),
+    "object": partial(_Checked, sa.JSON(), "an object", _is(dict), dict),
+    "table": partial(_Checked, sa.JSON(), "a table of numbers", _is_table, dict),
+    "bytes": partial(_Checked, sa.LargeBinary(), "bytes", _is(bytes)),
     "time": Timestamp,
 }
 

@@ -19,7 +19,7 @@ from audiocapbench.store import records as stored
 from audiocapbench.store import schema, unsaved
 from audiocapbench.store.annotations import AnnotationRepository
 from audiocapbench.store.cache import CacheRepository
-from audiocapbench.store.catalog import RunCatalog, keep_dataset, no_such_run
+from audiocapbench.store.catalog import RunCatalog, keep_dataset
 from audiocapbench.store.claims import (
     BatchRepository,
     ClaimRepository,
@@ -31,7 +31,6 @@ from audiocapbench.store.connect import (
     DEFAULT_STORE,
     StoreRepository,
     connect,
-    shown,
     store_file,
     store_option,
     store_url,
@@ -92,19 +91,9 @@ class Store(StoreRepository):
         return f"Store({self.name!r})"
 
     @property
-    def name(self) -> str:
-        """Where it is, for people; never with a password."""
-        return shown(self._engine.url)
-
-    @property
     def url(self) -> str:
         """What opens it, with its password; for processes of ours, never for people."""
         return self._engine.url.render_as_string(hide_password=False)
-
-    @property
-    def option(self) -> str:
-        """`` --store NAME`` for commands that are suggested; nothing where it is the default."""
-        return store_option(self._engine.url)
 
     def close(self) -> None:
         self._engine.dispose()
@@ -146,7 +135,7 @@ class Store(StoreRepository):
         query = select(schema.runs).where(schema.runs.c.id == run_id)
         run = self._find(query) if 0 < run_id < 2**31 else None
         if run is None:
-            raise no_such_run(self._engine, run_id)
+            raise self._no_such_run(run_id)
         return run
 
     def _find(self, query: Select[Any]) -> Run | None:
