@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from audiocapbench.metrics import compute
-from audiocapbench.metrics.elements.words import ElementKind, kind_of
+from audiocapbench.metrics.elements.splitting import ElementKind, kind_of
 from fluency_study import read_rows
 
 METRICS = ("preference", "fluent_similarity", "similarity", "rouge_l")

@@ -15,8 +15,7 @@ from audiocapbench.engine.retrying_client import prepare
 from audiocapbench.judges.contract import JudgeInput, Verdict
 from audiocapbench.judges.elements import Elements
 from audiocapbench.judges.judge import TextJudge
-from audiocapbench.metrics.elements.splitting import split
-from audiocapbench.metrics.elements.words import meaning_of
+from audiocapbench.metrics.elements.splitting import meaning_of, split
 from audiocapbench.metrics.encoders import load
 from audiocapbench.models import Question, create_model
 from audiocapbench.models.controls import ControlModel

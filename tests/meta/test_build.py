@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from audiocapbench.meta.pairs.files import read_csv_pairs, read_pairs
-from audiocapbench.stats.agreement import category_counts, fleiss_kappa
+from audiocapbench.stats.correlation import category_counts, fleiss_kappa
 from command import run_command
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion

@@ -25,7 +25,7 @@ from audiocapbench.meta.corrupt.captions import (
 )
 from audiocapbench.meta.corrupt.make import CorruptionSettings, check_words
 from audiocapbench.meta.scorers.scorer import TrialSettings
-from audiocapbench.metrics.elements.words import kind_of
+from audiocapbench.metrics.elements.splitting import kind_of
 from audiocapbench.models import create_model
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion

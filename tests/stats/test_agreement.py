@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 
-from audiocapbench.stats.agreement import category_counts, fleiss_kappa, krippendorff_alpha
-from audiocapbench.stats.correlation import auc, rank_correlation
+from audiocapbench.stats.correlation import (
+    auc,
+    category_counts,
+    fleiss_kappa,
+    krippendorff_alpha,
+    rank_correlation,
+)
 
 # Fourteen raters, ten units, five categories: the example of Fleiss' kappa in most textbooks.
 FLEISS = np.array(

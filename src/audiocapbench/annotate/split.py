@@ -22,7 +22,7 @@ from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, DOMAINS, QA_CATE
 from audiocapbench.data.build.ledger import Ledger
 from audiocapbench.errors import AnnotationError
 from audiocapbench.files import write_file
-from audiocapbench.metrics.elements.words import words_that_are
+from audiocapbench.metrics.elements.splitting import words_that_are
 from audiocapbench.metrics.porter import stem
 from audiocapbench.store.annotations import Finding, StageRecord
 from audiocapbench.table import Row, Table

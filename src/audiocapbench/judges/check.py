@@ -37,8 +37,7 @@ from audiocapbench.models import Model, Question
 from audiocapbench.models.controls import ControlModel
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval, mean_interval
-from audiocapbench.stats.agreement import category_counts, fleiss_kappa
-from audiocapbench.stats.correlation import auc, rank_correlation
+from audiocapbench.stats.correlation import auc, category_counts, fleiss_kappa, rank_correlation
 from audiocapbench.store import Run, Store
 from audiocapbench.store.records import Judgement
 

@@ -16,8 +16,7 @@ from audiocapbench.errors import TrialError
 from audiocapbench.meta.corrupt.captions import CaptionedClip
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.scorer import PairScorer, PointwiseScorer
-from audiocapbench.metrics.elements.splitting import split
-from audiocapbench.metrics.elements.words import ElementKind
+from audiocapbench.metrics.elements.splitting import ElementKind, split
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.result import first_column
 from audiocapbench.stats import mean_interval

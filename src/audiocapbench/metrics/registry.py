@@ -241,7 +241,7 @@ def _from_plugin(name: str) -> Metric:
     if point is None:
         known = [*METRICS, *plugins("metrics")]
         raise MetricError(f"there is no metric {name!r}{did_you_mean(name, known, 'there are')}")
-    with plugin_failures(point, f"metric {name!r}", MetricError):
+    with plugin_failures(f"metric {name!r}: its plug-in {point.value}", MetricError):
         metric = point.load()
     if not isinstance(metric, Metric) or metric.name != name:
         raise MetricError(f"metric {name!r}: {point.value} is not a Metric of that name")

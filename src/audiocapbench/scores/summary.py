@@ -39,7 +39,7 @@ from audiocapbench.scores.compute import (
 from audiocapbench.scores.estimate import Missing, Scorer
 from audiocapbench.scores.table import Estimates, RunTable, ScoreTable, TableReader, documents
 from audiocapbench.signature import UNSIGNED, Signature
-from audiocapbench.stats.agreement import category_counts, fleiss_kappa, krippendorff_alpha
+from audiocapbench.stats.correlation import category_counts, fleiss_kappa, krippendorff_alpha
 from audiocapbench.store import Run, Store
 
 

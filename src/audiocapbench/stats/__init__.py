@@ -5,8 +5,8 @@ from audiocapbench.stats.bootstrap import (
     METHODS,
     ROUNDS,
     SEED,
+    Interval,
     mean_interval,
 )
-from audiocapbench.stats.shares import Interval
 
 __all__ = ["FEWEST_FOR_INTERVAL", "METHODS", "ROUNDS", "SEED", "Interval", "mean_interval"]

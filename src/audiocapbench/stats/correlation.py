@@ -1,12 +1,12 @@
-"""How far scores go together, and how far groups of them lie apart: tests and effect sizes."""
+"""How far scores go together, how far groups of them lie apart, and how far raters agree beyond
+chance: tests, effect sizes, Krippendorff's alpha and Fleiss' kappa."""
 
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.stats.bootstrap import FEWEST_FOR_INTERVAL, ROUNDS, SEED
-from audiocapbench.stats.shares import LEVEL, TAIL, Interval
+from audiocapbench.stats.bootstrap import FEWEST_FOR_INTERVAL, LEVEL, ROUNDS, SEED, TAIL, Interval
 from audiocapbench.stats.units import FloatArray
 
 
@@ -20,10 +20,7 @@ def kendall(first: FloatArray, second: FloatArray) -> float | None:
 
 
 def auc(higher: FloatArray, lower: FloatArray) -> float | None:
-    """Probability that one of the first group scores above one of the second; None if one is empty.
-
-    Ties count half.
-    """
+    """Probability that one of the first group scores above one of the second; ties count half."""
     if not len(higher) or not len(lower):
         return None
     return float(_doubled_ranks(higher, lower).sum() / (2 * len(higher) * len(lower)))
@@ -32,10 +29,7 @@ def auc(higher: FloatArray, lower: FloatArray) -> float | None:
 def rank_correlation(
     first: FloatArray, second: FloatArray, groups: FloatArray | None = None
 ) -> float | None:
-    """Spearman's rho, ties sharing their mean rank; None where either is the same throughout.
-
-    With groups it is pooled within them: differences between groups do not count.
-    """
+    """Spearman's rho, within groups where given; None where either is the same throughout."""
     groups = np.zeros(len(first)) if groups is None else groups
     left, right = np.zeros(len(first)), np.zeros(len(second))
     for group in np.unique(groups):
@@ -50,9 +44,7 @@ def rank_correlation(
 def _doubled_ranks(values: FloatArray, among: FloatArray) -> NDArray[np.int64]:
     """Twice the number of others that each value is above; ties count half."""
     ordered = np.sort(among)
-    below = np.searchsorted(ordered, values, side="left")
-    not_above = np.searchsorted(ordered, values, side="right")
-    return below + not_above
+    return np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
 
 
 def signed_rank_p(values: FloatArray, baseline: float) -> float | None:
@@ -80,15 +72,11 @@ def rank_biserial(values: FloatArray, baseline: float) -> float | None:
 
 def cliffs_delta(first: FloatArray, second: FloatArray) -> float | None:
     """How much likelier a rating of the first group is above one of the second than below it."""
-    above = auc(first, second)
-    return None if above is None else 2 * above - 1
+    return None if (above := auc(first, second)) is None else 2 * above - 1
 
 
 def cohens_d(values: FloatArray, baseline: float | FloatArray) -> float | None:
-    """Distance from a baseline, or from another group, in standard deviations (pooled of two).
-
-    None where there is no spread to measure it by.
-    """
+    """Distance from a baseline or another group in (pooled) standard deviations; None for none."""
     groups = [values] if isinstance(baseline, float) else [values, baseline]
     freedom = sum(len(one) - 1 for one in groups)
     if freedom < 1 or not all(map(len, groups)):
@@ -111,3 +99,55 @@ def effect_interval(effect: Callable[..., float | None], *groups: FloatArray) ->
         return None
     low, high = np.quantile(np.array(rounds), [(1 - LEVEL) / 2, TAIL])
     return Interval(float(low), float(high))
+
+
+def krippendorff_alpha(ratings: FloatArray, *, nominal: bool = False) -> float | None:
+    """Krippendorff's alpha for ratings (raters, units): 1 for full agreement, 0 for chance.
+
+    NaN is no rating. Numbers are an interval scale or, where nominal, names of categories. None
+    where no unit has two ratings or all are equal, so that there is nothing to agree on.
+    """
+    given = ~np.isnan(ratings)
+    paired = given.sum(axis=0) >= 2
+    given, ratings = given[:, paired], ratings[:, paired]
+    total = int(given.sum())
+    if not total:
+        return None
+    # Two names differ as much as the vectors that stand for them, each along its own axis.
+    names = np.unique(ratings[given]) if nominal else ()
+    planes = [(ratings == one).astype(np.float64) for one in names] or [ratings]
+    counts, observed, expected = given.sum(axis=0), 0.0, 0.0
+    for plane in planes:
+        # Differences do not change; squares of large numbers would lose their last digits.
+        centred = plane - np.where(given, plane, 0.0).sum() / total
+        values = np.where(given, centred, 0.0)
+        within = counts * (values**2).sum(axis=0) - values.sum(axis=0) ** 2
+        observed += float((within / (counts - 1)).sum()) / total
+        among = total * float((values**2).sum()) - float(values.sum()) ** 2
+        expected += among / (total * (total - 1))
+    return 1 - observed / expected if expected > 1e-12 else None
+
+
+def fleiss_kappa(counts: NDArray[np.int64]) -> float | None:
+    """Fleiss' kappa of how many raters chose each category (units, categories), from 0 for chance.
+
+    Every unit has as many ratings, two at least. None without units, or where every rating is the
+    same, so that there is nothing to agree on.
+    """
+    if not len(counts):
+        return None
+    raters = int(counts[0].sum())
+    if raters < 2 or (counts.sum(axis=1) != raters).any():
+        raise ValueError("every unit needs the same number of ratings, two at least")
+    observed = float(((counts**2).sum(axis=1) - raters).mean()) / (raters * (raters - 1))
+    shares = counts.sum(axis=0) / counts.sum()
+    expected = float((shares**2).sum())
+    return (observed - expected) / (1 - expected) if expected < 1 - 1e-12 else None
+
+
+def category_counts(ratings: FloatArray) -> NDArray[np.int64]:
+    """Count ratings (raters, units), rounded, for ``fleiss_kappa``; no units with a NaN."""
+    complete = np.rint(ratings[:, ~np.isnan(ratings).any(axis=0)])
+    chosen = complete.T[:, :, np.newaxis] == np.unique(complete)
+    counts: NDArray[np.int64] = chosen.sum(axis=1)
+    return counts

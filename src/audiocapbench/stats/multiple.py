@@ -26,11 +26,8 @@ class Correction(StrEnum):
 
 
 def corrected(p_values: FloatArray, how: Correction) -> FloatArray:
-    """Adjusted p-values.
-
-    By Holm, and with less power by Bonferroni, the chance of even one false difference stays below
-    alpha; by Benjamini and Hochberg the share of false differences does.
-    """
+    """Adjusted p-values: by Holm, and with less power by Bonferroni, the chance of even one false
+    difference stays below alpha; by Benjamini and Hochberg the share of false differences does."""
     count, order = len(p_values), np.argsort(p_values, kind="stable")
     if how is Correction.BONFERRONI:
         return np.minimum(p_values * count, 1.0)

@@ -9,11 +9,13 @@ from audiocapbench.stats.bootstrap import (
     FEWEST_FOR_INTERVAL,
     SEED,
     Draws,
+    Interval,
     Resampling,
+    hits_of,
     mean_interval,
     own_scores,
+    paired_difference,
 )
-from audiocapbench.stats.shares import Interval, hits_of, paired_difference
 from audiocapbench.stats.units import Aggregate, Clusters, FloatArray, units_of
 
 SWAPS = 9_999
@@ -36,11 +38,8 @@ def permutation_tests(
     each with probability one half; for means over samples this is the sign-flip test. So few
     samples that all swaps can be counted get the exact p-value.
 
-    Args:
-        first: Statistics of shape (n, pairs, k); so is ``second``, and the result is (pairs,).
-        aggregate: Maps mean statistics of shape (rounds, k) to scores of shape (rounds,).
-        present: Shape (n, pairs): the samples that both systems of a pair have; all by default.
-            A pair without any has the p-value 1.
+    Statistics are of shape (n, pairs, k), and the result is (pairs,). ``present``, of shape
+    (n, pairs), says which samples both systems of a pair have; without any the p-value is 1.
     """
     rounds, seed = how.get("rounds", SWAPS), how.get("seed", SEED)
     here = np.ones(first.shape[:2], dtype=bool) if present is None else present
@@ -102,8 +101,7 @@ def paired_spread(
     Divided by the root of the number of samples, or of clips, it is the standard error. None below
     two of them.
     """
-    both = np.stack([first, second], axis=1).reshape(len(first), -1)
-    units = units_of(both, clusters)
+    units = units_of(np.stack([first, second], axis=1).reshape(len(first), -1), clusters)
     if len(units.sizes) < 2:
         return None
     left_out = _difference(aggregate)(units.without_each())

@@ -15,10 +15,7 @@ _leggauss = cache(np.polynomial.legendre.leggauss)
 
 
 def power_of(difference: float, sd: float, n: int) -> float:
-    """Probability that a two-sided paired t-test on n >= 2 samples sees a true difference.
-
-    The samples' differences have the standard deviation ``sd``, which is more than 0.
-    """
+    """Probability that a two-sided paired t-test on n >= 2 samples sees a difference; sd > 0."""
     from scipy.special import gammaincinv, ndtr, stdtrit
 
     freedom = n - 1
@@ -57,10 +54,7 @@ def fewest_to_test(tests: int = 1) -> int:
 
 
 def samples_needed(difference: float, sd: float) -> int | None:
-    """The fewest samples that show a true difference; None above a billion.
-
-    They are never fewer than a permutation test needs to show anything.
-    """
+    """The fewest samples that show a difference by a permutation test; None above a billion."""
     fewest = fewest_to_test()
     if sd <= 0:
         return fewest

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audiocapbench.stats.shares import LEVEL, Interval
+from audiocapbench.stats.bootstrap import LEVEL, Interval
 from audiocapbench.stats.units import FloatArray
 
 FEWEST_RATED = 20

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, load_counts, words_of
 from audiocapbench.meta.pairs.pair import Preference
-from audiocapbench.metrics.elements.words import ElementKind, kind_of
+from audiocapbench.metrics.elements.splitting import ElementKind, kind_of
 from audiocapbench.metrics.fluency.detector import hash_words
 from audiocapbench.metrics.fluency.likelihood import (
     framed_words,

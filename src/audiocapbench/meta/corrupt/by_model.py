@@ -38,7 +38,7 @@ from audiocapbench.meta.corrupt.events import core, mentions
 from audiocapbench.meta.corrupt.exchanges import is_other_number, suggest_nouns
 from audiocapbench.meta.corrupt.make import RULES, CorruptionResult, CorruptionSettings, balanced
 from audiocapbench.meta.scorers.scorer import TrialSettings
-from audiocapbench.metrics.elements.words import kind_of
+from audiocapbench.metrics.elements.splitting import kind_of
 from audiocapbench.metrics.fluency.likelihood import load_ngrams
 from audiocapbench.models import Model
 from audiocapbench.models.model import without_audio

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.errors import DatasetError
-from audiocapbench.metrics.elements import words as element_words
-from audiocapbench.metrics.elements.words import ElementKind
+from audiocapbench.metrics.elements import splitting as element_words
+from audiocapbench.metrics.elements.splitting import ElementKind
 from audiocapbench.metrics.shipped import read_lists, word_set
 
 Tokens = tuple[str, ...]

@@ -33,8 +33,14 @@ from audiocapbench.meta.corrupt.captions import (
     words,
     written,
 )
-from audiocapbench.metrics.elements.splitting import split
-from audiocapbench.metrics.elements.words import ATTRIBUTES, COUNTS, ElementKind, kind_of, meanings
+from audiocapbench.metrics.elements.splitting import (
+    ATTRIBUTES,
+    COUNTS,
+    ElementKind,
+    kind_of,
+    meanings,
+    split,
+)
 
 FINITE, GERUND, OTHER = "finite", "gerund", "other"
 _ORDERED = frozenset({("followed", "by"), ("then",), ("and", "then"), ("before",)})

@@ -43,7 +43,7 @@ from audiocapbench.meta.corrupt.captions import (
     words_of,
 )
 from audiocapbench.meta.corrupt.events import FINITE, clauses_of, first_clause, is_plural
-from audiocapbench.metrics.elements.words import ATTRIBUTES, COUNTS, ElementKind, kind_of
+from audiocapbench.metrics.elements.splitting import ATTRIBUTES, COUNTS, ElementKind, kind_of
 
 _AGES, _COMPARING, _GENDERED = map(words, ("ages", "comparing", "gendered"))
 # One turns a page and turns on a tap: such a verb does not say which nouns fit.

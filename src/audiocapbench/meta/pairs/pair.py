@@ -14,7 +14,7 @@ import numpy as np
 from audiocapbench.data.records import DELIMITERS, JSON_LINES
 from audiocapbench.errors import DatasetError
 from audiocapbench.files import csv_text, write_file
-from audiocapbench.stats.agreement import category_counts, fleiss_kappa
+from audiocapbench.stats.correlation import category_counts, fleiss_kappa
 
 Preference = Literal[0, 1]
 TrialProtocol = Literal["plain", "fense"]

@@ -256,8 +256,7 @@ def _random(pairs: Sequence[CaptionPair], seed: int = 0) -> list[Choice]:
 
 def _rarer_noun(pairs: Sequence[CaptionPair]) -> list[Choice]:
     """Rarity is counted in these very pairs; nouns are sources, as for the elements judge."""
-    from audiocapbench.metrics.elements.splitting import split
-    from audiocapbench.metrics.elements.words import ElementKind
+    from audiocapbench.metrics.elements.splitting import ElementKind, split
     from audiocapbench.metrics.porter import stem
 
     texts = {*captions(pairs), *(one for own in references(pairs) for one in own)}

@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from audiocapbench.metrics.elements.matching import Matches, ReferenceElements, gather, match
-from audiocapbench.metrics.elements.splitting import Element, split, words_of
+from audiocapbench.metrics.elements.splitting import Element, ElementKind, split, words_of
 from audiocapbench.metrics.elements.vocabulary import ElementVocabulary
-from audiocapbench.metrics.elements.words import ElementKind
 from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.fluency.detector import excess_beyond, load_detector, longest
 from audiocapbench.metrics.porter import stem

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.metrics.batches import starts_of
-from audiocapbench.metrics.elements.splitting import Element, ParsedCaption
+from audiocapbench.metrics.elements.splitting import Element, ElementKind, ParsedCaption
 from audiocapbench.metrics.elements.vocabulary import (
     AGAINST,
     ElementVocabulary,
@@ -21,7 +21,6 @@ from audiocapbench.metrics.elements.vocabulary import (
     ReferenceWords,
     compare_words,
 )
-from audiocapbench.metrics.elements.words import ElementKind
 from audiocapbench.metrics.porter import stem
 
 Weights = NDArray[np.float32]

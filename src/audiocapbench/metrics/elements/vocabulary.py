@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.metrics.batches import IntArray, ranges, starts_of
-from audiocapbench.metrics.elements.words import ElementKind, kind_of, meaning_of, meanings
+from audiocapbench.metrics.elements.splitting import ElementKind, kind_of, meaning_of, meanings
 from audiocapbench.metrics.encoders import Encoder
 from audiocapbench.metrics.wordnet import synonyms
 

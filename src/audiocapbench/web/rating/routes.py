@@ -18,8 +18,8 @@ import numpy as np
 from pydantic import BaseModel, Field, ValidationError
 
 from audiocapbench.errors import StoreAwayError, StoreError
-from audiocapbench.stats.agreement import category_counts, fleiss_kappa, krippendorff_alpha
-from audiocapbench.stats.shares import wilson
+from audiocapbench.stats.bootstrap import wilson
+from audiocapbench.stats.correlation import category_counts, fleiss_kappa, krippendorff_alpha
 from audiocapbench.store import Store
 from audiocapbench.store.ratings import ADMINISTRATOR, Rating, RatingLoad, RatingReceipt
 from audiocapbench.web.rating.items import (
