@@ -6,24 +6,22 @@ It asks, scores and judges as ``audiocapbench run`` does and writes the publishe
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-import typer
 from typer import Option
 
 from audiocapbench.asking import JudgePanel, ModelOptions
 from audiocapbench.cli import interrupt_again, options
-from audiocapbench.cli.app import PublishedCommand, code_of, leave, published_app
+from audiocapbench.cli.app import PublishedCommand, leave, published_app
 from audiocapbench.cli.console import json_text, print_errors, say
 from audiocapbench.errors import AudioCapBenchError, MetricError
 from audiocapbench.files import write_file
 
 if TYPE_CHECKING:
     from audiocapbench.engine import RunEnd
-    from audiocapbench.models import Model, ModelSettings
     from audiocapbench.plan import RunPlan
 
 AAC_METRICS = ("cider_d", "spice", "spider", "fense")
@@ -88,7 +86,8 @@ def evaluate(
     """
     from audiocapbench import benchmarks, engine
     from audiocapbench.benchmarks.captioning import load_audiocapbench
-    from audiocapbench.cli.progress import carry_out, explain_end, explain_spending
+    from audiocapbench.cli.progress import carry_out, explain_end
+    from audiocapbench.models import create_models
     from audiocapbench.plan import RunPlan
 
     if all_models and (provider or model):
@@ -96,7 +95,14 @@ def evaluate(
     retry = None if max_retries is None else engine.RetryPolicy(attempts=max_retries)
     how = session.asking(retry=retry)
     named = _one_a_provider() if all_models else [_named(provider, model)]
-    able = dict(_able(named, how.model_settings(told), published=protocol == "published"))
+    settings, able = how.model_settings(told), {}
+    for one in named:
+        try:
+            [able[one]] = create_models([one.name], settings, published=protocol == "published")
+        except AudioCapBenchError as error:
+            if len(named) == 1:
+                raise
+            say(f"Without {one.provider}: {error}")
     benchmark = load_audiocapbench(data_dir, follow_links=follow_links, metadata=metadata)
     panel = JudgePanel([] if no_llm_judge else [_judge(judge_model)], protocol=protocol)
     outputs = {
@@ -115,10 +121,9 @@ def evaluate(
         if end.stop is not None:
             # Half a result would be taken for a whole one.
             say("No result was written.")
-            raise typer.Exit(code_of(end.stop))
+            leave(end.stop)
         whose, path = outputs[end.run.model]
         failed |= _write_result(plan, end, () if no_aac_metrics else AAC_METRICS, whose, path)
-    explain_spending(how.budget)
     leave(failed=failed)
 
 
@@ -158,22 +163,6 @@ def _one_a_provider() -> list[_Named]:
     return [_named(name, None) for name in able]
 
 
-def _able(
-    asked: list[_Named], settings: "ModelSettings", *, published: bool
-) -> "Iterator[tuple[_Named, Model]]":
-    """The models that can be made here; of several, one that cannot is said and left out."""
-    from audiocapbench.models import create_models
-
-    for one in asked:
-        try:
-            [made] = create_models([one.name], settings, published=published)
-            yield one, made
-        except AudioCapBenchError as error:
-            if len(asked) == 1:
-                raise
-            say(f"Without {one.provider}: {error}")
-
-
 def _judge(name: str) -> str:
     """A judge by our name for it, once it is sure that it can be asked."""
     from audiocapbench.judges import create_judge
@@ -209,12 +198,11 @@ def _write_result(
 ) -> bool:
     """Score with what may not be installed, and write and show the published tool's result; says
     whether some answers failed."""
-    from audiocapbench.cli.progress import print_tables
+    from audiocapbench.cli.progress import show_runs
     from audiocapbench.data.outcome import SCORED
     from audiocapbench.engine import score_run
     from audiocapbench.report.exports import published_result
     from audiocapbench.scores.summary import summarise
-    from audiocapbench.scores.table import keep_estimates
 
     metrics, left_out = list(plan.metrics), {}
     for name in extra:
@@ -232,8 +220,7 @@ def _write_result(
     if unjudged := sum("llm_judge_error" in one for one in document["results"]):
         say(f"{unjudged} answers could not be judged; the same command asks again.")
     say(f"Results saved to {path}")
-    print_tables([summary], plan.subject.traits.columns, plan.subject.traits.headline)
-    keep_estimates(plan.store, [summary.table])
+    show_runs(plan.store, [summary])
     if plan.subject.missing:
         say(f"{plan.subject.presence}; manifest.json says why.")
     return bool(document["failed"] or unjudged)

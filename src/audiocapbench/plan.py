@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from anyio import to_thread
 
@@ -48,6 +48,9 @@ from audiocapbench.models import Model
 from audiocapbench.models.openai_chat import check_batchable
 from audiocapbench.scores.estimate import counted
 from audiocapbench.store import Run, Store
+
+if TYPE_CHECKING:
+    from audiocapbench.scores.summary import RunSummary
 
 Result = TypeVar("Result")
 Call = Callable[..., Coroutine[Any, Any, Any]]
@@ -343,6 +346,16 @@ class RunPlan(Plan[RunsEnd]):
         for judge in self.judges:
             missing = missing_judgements(self.store, run, judge, repeats=self.repeats)
             to_judge[judge.name].extend(missing)
+
+    def summaries(self, found: RunsEnd) -> "list[RunSummary]":
+        """The scores and judgements of runs, as far as these got."""
+        # Loaded by now, while answers were awaited; nothing before the first question needs it.
+        from audiocapbench.scores.summary import summarise
+
+        how = (self.metrics, self.judge_names)
+        return [
+            summarise(self.store, one.run, *how, stopped=one.stop is not None) for one in found.ends
+        ]
 
     async def carry_out(self, host: Host, call: Call) -> RunsEnd:
         """Ask, score and judge one run after the other, and stop where told to."""

@@ -10,7 +10,7 @@ from typer import Option
 from audiocapbench.asking import ModelOptions, RequestOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import ExampleGroup, add_group, leave
-from audiocapbench.cli.console import print_json, say, show, show_lines, show_result
+from audiocapbench.cli.console import print_json, say, show, show_lines
 from audiocapbench.errors import AudioCapBenchError, ModelError, some
 from audiocapbench.table import Table
 
@@ -44,17 +44,9 @@ annotate_app = add_group(
 )
 
 
-def _asks(*, session: options.Session, json: options.Json = False) -> None: ...
-def _asks_nobody(
-    *, store: options.Store = options.DEFAULT_STORE, json: options.Json = False
-) -> None: ...
-
-
-def _add(
-    *stages: Callable[..., "StageResult"], name: str = "", text: str = "", shared: Any = _asks
-) -> None:
-    """Add a command that goes through stages, with the options of all of them and the shared ones;
-    one of a single stage has its name and text."""
+def _add(*stages: Callable[..., "StageResult"], name: str = "", text: str = "") -> None:
+    """Add a command that goes through stages, with the options of all of them; one of a single
+    stage has its name and text. Hearing and merging ask models, and have the options of asking."""
     taken = [list(signature(one).parameters.values())[1:] for one in stages]
     docs = [(getdoc(one) or "").partition("\nArgs:\n") for one in stages]
     own = {one.name: one for parameters in taken for one in parameters}
@@ -63,13 +55,13 @@ def _add(
     def command(
         *,
         session: options.Session | None = None,
-        store: str = options.DEFAULT_STORE,
-        json: bool = False,
+        store: options.Store = options.DEFAULT_STORE,
+        json: options.Json = False,
         **given: Any,
     ) -> None:
         from audiocapbench.annotate.split import read_shares
         from audiocapbench.annotate.stage import StageContext
-        from audiocapbench.cli.progress import Terminal, explain_spending
+        from audiocapbench.cli.progress import Terminal
         from audiocapbench.engine.runner import AskContext
 
         session = session or options.Session(RequestOptions(), store=store)
@@ -90,7 +82,6 @@ def _add(
             except KeyboardInterrupt:
                 say(f"What was done is kept in {settings.store.name}; the same command goes on.")
                 raise
-        explain_spending(how.budget)
         documents = {name: result.document for name, result in results.items()}
         if json:
             print_json(documents if len(stages) > 1 else next(iter(documents.values())))
@@ -99,8 +90,11 @@ def _add(
                 _SHOWN[stage_name](document)
         leave(failed=not all(result.whole for result in results.values()))
 
+    asking, where, printed, _ = signature(command).parameters.values()
+    asks = stages[0] in (_hear, _merge)
+    shared = asking.replace(annotation=options.Session, default=Parameter.empty) if asks else where
     command.__doc__ = "\n".join([text or docs[0][0], "", "Args:", *(one[2] for one in docs)])
-    vars(command)["__signature__"] = Signature([*needed, *signature(shared).parameters.values()])
+    vars(command)["__signature__"] = Signature([*needed, shared, printed])
     options.command(annotate_app.command, name or stages[0].__name__[1:])(command)
 
 
@@ -153,8 +147,7 @@ def _show_hearing(document: dict[str, Any]) -> None:
         for name, counts in document["experts"].items()
     ]
     show(Table("", rows))
-    for name, reason in document["not_run"].items():
-        say(f"{name} was not run: {reason}")
+    say(*(f"{name} was not run: {reason}" for name, reason in document["not_run"].items()))
     parts = ", ".join(f"{name} {count:,}" for name, count in document["domains"].items())
     good, whole = sum(document["domains"].values()), document["clips"]
     say(f"{good:,} of {whole:,} clips have a domain{': ' if parts else ''}{parts}.")
@@ -243,8 +236,7 @@ def _show_check(document: dict[str, Any]) -> None:
     for name, own in document["reasons"].items():
         for reason, count in own.items():
             say(f"  {count:,} {name}: {reason}")
-    for name, reason in document["not_run"].items():
-        say(f"{name} was not run: {reason}")
+    say(*(f"{name} was not run: {reason}" for name, reason in document["not_run"].items()))
     shares = document["difficulties"].items()
     parts = (f"{name} {100 * one['share']:.0f} ({100 * one['wanted']:.0f})" for name, one in shares)
     if shares:
@@ -297,22 +289,14 @@ def _show_split(document: dict[str, Any]) -> None:
     )
 
 
-_SHOWN = {
-    "hear": _show_hearing,
-    "merge": _show_merge,
-    "check": _show_check,
-    "split": _show_split,
-}
-_add(_hear)
-_add(_merge)
-_add(_check, shared=_asks_nobody)
-_add(_split, shared=_asks_nobody)
-_add(
-    *(_hear, _merge, _check, _split),
-    name=_WHOLE,
-    text="The whole way: hear, merge, check and split; 'annotate FOLDER --llm M --out DIR' for "
-    "short.",
+_SHOWN = {"hear": _show_hearing, "merge": _show_merge, "check": _show_check, "split": _show_split}
+_TEXT = (
+    "The whole way: hear, merge, check and split; 'annotate FOLDER --llm M --out DIR' for short."
 )
+
+for _stage in (_hear, _merge, _check, _split):
+    _add(_stage)
+_add(_hear, _merge, _check, _split, name=_WHOLE, text=_TEXT)
 
 
 @options.command(annotate_app.command)
@@ -325,8 +309,7 @@ def audit(
     per_domain: Annotated[int, Option(min=0)] = 100,
     person: list[str] | None = None,
     seed: int = 0,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
+    at: options.StoreOptions,
 ) -> None:
     """Have people say how good annotations are: first with --out, then with --ratings.
 
@@ -348,30 +331,24 @@ def audit(
 
     if out is not None and not ratings:
         clips = open_clips(folder, follow_links=True)
-        with options.open_store(store) as kept:
+        with at.open() as kept:
             how = {"pairs": pairs, "per_domain": per_domain, "seed": seed}
             made = write_sheets(StageContext(folder, kept), clips, out, **how, people=person or ())
-        if json:
+        if at.json:
             print_json(made.document)
             return
         say(*(f"{out / name}: {items:,} items." for name, items in made.document["files"].items()))
         for name in ("ab", "rel") if person else ():
             say(f"In browsers: audiocapbench view --rate {out / f'{name}.toml'}")
     elif ratings and out is None:
-        with options.open_store(store) as kept:
-            show_result(audit_report(StageContext(folder, kept), ratings), json=json)
+        with at.open() as kept:
+            at.show(audit_report(StageContext(folder, kept), ratings))
     else:
         raise AudioCapBenchError("give --out DIR for sheets, or --ratings FILE, not both")
 
 
 @options.command(annotate_app.command, "show")
-def show_clip(
-    folder: Path,
-    clip: str,
-    *,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
-) -> None:
+def show_clip(folder: Path, clip: str, *, at: options.StoreOptions) -> None:
     """Show all that is known of a clip: how far it got and why, and which expert said what.
 
     Args:
@@ -380,9 +357,9 @@ def show_clip(
     """
     from audiocapbench.annotate import audit, stage
 
-    with options.open_store(store) as kept:
+    with at.open() as kept:
         found = audit.clip_history(stage.StageContext(folder, kept), clip)
-    if json:
+    if at.json:
         print_json(found)
     else:
         show_lines(*audit.history_lines(found))

@@ -41,21 +41,16 @@ EXIT_CODES = (
 )
 
 
-def code_of(stop: str) -> int:
-    """A spent budget is no interruption: some samples have no answer."""
-    return INTERRUPTED if stop == "interrupted" else SOME_FAILED
-
-
 def leave(
     stop: str | None = None, refusals: Sequence[Exception] = (), *, failed: bool = False
 ) -> None:
     """Print the errors, and exit with the code of what happened: why it stopped, if it did,
     whether anybody refused, whether samples have no answer or score."""
     print_errors(*refusals)
-    if stop is not None:
-        raise typer.Exit(code_of(stop)) from None
-    if refusals or failed:
-        raise typer.Exit(WRONG_USE if refusals else SOME_FAILED) from None
+    if stop == "interrupted":
+        raise typer.Exit(INTERRUPTED) from None
+    if stop or refusals or failed:  # a spent budget is no interruption: some have no answer
+        raise typer.Exit(WRONG_USE if refusals and not stop else SOME_FAILED) from None
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """``audiocapbench build``: make the dataset folder of a benchmark from public sources."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -15,12 +15,11 @@ from audiocapbench.cli.console import print_json, relative, say
 from audiocapbench.errors import AudioCapBenchError, DatasetError, did_you_mean
 
 if TYPE_CHECKING:
-    from audiocapbench.data.build import BuildResult, BuildSettings, PartResult
+    from audiocapbench.data.build import BuildResult, BuildSettings
     from audiocapbench.data.build.ledger import Builder, BuildStep
 
 PARTS = ("clotho", "audiocaps", "music", "speech")
 _BENCHMARKS = ("audiocapbench", "mecat")
-_PART_FIELDS = "part repository commit wanted kept found fetched problem".split()
 
 Count = Annotated[
     int | None, Option(min=0, metavar="N", help="Only the first so many clips of this part.")
@@ -203,8 +202,13 @@ def _with_bars(build_folder: "Builder", *, dry_run: bool) -> "BuildResult":
 def _explain(out: Path, end: "BuildResult", *, dry_run: bool) -> None:
     """Say on stderr what is there, what is not, and how to go on."""
     if dry_run:
+        for one in end.parts:
+            at = f" at {one.commit[:12]}" if one.commit else ""
+            size = f"{one.found} to fetch ({decimal(one.bytes_total)}) from {one.repository}{at}"
+            rest = f"{one.kept} there, {size}" if one.kept < one.wanted else "all there"
+            say(f"{one.part}: {one.wanted} wanted, {rest}")
         total = decimal(sum(part.bytes_total for part in end.parts))
-        say(*map(_preview, end.parts), f"To download: at most {total}. Nothing was written.")
+        say(f"To download: at most {total}. Nothing was written.")
     say(*(f"{part.part}: {part.problem}" for part in end.parts if part.problem is not None))
     if dry_run:
         return
@@ -216,16 +220,6 @@ def _explain(out: Path, end: "BuildResult", *, dry_run: bool) -> None:
         say(f"Next: audiocapbench run {benchmark} --data {relative(out)} --model MODEL")
 
 
-def _preview(part: "PartResult") -> str:
-    if part.kept == part.wanted:
-        return f"{part.part}: {part.wanted} wanted, all there"
-    at = f" at {part.commit[:12]}" if part.commit else ""
-    return (
-        f"{part.part}: {part.wanted} wanted, {part.kept} there, {part.found} to fetch "
-        f"({decimal(part.bytes_total)}) from {part.repository}{at}"
-    )
-
-
 def _document(out: Path, end: "BuildResult", *, dry_run: bool) -> dict[str, Any]:
     return {
         "folder": str(out),
@@ -234,7 +228,7 @@ def _document(out: Path, end: "BuildResult", *, dry_run: bool) -> dict[str, Any]
         "wanted": end.wanted,
         "present": end.present,
         "parts": [
-            {name: getattr(part, name) for name in _PART_FIELDS}
+            asdict(part)
             | {"bytes": part.bytes_total}
             | {"missing": [{"id": one.id, "reason": one.reason} for one in part.missing]}
             for part in end.parts

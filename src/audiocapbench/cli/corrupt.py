@@ -1,5 +1,6 @@
 """``audiocapbench corrupt``: new trials from any caption set, and proof that they give no hint."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,7 +55,7 @@ def corrupt(
         check: Also train a classifier on the words of half of the pairs.
         model (MODEL): Have a language model make false captions beside the rules, and check all.
     """
-    from audiocapbench.cli.progress import Terminal, explain_spending
+    from audiocapbench.cli.progress import carry_out
     from audiocapbench.data.folder import METADATA, SEED_METADATA
     from audiocapbench.data.manifest import FILE_NAME as MANIFEST
     from audiocapbench.meta.corrupt import by_model, make
@@ -62,7 +63,7 @@ def corrupt(
     from audiocapbench.meta.pairs.pair import check_form
     from audiocapbench.meta.scorers.scorer import TrialSettings
     from audiocapbench.models import create_model
-    from audiocapbench.plan import TaskPlan, execute
+    from audiocapbench.plan import TaskPlan
 
     check_form(out)
     listed = (captions / name for name in (METADATA, SEED_METADATA, MANIFEST))
@@ -74,15 +75,15 @@ def corrupt(
     else:
         how = session.asking()
         asked = create_model(model, how.model_settings(ModelOptions()))
-        with Terminal(yes=session.yes) as host:
-            settings = TrialSettings(store_url=session.store, progress=host.advance, **vars(how))
-            plan = TaskPlan(
-                how,
-                lambda: by_model.preview_by_model(found, asked, settings, wanted),
-                lambda _host: by_model.make_by_model(found, asked, settings, wanted),
-            )
-            made = execute(plan, host)
-        explain_spending(how.budget)
+        settings = TrialSettings(store_url=session.store, **vars(how))
+        plan = TaskPlan(
+            how,
+            lambda: by_model.preview_by_model(found, asked, settings, wanted),
+            lambda host: by_model.make_by_model(
+                found, asked, replace(settings, progress=host.advance), wanted
+            ),
+        )
+        made = carry_out(plan, yes=session.yes)
     total = sum(len(one.pairs) for one in made)
     if not total:
         raise AudioCapBenchError(

@@ -60,7 +60,7 @@ def check(
         benchmark (NAME): What the folder holds: mecat-caption, …
     """
     from audiocapbench.benchmarks import open_benchmark
-    from audiocapbench.cli.progress import carry_out, explain_spending
+    from audiocapbench.cli.progress import carry_out
     from audiocapbench.judges.check import CHECKED, check_judge, known_answers, preview_parts
     from audiocapbench.plan import TaskPlan, judge_options, panel_judges, selected
 
@@ -86,7 +86,6 @@ def check(
     show_result(Findings([_check_table(found)], document), json=json)
     if found.warning:
         say(f"Warning: {found.warning}.")
-    explain_spending(how.budget)
     for reason, count in found.reasons.items():
         say(f"{found.judge}: {count:,} without a verdict: {reason}")
     leave(failed=bool(found.failed))
@@ -118,14 +117,13 @@ def sensitivity(
         out (FILE): Draw the shifts: FILE.svg, .png or .pdf.
     """
     from audiocapbench import benchmarks
-    from audiocapbench.cli.progress import carry_out, explain_spending
+    from audiocapbench.cli.progress import carry_out
     from audiocapbench.judges import sensitivity as study_of
     from audiocapbench.judges.check import preview_parts
     from audiocapbench.plan import TaskPlan, judge_options
     from audiocapbench.report.page.plots import figure_writer
     from audiocapbench.report.ratings import sensitivity_sheet, sensitivity_table
 
-    options.refuse_overwriting(out, [options.store_file(session.store)])
     draw, how = None if out is None else figure_writer(out), session.asking()
     kept = options.open_store(session.store)
     found = [kept.run(number) for number in dict.fromkeys(runs)]
@@ -151,7 +149,6 @@ def sensitivity(
     if draw is not None:
         draw(sensitivity_sheet(study))
     say(*(f"Not varied: {words}." for words in study.left_out))
-    explain_spending(how.budget)
     if study.failed:
         say(f"{study.failed:,} answers have no verdict one way or the other.")
     leave(failed=bool(study.failed))
@@ -203,8 +200,7 @@ def calibrate(
     scale: Annotated[str, Option(callback=_scale)] = "0:10",
     category: str | None = None,
     width: Annotated[float | None, Option(min=1e-6)] = None,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
+    at: options.StoreOptions,
 ) -> None:
     """Put a judge right by people's ratings of a random part of what it has judged.
 
@@ -231,7 +227,7 @@ def calibrate(
     scorer = Scorer(judge, dimension) if judge is not None else Scorer(str(metric))
     low, high = map(float, scale.split(":"))
     found = calibrate_runs(
-        options.open_store(store),
+        at.open(),
         list(dict.fromkeys(runs)),
         ratings,
         scorer,
@@ -240,4 +236,4 @@ def calibrate(
         width=width,
         category=category,
     )
-    show_result(calibration_report(found, width), json=json)
+    at.show(calibration_report(found, width))

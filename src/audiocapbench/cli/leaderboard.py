@@ -25,7 +25,7 @@ def leaderboard(
     *,
     query: BoardOptions,
     table: Annotated[int | None, Option(min=1, max=3)] = None,
-    columns: str | None = None,
+    columns: options.Metrics = None,
     correction: options.Correction = "holm",
     calibrated: str | None = None,
     fail_under: float | None = None,
@@ -42,7 +42,6 @@ def leaderboard(
     """
     from audiocapbench.cli.progress import warn_about
     from audiocapbench.library import comparing
-    from audiocapbench.metrics.names import split_names
 
     published, by_category = query["published"], query["by_category"]
     if calibrated is not None and query["judge"] is None:
@@ -70,8 +69,7 @@ def leaderboard(
             put_right = calibrate_runs(kept, runs, calibrated, boards[0].scorer, partly=True)
             show_result(calibration_report(put_right), json=shown.format is Format.JSON)
             return
-        names = split_names(columns) if columns is not None else ()
-        shown.write(found if table is None else found.table(table, names))
+        shown.write(found if table is None else found.table(table, columns or ()))
         say(*found.notes)
         for board in found.boards:
             if board.scorer.dimension and board.entries:
@@ -104,7 +102,7 @@ def compare(
     first: options.RunArgument,
     second: options.RunArgument,
     *,
-    metrics: str | None = None,
+    metrics: options.Metrics = None,
     judge: list[str] | None = None,
     clips: Annotated[int, Option(min=0)] = 5,
     correction: options.Correction = "holm",
@@ -123,18 +121,16 @@ def compare(
     from audiocapbench.cli.progress import warn_about
     from audiocapbench.library import comparing
     from audiocapbench.metrics import find_metric
-    from audiocapbench.metrics.names import split_names
     from audiocapbench.report.compare.result import LONGEST, LONGEST_IN_A_FILE, worse
 
-    names = split_names(metrics) if metrics is not None else []
-    for name in names:
+    for name in metrics or ():
         find_metric(name)
     kept = options.open_store(shown.store)
     found = comparing.compare(
         first,
         second,
         store=kept,
-        metrics=names,
+        metrics=metrics or (),
         judges=judge or (),
         clips=clips,
         correction=correction,
@@ -158,8 +154,7 @@ def subset(
     seed: Annotated[int, Option(min=0, metavar="N", help="Decides what is drawn.")] = 0,
     out: options.Out = None,
     use: Path | None = None,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
+    at: options.StoreOptions,
 ) -> None:
     """Choose clips that rank models as the whole benchmark would, and say how well they do.
 
@@ -179,10 +174,9 @@ def subset(
     from audiocapbench.scores.table import TableReader
     from audiocapbench.study.subset import choose_subset, estimate_by, read_subset, write_subset
 
-    options.refuse_overwriting(out, [options.store_file(store)])
     if metric is not None and judge is not None:
         raise AudioCapBenchError("a subset is chosen by one score: --metric or --judge")
-    kept = options.open_store(store)
+    kept = at.open()
     reader = TableReader(kept)
     tables = [reader.read(kept.run(number)) for number in dict.fromkeys(runs)]
     if use is not None:
@@ -200,7 +194,7 @@ def subset(
         ]
         title = f"{chosen.scorer} on all clips, by {len(chosen.ids):,} of {chosen.of:,}"
         table = Table(title, rows, notes=[f"Signature: {chosen.signature}"], name="models")
-        show_result(Findings([table], {"subset": chosen.to_dict()}), json=json)
+        at.show(Findings([table], {"subset": chosen.to_dict()}))
         return
     own = tables[0].traits.headline
     scorer = Scorer(judge, OVERALL) if judge is not None else Scorer(metric or own)
@@ -226,4 +220,4 @@ def subset(
         f"±{chosen.half_width:.3g} (95 %).",
         f"Signature: {chosen.signature}",
     )
-    show_result(Findings([Table(title, rows, notes=notes)], chosen.to_dict()), json=json)
+    at.show(Findings([Table(title, rows, notes=notes)], chosen.to_dict()))

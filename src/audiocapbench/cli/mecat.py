@@ -26,8 +26,7 @@ mecat_app = add_group(
 )
 
 ScoredRuns = Annotated[
-    list[Any] | None,
-    options.runs_argument("Runs", " Or files that 'score --per-sample' wrote."),
+    list[Any] | None, options.runs_argument("Runs", " Or files that 'score --per-sample' wrote.")
 ]
 AnsweredRuns = Annotated[
     list[Any],
@@ -175,7 +174,7 @@ def _of_scores(
     metric = kind if how.metric == "date" else how.metric
     named = dict.fromkeys(runs or ())
     files = [run for run in named if isinstance(run, Path)]
-    options.refuse_overwriting(how.out, (*files, options.store_file(how.store)))
+    options.refuse_overwriting(how.out, files)
     kept = options.open_store(how.store) if len(files) < len(named) else None
     found = [read_scored(run, kept, metric, kind) for run in named]
     _write([report(found)], how)
@@ -190,7 +189,6 @@ def _of_answers(
     from audiocapbench.benchmarks.mecat.dataset import source_of
     from audiocapbench.report.mecat.scored import answers_of_files, answers_of_run
 
-    options.refuse_overwriting(how.out, [options.store_file(how.store)])
     if how.references is not None:
         files = list(map(str, runs))
         given = (source_of(how.benchmark, file).path for file in files)

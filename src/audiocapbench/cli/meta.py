@@ -101,7 +101,6 @@ def _try_on_pairs(
         html (FILE): Write a report page.
         per_pair (FILE): Write every choice as CSV.
     """
-    from audiocapbench.cli.progress import explain_spending
     from audiocapbench.meta.pairs.files import KINDS, pair_set, read_pairs
     from audiocapbench.meta.pairs.pair import agreement
     from audiocapbench.meta.scorers.scorer import TrialSettings
@@ -148,7 +147,7 @@ def _try_on_pairs(
         seed=seed,
         **vars(session.asking()),
     )
-    trials, refused, stopped = _try_scorers(scorer, judged, settings, yes=session.yes)
+    trials, errors, stop = _try_scorers(scorer, judged, settings, yes=session.yes)
     controls = try_controls(judged, settings, [one.scorer for one in trials]) if trials else []
     if trials and per_pair is not None:
         write_choices(per_pair, trials)
@@ -163,53 +162,49 @@ def _try_on_pairs(
         say(*(f"{trial.scorer}: {note}" for note in trial.diagnostics.notes))
         say(*(f"Warning: {warning}." for warning in trial.warnings))
     say(*(f"Note: {note}." for note in control_notes(trials, controls)))
-    explain_spending(settings.budget)
     failed = sum(trial.diagnostics.failed for trial in trials)
-    if failed and stopped is None and not refused:
+    if failed and not errors:
         say(f"{failed:,} captions, clips or questions got no answer; they count as unknown.")
-    if stopped is not None:
-        leave(stopped.stop, [*refused, stopped])
-    leave(refusals=refused, failed=bool(failed))
+    leave(stop, errors, failed=bool(failed))
 
 
 def _try_scorers(
     names: Sequence[str], pairs: "PairSet", settings: "TrialSettings", *, yes: bool
-) -> "tuple[list[ScorerTrial], list[FatalError], TrialStoppedError | None]":
-    """Try every scorer in turn: the trials, who refuses all questions, and why it stopped, if so.
+) -> "tuple[list[ScorerTrial], list[AudioCapBenchError], str | None]":
+    """Try every scorer in turn: the trials, the errors, and why it stopped, if it did.
 
     A model is asked with all prompts in turn where the settings say so.
     """
     from audiocapbench.meta.trial import try_scorer
 
-    prompts: Sequence[str] = PROMPTS
+    prompts = PROMPTS if settings.prompt == "all" else ("",)
     if settings.prompt == "all" and not all(
         pair.references_first and pair.references_second for pair in pairs.decided
     ):
         say("--prompt all: pairs without references are not asked with the prompts that show some")
-        prompts = [name for name in PROMPTS if not name.endswith("-ref")]
+        prompts = tuple(name for name in PROMPTS if not name.endswith("-ref"))
     swept = [
         (name, prompt)
         for name in dict.fromkeys(names)
-        for prompt in (
-            prompts if settings.prompt == "all" and name.strip().startswith("model:") else [""]
-        )
+        for prompt in (prompts if name.strip().startswith("model:") else [""])
     ]
     wanted = [(name, replace(settings, prompt=prompt or settings.prompt)) for name, prompt in swept]
     trials: list[ScorerTrial] = []
-    refused: list[FatalError] = []
+    errors: list[AudioCapBenchError] = []
 
-    def try_each(scorers: "Sequence[PairScorer]") -> TrialStoppedError | None:
+    def try_each(scorers: "Sequence[PairScorer]") -> None:
         for scorer, (_, prompt) in zip(scorers, swept, strict=True):
             try:
                 trial = try_scorer(scorer, pairs, swap=settings.swap)
                 trials.append(replace(trial, scorer=f"{trial.scorer} {prompt}".rstrip()))
             except FatalError as error:
-                refused.append(error)
-            except TrialStoppedError as error:
-                return error
-        return None
+                errors.append(error)
 
-    return trials, refused, _ask_scorers(wanted, pairs.decided, try_each, yes=yes)
+    try:
+        _ask_scorers(wanted, pairs.decided, try_each, yes=yes)
+    except TrialStoppedError as error:
+        return trials, [*errors, error], error.stop
+    return trials, errors, None
 
 
 def _add_trial(kind: str, words: str) -> None:
@@ -281,7 +276,6 @@ def cheat(
         data (DIR): Folder with the clips, for who hears them.
         seed (S): The same seed makes the same attacks.
     """
-    from audiocapbench.cli.progress import explain_spending
     from audiocapbench.data.predictions import read_predictions
     from audiocapbench.meta.cheat import attack_pairs, honest_captions, pointwise
     from audiocapbench.meta.cheat import cheat as attack
@@ -303,7 +297,6 @@ def cheat(
             yes=session.yes,
         )
     finally:
-        explain_spending(settings.budget)
         if json and trials:
             documents = [trial.document() for trial in trials]
             print_json({"n": len({pair.clip for pair in pairs}), "scorers": documents})
@@ -392,20 +385,14 @@ def build(
     if votes is not None:
         _keep_agreed(votes, out, least_votes, json=json)
         return
-    from audiocapbench.cli.progress import explain_spending
     from audiocapbench.data import predictions, problems
     from audiocapbench.meta.build import build_pairs, count_types, filter_pairs, vote_table
     from audiocapbench.meta.corrupt.captions import read_captions
     from audiocapbench.meta.scorers.scorer import TrialSettings
 
     found = read_captions(captions or out)
-    settings = TrialSettings(
-        data=data,
-        store_url=session.store,
-        prompt="simple-ref",
-        swap=True,
-        **vars(session.asking()),
-    )
+    how: Any = {"data": data, "store_url": session.store, **vars(session.asking())}
+    settings = TrialSettings(prompt="simple-ref", swap=True, **how)
     machines = {name: predictions.read_predictions(Path(file)) for name, file in named}
     for (_, file), read in zip(named, machines.values(), strict=True):
         if read.bad:
@@ -414,7 +401,6 @@ def build(
     kept = _ask_scorers(
         [(scorer, settings)], pairs, lambda made: filter_pairs(pairs, made[0]), yes=session.yes
     )
-    explain_spending(settings.budget)
     write_file(out, vote_table(out.suffix.lower(), kept, voters))
     if sources is not None:
         rows = [["id", "source_a", "source_b"], *([one.id, *wrote[one.id]] for one in kept)]

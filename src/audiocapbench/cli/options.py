@@ -11,17 +11,7 @@ from glob import escape, glob
 from importlib import import_module
 from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    TypeVar,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 from annotated_types import Ge
@@ -42,8 +32,6 @@ if TYPE_CHECKING:
     from audiocapbench.engine import Asking
     from audiocapbench.scores.table import ScoreTable
     from audiocapbench.store import Store as OpenStore
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 # What a word ends with that is a file even where there is none.
 _FILES = (".csv", ".tsv", ".json", ".jsonl", ".txt", ".parquet")
@@ -82,6 +70,13 @@ def open_store(url: str, *, create: bool = False) -> "OpenStore":
 
 def _number(given: str) -> Any:
     return int(given) if given.isdecimal() else given
+
+
+def metric_names(given: str) -> list[str]:
+    """Metrics of a list with commas."""
+    from audiocapbench.metrics.names import split_names
+
+    return split_names(given)
 
 
 def _run_numbers(ctx: typer.Context, given: Any) -> Any:
@@ -124,6 +119,14 @@ RunList = Annotated[
         help=f"Runs {_SEE}",
     ),
 ]
+Metrics = Annotated[
+    Any,
+    Option(
+        parser=metric_names,
+        metavar="A,B",
+        help="Comma-separated metrics. [default: the benchmark's own]",
+    ),
+]
 Store = Annotated[
     str,
     Option(
@@ -152,8 +155,7 @@ Track = Annotated[
     ),
 ]
 Credentials = Annotated[
-    Path | None,
-    Option(metavar="FILE", callback=_use, help="KEY=value lines, such as API keys."),
+    Path | None, Option(metavar="FILE", callback=_use, help="KEY=value lines, such as API keys.")
 ]
 FoundCredentials = Annotated[
     Path | None,
@@ -164,8 +166,7 @@ FoundCredentials = Annotated[
     ),
 ]
 FollowLinks = Annotated[
-    bool,
-    Option(help="Read clips that are links out of the folder, as in a Hugging Face cache."),
+    bool, Option(help="Read clips that are links out of the folder, as in a Hugging Face cache.")
 ]
 Protocol = Annotated[
     Literal["ours", "published"],
@@ -277,6 +278,21 @@ class Outputs:
 
 
 @dataclass(frozen=True)
+class StoreOptions:
+    """Which store is read, and whether what is found is printed as JSON."""
+
+    store: Store = DEFAULT_STORE
+    json: Json = False
+
+    def open(self) -> "OpenStore":
+        return open_store(self.store)
+
+    def show(self, result: Result) -> None:
+        """Print what a command found, as tables or as one JSON document."""
+        write(result, Format.JSON if self.json else Format.TABLE, None)
+
+
+@dataclass(frozen=True)
 class Shown:
     """Where a report goes, and the store of its runs."""
 
@@ -345,13 +361,14 @@ def reference_files(place: Path) -> Iterator[Path]:
 
 def command(
     add: Callable[..., Any], name: str | None = None, **how: Any
-) -> Callable[[Function], Function]:
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A decorator that makes a function a command, with its docstring as the help.
 
     Positional parameters are arguments, keyword-only ones options. A line of ``Args`` such as
     ``limit (N): At most so many.`` is the help of ``--limit N``. A parameter whose type is a
     dataclass or a TypedDict stands for an option of each of its fields; an option that the
     function itself has under the same name comes before such a field, which has its default then.
+    A file that is written (``out``, ``per_sample``) is never the store.
 
     Args:
         add: The ``command`` or ``callback`` of an app; the callback is what a group does alone.
@@ -359,7 +376,7 @@ def command(
         **how: What else ``add`` takes.
     """
 
-    def decorate(function: Function) -> Function:
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         text, helps = _read_help(function)
         own = signature(function, eval_str=True).parameters
         declared: list[Parameter] = []
@@ -375,6 +392,8 @@ def command(
         def call(**given: Any) -> Any:
             if is_callback and given.pop("ctx").invoked_subcommand is not None:
                 return None
+            for written in (given.get("out"), given.get("per_sample")):
+                refuse_overwriting(written, [store_file(given.get("store", ""))])
             values = {name: given.pop(name) for name in own if name in given}
             groups = {name: one.annotation for name, one in own.items() if name not in values}
             return function(**values, **{name: _made(groups[name], given) for name in groups})
@@ -386,7 +405,7 @@ def command(
         more = {"cls": ExampleGroup, "invoke_without_command": True} if is_callback else {}
         more |= {} if name is None else {"name": name}
         add(**{"cls": ExampleCommand, "help": text, **more, **how})(call)
-        return cast("Function", call)
+        return call
 
     return decorate
 

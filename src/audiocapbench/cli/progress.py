@@ -17,7 +17,6 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
@@ -27,7 +26,7 @@ from rich.text import Text
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.benchmarks.registry import FILE, takes_argument
 from audiocapbench.cli.app import INTERRUPTED
-from audiocapbench.cli.console import ask, say, show, stderr
+from audiocapbench.cli.console import ask, print_json, say, show, stderr
 from audiocapbench.data.outcome import SCORED, Outcome, Status
 from audiocapbench.engine import Budget, Preview, RunEnd, Stop
 from audiocapbench.engine import Progress as RunProgress
@@ -54,15 +53,16 @@ class Terminal(Host):
 
     def __init__(self, *, yes: bool = False) -> None:
         self.bars = _Bars(
-            _Words("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=30),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
-            _Words("{task.fields[note]}"),
+            TextColumn("{task.fields[note]}", markup=False),
             console=stderr(),
         )
         self._yes = yes
         self._tasks: dict[str, TaskID] = {}
+        self._budget = Budget()
 
     def __enter__(self) -> Self:
         self._embedding = WATCHER.set(partial(self.advance, "  clips embedded"))
@@ -72,6 +72,16 @@ class Terminal(Host):
         WATCHER.reset(self._embedding)
         if self.bars.tasks:
             self.bars.stop()
+        spending = self._budget.spending
+        if spending is not None and spending.overshoot is not None:
+            say(f"Warning: {spending.overshoot}.")
+        elif spending is not None and spending.refusal is None:
+            say(f"Spent {dollars(spending.spent_usd)} of {dollars(spending.limit_usd)}.")
+        if estimated := self._budget.estimated:
+            say(
+                f"{estimated:,} answers or attempts came without usage; their cost is estimated "
+                "from seconds of audio and text."
+            )
 
     def say(self, *lines: str) -> None:
         say(*lines)
@@ -79,16 +89,15 @@ class Terminal(Host):
     def agree(self, previews: Iterable[Preview], budget: Budget, caveat: str = "") -> None:
         """Show what will cost money and have it agreed to, or end the command."""
         paid = [one for one in previews if one.is_paid]
-        if not paid:
-            return
         for one in paid:
             if one.likely_usd is None:
                 budget.check(one.who, None)
-        say(*filter(None, [caveat]), *map(str, paid))
-        if budget.limit_usd is not None:
+        if paid:
+            say(*filter(None, [caveat]), *map(str, paid))
+        if paid and budget.limit_usd is not None:
             limit = dollars(budget.limit_usd)
             say(f"The budget is {limit}; the run stops before it is overspent.")
-        answer = True if self._yes else ask("Go on?")
+        answer = True if self._yes or not paid else ask("Go on?")
         if answer is None:
             known = sum(one.likely_usd or 0.0 for one in paid)
             cost = f"more than {dollars(known)}; not all prices are known"
@@ -101,16 +110,17 @@ class Terminal(Host):
         if not answer:
             say("Nothing was asked.")
             raise typer.Exit(INTERRUPTED)
+        self._budget = budget
 
     def advance(self, name: str, done: int, total: int, note: str = "") -> None:
         """Move a bar, or begin it."""
         if name not in self._tasks:
-            self._tasks[name] = self.bars.add_task(name, total=total, note="")
+            self._tasks[name] = self.bars.add_task(name, total=total)
         self.bars.update(self._tasks[name], completed=done, total=total, note=note)
 
     def run_progress(self, model: str) -> RunProgress:
         bars, failures = self.bars, 0
-        task = bars.add_task(f"{model:<14}", total=None, note="")
+        task = bars.add_task(f"{model:<14}", total=None)
 
         def planned(_run: object, total: int, known: int) -> None:
             note = f"{known} already answered" if known else ""
@@ -160,16 +170,9 @@ class Terminal(Host):
 class _Bars(Progress):
     """Bars that are shown once there is one, so that no line is left where there was none."""
 
-    def add_task(self, description: str, *how: Any, **more: Any) -> TaskID:
+    def add_task(self, description: str, *how: Any, note: str = "", **more: Any) -> TaskID:
         self.start()
-        return super().add_task(description, *how, **more)
-
-
-class _Words(TextColumn):
-    """Words from anywhere, as a terminal may see them."""
-
-    def render(self, task: Task) -> Text:
-        return Text(escape_line(self.text_format.format(task=task)))
+        return super().add_task(escape_line(description), *how, note=escape_line(note), **more)
 
 
 @cache
@@ -199,11 +202,23 @@ def carry_out(plan: Plan[Result], *, yes: bool = False) -> Result:
     return result
 
 
-def print_tables(summaries: "Sequence[RunSummary]", metrics: Sequence[str], headline: str) -> None:
-    """Print the judges' tables and the leaderboard, each with the headline by category."""
+def show_runs(
+    store: Store,
+    summaries: "Sequence[RunSummary]",
+    metrics: Sequence[str] | None = None,
+    document: Any = None,
+) -> None:
+    """Print a document of runs, or else tables of them: the judges' and the leaderboard, with these
+    metrics or the benchmark's columns. What had to be computed for it is kept."""
     from audiocapbench.report.tables import run_tables
+    from audiocapbench.scores.table import keep_estimates
 
-    show(*run_tables(summaries, metrics, headline))
+    if document is not None:
+        print_json(document)
+    elif summaries:
+        traits = summaries[0].table.traits
+        show(*run_tables(summaries, metrics or traits.columns, traits.headline))
+    keep_estimates(store, (one.table for one in summaries))
 
 
 def warn_about(
@@ -240,11 +255,10 @@ def _advise(store: Store, check: StoredCheck, run: Run) -> None:
     say(f"{check.judge} has not been checked on {run.benchmark}; this does: {does}")
 
 
-def explain_runs(found: RunsEnd, store: Store, budget: Budget) -> None:
-    """Say on stderr how runs ended, what they cost, and where they are."""
+def explain_runs(found: RunsEnd, store: Store) -> None:
+    """Say on stderr how runs ended, and where they are."""
     for end in found.ends:
         explain_end(end, store)
-    explain_spending(budget)
     say_where(found.runs, store)
 
 
@@ -278,20 +292,6 @@ def explain_end(end: RunEnd, store: Store) -> None:
         say(f"  … and {rest:,} more")
     if any(reason.startswith(f"{Status.FAILED}:") for reason in reasons):
         say("The same command asks the failed ones again.")
-
-
-def explain_spending(budget: Budget) -> None:
-    """Say on stderr what was spent of the budget or above, and how many costs are estimates."""
-    spending = budget.spending
-    if spending is not None and spending.overshoot is not None:
-        say(f"Warning: {spending.overshoot}.")
-    elif spending is not None and spending.refusal is None:
-        say(f"Spent {dollars(spending.spent_usd)} of {dollars(spending.limit_usd)}.")
-    if budget.estimated:
-        say(
-            f"{budget.estimated:,} answers or attempts came without usage; their cost is estimated "
-            "from seconds of audio and text."
-        )
 
 
 def say_where(runs: Sequence[Run], store: Store) -> None:

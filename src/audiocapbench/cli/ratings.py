@@ -26,8 +26,7 @@ def rating_tests(
     *,
     against: float = 3.0,
     compare: list[str] | None = None,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
+    at: options.StoreOptions,
 ) -> None:
     """Test ratings on a scale against a baseline, group by group, and groups against each other.
 
@@ -46,9 +45,9 @@ def rating_tests(
     if Path(file).exists():
         people = read_opinions(Path(file))
     else:
-        with _project_store(file, store) as kept:
+        with _project_store(file, at.store) as kept:
             people = kept.ratings.opinions(file)
-    show_result(rating_report(people, against, compare or ()), json=json)
+    at.show(rating_report(people, against, compare or ()))
 
 
 @options.command(meta_app.command)
@@ -58,9 +57,8 @@ def wins(
     kind: Annotated[
         Literal["csv", "human", "brace-main"], Option(help="What the files are, as 'meta' has it.")
     ] = "csv",
-    metrics: str | None = None,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
+    metrics: options.Metrics = None,
+    at: options.StoreOptions,
 ) -> None:
     """Count how often people prefer the first caption of a pair, and score what they prefer.
 
@@ -69,15 +67,14 @@ def wins(
         metrics (A,B): Metrics to score preferred captions with, and the others.
     """
     from audiocapbench.meta.pairs.files import project_pairs, read_pairs
-    from audiocapbench.metrics.names import split_names
     from audiocapbench.report.ratings import win_report
 
     files = [Path(name) for name in file if Path(name).exists()]
     pairs = read_pairs(kind, files) if files else []
     for name in (one for one in file if not Path(one).exists()):
-        with _project_store(name, store) as kept:
+        with _project_store(name, at.store) as kept:
             pairs += project_pairs(kept, name)
-    show_result(win_report(pairs, split_names(metrics) if metrics else ()), json=json)
+    at.show(win_report(pairs, metrics or ()))
 
 
 def _project_store(name: str, store: str) -> "Store":
@@ -92,7 +89,7 @@ def _project_store(name: str, store: str) -> "Store":
 def controls(
     benchmark: str,
     *,
-    metrics: str | None = None,
+    metrics: options.Metrics = None,
     samples: SampleOptions,
     figure: Path | None = None,
     json: options.Json = False,
@@ -104,18 +101,16 @@ def controls(
     Args:
         benchmark (NAME): A benchmark, a folder, a file of references, or NAME=DIR such as
             mecat-caption=DIR.
-        metrics (A,B): The benchmark's own by default.
         figure (FILE): Draw the distributions: FILE.svg, .png or .pdf.
     """
     from audiocapbench.benchmarks.registry import named_benchmark
-    from audiocapbench.metrics.names import split_names
     from audiocapbench.plan import selected
     from audiocapbench.report.benchmark_reports import control_report, control_sheet, score_controls
     from audiocapbench.report.page.plots import figure_writer
 
     draw = None if figure is None else figure_writer(figure)
     opened = named_benchmark(benchmark)
-    names = split_names(metrics) if metrics else list(opened.traits.metrics)
+    names = metrics or list(opened.traits.metrics)
     scores = score_controls(opened, names, selected(samples))
     show_result(control_report(scores), json=json)
     if draw is not None:
@@ -123,19 +118,15 @@ def controls(
 
 
 @options.command(ratings_app.callback)
-def ratings(
-    *,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
-) -> None:
+def ratings(*, at: options.StoreOptions) -> None:
     """List the rating projects in the store; export one, or invite somebody anew."""
-    with options.open_store(store) as kept:
+    with at.open() as kept:
         lines = kept.ratings.projects()
-    if not lines and not json:
+    if not lines and not at.json:
         show_lines("There are no rating projects; 'audiocapbench view --rate FILE' makes one.")
     columns = (Column("name", "project"), "kind", "people", "items", "ratings")
     table = Table("", [one._asdict() for one in lines], columns, name="projects")
-    show_result(Findings([table]), json=json)
+    at.show(Findings([table]))
 
 
 @options.command(ratings_app.command)
@@ -162,7 +153,6 @@ def export(
     """
     from audiocapbench.web.rating.items import export_ratings
 
-    options.refuse_overwriting(out, [options.store_file(store)])
     with options.open_store(store) as kept:
         text = export_ratings(kept, project, form, dimension, gold=gold)
     if out is None:

@@ -42,8 +42,7 @@ def report(
     title: str | None = None,
     by: ByOption = None,
     published: bool = False,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
+    at: options.StoreOptions,
 ) -> None:
     """Write runs of one benchmark as a page: leaderboard, figures, and every sample to explore.
 
@@ -56,12 +55,11 @@ def report(
     from audiocapbench.report.page import html, report_data
     from audiocapbench.scores.estimate import counted
 
-    options.refuse_overwriting(out, [options.store_file(store)])
-    kept = options.open_store(store)
+    kept = at.open()
     data = report_data.gather(report_data.stored_summaries(kept, runs), by, published=published)
     options.refuse_overwriting(out, (sample.clip.path for sample in data.samples))
     written = html.write_report(kept, data, out, title=title or data.benchmark, audio=audio)
-    if json:
+    if at.json:
         document = {"report": str(out), "bytes": written.size, "samples": len(data.samples)}
         document |= {"clips": data.clips, "audio": written.audio, "unheard": written.unheard}
         document |= {"ranked_by": data.headline.label, "notes": list(data.notes)}
@@ -86,8 +84,7 @@ def figures(
     kinds: Annotated[str, Option("--format")] = "png,svg,pdf",
     by: ByOption = None,
     published: bool = False,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
+    at: options.StoreOptions,
 ) -> None:
     """Draw durations, overall and per-category scores, and accuracy against hallucination.
 
@@ -101,12 +98,12 @@ def figures(
     from audiocapbench.scores.table import keep_estimates
 
     wanted = plots.formats(kinds)
-    kept = options.open_store(store)
+    kept = at.open()
     data = report_data.gather(report_data.stored_summaries(kept, runs), by, published=published)
     board = board_document(kept, data, data.benchmark)
     paths = plots.write_figures(board, out, wanted)
     keep_estimates(kept, (one.table for one in data.runs))
-    if json:
+    if at.json:
         written = {"figures": [str(path) for path in paths], "ranked_by": data.headline.label}
         print_json(written | {"notes": list(data.notes)})
     else:
@@ -164,8 +161,7 @@ def view(
         if opened and sys.stdout.isatty():
             webbrowser.open(address)
         server.serve(
-            server.GuardedApp(make_app(boards, LiveFeed(kept)), server.hosts_of(host), token),
-            taken,
+            server.GuardedApp(make_app(boards, LiveFeed(kept)), server.hosts_of(host), token), taken
         )
 
 
@@ -223,7 +219,6 @@ def submission(
     """
     from audiocapbench.report.site.submission import make_submission
 
-    options.refuse_overwriting(out, [options.store_file(store)])
     about = {"model": name, "by": by, "link": link, "licence": licence, "weights": weights}
     with options.open_store(store) as kept:
         made = make_submission(kept, run, judgements=judgements, **about)
@@ -241,8 +236,7 @@ def site(
     out: Path | None = None,
     title: str = "Leaderboard",
     dataset: str | None = None,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
+    at: options.StoreOptions,
 ) -> None:
     """Write a leaderboard of many submissions as a folder of pages that any web server shows.
 
@@ -261,12 +255,12 @@ def site(
         raise AudioCapBenchError("say what to show and where: --submissions or --runs, and --out")
     given = []
     if runs:
-        with options.open_store(store) as kept:
+        with at.open() as kept:
             given = [(f"run {one}", submission.make_submission(kept, one)) for one in runs]
     with _checked(submissions or (), given, dataset) as (checking, checked):
         size = pages.write_site(checking, checked, out, title)
     page = out / "index.html"
-    if json:
+    if at.json:
         print_json({"site": str(page), "models": len(checked), "bytes": size})
     else:
         models = counted(len(checked), "model")
@@ -340,7 +334,7 @@ def export(
     to: Literal["published", "hf"],
     out: Path,
     judge: str | None = None,
-    metrics: str | None = None,
+    metrics: options.Metrics = None,
     push: str | None = None,
     credentials: options.Credentials = None,
     store: options.Store = options.DEFAULT_STORE,
@@ -362,11 +356,9 @@ def export(
     from audiocapbench.bridges.hugging_face import FILES, write_dataset
     from audiocapbench.credentials import credential
     from audiocapbench.data.build.hub import Hub
-    from audiocapbench.metrics.names import split_names
     from audiocapbench.report.exports import export_result
     from audiocapbench.scores.table import TableReader
 
-    options.refuse_overwriting(out, [options.store_file(store)])
     if to == "hf" and not (judge is None and metrics is None):
         raise AudioCapBenchError("--to hf has every score; leave out --judge and --metrics")
     if to != "hf" and push is not None:
@@ -375,8 +367,7 @@ def export(
         credential("HF_TOKEN")
     with options.open_store(store) as kept:
         if to == "published":
-            names = None if metrics is None else split_names(metrics)
-            document = export_result(kept, kept.run(run), names, judge)
+            document = export_result(kept, kept.run(run), metrics, judge)
             # As the published tool writes it, to the last byte.
             write_file(out, dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
             show_lines(f"Run {run} with {len(document['results']):,} results was written to {out}.")

@@ -1,14 +1,14 @@
 """``audiocapbench run``, ``race`` and ``demo``: models are asked about a benchmark and scored."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Option
 
 from audiocapbench.asking import JudgePanel, ModelOptions, SampleOptions
 from audiocapbench.cli import options
-from audiocapbench.cli.app import WRONG_USE, app, code_of, leave
+from audiocapbench.cli.app import WRONG_USE, app, leave
 from audiocapbench.cli.console import print_json, relative, say, show, show_lines
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.table import Column, Table
@@ -34,7 +34,7 @@ def run(
     model: list[str],
     data: Path | None = None,
     follow_links: options.FollowLinks = False,
-    metrics: str | None = None,
+    metrics: options.Metrics = None,
     panel: JudgePanel,
     samples: SampleOptions,
     only: Path | None = None,
@@ -54,17 +54,14 @@ def run(
             audio: hf://datasets/ORG/NAME:SPLIT, a parquet file, a folder that 'datasets' saved.
         model (MODEL): Model to ask; give it again for several.
         data (DIR): The folder that 'audiocapbench build' made.
-        metrics (A,B): Comma-separated metrics. [default: the benchmark's own]
         only (FILE): Only the samples of a subset that 'audiocapbench subset' wrote.
         fresh: Begin a new run and ask everything again.
     """
     from audiocapbench.benchmarks import open_benchmark
-    from audiocapbench.cli.progress import carry_out, explain_runs, print_tables, warn_about
-    from audiocapbench.metrics.names import split_names
+    from audiocapbench.cli.progress import carry_out, explain_runs, show_runs, warn_about
     from audiocapbench.models import create_models
     from audiocapbench.plan import RunPlan, selected
 
-    options.refuse_overwriting(out.per_sample, [options.store_file(session.store)])
     how = session.asking(fresh=fresh)
     settings, published = how.model_settings(told), panel.protocol == "published"
     models = create_models(model, settings, published=published)
@@ -80,36 +77,20 @@ def run(
                 f"{only} is a subset of {subset.benchmark} as it was then, not of this data; "
                 "'audiocapbench subset' chooses another"
             )
+    selection = selected(samples, ids)
     plan = RunPlan.of_models(
-        session.store,
-        opened,
-        models,
-        how,
-        metrics=None if metrics is None else split_names(metrics),
-        panel=panel,
-        selection=selected(samples, ids),
+        session.store, opened, models, how, metrics=metrics, panel=panel, selection=selection
     )
     end = carry_out(plan, yes=session.yes)
-    # Loaded by now, while answers were awaited; nothing before the first question needs them.
-    from audiocapbench.scores.summary import summarise
-    from audiocapbench.scores.table import keep_estimates
-
-    store, traits, spending = plan.store, opened.traits, how.budget.spending
-    summaries = [
-        summarise(store, one.run, plan.metrics, plan.judge_names, stopped=one.stop is not None)
-        for one in end.ends
-    ]
-    if out.json:
-        document = {"store": store.name, "runs": [one.to_dict() for one in summaries]}
-        print_json(document | ({} if spending is None else {"budget": spending.to_dict()}))
-    elif summaries:
-        columns = traits.columns if metrics is None else plan.metrics
-        print_tables(summaries, columns, traits.headline)
-    keep_estimates(store, (one.table for one in summaries))
+    store, summaries, spending = plan.store, plan.summaries(end), how.budget.spending
+    document: dict[str, Any] = {"store": store.name}
+    document |= {"runs": [one.to_dict() for one in summaries]}
+    document |= {} if spending is None else {"budget": spending.to_dict()}
+    show_runs(store, summaries, metrics, document if out.json else None)
     if opened.missing:
         say(f"{opened.presence}; manifest.json says why.")
     warn_about(store, plan.judge_names, [one.id for one in end.runs], advise=True)
-    explain_runs(end, store, how.budget)
+    explain_runs(end, store)
     out.write([(one.to_dict(), one.table) for one in summaries])
     leave(end.stop, end.refusals, failed=any(one.has_failures for one in summaries))
 
@@ -148,7 +129,7 @@ def race(
         seed (N): Decides the order of the clips.
     """
     from audiocapbench import benchmarks, plan
-    from audiocapbench.cli.progress import carry_out, explain_spending, say_where
+    from audiocapbench.cli.progress import carry_out, say_where
     from audiocapbench.judges.aggregation import OVERALL
     from audiocapbench.models import create_models
     from audiocapbench.scores.estimate import Scorer
@@ -168,12 +149,11 @@ def race(
         print_json(result.to_dict())
     else:
         _show_race(result)
-    explain_spending(how.budget)
     say_where(result.runs, runs.store)
     if result.stop is not None:
         why = result.stop.because(how.budget.spending)
         say(f"Stopped: {why}. The same command goes on from here.")
-        raise typer.Exit(code_of(result.stop))
+        leave(result.stop)
     if any(one.refusal for one in result.racers):
         raise typer.Exit(WRONG_USE)
     leave(failed=not result.decided)
@@ -226,11 +206,10 @@ def demo(
         fresh: Ask everything again, answered or not.
     """
     from audiocapbench import benchmarks, engine
-    from audiocapbench.cli.progress import carry_out, explain_end, print_tables
+    from audiocapbench.cli.progress import carry_out, explain_end, show_runs
     from audiocapbench.models import create_models
     from audiocapbench.plan import RunPlan
     from audiocapbench.report.page import html, report_data
-    from audiocapbench.scores.summary import summarise
 
     benchmark, panel = benchmarks.open_benchmark("demo"), JudgePanel([_DEMO_JUDGE])
     models = create_models(_DEMO_MODELS)
@@ -238,12 +217,12 @@ def demo(
     seconds = sum(sample.clip.duration_s for sample in benchmark.samples)
     say(f"{len(benchmark.samples)} clips, {seconds / 60:.1f} minutes; {len(models)} models.")
     end = carry_out(plan)
-    kept, traits = plan.store, benchmark.traits
+    kept = plan.store
     for one in end.ends:
         explain_end(one, kept)
     leave(end.stop)
-    summaries = [summarise(kept, one, plan.metrics, plan.judge_names) for one in end.runs]
-    print_tables(summaries, traits.columns, traits.headline)
+    summaries = plan.summaries(end)
+    show_runs(kept, summaries)
     html.write_report(kept, report_data.gather(summaries), out, title="Demo", audio="embed")
     say(f"Report: {relative(out)}   Answers: {kept.name}")
     say(*_NEXT.replace("RUNS", f"{f'audiocapbench runs{kept.option}':<43}").split("\n"))

@@ -28,8 +28,7 @@ def runs(
     *,
     trials: bool = False,
     tag: list[str] | None = None,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
+    at: options.StoreOptions,
 ) -> None:
     """List the runs in the store, show one, name, tag or delete them.
 
@@ -37,12 +36,12 @@ def runs(
         trials: Also those of 'meta', 'corrupt' and 'judges check'.
         tag (TAG): Only those with this tag.
     """
-    with options.open_store(store) as kept:
+    with at.open() as kept:
         name, every, option = kept.name, kept.runs(tag or ()), kept.option
     lines = [line for line in every if trials or not line.is_trial]
-    if not json and (hidden := len(every) - len(lines)):
+    if not at.json and (hidden := len(every) - len(lines)):
         say(f"{hidden:,} {'run' if hidden == 1 else 'runs'} of trials not shown; --trials does.")
-    if not json and not lines:
+    if not at.json and not lines:
         tagged = f"has no run tagged {' and '.join(tag or ())}."
         makes = f"holds no runs yet; 'audiocapbench run{option}' makes one."
         show_lines(f"{name} {tagged if tag else makes}")
@@ -61,20 +60,15 @@ def runs(
         asdict(line) | {"asked": line.asked, "begun": _minute(line.created_at)} for line in lines
     ]
     table = Table(f"Runs in {name}", rows, columns, name="runs")
-    show_result(Findings([table], {"store": name}), json=json)
+    at.show(Findings([table], {"store": name}))
 
 
 @options.command(runs_app.command, "show")
-def show_run(
-    run: options.RunArgument,
-    *,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
-) -> None:
+def show_run(run: options.RunArgument, *, at: options.StoreOptions) -> None:
     """Show one run: what was asked how, what became of it, some answers, and who scored it."""
     from audiocapbench.data.outcome import SCORED
 
-    with options.open_store(store) as kept:
+    with at.open() as kept:
         found, line, scorers = kept.run(run), _line(kept, run), kept.catalog.scorers([run])
         outcomes, batches = kept.outcomes(run), kept.batches.of_run(run)
     replies = {key: outcomes[key].reply for key in found.sample_ids if key in outcomes}
@@ -94,7 +88,7 @@ def show_run(
             for one in scorers
         ],
     }
-    if json:
+    if at.json:
         print_json(document)
     else:
         _print_run(document)
@@ -102,10 +96,7 @@ def show_run(
 
 @options.command(runs_app.command)
 def rename(
-    run: options.RunArgument,
-    name: str,
-    *,
-    store: options.Store = options.DEFAULT_STORE,
+    run: options.RunArgument, name: str, *, store: options.Store = options.DEFAULT_STORE
 ) -> None:
     """Give a run a name.
 
@@ -142,10 +133,7 @@ def tag_run(
 
 @options.command(runs_app.command, "delete")
 def delete_runs(
-    runs: options.RunsArgument,
-    *,
-    yes: bool = False,
-    store: options.Store = options.DEFAULT_STORE,
+    runs: options.RunsArgument, *, yes: bool = False, store: options.Store = options.DEFAULT_STORE
 ) -> None:
     """Delete runs with their answers, scores and judgements; asks first.
 

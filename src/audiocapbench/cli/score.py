@@ -5,19 +5,18 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
 from audiocapbench.asking import JudgePanel
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app, leave
-from audiocapbench.cli.console import print_json, say, say_bad, say_ids, show, show_lines
+from audiocapbench.cli.console import say, say_bad, say_ids, show_lines, show_result
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError, DatasetError
-from audiocapbench.table import signature_notes
+from audiocapbench.table import Findings, signature_notes
 
 if TYPE_CHECKING:
-    from audiocapbench.benchmarks.mecat.dataset import Answers
     from audiocapbench.engine.importing import ImportEnd
 
 _OF_FILES = "preference,meteor,bleu_1,bleu_2,bleu_3,bleu_4,rouge_l"
@@ -51,8 +50,9 @@ def score(
     *,
     files: PredictionFiles,
     metrics: Annotated[
-        str | None,
+        Any,
         Option(
+            parser=options.metric_names,
             metavar="A,B",
             help=f"Comma-separated; 'audiocapbench metrics' lists them. {_DEFAULTS}",
         ),
@@ -68,54 +68,31 @@ def score(
         judge (JUDGE): Judge a RUN, or --predictions, which become one in --store; repeat for a
             panel.
     """
-    from audiocapbench.cli.progress import (
-        carry_out,
-        explain_end,
-        explain_spending,
-        print_tables,
-        warn_about,
-    )
-    from audiocapbench.metrics.names import split_names
+    from audiocapbench.cli.progress import carry_out, explain_end, show_runs, warn_about
     from audiocapbench.plan import RunPlan
-    from audiocapbench.scores.summary import summarise
-    from audiocapbench.scores.table import keep_estimates
 
     if files.model is not None and not files.predictions:
         raise AudioCapBenchError("--model says whose --predictions these are; add them")
     if session.requests.get("batch") and not panel.judge:
         raise AudioCapBenchError("--batch is about a --judge that is a model; name one")
-    names, bad = None if metrics is None else split_names(metrics), False
-    if files == PredictionFiles() and run is not None:
-        options.refuse_overwriting(out.per_sample, [options.store_file(session.store)])
-    elif run is not None or not files.predictions or files.references is None:
-        raise AudioCapBenchError("score needs a RUN, or --predictions and --references")
-    elif panel.judge:
-        run, bad = _import(files, names, panel, session, out)
-    elif files.benchmark is not None:
-        names = split_names(_MECAT) if names is None else names
-        return _score_mecat(files.benchmark, files.predictions, files.references, names, out)
-    elif len(files.predictions) > 1:
-        raise AudioCapBenchError("only a --benchmark takes several files of --predictions")
-    else:
-        names = split_names(_OF_FILES) if names is None else names
-        path = Path(files.predictions[0])
-        return _score_files(path, files.references, files.model, names, out)
+    bad = False
+    if files != PredictionFiles() or run is None:
+        if run is not None or not files.predictions or files.references is None:
+            raise AudioCapBenchError("score needs a RUN, or --predictions and --references")
+        if not panel.judge:
+            mecat = files.benchmark is not None
+            names = metrics or options.metric_names(_MECAT if mecat else _OF_FILES)
+            return (_score_mecat if mecat else _score_files)(files, files.references, names, out)
+        run, bad = _import(files, metrics, panel, session, out)
     store, how = options.open_store(session.store), session.asking()
-    plan = RunPlan.of_run(store, store.run(run), how, metrics=names, panel=panel, repeats=repeats)
+    plan = RunPlan.of_run(store, store.run(run), how, metrics=metrics, panel=panel, repeats=repeats)
     result = carry_out(plan, yes=session.yes)
-    [end] = result.ends
-    stopped = end.stop is not None
-    summary = summarise(store, end.run, plan.metrics, plan.judge_names, stopped=stopped)
+    [end], [summary] = result.ends, plan.summaries(result)
     document = summary.to_dict()
-    if out.json:
-        print_json(document)
-    else:
-        print_tables([summary], plan.metrics, summary.table.traits.headline)
-    keep_estimates(store, [summary.table])
+    show_runs(store, [summary], plan.metrics, document if out.json else None)
     out.write([(document, summary.table)])
     warn_about(store, summary.judge_names, [end.run.id], advise=result.judged > 0)
-    explain_spending(how.budget)
-    if stopped:
+    if end.stop is not None:
         explain_end(end, store)
     return leave(end.stop, result.refusals, failed=summary.has_failures or bad)
 
@@ -152,77 +129,73 @@ def _import(
 
 
 def _score_files(
-    predictions: Path,
-    references: Path,
-    model: str | None,
-    names: Sequence[str],
-    out: options.Outputs,
+    files: PredictionFiles, references: Path, names: list[str], out: options.Outputs
 ) -> None:
+    """Score one file of predictions."""
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.data.predictions import read_predictions
     from audiocapbench.data.row import read_references
     from audiocapbench.library.scoring import ScoreResult
     from audiocapbench.scores.summary import score_files
 
+    [path, *others], model = map(Path, files.predictions or ()), files.model
+    if others:
+        raise AudioCapBenchError("only a --benchmark takes several files of --predictions")
     check_metrics(None, names, audio=False)
-    options.refuse_overwriting(out.per_sample, [predictions, references])
-    answers = read_predictions(predictions, model)
+    options.refuse_overwriting(out.per_sample, [path, references])
+    answers = read_predictions(path, model)
     if model not in (None, answers.system):
-        raise AudioCapBenchError(f"--model names what a --judge is shown; {predictions} names none")
-    scores, bad = score_files(answers, read_references(references), names), answers.bad
-    result = ScoreResult(scores, tuple(map(str, bad)))
+        raise AudioCapBenchError(f"--model names what a --judge is shown; {path} names none")
+    scores = score_files(answers, read_references(references), names)
+    result = ScoreResult(scores, tuple(map(str, answers.bad)))
     document = result.to_dict()
-    if out.json:
-        print_json(document)
-    elif scores.ids:
-        show(*result.tables())
+    if scores.ids or out.json:
+        show_result(result, json=out.json)
     else:
-        show_lines(f"Nothing was scored: {predictions} holds no prediction that can be read.")
-    out.write([({"model": answers.system or predictions.stem, **document}, scores.table)])
-    _say_blank(answers.texts)
-    say(*(f"{note}." for note in [scores.note] if note))
-    say_bad(bad)
+        show_lines(f"Nothing was scored: {path} holds no prediction that can be read.")
+    out.write([({"model": answers.system or path.stem, **document}, scores.table)])
+    _say_what_does_not_fit(answers.bad, answers.texts, f"{scores.note}." if scores.note else "")
     say_ids(scores.missing, "sample", "without a prediction")
     say_ids(scores.surplus, "prediction", "about no sample, left out")
-    leave(failed=bool(bad or scores.missing))
+    leave(failed=bool(answers.bad or scores.missing))
 
 
 def _score_mecat(
-    benchmark: str, files: list[str], references: Path, metrics: list[str], out: options.Outputs
+    files: PredictionFiles, references: Path, metrics: list[str], out: options.Outputs
 ) -> None:
     """Score answers to MECAT from files, group by group."""
     from audiocapbench.benchmarks import corpora, registry
-    from audiocapbench.benchmarks.mecat import groups as mecat
-    from audiocapbench.benchmarks.mecat.dataset import (
-        caption_prompt,
-        looks_like,
-        read_answers,
-        read_items,
-        source_of,
-    )
+    from audiocapbench.benchmarks.mecat import dataset, groups
     from audiocapbench.benchmarks.traits import base_name
     from audiocapbench.report.tables import group_tables
     from audiocapbench.scores import estimate, summary
 
-    traits = mecat.TRAITS.get(base_name(benchmark))
+    benchmark = files.benchmark or ""
+    traits = groups.TRAITS.get(base_name(benchmark))
     if traits is None or traits.aggregation is None:
         raise BenchmarkError(f"{benchmark}: only mecat-caption and mecat-qa are scored from files")
     named = registry.options_of(benchmark)
-    mecat.is_asked("", "", named.pop("probes", mecat.NO_PROBES))
-    caption_prompt(mecat.SUBTASKS[0], **named)
-    aggregation = traits.aggregation
-    corpora.check_metrics(aggregation, metrics, audio=False)
-    sources = [source_of(benchmark, text) for text in files]
+    groups.is_asked("", "", named.pop("probes", groups.NO_PROBES))
+    dataset.caption_prompt(groups.SUBTASKS[0], **named)
+    corpora.check_metrics(traits.aggregation, metrics, audio=False)
+    sources = [dataset.source_of(benchmark, text) for text in files.predictions or ()]
     given = (source.path for source in sources)
     options.refuse_overwriting(out.per_sample, chain(given, options.reference_files(references)))
-    items = read_items(benchmark, references)
-    answers = read_answers(benchmark, sources, items)
+    items = dataset.read_items(benchmark, references)
+    answers = dataset.read_answers(benchmark, sources, items)
+    absent = f"No file has answers to {', '.join(answers.absent)}." if answers.absent else ""
+
+    def explain() -> None:
+        _say_what_does_not_fit(answers.bad, answers.texts, absent)
+        say_ids(answers.missing, "answer", "missing")
+        say_ids(answers.surplus, "key", "without references")
+
     if not answers.texts:
-        _say_what_does_not_fit(answers)
-        other = looks_like(benchmark, answers, items)
+        explain()
+        other = dataset.looks_like(benchmark, answers, items)
         why = f"nothing was scored{f'; this looks like {other}' if other else ''}"
         raise DatasetError(f"no prediction belongs to any of the references; {why}")
-    scores = summary.score_groups(aggregation, metrics, items, answers.texts)
+    scores = summary.score_groups(traits.aggregation, metrics, items, answers.texts)
     document = {
         "benchmark": benchmark,
         "missing": len(answers.missing),
@@ -234,36 +207,29 @@ def _score_mecat(
         "bad_lines": [str(problem) for problem in answers.bad],
         **scores.to_dict(),
     }
-    if out.json:
-        print_json(document)
-    else:
-        title = f"{benchmark}: {estimate.counted(len(scores.ids), 'answer')}"
-        show(*group_tables(scores.table, metrics, metrics, title))
+    title = f"{benchmark}: {estimate.counted(len(scores.ids), 'answer')}"
+    tables = group_tables(scores.table, metrics, metrics, title)
+    show_result(Findings(tables, document), json=out.json)
+    if not out.json:
         points = (scores.table.point(estimate.Scorer(name)) for name in scores.metrics)
         show_lines(*signature_notes(one.signature for one in points))
         say(*(f"{one.corpus}: no {one.metric}. {one.reason}" for one in scores.unscored))
-    for source in sources if mecat.asks_for_captions(benchmark) else ():
+    for source in sources if groups.asks_for_captions(benchmark) else ():
         what = source.part or "all sub-tasks"
         say(f"{source.path.name}: read as answers to {what}, but for lines that name their own.")
     out.write([({"model": sources[0].path.stem, **document}, scores.table)])
-    _say_blank(answers.texts)
-    _say_what_does_not_fit(answers)
+    explain()
     leave(failed=bool(answers.bad or answers.missing))
 
 
-def _say_what_does_not_fit(answers: "Answers") -> None:
-    say_bad(answers.bad)
-    if answers.absent:
-        say(f"No file has answers to {', '.join(answers.absent)}.")
-    say_ids(answers.missing, "answer", "missing")
-    say_ids(answers.surplus, "key", "without references")
-
-
-def _say_blank(texts: Mapping[str, str]) -> None:
+def _say_what_does_not_fit(bad: Sequence[object], texts: Mapping[str, str], note: str = "") -> None:
+    """Say on stderr which lines are bad, which texts are blank, and what else is to be noted."""
     from audiocapbench.data.predictions import blank_note
 
-    if note := blank_note(texts):
-        say(f"Warning: {note}.")
+    if blank := blank_note(texts):
+        say(f"Warning: {blank}.")
+    say_bad(bad)
+    say(*filter(None, [note]))
 
 
 @options.command(app.command, "import")
@@ -276,9 +242,8 @@ def import_predictions(
     references: Path | None = None,
     model: str | None = None,
     judge: str | None = None,
-    metrics: str | None = None,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
+    metrics: options.Metrics = None,
+    at: options.StoreOptions,
 ) -> None:
     """Make a run of captions that you already have, to judge, compare and show like any other.
 
@@ -295,11 +260,9 @@ def import_predictions(
         model (NAME): Whose captions they are; of a file with a column 'model' or 'system', also
             whose to take. [default: as the file says]
         judge (NAME): Who judged, where a result JSON with scores does not say it.
-        metrics (A,B): Comma-separated metrics. [default: the benchmark's own]
     """
-    from audiocapbench.cli.progress import Terminal, print_tables
+    from audiocapbench.cli.progress import Terminal, show_runs
     from audiocapbench.library.running import import_run
-    from audiocapbench.store import Store
 
     with Terminal() as terminal:
         result = import_run(
@@ -311,18 +274,15 @@ def import_predictions(
             model=model,
             judge=judge,
             metrics=metrics,
-            store=store,
+            store=at.store,
             progress=partial(terminal.advance, "steps of the import"),
         )
-    summary, traits, end = result.summary, result.summary.table.traits, result.end
+    summary, end = result.summary, result.end
     say(*result.notes)
-    with Store.open(store) as kept:
+    with at.open() as kept:
         name, option = kept.name, kept.option
-    if json:
-        print_json({"store": name, **result.to_dict()})
-    else:
-        columns = summary.metrics if metrics is not None else traits.columns
-        print_tables([summary], columns, traits.headline)
+        document = {"store": name, **result.to_dict()} if at.json else None
+        show_runs(kept, [summary], None if metrics is None else summary.metrics, document)
     _explain_import(end)
     number, was = end.run.id, "is" if end.is_new else "was imported before, and is"
     say(

@@ -146,7 +146,7 @@ def _run(study: "Study", plan: "RunPlan", changed: list[str], *, yes: bool, json
     result = carry_out(plan, yes=yes)
     runs = [run.id for run in result.runs]
     written = _write(study, plan.store, runs) if runs else []
-    explain_runs(result, plan.store, plan.asking.budget)
+    explain_runs(result, plan.store)
     if json:
         print_json({"study": study.name, "runs": runs, "written": [str(one) for one in written]})
     else:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -27,17 +28,7 @@ from audiocapbench.library.scoring import (
     run_number,
 )
 from audiocapbench.models import Model, ModelSettings, create_model
-from audiocapbench.plan import (
-    Call,
-    Host,
-    RunPlan,
-    RunsEnd,
-    aexecute,
-    execute,
-    finish,
-    in_loop,
-    now,
-)
+from audiocapbench.plan import Call, Host, RunPlan, RunsEnd, aexecute, execute, finish, in_loop, now
 from audiocapbench.report.tables import estimate_table
 from audiocapbench.scores.estimate import Estimate, Scorer
 from audiocapbench.scores.summary import RunSummary, summarise
@@ -93,7 +84,6 @@ class RunResult(Result):
         }
 
     def tables(self) -> list[Table]:
-        """Every score with its interval."""
         run = self.run
         statuses = self.summary.table.statuses
         notes = [f"{count:,} {status}" for status, count in statuses.items() if status != "ok"]
@@ -106,7 +96,6 @@ class RunResult(Result):
         return [estimate_table(title, self.summary.table, self.scorers, notes)]
 
     def records(self) -> list[Row]:
-        """A row for each scorer and group."""
         rows = estimate_records(self.summary.table, self.scorers)
         return [{"run": self.run.id, "model": self.run.model, **row} for row in rows]
 
@@ -173,30 +162,44 @@ def run(benchmark: BenchmarkLike, model: str | Model, **options: Unpack[RunSetti
         AudioCapBenchError: What is wrong with the names, the data or the settings; or that the
             provider refuses all questions. What was answered is kept.
     """
-    return finish(_run(now, benchmark, model, options))
+    plan_of = partial(_run_plan, benchmark=benchmark, model=model, options=options)
+    return finish(_executed(now, plan_of, options, RunSettings))
 
 
 async def arun(
     benchmark: BenchmarkLike, model: str | Model, **options: Unpack[RunSettings]
 ) -> RunResult:
     """As ``run``, in the caller's own event loop; cancelling drops what is in flight."""
-    return await _run(in_loop, benchmark, model, options)
+    plan_of = partial(_run_plan, benchmark=benchmark, model=model, options=options)
+    return await _executed(in_loop, plan_of, options, RunSettings)
 
 
-async def _run(
-    call: Call, benchmark: BenchmarkLike, model: str | Model, options: RunSettings
+async def _executed(
+    call: Call, plan_of: Callable[[Store], RunPlan], options: Any, known: type
 ) -> RunResult:
-    check_options(options, RunSettings)
+    """Carry out a plan with its options checked, its store open and its engine joined."""
+    check_options(options, known)
     with (
-        opened_store(options.get("store", DEFAULT_STORE)) as store,
+        opened_store(options.get("store", DEFAULT_STORE), create=known is RunSettings) as store,
         await call(joined, None, options.get("engine", "local")),
     ):
-        plan: RunPlan = await call(_run_plan, None, store, benchmark, model, options)
-        end = await call(execute, aexecute, plan, Host(options.get("progress")))
-        for refusal in end.refusals if not end.ends else ():
-            raise refusal
-        result: RunResult = await call(_result, None, plan, end, plan.metrics)
+        plan: RunPlan = await call(plan_of, None, store)
+        found = await call(execute, aexecute, plan, Host(options.get("progress")))
+        if not found.ends:
+            raise found.refusals[0]
+        result: RunResult = await call(_result, None, plan, found)
         return result
+
+
+def _result(plan: RunPlan, found: RunsEnd) -> RunResult:
+    """A run's scores, computed and kept while the store is open."""
+    [end] = found.ends
+    if plan.runs:  # which were scored before
+        plan = replace(plan, metrics=list(plan.store.scores(end.run.id)))
+    result = RunResult(plan.summaries(found)[0], end.stop, end.spending)
+    result.records()
+    keep_estimates(plan.store, [result.summary.table])
+    return result
 
 
 def _run_plan(
@@ -260,24 +263,14 @@ def judge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) 
         AudioCapBenchError: There is no such run or judge. A judge that refuses all questions is
             told of in the result.
     """
-    return finish(_judge(now, run, judge, options))
+    plan_of = partial(judge_plan, run=run, judge=judge, options=options)
+    return finish(_executed(now, plan_of, options, JudgeSettings))
 
 
 async def ajudge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) -> RunResult:
     """As ``judge``, in the caller's own event loop; cancelling drops what is in flight."""
-    return await _judge(in_loop, run, judge, options)
-
-
-async def _judge(
-    call: Call, run: int | RunResult, judge: Names, options: JudgeSettings
-) -> RunResult:
-    check_options(options, JudgeSettings)
-    with opened_store(options.get("store", DEFAULT_STORE), create=False) as store:
-        plan: RunPlan = await call(judge_plan, None, store, run, judge, options)
-        found = await call(execute, aexecute, plan)
-        metrics = await call(store.scores, None, found.runs[0].id)
-        result: RunResult = await call(_result, None, plan, found, list(metrics))
-        return result
+    plan_of = partial(judge_plan, run=run, judge=judge, options=options)
+    return await _executed(in_loop, plan_of, options, JudgeSettings)
 
 
 def judge_plan(store: Store, run: int | RunResult, judge: Names, options: JudgeSettings) -> RunPlan:
@@ -292,16 +285,6 @@ def judge_plan(store: Store, run: int | RunResult, judge: Names, options: JudgeS
     )
 
 
-def _result(plan: RunPlan, found: RunsEnd, metrics: Sequence[str]) -> RunResult:
-    """A run's scores, computed and kept while the store is open."""
-    end, stopped = found.ends[0], found.stop is not None
-    summary = summarise(plan.store, end.run, metrics, plan.judge_names, stopped=stopped)
-    result = RunResult(summary, end.stop, end.spending)
-    result.records()
-    keep_estimates(plan.store, [result.summary.table])
-    return result
-
-
 @dataclass(frozen=True, repr=False)
 class ImportResult(RunResult):
     """An imported run and its scores; ``end`` says what did not fit, ``notes`` what was guessed."""
@@ -310,7 +293,6 @@ class ImportResult(RunResult):
     notes: tuple[str, ...] = ()
 
     def tables(self) -> list[Table]:
-        """Every score with its interval, and what did not fit."""
         (table,) = super().tables()
         counts = {"bad lines": len(self.end.bad), "about no sample": len(self.end.surplus)}
         notes = [f"{count:,} {what}" for what, count in counts.items() if count]
