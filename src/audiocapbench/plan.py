@@ -349,7 +349,7 @@ class RunPlan(Plan[RunsEnd]):
 
     def summaries(self, found: RunsEnd) -> "list[RunSummary]":
         """The scores and judgements of runs, as far as these got."""
-        # Loaded by now, while answers were awaited; nothing before the first question needs it.
+        # Nothing before the first question needs it.
         from audiocapbench.scores.summary import summarise
 
         how = (self.metrics, self.judge_names)

@@ -21,11 +21,11 @@ _ORDER = (
     "benchmarks"
 )
 _HOMES = {
-    "run": "demo race",
+    "run": "demo race study",
     "leaderboard": "subset compare",
     "score": "import",
     "report": "view figures site submission export",
-    "ratings": "meta",
+    "judges": "ratings meta",
     "runs": "models metrics benchmarks",
 }
 COMMANDS = {name: name for name in _ORDER.split()} | {

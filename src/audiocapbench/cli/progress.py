@@ -4,11 +4,8 @@ Nothing is spent unseen: what a paid model will be asked and likely costs is sho
 agrees, at the terminal or with ``--yes``.
 """
 
-import threading
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from functools import cache, partial
-from importlib import import_module
+from functools import partial
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Self
 
@@ -41,11 +38,6 @@ from audiocapbench.table.escape_controls import escape_line
 
 if TYPE_CHECKING:
     from audiocapbench.scores.summary import RunSummary
-
-_NEEDED_LATER = (
-    "scipy.special audiocapbench.report.tables audiocapbench.report.exports "
-    "audiocapbench.scores.table"
-).split()
 
 
 class Terminal(Host):
@@ -128,7 +120,6 @@ class Terminal(Host):
 
         def arrived(outcome: Outcome) -> None:
             nonlocal failures
-            _load_ahead()
             bars.advance(task)
             if outcome.reply.status not in SCORED:
                 failures += 1
@@ -173,18 +164,6 @@ class _Bars(Progress):
     def add_task(self, description: str, *how: Any, note: str = "", **more: Any) -> TaskID:
         self.start()
         return super().add_task(escape_line(description), *how, note=escape_line(note), **more)
-
-
-@cache
-def _load_ahead() -> None:
-    """Import beside the asking, which is mostly waiting, what the scores will need."""
-
-    def load() -> None:
-        with suppress(Exception):  # whoever needs it will say what is wrong
-            for name in _NEEDED_LATER:
-                import_module(name)
-
-    threading.Thread(target=load, name="imports", daemon=True).start()
 
 
 def carry_out(plan: Plan[Result], *, yes: bool = False) -> Result:
