@@ -106,7 +106,7 @@ def _hear(
     threshold: list[str] | None = None,
     describe: str | None = None,
     sample: Annotated[int | None, Option(min=1)] = None,
-    seed: int = 0,
+    seed: options.Seed = 0,
     follow_links: options.FollowLinks = False,
 ) -> "StageResult":
     """Have experts hear every clip, and decide which of the eight domains it is of.
@@ -123,7 +123,6 @@ def _hear(
             music_label=0.4, sound_label=0.3, silence_dbfs=-60; may be repeated.
         describe (MODEL): A model that hears, to describe every clip.
         sample (N): Only so many clips, by lot.
-        seed (N): Decides what is drawn by lot.
     """
     from audiocapbench.annotate.domain import DomainRules
     from audiocapbench.annotate.experts import BUILT_IN, set_up
@@ -209,7 +208,7 @@ def _check(
     margin: Annotated[float, Option(min=-1e6, max=1e6)] = 6.0,
     margin_unit: Literal["points", "sd"] = "points",
     duplicate: Annotated[float, Option(min=0, max=1)] = 0.98,
-    seed: int = 0,
+    seed: options.Seed = 0,
 ) -> "StageResult":
     """Hold annotations to the rules; every rejection has its reason.
 
@@ -222,7 +221,6 @@ def _check(
         margin (X): How much more a clip must be like its caption than like 6 others, by lot.
         margin_unit (UNIT): Hundredths of a cosine (points), or standard deviations of the six (sd).
         duplicate (X): Cosine from which captions are near-duplicates.
-        seed (N): Decides what is drawn by lot.
     """
     from audiocapbench.annotate.check import CheckSettings, check
 
@@ -253,7 +251,7 @@ def _split(
     shares: str = "train=0.8,test=0.2",
     name: str | None = None,
     licence: str | None = None,
-    seed: int = 0,
+    seed: options.Seed = 0,
 ) -> "StageResult":
     """Write what passed as datasets that 'run' takes, with a datasheet.
 
@@ -265,7 +263,6 @@ def _split(
         shares (NAME=X,…): Splits, and what share of the clips each gets.
         name (NAME): The benchmark's name. [default: the folder's]
         licence (TEXT): Licence of the clips, for the datasheet.
-        seed (N): Decides what is drawn by lot.
     """
     from audiocapbench.annotate.split import read_shares, split
 
@@ -308,7 +305,7 @@ def audit(
     pairs: Annotated[int, Option(min=0)] = 150,
     per_domain: Annotated[int, Option(min=0)] = 100,
     person: list[str] | None = None,
-    seed: int = 0,
+    seed: options.Seed = 0,
     at: options.StoreOptions,
 ) -> None:
     """Have people say how good annotations are: first with --out, then with --ratings.
@@ -323,7 +320,6 @@ def audit(
         pairs (N): Items of the A/B sheet.
         per_domain (N): Clips of each domain on the REL sheet.
         person (NAME): Who rates, to have projects for 'view --rate' too; may be repeated.
-        seed (N): Decides what is drawn by lot.
     """
     from audiocapbench.annotate.audit import write_sheets
     from audiocapbench.annotate.stage import StageContext, open_clips

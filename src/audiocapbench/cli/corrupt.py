@@ -14,7 +14,7 @@ from audiocapbench.errors import AudioCapBenchError, did_you_mean
 from audiocapbench.table import Column, Findings, Table, ValueWithInterval
 
 if TYPE_CHECKING:
-    from audiocapbench.meta.corrupt.captions import CaptionSet, Corruption
+    from audiocapbench.meta.corrupt.captions import CaptionSet
     from audiocapbench.meta.corrupt.make import Check, ControlAccuracy, CorruptionResult
 
 _KINDS = {
@@ -35,7 +35,7 @@ def corrupt(
     out: Path,
     kinds: Annotated[str, Option(metavar="A,B", help=f"What to change. {_SAID}.")] = _ALL,
     per_kind: Annotated[int | None, Option(min=2)] = None,
-    seed: int = 42,
+    seed: options.Seed = 42,
     check: bool = False,
     model: str | None = None,
     session: options.Session,
@@ -51,24 +51,29 @@ def corrupt(
             dataset folder.
         out (FILE): Pairs as .csv, .tsv or .jsonl, or .json in BRACE-Hallucination's form.
         per_kind (N): Most pairs of a kind. [default: one of every caption that has one]
-        seed (S): The same seed makes the same pairs.
         check: Also train a classifier on the words of half of the pairs.
         model (MODEL): Have a language model make false captions beside the rules, and check all.
     """
     from audiocapbench.cli.progress import carry_out
-    from audiocapbench.data.folder import METADATA, SEED_METADATA
-    from audiocapbench.data.manifest import FILE_NAME as MANIFEST
+    from audiocapbench.data import folder, manifest
     from audiocapbench.meta.corrupt import by_model, make
-    from audiocapbench.meta.corrupt.captions import read_captions
+    from audiocapbench.meta.corrupt.captions import Corruption, read_captions
     from audiocapbench.meta.pairs.pair import check_form
     from audiocapbench.meta.scorers.scorer import TrialSettings
     from audiocapbench.models import create_model
     from audiocapbench.plan import TaskPlan
 
     check_form(out)
-    listed = (captions / name for name in (METADATA, SEED_METADATA, MANIFEST))
+    files = (folder.METADATA, folder.SEED_METADATA, manifest.FILE_NAME)
+    listed = (captions / name for name in files)
     options.refuse_overwriting(out, [captions, *listed, *session.files])
-    wanted = make.CorruptionSettings(_kinds(kinds), per_kind, seed, captions.resolve().stem)
+    names = [name.strip() for name in kinds.split(",") if name.strip()]
+    for name in names or [kinds]:
+        if name not in _KINDS:
+            near = did_you_mean(name, _KINDS, "there are")
+            raise AudioCapBenchError(f"there is no kind {name!r}{near}")
+    chosen = [Corruption(name) for name in dict.fromkeys(names)]
+    wanted = make.CorruptionSettings(chosen, per_kind, seed, captions.resolve().stem)
     found = read_captions(captions)
     if model is None:
         made = make.make_pairs(found, wanted)
@@ -102,24 +107,8 @@ def corrupt(
         say(f"Warning: {line}.")
 
 
-def _kinds(text: str) -> "list[Corruption]":
-    from audiocapbench.meta.corrupt.captions import Corruption
-
-    names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-    wrong = [
-        f"there is no kind {one!r}{did_you_mean(one, _KINDS)}" for one in names if one not in _KINDS
-    ]
-    if wrong or not names:
-        first = wrong[0] if wrong else "--kinds names none"
-        raise AudioCapBenchError(f"{first}; there are {', '.join(_KINDS)}")
-    return [Corruption(name) for name in names]
-
-
 def _findings(
-    out: Path,
-    captions: "CaptionSet",
-    made: "list[CorruptionResult]",
-    checked: "Check",
+    out: Path, captions: "CaptionSet", made: "list[CorruptionResult]", checked: "Check"
 ) -> Findings:
     from audiocapbench.meta.corrupt.make import TRAINED
 

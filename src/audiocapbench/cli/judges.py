@@ -1,5 +1,4 @@
-"""``audiocapbench judges``, ``ratings``, ``meta ratings``, ``meta wins`` and ``meta controls``: what
-judges and people say of answers, and whether to trust them."""
+"""``judges``, ``ratings``, ``meta ratings``, ``wins``, ``controls``: what judges and people say."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -186,11 +185,11 @@ def _check_table(found: "JudgeCheck") -> Table:
     return Table(title, rows, columns, [*notes, *signature_notes([found.signature])])
 
 
-def _scale(given: str) -> str:
+def _scale(given: str) -> tuple[float, float]:
     with suppress(ValueError):
         low, high = map(float, given.split(":"))
         if low < high and isfinite(high - low):
-            return given
+            return low, high
     raise BadParameter(f"{given!r} is no scale; write LOW:HIGH, such as 1:5.")
 
 
@@ -202,7 +201,7 @@ def calibrate(
     judge: str | None = None,
     metric: str | None = None,
     dimension: str = "overall",
-    scale: Annotated[str, Option(callback=_scale)] = "0:10",
+    scale: Annotated[Any, Option(parser=_scale)] = "0:10",
     category: str | None = None,
     width: Annotated[float | None, Option(min=1e-6)] = None,
     at: options.StoreOptions,
@@ -230,14 +229,13 @@ def calibrate(
     if (judge is None) == (metric is None):
         raise AudioCapBenchError("name what to put right: --judge or --metric")
     scorer = Scorer(judge, dimension) if judge is not None else Scorer(str(metric))
-    low, high = map(float, scale.split(":"))
     found = calibrate_runs(
         at.open(),
         list(dict.fromkeys(runs)),
         ratings,
         scorer,
         dimension=dimension,
-        scale=(low, high),
+        scale=scale,
         width=width,
         category=category,
     )

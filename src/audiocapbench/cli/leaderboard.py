@@ -125,7 +125,7 @@ def compare(
 
     for name in metrics or ():
         find_metric(name)
-    kept = options.open_store(shown.store)
+    kept = shown.open()
     found = comparing.compare(
         first,
         second,

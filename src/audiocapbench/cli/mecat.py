@@ -175,7 +175,7 @@ def _of_scores(
     named = dict.fromkeys(runs or ())
     files = [run for run in named if isinstance(run, Path)]
     options.refuse_overwriting(how.out, files)
-    kept = options.open_store(how.store) if len(files) < len(named) else None
+    kept = how.open() if len(files) < len(named) else None
     found = [read_scored(run, kept, metric, kind) for run in named]
     _write([report(found)], how)
     if how.format is Format.TABLE:
@@ -195,7 +195,7 @@ def _of_answers(
         options.refuse_overwriting(how.out, chain(given, options.reference_files(how.references)))
         models = answers_of_files(files, how.references, how.benchmark)
     else:
-        kept, models = options.open_store(how.store), []
+        kept, models = how.open(), []
         for run in dict.fromkeys(runs):
             if isinstance(run, Path):
                 raise AudioCapBenchError(f"{str(run)!r} is not a run; files need --references")

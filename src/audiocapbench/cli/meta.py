@@ -53,7 +53,7 @@ def _try_on_pairs(
     votes_from: list[Path] | None = None,
     least_votes: Annotated[int | None, Option(min=1, show_default=False)] = None,
     as_is: Annotated[bool | None, Option("--as-is/--normalise", show_default=False)] = None,
-    data: Path | None = None,
+    data: options.ClipFolder = None,
     follow_links: options.FollowLinks = False,
     prompt: Annotated[
         str | None,
@@ -89,7 +89,6 @@ def _try_on_pairs(
             way or the other. [default: 2 for brace-main, else 1]
         as_is: Leave captions as written, or drop stray white space and the final full stop.
             [default: as written for human and brace-main]
-        data (DIR): Folder with the clips, for who hears them.
         prompt_file (FILE): A prompt of your own instead.
         swap: Ask model: and control: scorers in both orders; show each, their mean and where
             both agree.
@@ -259,8 +258,8 @@ def cheat(
     scorer: list[str],
     predictions: Path | None = None,
     limit: Annotated[int, Option(min=2)] = 200,
-    data: Path | None = None,
-    seed: int = 42,
+    data: options.ClipFolder = None,
+    seed: options.Seed = 42,
     session: options.Session,
     json: options.Json = False,
 ) -> None:
@@ -273,8 +272,6 @@ def cheat(
         scorer (KIND:NAME): metric:NAME, judge:NAME or clap:NAME; may be repeated.
         predictions (FILE): Honest captions by a model, id,prediction.
         limit (N): At most so many clips, drawn by the seed.
-        data (DIR): Folder with the clips, for who hears them.
-        seed (S): The same seed makes the same attacks.
     """
     from audiocapbench.data.predictions import read_predictions
     from audiocapbench.meta.cheat import attack_pairs, honest_captions, pointwise
@@ -346,8 +343,8 @@ def build(
     voters: Annotated[int, Option(min=1)] = 3,
     scorer: Annotated[str, Option("--filter")] = "metric:similarity",
     sources: Path | None = None,
-    data: Path | None = None,
-    seed: int = 42,
+    data: options.ClipFolder = None,
+    seed: options.Seed = 42,
     session: options.Session,
     json: options.Json = False,
 ) -> None:
@@ -358,7 +355,6 @@ def build(
     --votes: the pairs that are kept, for 'meta csv' or 'meta brace-main', and Fleiss' kappa.
 
     Args:
-        seed (S): The same seed draws the same pairs.
         out (FILE): The table to vote in as .csv, .tsv or .jsonl; what is kept also as .json,
             BRACE-Main's.
         captions (FILE): What people wrote, as for 'corrupt'.
@@ -369,7 +365,6 @@ def build(
         scorer (KIND:NAME): Leaves out what it cannot tell apart: model:NAME, asked in both orders,
             or metric:NAME, judge:NAME, clap:NAME, which loses the closest quarter.
         sources (FILE): Also write who wrote each caption; voters must not see it.
-        data (DIR): Folder with the clips, for who hears them.
     """
     if (votes is None) == (captions is None or not machine):
         raise AudioCapBenchError("give --captions and --machine SYSTEM=FILE, or --votes, not both")

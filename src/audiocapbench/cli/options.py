@@ -172,6 +172,10 @@ Protocol = Annotated[
     Literal["ours", "published"],
     Option(help="How AudioCapBench is asked and judged: our way, or the published tool's."),
 ]
+Seed = Annotated[int, Option(metavar="N", help="Decides what is drawn by lot.")]
+ClipFolder = Annotated[
+    Path | None, Option(metavar="DIR", help="Folder with the clips, for who hears them.")
+]
 Yes = Annotated[bool, Option(help="Agree to what it will cost; do not ask.")]
 Repeats = Annotated[int, Option(min=1, metavar="N", help="Rounds that a model judges.")]
 Form = Annotated[Format, Option("--format", help="How to write it.")]
@@ -293,13 +297,11 @@ class StoreOptions:
 
 
 @dataclass(frozen=True)
-class Shown:
-    """Where a report goes, and the store of its runs."""
+class Shown(StoreOptions):
+    """In which form a report is written, and where to."""
 
     form: Form = Format.TABLE
     out: Out = None
-    store: Store = DEFAULT_STORE
-    json: Json = False
 
     @property
     def format(self) -> Format:

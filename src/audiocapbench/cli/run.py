@@ -374,28 +374,28 @@ def _run_study(
 def _write_study(study: "Study", store: "Store", runs: Sequence[int]) -> list[Path]:
     """Tables, figures and the page of these runs."""
     from audiocapbench.library.comparing import leaderboard
-    from audiocapbench.report.page.board import board_document
-    from audiocapbench.report.page.html import write_report
-    from audiocapbench.report.page.plots import formats, write_figures
-    from audiocapbench.report.page.report_data import gather, stored_summaries
+    from audiocapbench.report.page import board, html, plots, report_data
 
     written, output = list[Path](), study.output
     judge = study.judges[0] if study.judges else None
     how: dict[str, Any] = {"store": store, "judge": judge, "runs": runs}
     for name in dict.fromkeys(output.tables):
         split = name in ("by-category", "table2")
-        board = leaderboard(by_category=split, published=study.published, **how)
-        result = board.table(int(name[-1])) if name.startswith("table") else board
+        made = leaderboard(by_category=split, published=study.published, **how)
+        result = made.table(int(name[-1])) if name.startswith("table") else made
         for form in dict.fromkeys(output.formats):
             written.append(study.folder / f"{name}.{'tex' if form == 'latex' else form}")
             options.write(result, Format(form), written[-1])
     if output.figures or output.report:
-        data = gather(stored_summaries(store, runs), None, published=study.published)
+        summaries = report_data.stored_summaries(store, runs)
+        data = report_data.gather(summaries, published=study.published)
         if output.figures:
-            shown = board_document(store, data, study.name)
-            written += write_figures(shown, study.folder / "figures", formats("png,svg"))
+            shown = board.board_document(store, data, study.name)
+            written += plots.write_figures(
+                shown, study.folder / "figures", plots.formats("png,svg")
+            )
         if output.report:
             written.append(study.folder / "report.html")
-            write_report(store, data, written[-1], title=study.name, audio="auto")
+            html.write_report(store, data, written[-1], title=study.name, audio="auto")
         say(*data.notes)
     return written

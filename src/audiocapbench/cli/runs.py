@@ -83,10 +83,7 @@ def show_run(run: options.RunArgument, *, at: options.StoreOptions) -> None:
         "batches": batches,
         "failures": dict(reasons.most_common()),
         "answers": dict(list(answered.items())[:_ANSWERS]),
-        "scorers": [
-            asdict(one) | {"signatures": [str(signature) for signature in one.signatures]}
-            for one in scorers
-        ],
+        "scorers": [asdict(one) | {"signatures": [*map(str, one.signatures)]} for one in scorers],
     }
     if at.json:
         print_json(document)
@@ -194,12 +191,8 @@ def _print_run(document: dict[str, Any]) -> None:
     for key, text in document["answers"].items():
         show_lines(f"{key}: {textwrap.shorten(text, 200, placeholder=' …') or '(nothing)'}")
     if scorers := document["scorers"]:
-        columns = (
-            "scorer",
-            Column("count", "scores"),
-            Column("cost_usd", "cost", "$"),
-            Column("made_by", align="left"),
-        )
+        cost, made_by = Column("cost_usd", "cost", "$"), Column("made_by", align="left")
+        columns = ("scorer", Column("count", "scores"), cost, made_by)
         signatures = (made for one in scorers for made in one["signatures"])
         show(Table("", scorers, columns, signature_notes(signatures)))
 
