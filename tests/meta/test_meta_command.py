@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.cli.meta import PROMPTS
-from audiocapbench.meta.pairwise.prompts import prompt_names
+from audiocapbench.meta.pairwise.prompts import document as prompt_document
 from command import run_command
 from pair_files import human_clip, main_clip, write
 
@@ -128,7 +128,7 @@ def test_an_option_that_no_scorer_reads_is_refused(
 
 
 def test_the_prompts_are_named_in_the_help_and_where_one_is_wrong(place: Path) -> None:
-    assert prompt_names() == PROMPTS
+    assert tuple(prompt_document()["prompts"]) == PROMPTS
     shown = "".join(meta(place, "csv", "--help").stdout.split())
     assert ",".join(PROMPTS) in shown
     words = ["--pairs", "AudioCaps_Main.json", "--scorer", "model:control/empty[audio=no]"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from audiocapbench.errors import TrialError
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.pairs.pair import CaptionPair
-from audiocapbench.meta.pairwise.prompts import named_prompt, prompt_from, prompt_names
+from audiocapbench.meta.pairwise.prompts import document, named_prompt, prompt_from
 from audiocapbench.meta.pairwise.scorer import read_word, reading_questions
 from audiocapbench.meta.scorers.scorer import Choice
 
@@ -21,7 +21,7 @@ PAIR = CaptionPair(
 
 
 def test_there_are_twelve_prompts_and_they_differ() -> None:
-    names = prompt_names()
+    names = tuple(document()["prompts"])
     lengths, ties, references = ("naive", "simple", "complex"), ("", "-tie"), ("", "-ref")
     expected = {a + b + c for a in lengths for b in ties for c in references}
     assert len(names) == 12
@@ -32,7 +32,7 @@ def test_there_are_twelve_prompts_and_they_differ() -> None:
         assert sizes == sorted(sizes)
 
 
-@pytest.mark.parametrize("name", prompt_names())
+@pytest.mark.parametrize("name", document()["prompts"])
 def test_a_prompt_shows_what_its_name_says(name: str) -> None:
     prompt = named_prompt(name)
     asked = prompt.ask(PAIR)

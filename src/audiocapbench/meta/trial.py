@@ -24,6 +24,7 @@ from audiocapbench.meta.scorers.scorer import (
     Choice,
     ControlScorer,
     Diagnostics,
+    FloatArray,
     PairScorer,
     TrialSettings,
 )
@@ -31,12 +32,11 @@ from audiocapbench.scores.estimate import Coverage, Estimate
 from audiocapbench.signature import Signature
 from audiocapbench.stats import mean_interval
 
-FloatArray = NDArray[np.float64]
 Measures = Mapping[str, Estimate]
 """The measures of a group of pairs by their names, in percent."""
 
 NAMES = ("accuracy", "f1", "macro_f1", "balanced_accuracy")
-"""The measures, in percent; F1 takes the second caption, 1, for the positive class."""
+"""F1 takes the second caption, 1, for the positive class."""
 
 _OVER_CLASSES = 2
 ORDERS = ("as given", "swapped", "mean", "agreed")
@@ -51,8 +51,7 @@ def count(pairs: Sequence[CaptionPair], choices: Sequence[Choice]) -> FloatArray
     answers = np.array([pair.answer for pair in pairs], dtype=np.int64)
     right = numbers(choices) == answers
     columns = np.where(answers == 1, np.where(right, 0, 1), np.where(right, 3, 2))
-    counts: FloatArray = np.eye(4)[columns]
-    return counts
+    return np.asarray(np.eye(4)[columns])
 
 
 def numbers(choices: Sequence[Choice]) -> NDArray[np.int64]:
@@ -73,9 +72,12 @@ def measure(counts: FloatArray) -> FloatArray:
     recalls = np.stack([_ratio(hit_1, hit_1 + miss_1), _ratio(hit_0, hit_0 + miss_0)])
     f1_of_answers = np.where(np.isnan(recalls), np.nan, np.stack([f1_second, f1_first]))
     accuracy = _ratio(hit_1 + hit_0, counts.sum(axis=-1))
-    means = [_mean(f1_of_answers), _mean(recalls)]
-    percent: FloatArray = 100 * np.stack([accuracy, f1_second, *means], axis=-1)
-    return percent
+    # Means over the classes that some pair has as its answer; NaN where there is none.
+    means = [
+        _ratio(np.nansum(one, axis=0), (~np.isnan(one)).sum(axis=0).astype(np.float64))
+        for one in (f1_of_answers, recalls)
+    ]
+    return 100 * np.stack([accuracy, f1_second, *means], axis=-1)
 
 
 def measure_pairs(clips: Sequence[str], counts: FloatArray) -> Measures:
@@ -106,12 +108,6 @@ def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
     above, below = np.broadcast_arrays(above, below)
     shares: FloatArray = np.full(above.shape, np.nan)
     return np.divide(above, below, out=shares, where=below > 0)
-
-
-def _mean(values: FloatArray) -> FloatArray:
-    """Mean over the first axis of what is there; NaN where nothing is."""
-    there = ~np.isnan(values)
-    return _ratio(np.where(there, values, 0.0).sum(axis=0), there.sum(axis=0).astype(np.float64))
 
 
 class PositionBias(NamedTuple):

@@ -3,15 +3,12 @@
 A slot is a place for a noun or a quality. Its frames are what the noun does, or what is done to it,
 and with which preposition; a phrase fits where captions of other clips have it in each frame. The
 frames of many captions come with the package as hashes (``tools/count_frames.py``); those of the
-set are added. Two people who do different things change places: who spoke now laughs.
-
-A number stands for all it may mean, two for 2 alone, multiple for 2 and more. A change is false
-where what the new one may mean has nothing in common with what any reference of the clip may mean.
+set are added. A number stands for all it may mean, two for 2 alone, multiple for 2 and more.
 """
 
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
@@ -70,8 +67,7 @@ _NOT_BEFORE_NUMBERS = words("not_before_numbers")
 _SAYS_ONCE, _SAYS_OFTEN = words("says_once"), words("says_often")
 # Understood in references, and too seldom said to be put in.
 _NOT_PUT_IN = frozenset((word,) for word in ("an", "one", "few", "some", "various"))
-_MORE_THAN_ONE = range(2, 100)
-_ONE = range(1, 2)
+_ONE, _MORE_THAN_ONE = range(1, 2), range(2, 100)
 _MORE = frozenset({"another", "other", "others"})
 
 
@@ -88,21 +84,20 @@ class Slot(NamedTuple):
         return self.caption.tokens[self.start : self.end]
 
 
-class _PhraseFrames:
-    """Which phrases stand in which frames, in the captions of a set and of the package."""
+def _fitting(slots: Sequence[Slot]) -> Callable[[Slot, Tokens], bool]:
+    """Whether a phrase was met in every frame of a slot, elsewhere than in the slot's clip."""
+    known = frozenset(load_counts()["frames"].tolist())
+    clips: dict[int, set[str]] = defaultdict(set)
+    for slot in slots:
+        for frame in slot.frames:
+            clips[frame_key(frame, slot.phrase)].add(slot.caption.clip.id)
 
-    def __init__(self, slots: Iterable[Slot]) -> None:
-        self._known = frozenset(load_counts()["frames"].tolist())
-        self._clips: dict[int, set[str]] = defaultdict(set)
-        for slot in slots:
-            for frame in slot.frames:
-                self._clips[frame_key(frame, slot.phrase)].add(slot.caption.clip.id)
-
-    def admit(self, slot: Slot, phrase: Tokens) -> bool:
-        """Whether the phrase was met in every frame of the slot, elsewhere than in this clip."""
+    def fits(slot: Slot, phrase: Tokens) -> bool:
         keys = [frame_key(frame, phrase) for frame in slot.frames]
         own = {slot.caption.clip.id}
-        return bool(keys) and all(key in self._known or self._clips[key] - own for key in keys)
+        return bool(keys) and all(key in known or clips[key] - own for key in keys)
+
+    return fits
 
 
 def frame_key(frame: str, phrase: Tokens) -> int:
@@ -200,14 +195,14 @@ def _quality_at(tokens: Tokens, start: int) -> Quality | None:
 def exchange_nouns(captions: CaptionSet) -> Iterator[CorruptedPair]:
     """Every exchange of a noun for one that fits and is surely wrong."""
     slots = [slot for caption in captions.captions for slot in noun_slots(caption)]
-    frames = _PhraseFrames(slots)
+    fits = _fitting(slots)
     for slot in slots:
         own, clip = nouns()[slot.phrase[0]], slot.caption.clip
         for other in unlike(own):
             families, phrase = {own.family, other.family}, (other.word,)
             if clip.words & excluding(other.family) or not _reads_well(slot, own, families):
                 continue
-            if families <= _FREE or frames.admit(slot, phrase):
+            if families <= _FREE or fits(slot, phrase):
                 yield slot.caption.replaced(Corruption.NOUN, slot.start, slot.end, phrase)
 
 
@@ -262,14 +257,14 @@ def _deeds(tokens: Tokens) -> Iterator[tuple[int, int, str]]:
 def change_attributes(captions: CaptionSet) -> Iterator[CorruptedPair]:
     """Every change of a quality, a relation or people that can be made in a set."""
     slots = [slot for caption in captions.captions for slot in quality_slots(caption)]
-    frames = _PhraseFrames(slots)
+    fits = _fitting(slots)
     for slot in slots:
         caption, start, end, _ = slot
         own = _quality_at(caption.tokens, start)
         for other in (one for known in qualities().values() for one in known):
             opposite = own and other.line == own.line and other.side != own.side
             heard = caption.clip.words & other.same_side
-            if opposite and not heard and frames.admit(slot, other.phrase):
+            if opposite and not heard and fits(slot, other.phrase):
                 yield caption.replaced(Corruption.ATTRIBUTE, start, end, other.phrase)
     for caption in captions.captions:
         yield from _other_relations(caption)
@@ -349,6 +344,7 @@ def change_counts(captions: CaptionSet) -> Iterator[CorruptedPair]:
 
 
 def _overlaps(meant: range, said: list[range]) -> bool:
+    """Whether a number may mean what one of those said may mean; else it is false."""
     return any(meant.start < one.stop and one.start < meant.stop for one in said)
 
 
@@ -423,18 +419,16 @@ def _said_of(clip: CaptionedClip, noun: str) -> Iterator[range]:
     known = nouns().get(noun)
     like = excluding(known.family) if known else frozenset()
 
-    def is_like(word: str) -> bool:
-        if noun in _PEOPLE:
-            return word in _PEOPLE
-        verb = word in verb_forms() and word not in nouns()
-        return not verb and (word in like or meaning_of(word) == meaning_of(noun))
-
     for tokens in map(tuple, map(words_of, clip.references)):
         spans = list(_phrases(tokens, "things"))
         more = not _MORE.isdisjoint(tokens)
-        for place in (place for place, word in enumerate(tokens) if is_like(word)):
+        for place, word in enumerate(tokens):
+            verb = word in verb_forms() and word not in nouns()
+            alike = not verb and (word in like or meaning_of(word) == meaning_of(noun))
+            if not (word in _PEOPLE if noun in _PEOPLE else alike):
+                continue
             near = [one for one in spans if place - _FARTHEST_NOUN <= one[0] and one[1] <= place]
-            bare = more or is_plural(tokens[place]) or tokens[place] in ("crowd", "group")
+            bare = is_plural(word) or word in ("crowd", "group")
             yield from [numbers("things")[tokens[slice(*one)]] for one in near]
             if more or (bare and not near):
                 yield _MORE_THAN_ONE

@@ -1,22 +1,19 @@
 """Pair files, each read whole or refused with every problem in one list, and the sets they make.
 
-BRACE-Main: pairs with votes; one without two votes to spare has no answer, and every caption is
-held to the clip's references other than the pair's own captions.
-BRACE-Hallucination: as BRACE publishes it, and as ``audiocapbench corrupt`` writes it; the type of
-a pair is what was made wrong, where the file says so, else ``noun``.
+BRACE-Main: every caption is held to the clip's references other than the pair's own captions.
+BRACE-Hallucination: as BRACE publishes it, and as ``audiocapbench corrupt`` writes it.
 Human pairs: those of FENSE, with the references that its protocol holds each caption to. HC: each
 caption against the others that people wrote. HI and HM: the references without the first caption.
-MM: all of them.
 Tables, also as JSON lines: one pair a row; ``preferred`` is a, b or tie, or follows from the votes
 in columns whose names begin with ``vote``, each a, b or tie, or 1, -1 or 0. Further columns:
-``id``, ``type``, ``dataset``, and references in any columns whose names begin with ``reference``;
-both captions are held to those that are neither of them.
+``id``, ``type``, ``dataset``, and ``reference…``, of which those count that are neither caption.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -154,9 +151,8 @@ def _without(references: Iterable[str], *captions: str) -> tuple[str, ...]:
 
 def _filled(references: tuple[str, ...]) -> tuple[str, ...]:
     """At least four references, repeated from the start: as the published figures were made."""
-    if not references or len(references) >= _FEWEST_REFERENCES:
-        return references
-    return (references * _FEWEST_REFERENCES)[:_FEWEST_REFERENCES]
+    few = len(references) < _FEWEST_REFERENCES
+    return (references * _FEWEST_REFERENCES)[:_FEWEST_REFERENCES] if few else references
 
 
 def _read_clips(
@@ -168,39 +164,46 @@ def _read_clips(
     if not isinstance(clips, list) or not clips:
         raise DatasetError(f"{path}: is not a list of clips, or an empty one")
     dataset = next((name for name in _DATASETS if name.lower() in path.stem.lower()), path.stem)
-    pairs: list[CaptionPair] = []
-    problems: list[Problem] = []
-    for number, fields in enumerate(clips):
-        where = f"{path.name} clip {number}"
-        try:
-            for pair in form.model_validate(fields).pairs():
-                place = f"{dataset}/{pair.clip}"
-                pairs.append(replace(pair, id=f"{place}/{pair.id}", clip=place, dataset=dataset))
-        except ValidationError as error:
-            problems += problems_of(error, where)
-        except ValueError as error:
-            problems.append(Problem(where, "", str(error)))
-    return _checked(path, pairs, problems)
+
+    def pairs_of(fields: Any) -> Iterator[CaptionPair]:
+        for pair in form.model_validate(fields).pairs():
+            clip = f"{dataset}/{pair.clip}"
+            yield replace(pair, id=f"{clip}/{pair.id}", clip=clip, dataset=dataset)
+
+    rows = ((f"{path.name} clip {number}", fields) for number, fields in enumerate(clips))
+    return _gather_pairs(path, rows, pairs_of, [])
 
 
 def read_csv_pairs(path: Path) -> list[CaptionPair]:
     """Read a table of pairs, or one in JSON lines."""
-    pairs: list[CaptionPair] = []
     problems: list[Problem] = []
-    for number, (where, fields) in enumerate(read_records(path, problems, _COLUMNS), 1):
+    numbers = count(1)
+
+    def pairs_of(fields: Any) -> list[CaptionPair]:
+        return [_row_pair(fields, {"id": f"row {next(numbers)}", "dataset": path.stem})]
+
+    return _gather_pairs(path, read_records(path, problems, _COLUMNS), pairs_of, problems)
+
+
+def _gather_pairs(
+    path: Path,
+    rows: Iterable[tuple[str, Any]],
+    pairs_of: Callable[[Any], Iterable[CaptionPair]],
+    problems: list[Problem],
+) -> list[CaptionPair]:
+    pairs: list[CaptionPair] = []
+    for where, fields in rows:
         try:
-            pairs.append(_row_pair(fields, {"id": f"row {number}", "dataset": path.stem}))
+            pairs += pairs_of(fields)
+        except ValidationError as error:
+            problems += problems_of(error, where)
         except ValueError as error:
             problems.append(Problem(where, "", str(error)))
-    return _checked(path, pairs, problems)
-
-
-def _checked(path: Path, pairs: list[CaptionPair], problems: list[Problem]) -> list[CaptionPair]:
     if not pairs and not problems:
         raise DatasetError(f"{path}: holds no pairs")
-    for key, count in Counter(pair.id for pair in pairs).items():
-        if count > 1:
-            problems.append(Problem(path.name, "id", f"{key!r} names {count} pairs"))
+    for key, times in Counter(pair.id for pair in pairs).items():
+        if times > 1:
+            problems.append(Problem(path.name, "id", f"{key!r} names {times} pairs"))
     if problems:
         raise InvalidDataError(path, problems)
     return pairs
@@ -315,11 +318,8 @@ def _kind_of(path: Path) -> str | None:
     clip = clips[0] if isinstance(clips, list) and clips else None
     if not isinstance(clip, dict):
         return None
-    if BRACE_MAIN.keys() & clip.keys():
-        return "brace-main"
-    if set(_HUMAN_PAIRS) & clip.keys():
-        return "human"
-    return "brace-hallucination" if "caption_1" in clip else None
+    marks = {"brace-main": BRACE_MAIN, "human": _HUMAN_PAIRS, "brace-hallucination": ("caption_1",)}
+    return next((kind for kind, names in marks.items() if clip.keys() & set(names)), None)
 
 
 def pair_set(kind: str, pairs: Sequence[CaptionPair], *, as_is: bool | None = None) -> PairSet:

@@ -20,23 +20,18 @@ Preference = Literal[0, 1]
 TrialProtocol = Literal["plain", "fense"]
 Headline = Literal["f1", "accuracy"]
 
+# BRACE keeps a pair when its votes add up to this much one way or the other; FENSE needs one.
 AGREED = 2
-"""BRACE keeps a pair when its votes add up to this much one way or the other; FENSE needs one."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionPair:
     """Two captions of one clip and which of them people prefer.
 
-    Attributes:
-        clip: Names the clip; intervals resample clips, because the pairs of one hang together.
-        answer: 0 where people prefer the first, 1 the second, None where they are undecided.
-        type: The kind of pair, such as ``HM``; ``subtype`` is the kind in full, such as ``HM_1``.
-        references_first: What the first caption is held to; the second's differ where a caption is
-            itself a reference.
-        votes: 1 for the first, -1 for the second, 0 for neither; empty where there were none.
-        audio: Name of the clip's file, where it is known.
-        answer_set: Whether the answer was set when the pair was made; its votes are then none.
+    Intervals resample clips. ``answer`` is the number of the preferred caption, None where people
+    are undecided; it may be set when the pair is made, and its votes are then none. ``type`` is as
+    ``HM``, ``subtype`` as ``HM_1``. The references of both captions differ where a caption is
+    itself one. A vote is 1 for the first, -1 for the second, 0 for neither.
     """
 
     id: str
@@ -70,9 +65,8 @@ class CaptionPair:
 class PairSet:
     """Pairs that are judged together.
 
-    ``text`` says what was done to captions and references: ``as-is`` or ``normalised``; too few
-    votes of those ``left_out`` point one way; ``protocol`` is how n-gram metrics are held to
-    references, ``headline`` the measure that scorers are ranked by, as published.
+    ``text`` is ``as-is`` or ``normalised``; the votes of those ``left_out`` decide nothing;
+    ``headline`` is the measure that scorers are ranked by, as published.
     """
 
     name: str
@@ -145,9 +139,7 @@ def agreement(pairs: Iterable[CaptionPair], least: int = AGREED) -> Agreement:
     return Agreement(kappa(votes), kappa(kept))
 
 
-TABLES = (".csv", ".tsv", ".jsonl")
-"""The forms of a table; BRACE's is .json."""
-
+TABLES = (".csv", ".tsv", ".jsonl")  # BRACE's form is .json
 _COLUMNS = ("id", "audio", "caption_a", "caption_b", "preferred", "type")
 _PREFERRED = {None: "", 0: "a", 1: "b"}
 

@@ -1,5 +1,4 @@
-"""The prompts that ask a model to compare two captions, twelve of ours or one from a file; and the
-forms in which it is asked to answer.
+"""Prompts that ask a model to compare two captions, ours or one from a file, and forms of answers.
 
 Captions are data: they are put between typographic quotes that they cannot close.
 """
@@ -131,14 +130,10 @@ class PairwisePrompt:
         return Choice.TIE if shares[best] == shares[others[0]] else best
 
 
-def prompt_names() -> tuple[str, ...]:
-    return tuple(document()["prompts"])
-
-
 def named_prompt(name: str, form: AnswerForm = "text") -> PairwisePrompt:
     known = document()
     if name not in known["prompts"]:
-        near = did_you_mean(name, prompt_names(), "choose one of")
+        near = did_you_mean(name, known["prompts"], "choose one of")
         raise TrialError(f"there is no prompt {name!r}{near}")
     called = known["labels"]
     labels = Labels(called["first"], called["second"], called["tie"] if "-tie" in name else None)
@@ -149,33 +144,35 @@ def prompt_from(path: Path, form: AnswerForm = "text") -> PairwisePrompt:
     """A prompt of the user's own: UTF-8 text with ``{first}`` and ``{second}``.
 
     ``{caption_0}`` and ``{caption_1}``, as BRACE writes them, mean the same. What stands before the
-    places, such as ``caption_0:`` or ``A)``, is taken for the names of the captions, so that
-    answers which use them are understood.
+    places, such as ``caption_0:`` or ``A)``, names the captions in answers.
     """
+
+    def refused(why: str) -> TrialError:
+        return TrialError(f"prompt file {path}: {why}")
+
     try:
         template = path.read_bytes()[: _LONGEST_FILE + 1].decode("utf-8-sig").strip()
     except OSError as error:
-        raise TrialError(f"prompt file {path}: cannot be read ({error.strerror})") from None
+        raise refused(f"cannot be read ({error.strerror})") from None
     except UnicodeDecodeError as error:
-        raise TrialError(f"prompt file {path}: is not UTF-8 (byte {error.start + 1})") from None
+        raise refused(f"is not UTF-8 (byte {error.start + 1})") from None
     if len(template.encode()) > _LONGEST_FILE:
-        raise TrialError(f"prompt file {path}: is longer than {_LONGEST_FILE:,} bytes")
+        raise refused(f"is longer than {_LONGEST_FILE:,} bytes")
     template = _NAME.sub(lambda one: f"{{{_ALSO.get(one[1], one[1])}}}", template)
     used = _NAME.findall(template)
     for name in used:
         if name not in _PLACEHOLDERS:
             known = ", ".join(f"{{{one}}}" for one in _PLACEHOLDERS)
-            what = f"{{{name}}} is no place that can be filled; there are {known}"
-            raise TrialError(f"prompt file {path}: {what}")
+            raise refused(f"{{{name}}} is no place that can be filled; there are {known}")
     called = []
     for name in ("first", "second"):
         if used.count(name) != 1:
             times = "is missing" if name not in used else f"stands {used.count(name)} times"
-            raise TrialError(f"prompt file {path}: {{{name}}} {times}; it must stand once")
+            raise refused(f"{{{name}}} {times}; it must stand once")
         label = _CALLED.search(template.partition(f"{{{name}}}")[0].rpartition("\n")[2])
         called.append(label["label"].upper() if label else "")
     if template.index("{first}") > template.index("{second}"):
-        raise TrialError(f"prompt file {path}: {{first}} must stand before {{second}}")
+        raise refused("{first} must stand before {second}")
     labels = Labels(*called) if tuple(called) in _COUNTED else Labels()
     return PairwisePrompt(path.name, template, labels, form)
 

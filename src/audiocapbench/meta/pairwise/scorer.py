@@ -28,12 +28,13 @@ from audiocapbench.meta.scorers.scorer import (
     WITHOUT_CLIPS,
     Choice,
     Diagnostics,
+    FloatArray,
     Measure,
     PairScorer,
     TrialSettings,
     trial_clips,
 )
-from audiocapbench.meta.trial import CHOSEN, FloatArray, agreeing
+from audiocapbench.meta.trial import CHOSEN, agreeing
 from audiocapbench.models import ModelSettings, create_model
 from audiocapbench.models.model import without_audio
 from audiocapbench.models.replies import without_thoughts
@@ -143,11 +144,8 @@ class PairwiseScorer(PairScorer):
             reading = f"{reader.name}+{'all' if reads_all else 'unknown'}"
         self.name = f"model:{name.strip()}"
         self._hears = model.contract.container != "none"
-        if self._hears and settings.data is None:
-            raise TrialError(
-                f"{self.name} hears the clips: say with `data` in which folder they are, or write "
-                f"{self.name}[audio=no] to ask without them"
-            )
+        if self._hears:
+            settings.folder(self.name, f", or write {self.name}[audio=no] to ask without them")
         self._model, self._prompt, self._settings = model, prompt, settings
         self._reader, self._reads_all = reader, reads_all
         self._known: tuple[tuple[CaptionPair, ...], list[OrderChoices]] | None = None

@@ -78,8 +78,16 @@ class ChoicesFile(PairScorer):
                 f"{self._path}: has the choice 2 and no 0, which may be the second caption or a "
                 "tie; write a, b and tie"
             )
-        rows = _rows_of(pairs, known, self._path)
-        found = [_choice(*one) for one in rows]
+        rows, found = _rows_of(pairs, known, self._path), []
+        for pair, row, turned in rows:
+            choice = Choice.UNKNOWN
+            if row is not None:
+                # An answer in words is read as a model's is.
+                labels = Labels("0", "1") if row.from_zero else Labels()
+                captions = (pair.second, pair.first) if turned else (pair.first, pair.second)
+                known_choice = _CHOICES.get(_plain(row.value))
+                choice = known_choice or read_answer(str(row.value).strip(), *captions, labels)
+            found.append(choice.swapped if turned else choice)
         missing = sum(row is None for _, row, _ in rows)
         notes = (f"{missing:,} pairs are not in the file",) if missing else ()
         certain = sum(one is not Choice.UNKNOWN for one in found)
@@ -174,18 +182,6 @@ def _rows_of(
 def _plain(said: object) -> str:
     whole = isinstance(said, float) and said.is_integer()
     return (str(int(said)) if whole else str(said)).strip().casefold()  # type: ignore[call-overload]
-
-
-def _choice(pair: CaptionPair, row: _Row | None, turned: bool) -> Choice:
-    """A choice that is certain, or unknown; an answer in words is read as a model's is."""
-    if row is None:
-        return Choice.UNKNOWN
-    found = _CHOICES.get(_plain(row.value))
-    if found is None:
-        labels = Labels("0", "1") if row.from_zero else Labels()
-        shown = pair.swapped() if turned else pair
-        found = read_answer(str(row.value).strip(), shown.first, shown.second, labels)
-    return found.swapped if turned else found
 
 
 def _hash(path: Path) -> str:

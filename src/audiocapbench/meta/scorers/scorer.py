@@ -163,19 +163,15 @@ class MetricScorer(PointwiseScorer):
     needs_corpus = True
 
     def __init__(self, name: str, settings: TrialSettings) -> None:
-        metric, parsed = find_metric(name)
-        refuse_without_audio(metric, audio=False)
-        self._metric = str(parsed)
-        self._reads_references = metric.reads_references
-        self._counts_words = metric.counts_words
-        self._weighs_words = metric.of_corpus
-        self._protocol = settings.protocol
+        self._metric, parsed = find_metric(name)
+        refuse_without_audio(self._metric, audio=False)
+        self._written, self._fense = str(parsed), settings.protocol == "fense"
         self.name = f"metric:{parsed}"
         self.signature = sign(self.name)
 
     def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
         held_to = [pair.references_first and pair.references_second for pair in pairs]
-        known = [n for n, own in enumerate(held_to) if own or not self._reads_references]
+        known = [n for n, own in enumerate(held_to) if own or not self._metric.reads_references]
         if not known:
             raise self.no_references()
         first, second = np.full((2, len(pairs)), np.nan)
@@ -183,37 +179,33 @@ class MetricScorer(PointwiseScorer):
         return first, second
 
     def _scores(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
-        fense = self._protocol == "fense"
+        metric = self._metric
         places: list[int] = []
         rows: list[tuple[str, str, tuple[str, ...]]] = []
         sides = zip(captions(pairs), references(pairs), [*pairs, *pairs], strict=True)
         for place, (text, held_to, pair) in enumerate(sides):
             machines = pair.type == "MM"
             # A metric that does not weigh words scores a caption alike in any corpus.
-            apart = fense and self._weighs_words
+            apart = self._fense and metric.of_corpus
             corpus = f"{place // len(pairs)} {machines}" if apart else ""
-            leaves_one_out = fense and machines and self._counts_words and len(held_to) > 1
+            leaves_one_out = self._fense and machines and metric.counts_words and len(held_to) > 1
             sets = list(combinations(held_to, len(held_to) - 1))[::-1] if leaves_one_out else []
             rows += [(corpus, text, own) for own in sets or [held_to]]
             places += [place] * max(1, len(sets))
         scores = np.zeros(len(rows))
         for corpus in dict.fromkeys(name for name, _, _ in rows):
             chosen = [number for number, row in enumerate(rows) if row[0] == corpus]
-            scores[chosen] = self._compute([rows[number] for number in chosen])
+            asked = [rows[number] for number in chosen]
+            # Where captions are no corpus, the same one is scored once.
+            distinct = asked if metric.of_corpus else list(dict.fromkeys(asked))
+            held = [own for _, _, own in distinct]
+            result = compute([self._written], [text for _, text, _ in distinct], held)[0]
+            way = "fense" if self._fense else "one-corpus"
+            self.signature = result.signature.with_fields(trial=way, compare="float32")
+            known = dict(zip(distinct, result.samples.tolist(), strict=True))
+            scores[chosen] = result.samples if metric.of_corpus else [known[row] for row in asked]
         means: FloatArray = np.bincount(places, weights=scores) / np.bincount(places)
         return means[: len(pairs)], means[len(pairs) :]
-
-    def _compute(self, rows: Sequence[tuple[str, str, tuple[str, ...]]]) -> FloatArray:
-        """Scores of captions; where they are no corpus, the same one is scored once."""
-        distinct = rows if self._weighs_words else list(dict.fromkeys(rows))
-        texts, held_to = [text for _, text, _ in distinct], [own for _, _, own in distinct]
-        result = compute([self._metric], texts, held_to)[0]
-        way = "fense" if self._protocol == "fense" else "one-corpus"
-        self.signature = result.signature.with_fields(trial=way, compare="float32")
-        if self._weighs_words:
-            return result.samples
-        known = dict(zip(distinct, result.samples.tolist(), strict=True))
-        return np.array([known[row] for row in rows])
 
 
 _Rule = Callable[[Sequence[CaptionPair]], list[Choice]]
