@@ -157,7 +157,7 @@ def test_a_plugin_takes_data_and_options(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("broken", r"its plug-in plug_in_\d+:broken fails \(no tape\)"),
+        ("broken", r"its plug-in plug_in_\d+:broken fails \(\w+: no tape\)"),
         ("text", "returned something else than a Benchmark"),
         ("renamed", "calls it 'demo'; call it renamed"),
         ("twice", "two samples have the id"),
@@ -218,7 +218,7 @@ def test_a_plugin_is_judged_and_controlled_as_it_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("broken", r"contract 'broken': its plug-in plug_in_\d+:broken fails \(no ink\)"),
+        ("broken", r"contract 'broken': its plug-in plug_in_\d+:broken fails \(\w+: no ink\)"),
         ("renamed", "returned no Contract of that name"),
         ("high", "a is from 0 to 100; scores are from 0 to 10"),
         ("blank", "needs a score"),

@@ -1,7 +1,7 @@
 """``judges``, ``ratings``, ``meta ratings``, ``wins``, ``controls``: what judges and people say."""
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -77,9 +77,9 @@ def check(
     what: Any = {"selection": selected(samples), "repeats": repeats}
     plan = TaskPlan(
         how,
-        lambda: [
-            preview_parts(kept, asked, known_answers(opened, kept, **what).values(), how.prices)
-        ],
+        lambda: preview_parts(
+            kept, known_answers(asked, opened, kept, **what).values(), how.prices
+        ),
         lambda host: check_judge(
             asked, opened, kept, **what, **judge_options(how, host.judge_progress(CHECKED))
         ),
@@ -135,21 +135,20 @@ def sensitivity(
         if one.is_trial:
             raise AudioCapBenchError(f"run {one.id} is of {one.benchmark}: it has no captions")
     contract = benchmarks.stored_traits(kept.dataset(found[0].dataset, found[0].benchmark)).judge
-    variants = study_of.judge_variants(judge, contract, hears=judge_hears, timeout=how.timeout)
-    answers = study_of.select_answers(kept, found, benchmarks.Selection((), None, sample, seed))
-    rounds: Any = {"repeats": repeats}
+    variants, fixed = study_of.judge_variants(
+        judge, contract, hears=judge_hears, timeout=how.timeout
+    )
+    selection = benchmarks.Selection((), None, sample, seed)
+    parts = study_of.plan_study(kept, found, selection, variants, repeats)
     plan = TaskPlan(
         how,
-        lambda: [
-            preview_parts(kept, one, parts, how.prices)
-            for _, one, parts in study_of.plan_study(variants, answers, repeats)
-        ],
+        lambda: preview_parts(kept, parts, how.prices),
         lambda host: study_of.study_sensitivity(
-            kept, variants, answers, **rounds, **judge_options(how, host.judge_progress())
+            kept, parts, fixed, **judge_options(how, host.judge_progress())
         ),
     )
     study = carry_out(plan, yes=session.yes)
-    show_result(Findings([sensitivity_table(study)], study.to_dict()), json=json)
+    show_result(Findings([sensitivity_table(study)], asdict(study)), json=json)
     if draw is not None:
         draw(sensitivity_sheet(study))
     say(*(f"Not varied: {words}." for words in study.left_out))

@@ -26,6 +26,7 @@ from audiocapbench.judges.aggregation import (
 )
 from audiocapbench.judges.executor import (
     JudgeOptions,
+    JudgeTask,
     judge_run,
     judgements_by,
     missing_judgements,
@@ -51,18 +52,18 @@ _LITTLE_WORDS = re.compile(
 
 
 class StudyPart(NamedTuple):
-    """Answers of a run that are judged so many times; all of its answers by default."""
+    """Answers of a run, all or some, that a judge judges so many times."""
 
+    judge: Judge
     run: Run
     repeats: int
     samples: frozenset[str] | None = None
+    label: str = ""  # what is changed about the judge
 
 
-def judge_parts(
-    store: Store, judge: Judge, parts: Iterable[StudyPart], what: str, options: JudgeOptions
-) -> None:
+def judge_parts(store: Store, parts: Iterable[StudyPart], what: str, options: JudgeOptions) -> None:
     """Have all parts judged; ``what`` is stopped by a refusal, or before its last answer."""
-    for run, repeats, samples in parts:
+    for judge, run, repeats, samples, _ in parts:
         own: JudgeOptions = {**options, "repeats": repeats, "samples": samples}
         end = judge_run(store, run, [judge], **own)
         for refusal in end.refusals:
@@ -72,16 +73,17 @@ def judge_parts(
             raise StoppedError(f"the {what} was stopped: {why}; run it again to go on", end.stop)
 
 
-def preview_parts(
-    store: Store, judge: Judge, parts: Iterable[StudyPart], prices: Path | None
-) -> Preview:
-    """What it will likely cost to have all of it judged."""
-    missing = [
-        task
-        for run, repeats, samples in parts
-        for task in missing_judgements(store, run, judge, repeats=repeats, samples=samples)
+def preview_parts(store: Store, parts: Iterable[StudyPart], prices: Path | None) -> list[Preview]:
+    """What each judge will likely cost."""
+    tasks: dict[str, list[JudgeTask]] = {}
+    judges = {part.judge.name: part.judge for part in parts}
+    for judge, run, repeats, samples, _ in parts:
+        missing = missing_judgements(store, run, judge, repeats=repeats, samples=samples)
+        tasks.setdefault(judge.name, []).extend(missing)
+    return [
+        preview_judging(judges[name], missing, store=store, prices=prices)
+        for name, missing in tasks.items()
     ]
-    return preview_judging(judge, missing, store=store, prices=prices)
 
 
 def mean_score_interval(
@@ -222,34 +224,39 @@ def check_judge(
     Samples need two references or more, unless the benchmark's controls say that right is the
     reference itself. A stopped check goes on from the store.
     """
-    parts = known_answers(benchmark, store, selection, options.get("repeats", 3))
-    judge_parts(store, judge, parts.values(), "check", options)
-    judged = {kind: _read(judge, store, part.run) for kind, part in parts.items()}
-    for kind in KINDS:
-        if not judged[kind].scores:
-            failed = judged[kind].failed
-            why = failure_words(judge.name, failure_reasons(failed), len(failed))
+    parts = known_answers(judge, benchmark, store, selection, options.get("repeats", 3))
+    judge_parts(store, parts.values(), "check", options)
+    judged = {kind: judgements_by(store, judge, part.run.id) for kind, part in parts.items()}
+    opinions = {kind: by_judge(found).get(judge.name, {}) for kind, found in judged.items()}
+    scores = {
+        kind: {sample: overall(one) for sample, one in own.items()}
+        for kind, own in opinions.items()
+    }
+    figures, ratings, lengths = {}, list[FloatArray](), list[tuple[int, float, int]]()
+    for number, kind in enumerate(KINDS):
+        if not scores[kind]:
+            why = failure_words(judge.name, failure_reasons(judged[kind]), len(judged[kind]))
             raise JudgeError(why or f"{judge.name} has no judgement of any {kind} answer")
-    kinds = [judged[kind] for kind in KINDS]
-    right, safe, wrong = (np.array(list(one.scores.values())) for one in kinds)
-    rounds = [len(one.ratings) for one in kinds]
-    figures = {}
-    for kind, own, scores in zip(KINDS, kinds, (right, safe, wrong), strict=True):
-        mean, interval = float(scores.mean()), mean_score_interval(scores)
-        kappa = _kappa(own.ratings)
-        figures[kind] = KindFigure(len(scores), mean, interval, own.dimensions, kappa)
-    styles, plain = {}, judged["right"].scores
+        values = np.array(list(scores[kind].values()))
+        ratings.append(_ratings(judged[kind]))
+        means = {
+            name: float(np.mean([one[name] for one in opinions[kind].values()]))
+            for name in judge.dimensions
+        }
+        own = (float(values.mean()), mean_score_interval(values), means, _kappa(ratings[-1]))
+        figures[kind] = KindFigure(len(values), *own)
+        texts = {one.sample.id: one.outcome.reply.text for one in answered(store, parts[kind].run)}
+        lengths += [(len(texts[key].split()), score, number) for key, score in scores[kind].items()]
+    styles, plain = {}, scores["right"]
     for style in STYLES:
-        styled = judged[f"right+{style}"].scores
+        styled = scores[f"right+{style}"]
         changes = np.array([styled[key] - plain[key] for key in plain if key in styled])
         if len(changes):
             interval = mean_score_interval(changes, -MAX_VALUE)
             styles[style] = StyleShift(len(changes), float(changes.mean()), interval)
-    lengths = [
-        (one.words[sample], score, number)
-        for number, one in enumerate(kinds)
-        for sample, score in one.scores.items()
-    ]
+    right, safe, wrong = (np.array(list(scores[kind].values())) for kind in KINDS)
+    rounds = [len(one) for one in ratings]
+    everything = [one for found in judged.values() for one in found]
     return JudgeCheck(
         judge.name,
         judge.signature,
@@ -257,17 +264,17 @@ def check_judge(
         figures,
         auc(right, safe),
         auc(safe, wrong),
-        _kappa(np.concatenate([one.ratings[: min(rounds)] for one in kinds], axis=1)),
+        _kappa(np.concatenate([one[: min(rounds)] for one in ratings], axis=1)),
         rank_correlation(*np.array(lengths, dtype=np.float64).T),
         styles,
-        sum(len(one.failed) for one in judged.values()),
-        failure_reasons(failure for one in judged.values() for failure in one.failed),
+        sum(one.status is not Status.OK for one in everything),
+        failure_reasons(everything),
         left_in=benchmark.traits.controls.right_is == "reference",
     )
 
 
 def known_answers(
-    benchmark: Benchmark, store: Store, selection: Selection | None, repeats: int
+    judge: Judge, benchmark: Benchmark, store: Store, selection: Selection | None, repeats: int
 ) -> dict[str, StudyPart]:
     """Answers of known quality, made and kept: each kind in a run of its own."""
     # Its runs are not the benchmark's own runs of the same controls.
@@ -278,44 +285,19 @@ def known_answers(
         kind = control.name.removeprefix("control/")
         run = run_benchmark(benchmark, control, store, selection=selection).run
         # Agreement is measured on the kinds; styles only need a score.
-        parts[kind] = StudyPart(run, repeats if kind in KINDS else 1)
+        parts[kind] = StudyPart(judge, run, repeats if kind in KINDS else 1)
     return parts
 
 
-class _KindScores(NamedTuple):
-    """One kind of answer: scores and lengths by sample, ratings by round, and what failed.
-
-    Ratings are of shape (rounds, samples × dimensions), NaN where a round gave none.
-    """
-
-    scores: dict[str, float]
-    dimensions: Mapping[str, float]
-    words: dict[str, int]
-    ratings: FloatArray
-    failed: list[Judgement]
-
-
-def _read(judge: Judge, store: Store, run: Run) -> _KindScores:
-    judgements = judgements_by(store, judge, run.id)
-    samples = by_judge(judgements).get(judge.name, {})
-    dimensions = {
-        name: float(np.mean([scores[name] for scores in samples.values()]))
-        for name in (judge.dimensions if samples else ())
-    }
+def _ratings(judgements: Iterable[Judgement]) -> FloatArray:
+    """Ratings of shape (rounds, samples × dimensions), NaN where a round gave none."""
     rounds: dict[int, dict[tuple[str, str], float]] = {}
     for one in judgements:
         ratings = rounds.setdefault(one.repeat, {})
         ratings.update({(one.sample_id, name): value for name, value in one.scores.items()})
     units = sorted({unit for ratings in rounds.values() for unit in ratings})
     table = [[ratings.get(unit, np.nan) for unit in units] for ratings in rounds.values()]
-    answers = {one.sample.id: one.outcome.reply.text for one in answered(store, run)}
-    return _KindScores(
-        {sample: overall(scores) for sample, scores in samples.items()},
-        dimensions,
-        {sample: len(text.split()) for sample, text in answers.items()},
-        np.array(table, dtype=np.float64).reshape(len(rounds), len(units)),
-        [one for one in judgements if one.status is not Status.OK],
-    )
+    return np.array(table, dtype=np.float64).reshape(len(rounds), len(units))
 
 
 def _kappa(ratings: FloatArray) -> float | None:

@@ -4,9 +4,9 @@ It is asked in several rounds, and once each with one thing changed: the layout 
 whether its replies are held to a schema, and the order of references.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, Unpack
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from audiocapbench.errors import JudgeError
 from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
 from audiocapbench.judges.check import StudyPart, judge_parts, mean_score_interval
 from audiocapbench.judges.executor import JudgeOptions, judgements_by
-from audiocapbench.judges.judge import ModelJudge
+from audiocapbench.judges.judge import Judge, ModelJudge
 from audiocapbench.judges.published import AUDIOCAPBENCH
 from audiocapbench.judges.registry import create_judge, parse_judge_name
 from audiocapbench.metrics.names import ScorerName
@@ -25,16 +25,10 @@ from audiocapbench.stats import Interval
 from audiocapbench.stats.correlation import kendall
 from audiocapbench.store import Run, Store
 
+_ORDER = "references"
+
 _Scores = dict[tuple[int, str], dict[str, float]]
 """Scores by dimension, overall among them, of each run's answer to each sample."""
-
-
-class JudgeVariants(NamedTuple):
-    """A judge, the same with one thing changed by what was changed, and what cannot be changed."""
-
-    judge: ModelJudge
-    others: Mapping[str, ModelJudge]
-    left_out: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +78,14 @@ class JudgeSensitivity:
     def failed(self) -> int:
         return sum(one.failed for one in self.figures)
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def judge_variants(
     name: str, contract: str, *, hears: bool = False, timeout: float | None = None
-) -> JudgeVariants:
-    """The variants of a judge; each has a name with options, under which its verdicts are kept."""
+) -> tuple[dict[str, ModelJudge], list[str]]:
+    """A judge, the same with one thing changed, by what is changed; and what cannot be.
+
+    Each has a name with options, under which its verdicts are kept.
+    """
     plain, options = parse_judge_name(name)
 
     def made(**changes: str | None) -> ModelJudge:
@@ -106,12 +100,13 @@ def judge_variants(
             )
         return judge
 
-    judge, others, left_out = made(), {}, []
+    judge, left_out = made(), []
+    variants = {"": judge}
     if judge.contract.name == AUDIOCAPBENCH:
         published = options.get("protocol") == "published"
         layout = options.get("prompt", "tool" if published else "paper")
         other = "tool" if layout == "paper" else "paper"
-        others[f"prompt: {other}"] = made(prompt=other)
+        variants[f"prompt: {other}"] = made(prompt=other)
     else:
         left_out.append(f"prompt: the contract {judge.contract.name} has one layout")
     held = options.get("schema") != "no"
@@ -119,24 +114,22 @@ def judge_variants(
     if toggled.model.parameters == judge.model.parameters:
         left_out.append(f"schema: {plain} is not held to one")
     else:
-        others["schema: no" if held else "schema: yes"] = toggled
+        variants["schema: no" if held else "schema: yes"] = toggled
     if options.get("references") == "shuffled":
-        others["references: in order"] = made(references=None)
+        variants["references: in order"] = made(references=None)
     else:
-        others["references: shuffled"] = made(references="shuffled")
-    return JudgeVariants(judge, others, tuple(left_out))
+        variants["references: shuffled"] = made(references="shuffled")
+    return variants, left_out
 
 
-class AnswerSelection(NamedTuple):
-    """The answers that are judged in every way: those of all runs to the same samples."""
-
-    runs: Sequence[Run]
-    samples: frozenset[str]
-    reordered: frozenset[str]
-
-
-def select_answers(store: Store, runs: Sequence[Run], selection: Selection) -> AnswerSelection:
-    """The samples that every run has answered, or so many drawn of them."""
+def plan_study(
+    store: Store,
+    runs: Sequence[Run],
+    selection: Selection,
+    variants: Mapping[str, ModelJudge],
+    repeats: int,
+) -> list[StudyPart]:
+    """Who judges the samples that every run has answered, or so many drawn of them."""
     if len({(run.dataset, run.benchmark) for run in runs}) > 1:
         raise JudgeError("the runs are of different benchmarks; name runs on the same samples")
     by_run = [{one.sample.id: one for one in answered(store, run)} for run in runs]
@@ -147,68 +140,66 @@ def select_answers(store: Store, runs: Sequence[Run], selection: Selection) -> A
         drawn = selection.drawn(common, selection.sample)
         common = [one for one in common if one.id in drawn]
     samples = frozenset(one.id for one in common)
+    # A single reference has no other order: it would be judged in the same way twice.
     several = [{key for key, one in own.items() if len(set(one.references)) > 1} for own in by_run]
-    return AnswerSelection(runs, samples, samples.intersection(*several))
+    orders = dict.fromkeys(variants, samples)
+    orders |= {
+        label: samples.intersection(*several) for label in variants if label.startswith(_ORDER)
+    }
+    return [
+        StudyPart(judge, run, 1 if label else repeats, orders[label], label)
+        for label, judge in variants.items()
+        if orders[label]
+        for run in runs
+    ]
 
 
 def study_sensitivity(
-    store: Store, variants: JudgeVariants, answers: AnswerSelection, **options: Unpack[JudgeOptions]
+    store: Store,
+    parts: Sequence[StudyPart],
+    left_out: Sequence[str],
+    **options: Unpack[JudgeOptions],
 ) -> JudgeSensitivity:
     """Have the same answers judged in every way; what was judged before is not asked again."""
-    repeats, base = options.get("repeats", 3), variants.judge
-    _, *changes = plan = list(plan_study(variants, answers, repeats))
+    runs = [part.run for part in parts if not part.label]
+    base, repeats, samples = parts[0].judge, parts[0].repeats, parts[0].samples or frozenset()
+    changes = {part.label: part for part in parts if part.label}
     if repeats < 2 and not changes:
         raise JudgeError(f"{base.name} has nothing to vary here; ask for 2 rounds or more")
-    for _, judge, parts in plan:
-        judge_parts(store, judge, parts, "study", options)
+    judge_parts(store, parts, "study", options)
 
-    def scores(judge: ModelJudge, repeat: int, samples: frozenset[str]) -> _Scores:
+    def scores(judge: Judge, repeat: int, samples: frozenset[str]) -> _Scores:
         return {
             (run.id, one.sample_id): {OVERALL: overall(one.scores), **one.scores}
-            for run in answers.runs
+            for run in runs
             for one in judgements_by(store, judge, run.id)
             if one.repeat == repeat and one.status is Status.OK and one.sample_id in samples
         }
 
-    first = scores(base, 0, answers.samples)
-    rounds = [
-        (f"round {number + 1}", base, number, answers.samples) for number in range(1, repeats)
-    ]
-    rounds += [
-        (label, judge, 0, parts[0].samples or frozenset()) for label, judge, parts in changes
-    ]
+    first = scores(base, 0, samples)
+    rounds = [(f"round {number + 1}", base, number, samples) for number in range(1, repeats)]
+    rounds += [(label, one.judge, 0, one.samples or samples) for label, one in changes.items()]
     figures = [
-        _figure(label, judge, first, scores(judge, repeat, samples), samples, answers.runs)
-        for label, judge, repeat, samples in rounds
+        _figure(label, judge, first, scores(judge, repeat, within), within, runs)
+        for label, judge, repeat, within in rounds
     ]
-    left_out = list(variants.left_out)
-    if not answers.reordered:
-        left_out.append("references: no sample has several that could be put in another order")
+    if not any(label.startswith(_ORDER) for label in changes):
+        one_order = "references: no sample has several that could be put in another order"
+        left_out = [*left_out, one_order]
     return JudgeSensitivity(
         base.name,
         str(base.signature),
-        tuple(run.id for run in answers.runs),
-        len(answers.samples),
+        tuple(run.id for run in runs),
+        len(samples),
         (OVERALL, *base.dimensions),
         tuple(figures),
         tuple(left_out),
     )
 
 
-def plan_study(
-    variants: JudgeVariants, answers: AnswerSelection, repeats: int
-) -> Iterator[tuple[str, ModelJudge, list[StudyPart]]]:
-    yield "", variants.judge, [StudyPart(run, repeats, answers.samples) for run in answers.runs]
-    for label, judge in variants.others.items():
-        # A single reference has no other order: it would be judged in the same way twice.
-        samples = answers.reordered if label.startswith("references") else answers.samples
-        if samples:
-            yield label, judge, [StudyPart(run, 1, samples) for run in answers.runs]
-
-
 def _figure(
     variant: str,
-    judge: ModelJudge,
+    judge: Judge,
     before: _Scores,
     after: _Scores,
     samples: frozenset[str],
