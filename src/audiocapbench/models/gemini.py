@@ -49,7 +49,6 @@ FIRST_POLL_S, SLOWEST_POLL_S, DELETING_S = 0.2, 4.0, 10.0
 _LARGEST_INLINE = (LARGEST_REQUEST - 8_192) // 4 * 3  # leaves room for what is beside the audio
 _MIME, _PIECE = "audio/wav", 1 << 18
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
-_NAMES = {"max_output_tokens": "maxOutputTokens"}
 # Errors of requests in batches have gRPC's codes.
 _HTTP = {3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 11: 400, 14: 503, 16: 401}
 
@@ -97,46 +96,44 @@ class Gemini(HttpModel):
         self.version = f"/{os.environ.get('GOOGLE_GENAI_API_VERSION') or version}"
         below = "publishers/google/models/" if place else "models/"
         model = quote(remote.model_id)
-        self.path = f"{self.version}/{place}{model if '/' in model else below + model}"
-        # Those of Vertex AI are of files in a project's own storage.
-        self.batches = None if place else partial(GeminiBatches, self, remote)
+        self.model_path = f"{self.version}/{place}{model if '/' in model else below + model}"
+        self.path = f"{self.model_path}:generateContent"
         self._credentials: Any = None
         self._signing_in = threading.Lock()
 
     async def access_headers(self) -> dict[str, str]:
-        return {"x-goog-api-key": self._remote.key or ""}
+        return {"x-goog-api-key": self.remote.key or ""}
+
+    def batches(self) -> "GeminiBatches":
+        return GeminiBatches(self)
 
     async def answer(self, question: Question) -> Reply:
-        audio, instruction = question.audio, question.instruction
-        if audio is None or len(audio.content) + len(instruction.encode()) <= _LARGEST_INLINE:
-            return await self._generate(instruction, audio)
-        with self._remote.time_to_answer(self._timeout_s):
+        audio, room = question.audio, _LARGEST_INLINE - len(question.instruction.encode())
+        if audio is None or len(audio.content) <= room:
+            return await self.ask(partial(self.body, question), audio)
+        with self.remote.time_to_answer(self._timeout_s):
             async with self._uploaded(audio) as uri:
-                return await self._generate(instruction, uri)
+                return await self.ask(lambda _: self.body(question, uri, "fileData"), None)
 
-    async def _generate(self, instruction: str, sound: SentAudio | str | None) -> Reply:
-        """The reply to an instruction and audio, or the address of some."""
-
-        def request(data: str) -> Mapping[str, Any]:
-            parts: list[Any] = [{"text": instruction}]
-            if isinstance(sound, str):
-                parts.append({"fileData": {"mimeType": _MIME, "fileUri": sound}})
-            elif sound is not None:
-                parts.append({"inlineData": {"mimeType": _MIME, "data": data}})
-            return {"contents": [{"role": "user", "parts": parts}], "generationConfig": config}
-
-        config = {_NAMES.get(name, name): value for name, value in self._options.items()}
+    def body(self, question: Question, data: str, kind: str = "inlineData") -> Mapping[str, Any]:
+        """The request of a question, whose audio is within it or at an address."""
+        parts: list[Any] = [{"text": question.instruction}]
+        if question.audio is not None:
+            key = "data" if kind == "inlineData" else "fileUri"
+            parts.append({kind: {"mimeType": _MIME, key: data}})
+        config: dict[str, Any] = dict(self._options)
+        if (limit := config.pop("max_output_tokens", None)) is not None:
+            config["maxOutputTokens"] = limit
         if (budget := config.pop("thinking_budget", None)) is not None:
-            config |= {"thinkingConfig": {"thinkingBudget": budget}}  # type: ignore[dict-item]
-        audio = None if isinstance(sound, str) else sound
-        return await self.ask(f"{self.path}:generateContent", request, audio)
+            config["thinkingConfig"] = {"thinkingBudget": budget}
+        return {"contents": [{"role": "user", "parts": parts}], "generationConfig": config}
 
     def read(self, reply: replies.HttpReply) -> Reply:
         content = reply.json()
         if not isinstance(content, dict) or "error" in content:
             reason = "answered with something that is not a generateContent reply"
-            raise self._remote.no_answer(reason, reply=replies.used_by(content))
-        return replies.metered(content, self._remote, _ending(content, self._remote))
+            raise self.remote.no_answer(reason, reply=replies.used_by(content))
+        return replies.metered(content, self.remote, _ending(content, self.remote))
 
     @asynccontextmanager
     async def _uploaded(self, audio: SentAudio) -> AsyncIterator[str]:
@@ -173,7 +170,7 @@ class Gemini(HttpModel):
         }
         begun = await self.fetch("POST", f"/upload{self.version}/files", headers=start, json={})
         if not begun.is_success:
-            replies.failed_reply(begun, self._remote)
+            replies.failed_reply(begun, self.remote)
         # This address carries its own right; no key goes there.
         url = begun.headers["X-Goog-Upload-URL"]
         headers = {"X-Goog-Upload-Command": "upload, finalize", "X-Goog-Upload-Offset": "0"}
@@ -185,13 +182,15 @@ class Gemini(HttpModel):
 
     def _file(self, reply: replies.HttpReply) -> Json:
         if not reply.is_success:
-            replies.failed_reply(reply, self._remote)
+            replies.failed_reply(reply, self.remote)
         body = replies.json_object(reply.json())
         return replies.json_object(body.get("file")) or body
 
 
 class VertexGemini(Gemini):
     """A Gemini model, asked through a project of Vertex AI as whoever is signed in there."""
+
+    batches = None  # type: ignore[assignment]  # they are of files in a project's own storage
 
     async def access_headers(self) -> dict[str, str]:
         """A token of Google's, which is fetched when it is needed."""
@@ -210,7 +209,7 @@ class VertexGemini(Gemini):
                 if not self._credentials.valid:
                     self._credentials.refresh(Request())
         except auth.TransportError:
-            raise self._remote.no_answer("could not be signed in to", billed=False) from None
+            raise self.remote.no_answer("could not be signed in to", billed=False) from None
         except auth.GoogleAuthError as error:
             raise FatalError(
                 f"{self.name}: Google does not know who asks ({type(error).__name__}); run "
@@ -234,7 +233,7 @@ class GeminiBatches(OpenAIBatches):
         with self._remote.time_to_answer(UPLOAD_S):
             sent = await self._model.upload(file, size, "application/jsonl")
         batch = {"displayName": mark, "inputConfig": {"fileName": sent.get("name")}}
-        path = f"{self._model.path}:batchGenerateContent"
+        path = f"{self._model.model_path}:batchGenerateContent"
         created, _ = await self._told("POST", path, json={"batch": batch})
         return str(created.get("name"))
 

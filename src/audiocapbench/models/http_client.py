@@ -7,14 +7,14 @@ import time
 import zlib
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 from urllib.request import getproxies
 
 from anyio.lowlevel import RunVar
 
 from audiocapbench.data.outcome import Reply
-from audiocapbench.models.model import SentAudio
+from audiocapbench.models.model import Question, SentAudio
 from audiocapbench.models.remote import (
     BATCH_TRANSPORT,
     CONNECT_S,
@@ -25,7 +25,7 @@ from audiocapbench.models.remote import (
     SentBody,
     announced_limit,
 )
-from audiocapbench.models.replies import HttpReply, failed_reply
+from audiocapbench.models.replies import HttpReply, cleaned, failed_reply
 from audiocapbench.version import VERSION
 
 _MOST_IDLE, _IDLE_S = 100, 5.0
@@ -41,6 +41,7 @@ class HttpModel(RemoteModelBase):
     flight, 13 ms of processor time a question in place of 6 (``perf/engine.py``).
     """
 
+    path: str  # where questions go, below the address
     announced: AnnouncedLimit | None = None  # by the last answer
 
     def __init__(self, *args: Any) -> None:
@@ -49,7 +50,7 @@ class HttpModel(RemoteModelBase):
         self._loop_clients: RunVar[list[tuple[float, Any]]] = RunVar(f"clients {next(_numbers)}")
 
     async def access_headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self._remote.key}"} if self._remote.key else {}
+        return {"Authorization": f"Bearer {self.remote.key}"} if self.remote.key else {}
 
     async def fetch(
         self,
@@ -68,7 +69,7 @@ class HttpModel(RemoteModelBase):
         """
         import httpx
 
-        url = path if "://" in path else self._remote.url + path
+        url = path if "://" in path else self.remote.url + path
         sent = {**(await self.access_headers() if signed else {}), **(headers or {})}
         idle = self._loop_clients.get(None)
         if idle is None:
@@ -76,7 +77,7 @@ class HttpModel(RemoteModelBase):
         client = idle.pop()[1] if idle else httpx.AsyncClient(**self._client_options)
         try:
             async with client.stream(method, url, headers=sent, **request) as response:
-                content = await _content(response, self._remote, largest, is_text=is_text)
+                content = await _content(response, self.remote, largest, is_text=is_text)
         finally:
             now = time.monotonic()
             idle.append((now, client))
@@ -84,28 +85,33 @@ class HttpModel(RemoteModelBase):
                 await idle.pop(0)[1].aclose()  # meanwhile others come and go
         return HttpReply(response.status_code, response.headers, content)
 
-    async def ask(
-        self, path: str, request: Callable[[str], Mapping[str, Any]], audio: SentAudio | None
-    ) -> Reply:
-        """The reply to a question within its time, over a connection or by a batch.
+    async def answer(self, question: Question) -> Reply:
+        """Answer one question, cleaned as published."""
+        return cleaned(await self.ask(partial(self.body, question), question.audio))
 
-        ``request`` is its body, made of what stands for the audio in base64.
-        """
-        body = SentBody(request, audio)
-        with self._remote.time_to_answer(self._timeout_s):
-            if (transport := BATCH_TRANSPORT.get()) is not None:
-                status, document = await transport(body)
-                reply = HttpReply(status, {}, json.dumps(document).encode())
-            else:
-                reply = await self.fetch("POST", path, content=body, headers=body.headers)
-            if not reply.is_success:
-                return failed_reply(reply, self._remote)
-            self.announced = announced_limit(reply.headers)
-            return self.read(reply)
+    @abstractmethod
+    def body(self, question: Question, data: str) -> Mapping[str, Any]:
+        """The request of a question, whose audio is ``data`` in base64."""
 
     @abstractmethod
     def read(self, reply: HttpReply) -> Reply:
         """What a success says."""
+
+    async def ask(
+        self, request: Callable[[str], Mapping[str, Any]], audio: SentAudio | None
+    ) -> Reply:
+        """The reply to a request within its time, over a connection or by a batch."""
+        body = SentBody(request, audio)
+        with self.remote.time_to_answer(self._timeout_s):
+            if (transport := BATCH_TRANSPORT.get()) is not None:
+                status, document = await transport(body)
+                reply = HttpReply(status, {}, json.dumps(document).encode())
+            else:
+                reply = await self.fetch("POST", self.path, content=body, headers=body.headers)
+            if not reply.is_success:
+                return failed_reply(reply, self.remote)
+            self.announced = announced_limit(reply.headers)
+            return self.read(reply)
 
     async def aclose(self) -> None:
         idle = self._loop_clients.get(None)
@@ -116,7 +122,7 @@ class HttpModel(RemoteModelBase):
     def _client_options(self) -> dict[str, Any]:
         import httpx
 
-        with_tls = self._remote.url.lower().startswith("https:") or bool(getproxies())
+        with_tls = self.remote.url.lower().startswith("https:") or bool(getproxies())
         no_tls = ssl.PROTOCOL_TLS_CLIENT
         return {
             # Without TLS nothing is trusted, and the time to load certificates is saved.

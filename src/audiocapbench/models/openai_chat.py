@@ -3,11 +3,10 @@
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager, aclosing
 from copy import copy
 from dataclasses import replace
-from functools import partial
 from typing import IO, Any, NamedTuple
 
 from audiocapbench.credentials import without_query
@@ -35,15 +34,7 @@ from audiocapbench.models.remote import (
     remote_model,
     retry_after_s,
 )
-from audiocapbench.models.replies import (
-    HttpReply,
-    Json,
-    count,
-    failed_reply,
-    json_object,
-    json_objects,
-    parsed_object,
-)
+from audiocapbench.models.replies import Json
 
 Message = Mapping[str, Any]
 
@@ -61,10 +52,6 @@ QWEN_AUDIO = AudioContract("wav", rate=16_000, longest_s=30.0, largest_bytes=7_5
 QWEN_OMNI = AudioContract("wav", rate=16_000, largest_bytes=7_500_000)
 
 _NATIVE = re.compile(r"qwen\d*-audio\b.*", re.IGNORECASE)
-_COMPLETIONS = "/chat/completions"
-_GENERATION = "/services/aigc/multimodal-generation/generation"
-
-
 UPLOAD_S, _MARK = 3_600.0, "audiocapbench"
 _LARGEST_FILE = 1 << 30
 _OVER = ("completed", "succeeded", "partially_succeeded", "failed", "expired", "cancelled")
@@ -96,8 +83,8 @@ class OpenAIBatches:
     line = b'{"custom_id": "%b", "method": "POST", "url": "/v1/chat/completions", "body": %b}\n'
     most_lines, most_bytes = 50_000, 190_000_000  # of a file
 
-    def __init__(self, model: HttpModel, remote: RemoteModel) -> None:
-        self._model, self._remote = model, remote
+    def __init__(self, model: HttpModel) -> None:
+        self._model, self._remote = model, model.remote
 
     async def aclose(self) -> None:
         await self._model.aclose()
@@ -117,9 +104,9 @@ class OpenAIBatches:
         query: dict[str, Any] = {"limit": 100}
         while True:
             body, _ = await self._told("GET", "/batches", params=query)
-            listed = json_objects(body.get("data"))
+            listed = replies.json_objects(body.get("data"))
             for batch in listed:
-                if json_object(batch.get("metadata")).get(_MARK) == mark:
+                if replies.json_object(batch.get("metadata")).get(_MARK) == mark:
                     return str(batch.get("id"))
             if not body.get("has_more") or not listed:
                 return None
@@ -127,9 +114,9 @@ class OpenAIBatches:
 
     async def state(self, batch: str) -> BatchState:
         body, reply = await self._told("GET", f"/batches/{batch}")
-        status, counts = str(body.get("status")), json_object(body.get("request_counts"))
-        answered = count(counts.get("completed")) or 0
-        errors = json_objects(json_object(body.get("errors")).get("data"))
+        status, counts = str(body.get("status")), replies.json_object(body.get("request_counts"))
+        answered = replies.count(counts.get("completed")) or 0
+        errors = replies.json_objects(replies.json_object(body.get("errors")).get("data"))
         said = "; ".join(str(error.get("message")) for error in errors[:3])
         refusal = {"failed": f"was not accepted ({said})", "cancelled": "was cancelled there"}
         return BatchState(
@@ -137,7 +124,7 @@ class OpenAIBatches:
             tuple(filter(None, map(body.get, ("output_file_id", "error_file_id")))),
             refusal.get(status),
             answered,
-            done=answered + (count(counts.get("failed")) or 0),
+            done=answered + (replies.count(counts.get("failed")) or 0),
             is_full=any(error.get("code") == "token_limit_exceeded" for error in errors),
             retry_after_s=retry_after_s(reply.headers),
         )
@@ -150,7 +137,7 @@ class OpenAIBatches:
         is_torn = not state.files
         for file in state.files:
             for line in filter(bytes.strip, (await self._lines(file)).split(b"\n")):
-                told = parsed_object(line.decode("utf-8", "replace"))
+                told = replies.parsed_object(line.decode("utf-8", "replace"))
                 key, status, body = self._answer(told)
                 is_torn |= not told
                 extra += key in found or key not in keys
@@ -164,16 +151,16 @@ class OpenAIBatches:
         state = state._replace(answered=answers + lost if is_torn else 0)
         return state, found, extra, state.status != "succeeded" or not lost
 
-    async def _call(self, method: str, path: str, **request: Any) -> HttpReply:
+    async def _call(self, method: str, path: str, **request: Any) -> replies.HttpReply:
         """A reply that is a success; any other is raised as the error that it stands for."""
         with self._remote.time_to_answer(UPLOAD_S):
             reply = await self._model.fetch(method, path, timeout=UPLOAD_S, **request)
         if not reply.is_success:
-            stopped = failed_reply(reply, self._remote)
+            stopped = replies.failed_reply(reply, self._remote)
             raise ModelError(f"{self._remote.name}: {stopped.error}")
         return reply
 
-    async def _told(self, method: str, path: str, **request: Any) -> tuple[Json, HttpReply]:
+    async def _told(self, method: str, path: str, **request: Any) -> tuple[Json, replies.HttpReply]:
         reply = await self._call(method, path, **request)
         with self._remote.time_to_answer(UPLOAD_S):
             body = reply.json()
@@ -187,9 +174,9 @@ class OpenAIBatches:
 
     def _answer(self, told: Json) -> tuple[str, int, Any]:
         """The key of an answer, and what its status and its body would be outside of a batch."""
-        response = json_object(told.get("response"))
+        response = replies.json_object(told.get("response"))
         # A status of 0 is that of a request which was never made.
-        status = count(response.get("status_code")) or 503
+        status = replies.count(response.get("status_code")) or 503
         body = response.get("body") or {"error": told.get("error")}
         return str(told.get("custom_id")), status, body
 
@@ -213,7 +200,7 @@ def check_batchable(models: Iterable[Model]) -> None:
 class ChatModel(HttpModel):
     """A model behind a chat completions endpoint, which is below its address."""
 
-    batches: Callable[[], OpenAIBatches] | None = None
+    path = "/chat/completions"
     limit_name = "max_tokens"
     with_audio: Mapping[str, Any] = {}  # options of the request that go only with audio
     streamed = False  # whether the server answers in a stream alone
@@ -249,23 +236,19 @@ class ChatModel(HttpModel):
         variant.parameters = {**self.parameters, **more, **words}
         return variant
 
-    async def answer(self, question: Question) -> Reply:
-        def request(data: str) -> dict[str, Any]:
-            heard, text = question.audio is not None, question.instruction
-            content = self.content(text, data) if heard else text
-            message = {"role": "user", "content": content}
-            return self._request([message], self.with_audio if heard else {})
-
-        return replies.cleaned(await self.ask(_COMPLETIONS, request, question.audio))
+    def body(self, question: Question, data: str) -> dict[str, Any]:
+        heard, text = question.audio is not None, question.instruction
+        message = {"role": "user", "content": self.content(text, data) if heard else text}
+        return self._request([message], self.with_audio if heard else {})
 
     async def complete(self, messages: Sequence[Message], **options: Any) -> Reply:
         """Complete a conversation; the text is as it came. Options win over the model's own."""
-        return await self.ask(_COMPLETIONS, lambda _: self._request(messages, options), None)
+        return await self.ask(lambda _: self._request(messages, options), None)
 
     def _request(self, messages: Sequence[Message], options: Mapping[str, Any]) -> dict[str, Any]:
         streamed = {"stream": True, "stream_options": {"include_usage": True}}
         return {
-            "model": self._remote.model_id,
+            "model": self.remote.model_id,
             "messages": [*self._system, *messages],
             **self._options,
             **(streamed if self.streamed else {}),
@@ -274,8 +257,8 @@ class ChatModel(HttpModel):
 
     def read(self, reply: replies.HttpReply) -> Reply:
         if self.streamed:
-            return replies.streamed_reply(reply.content, self._remote)
-        return replies.completion_reply(reply.json(), self._remote)
+            return replies.streamed_reply(reply.content, self.remote)
+        return replies.completion_reply(reply.json(), self.remote)
 
 
 class OpenAIChat(ChatModel):
@@ -284,9 +267,8 @@ class OpenAIChat(ChatModel):
     limit_name = "max_completion_tokens"
     with_audio: Mapping[str, Any] = {"modalities": ["text"]}
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self.batches = partial(OpenAIBatches, self, self._remote)
+    def batches(self) -> OpenAIBatches:
+        return OpenAIBatches(self)
 
     async def access_headers(self) -> dict[str, str]:
         return {**await super().access_headers(), **account_headers()}
@@ -295,27 +277,26 @@ class OpenAIChat(ChatModel):
 class QwenAudioModel(HttpModel):
     """A Qwen-Audio model over DashScope's own API, whose address goes up to and with /api/v1."""
 
-    async def answer(self, question: Question) -> Reply:
-        def request(data: str) -> dict[str, Any]:
-            content = [{"text": question.instruction}]
-            if question.audio is not None:
-                content.insert(0, {"audio": f"data:audio/wav;base64,{data}"})
-            return {
-                "model": self._remote.model_id,
-                "input": {"messages": [{"role": "user", "content": content}]},
-                "parameters": {"result_format": "message", **self._options},
-            }
+    path = "/services/aigc/multimodal-generation/generation"
 
-        return await self.ask(_GENERATION, request, question.audio)
+    def body(self, question: Question, data: str) -> dict[str, Any]:
+        content = [{"text": question.instruction}]
+        if question.audio is not None:
+            content.insert(0, {"audio": f"data:audio/wav;base64,{data}"})
+        return {
+            "model": self.remote.model_id,
+            "input": {"messages": [{"role": "user", "content": content}]},
+            "parameters": {"result_format": "message", **self._options},
+        }
 
     def read(self, reply: replies.HttpReply) -> Reply:
         body = reply.json()
         output = replies.json_object(body).get("output")
         if not isinstance(output, dict):
             reason = "answered with something that is not a generation"
-            raise self._remote.no_answer(reason, reply=replies.used_by(body))
-        ending = replies.choice_ending(body, output.get("choices"), self._remote)
-        return replies.cleaned(replies.metered(body, self._remote, ending))
+            raise self.remote.no_answer(reason, reply=replies.used_by(body))
+        ending = replies.choice_ending(body, output.get("choices"), self.remote)
+        return replies.metered(body, self.remote, ending)
 
 
 class QwenOmniModel(ChatModel):

@@ -83,9 +83,9 @@ class OpenAIRealtime(RemoteModelBase):
         audio = question.audio
         if audio is None or (audio.container, audio.rate, audio.channels) != ("pcm16", 24_000, 1):
             raise ModelError(f"{self.name}: takes raw 16-bit PCM, mono, at 24,000 Hz")
-        turn = _Turn(self._remote)
+        turn = _Turn(self.remote)
         try:
-            with self._remote.time_to_answer(self._timeout_s):
+            with self.remote.time_to_answer(self._timeout_s):
                 return turn.reply(await self._ask(turn, audio, question.instruction))
         except TransientError as error:
             raise replies.paid_for(error, turn.response, turn.text) from None
@@ -106,9 +106,9 @@ class OpenAIRealtime(RemoteModelBase):
                     await connection.close()
         except ConnectionClosed as error:
             if error.sent and error.sent.code == _TOO_BIG and not error.rcvd_then_sent:
-                raise self._remote.too_large() from None
+                raise self.remote.too_large() from None
             frame = error.rcvd
-            closed = _closed(self._remote, *((frame.code, frame.reason) if frame else (None, "")))
+            closed = _closed(self.remote, *((frame.code, frame.reason) if frame else (None, "")))
             if isinstance(closed, TransientError) and not closed.throttled:
                 closed.billed = turn.asked
             raise closed from None
@@ -116,13 +116,13 @@ class OpenAIRealtime(RemoteModelBase):
             told = error.response
             headers = {name.lower(): value for name, value in told.headers.raw_items()}
             reply = replies.HttpReply(int(told.status_code), headers, bytes(told.body or b""))
-            words = replies.failed_reply(reply, self._remote).error
+            words = replies.failed_reply(reply, self.remote).error
             raise ModelError(f"{self.name}: {words}") from None
         except (OSError, EOFError, WebSocketException) as error:
-            broken = self._remote.broken_connection(error)
+            broken = self.remote.broken_connection(error)
             if not broken.unreachable:
                 why = f"cannot be reached ({str(error) or type(error).__name__})"
-                broken = self._remote.no_answer(why, billed=turn.asked)
+                broken = self.remote.no_answer(why, billed=turn.asked)
             raise broken from None
 
     async def _connect(self) -> Any:
@@ -136,10 +136,10 @@ class OpenAIRealtime(RemoteModelBase):
         # At its most talkative the WebSocket library's log would write the key down.
         logger = logging.getLogger(f"{__name__}.connection")
         logger.setLevel(logging.WARNING)
-        query = urlencode({"model": self._remote.model_id})
-        access = {"Authorization": f"Bearer {self._remote.key}", **account_headers()}
+        query = urlencode({"model": self.remote.model_id})
+        access = {"Authorization": f"Bearer {self.remote.key}", **account_headers()}
         return await Connect(
-            f"{self._remote.url}/realtime?{query}",
+            f"{self.remote.url}/realtime?{query}",
             additional_headers=access,
             user_agent_header=f"audiocapbench/{VERSION}",
             max_size=LARGEST_REPLY,

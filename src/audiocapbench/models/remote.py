@@ -195,7 +195,7 @@ class RemoteModelBase:
         self.name = remote.name
         self.contract = contract
         self.parameters: Parameters = {"host": remote.host, **options}
-        self._remote, self._options, self._timeout_s = remote, options, timeout_s
+        self.remote, self._options, self._timeout_s = remote, options, timeout_s
 
 
 def remote_model(provider: Provider, name: str, standard_url: str, *url_names: str) -> RemoteModel:
