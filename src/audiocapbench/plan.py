@@ -400,7 +400,11 @@ class RunPlan(Plan[RunsEnd]):
         result.refusals += judging.refusals
         result.judged += sum(one.total - one.known for one in judging.judges)
         end = replace(end, stop=judging.stop, spending=judging.spending, dropped=judging.dropped)
-        return end if end.stop is None else replace(end, judged=judging.reached)
+        return (
+            end
+            if end.stop is None
+            else replace(end, judged=", ".join(one.reached for one in judging.judges))
+        )
 
 
 def selected(samples: SampleOptions, ids: tuple[str, ...] = ()) -> Selection:

@@ -13,10 +13,11 @@ from audiocapbench.data.outcome import Reply
 from audiocapbench.engine import likely_cost
 from audiocapbench.errors import ModelError
 from audiocapbench.models import create_model, published_models
+from audiocapbench.models.model import PAPER as PAPER_MODEL
 from audiocapbench.models.price import Price, checked_usage, tokens_of
 from audiocapbench.models.registry import price_of
 
-PAPER = [model.name for model in published_models() if model.in_paper]
+PAPER = [model.name for model in published_models() if model.description == PAPER_MODEL]
 JUDGE = "openai/gpt-4.1"
 
 

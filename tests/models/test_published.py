@@ -3,6 +3,7 @@
 import pytest
 
 from audiocapbench.models import KnownModel, ModelSettings, published_models
+from audiocapbench.models.model import PAPER as PAPER_MODEL
 from audiocapbench.models.registry import create_published
 from needs import needs
 
@@ -12,9 +13,12 @@ def published(name: str) -> KnownModel | None:
 
 
 def test_the_thirteen_models_of_the_paper_are_known() -> None:
-    names = [model.name for model in published_models() if model.in_paper]
+    papers = [model for model in published_models() if model.description == PAPER_MODEL]
+    names = [model.name for model in papers]
     assert len(names) == len(set(names)) == 13
-    by_provider = [model.provider for model in published_models() if model.in_paper]
+    by_provider = [
+        model.provider for model in published_models() if model.description == PAPER_MODEL
+    ]
     counts = {one: by_provider.count(one) for one in by_provider}
     assert counts == {"openai": 4, "openai-realtime": 3, "gemini": 6}
 
@@ -40,7 +44,7 @@ def test_a_model_is_found_by_its_whole_name_alone() -> None:
 def test_what_only_the_tool_offers_is_not_counted_as_the_papers() -> None:
     found = published("dashscope/qwen-audio-turbo")
     assert found is not None
-    assert not found.in_paper
+    assert found.description != PAPER_MODEL
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,8 @@ def judges(*, json: options.Json = False) -> None:
 
     heads = {"name": "[contract=NAME]", "description": "what a model is asked", "scores": "scores"}
     columns = [Column(name, heading) for name, heading in heads.items()]
-    contracts, listed = ([one._asdict() for one in of()] for of in (list_contracts, list_judges))
+    contracts = [one._asdict() for one in list_contracts()]
+    listed = [{"name": one.name, "description": one.description} for one in list_judges()]
     tables = [
         Table("", listed, name="judges", stacks=True),
         Table("", contracts, columns, name="contracts", stacks=True),

@@ -9,7 +9,7 @@ import signal
 import threading
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypedDict, TypeVar
 
@@ -31,7 +31,6 @@ from audiocapbench.engine.workers import (
 from audiocapbench.errors import ModelError, StoreAwayError
 from audiocapbench.models import Model
 from audiocapbench.models.model import ClosableModel, batch_of
-from audiocapbench.models.openai_chat import batches_of
 from audiocapbench.models.price import Price
 from audiocapbench.store import Run, Store
 from audiocapbench.store.claims import LEASE_S, TaskKey
@@ -173,7 +172,7 @@ class RunSession:
             if not self.batch:
                 await share()
                 return
-            async with batches_of(queue.model) as service:
+            async with aclosing(queue.model.batches()) as service:  # type: ignore[attr-defined]
                 whose = (self.store, self.run, queue.judge, price, self.budget)
                 batches = BatchRounds(service, *whose, self.access, self.note, pool)
                 for repeat, client in clients.items():

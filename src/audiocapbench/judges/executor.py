@@ -78,9 +78,10 @@ class JudgeEnd:
     fatal: FatalError | None = None
 
     @property
-    def judged(self) -> int:
+    def reached(self) -> str:
         """How many judgements need not be asked for again."""
-        return sum(count for name, count in self.statuses.items() if name not in ASKED_AGAIN)
+        judged = sum(count for name, count in self.statuses.items() if name not in ASKED_AGAIN)
+        return f"{judged:,} of {self.total:,} by {self.judge}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +92,6 @@ class JudgingEnd:
     stop: Stop | None
     spending: Spending | None = None
     dropped: bool = False
-
-    @property
-    def reached(self) -> str:
-        return ", ".join(f"{one.judged:,} of {one.total:,} by {one.judge}" for one in self.judges)
 
     @property
     def refusals(self) -> list[FatalError]:

@@ -27,18 +27,11 @@ _BUILT_IN: Mapping[str, Callable[[], Contract]] = {
 
 
 class JudgeEntry(NamedTuple):
-    """A line of ``audiocapbench judges``."""
+    """A line of ``audiocapbench judges``; of a contract, with the scores that it asks for."""
 
     name: str
     description: str
-
-
-class ContractEntry(NamedTuple):
-    """A line of ``audiocapbench judges``: a contract, what it asks for, and its scores."""
-
-    name: str
-    description: str
-    scores: str
+    scores: str = ""
 
 
 def list_judges() -> list[JudgeEntry]:
@@ -222,14 +215,14 @@ def find_contract(name: str, **ways: str) -> Contract:
     return contract
 
 
-def list_contracts() -> list[ContractEntry]:
+def list_contracts() -> list[JudgeEntry]:
     """Every contract that a model can judge by here; of a plug-in that fails, why."""
     entries = []
     for name in [*_BUILT_IN, *sorted(set(plugins("contracts")) - set(_BUILT_IN))]:
         try:
             found = find_contract(name)
         except JudgeError as error:
-            entries.append(ContractEntry(name, str(error), ""))
+            entries.append(JudgeEntry(name, str(error)))
             continue
-        entries.append(ContractEntry(name, found.description, ", ".join(found.dimensions)))
+        entries.append(JudgeEntry(name, found.description, ", ".join(found.dimensions)))
     return entries

@@ -228,11 +228,12 @@ class ChatProcessor:
             place = getattr(self.processor, "audio_token", "") if audio is not None else ""
             system, content = self._system, f"{place}{instruction}"
         else:
-            system, content = [_part("text", self._system)], [_part("text", instruction)]
+            system = [{"type": "text", "text": self._system}]
+            content = [{"type": "text", "text": instruction}]
             if audio is not None and self.own.encoded:
                 content.insert(0, {"type": "audio", "base64": self.encoded(audio)})
             elif audio is not None:
-                content.insert(0, _part("audio", audio))
+                content.insert(0, {"type": "audio", "audio": audio})
         told = [{"role": "system", "content": system}] if self._system else []
         return [*told, {"role": "user", "content": content}]
 
@@ -240,10 +241,8 @@ class ChatProcessor:
         return base64.b64encode(wav(Waveform(audio[:, None], self.rate or 0))).decode("ascii")
 
     def prompt(self, conversation: list[Message]) -> str:
-        written: str = self.processor.apply_chat_template(
-            conversation, tokenize=False, add_generation_prompt=True
-        )
-        return written
+        how = {"tokenize": False, "add_generation_prompt": True}
+        return str(self.processor.apply_chat_template(conversation, **how))
 
     def inputs(self, asked: Sequence[tuple[str, NDArray[np.float32] | None]]) -> Any:
         """Tensors for questions that all have a clip, or all have none."""
@@ -303,10 +302,6 @@ class ChatProcessor:
             made = self.inputs([("", np.zeros(length, np.float32))])
             shapes.append({key: tuple(value.shape) for key, value in made.items()})
         return samples / rate if shapes[0] == shapes[1] else None
-
-
-def _part(kind: str, value: Any) -> Message:
-    return {"type": kind, kind: value}
 
 
 def _load_processor(checkpoint: Checkpoint, kind: str) -> Any:

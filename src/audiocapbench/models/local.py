@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,15 +39,6 @@ from audiocapbench.plugins import failure_words
 _DTYPES = {"auto": "", "bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 _AUTO_CLASSES = "MultimodalLM Seq2SeqLM ImageTextToText CausalLM".split()
 _MAX_TOKENS = 256
-
-
-class _Ready(NamedTuple):
-    """Questions as tensors in the machine's own memory, and how many tokens each of them has."""
-
-    inputs: Any
-    most_tokens: int
-    read: list[int]
-    heard: list[int | None]
 
 
 class CheckpointModel(BatchModel):
@@ -168,8 +159,8 @@ class LocalModel(CheckpointModel):
 
         try:
             with self._preparing:
-                ready = self._prepare(questions)
-            rows = self._device_thread.submit(self._generate, ready, stop).result()
+                inputs, most, counts = self._prepare(questions)
+            rows = self._device_thread.submit(self._generate, inputs, most, stop).result()
         except torch.OutOfMemoryError as error:
             torch.cuda.empty_cache()
             if len(questions) > 1:
@@ -186,10 +177,16 @@ class LocalModel(CheckpointModel):
                 words = f"{self.name}: the device failed ({failure_words(error)}); start again"
                 raise FatalError(words) from error
             raise ModelError(f"{self.name}: {failure_words(error)}") from error
-        return [self._reply(ready, number, row) for number, row in enumerate(rows)]
+        return [self._reply(row, *count) for row, count in zip(rows, counts, strict=True)]
 
-    def _prepare(self, questions: Sequence[Question]) -> _Ready:
-        """All that can be done for a batch while the device has another."""
+    def _prepare(
+        self, questions: Sequence[Question]
+    ) -> tuple[Any, int, list[tuple[int, int | None]]]:
+        """All that can be done for a batch while the device has another.
+
+        Tensors in the machine's own memory, the most tokens to write, and of each question how
+        many are read and heard.
+        """
         import torch
         from transformers import BatchFeature
 
@@ -212,9 +209,9 @@ class LocalModel(CheckpointModel):
         heard: list[int | None] = [None] * len(read)
         if (sound := self.processor.audio_token_id) is not None:
             heard = (inputs["input_ids"] == sound).sum(1).tolist()
-        return _Ready(inputs, most, read, heard)
+        return inputs, most, list(zip(read, heard, strict=True))
 
-    def _generate(self, ready: _Ready, stop: threading.Event) -> list[list[int]]:
+    def _generate(self, ready: Any, most: int, stop: threading.Event) -> list[list[int]]:
         import torch
         from transformers import BatchFeature, StoppingCriteriaList
 
@@ -222,31 +219,31 @@ class LocalModel(CheckpointModel):
         with self._one:
             network = self._loaded()
             copied = {"device": network.device, "non_blocking": self._is_on_card}
-            inputs = BatchFeature(dict(ready.inputs)).to(**copied)
+            inputs = BatchFeature(dict(ready)).to(**copied)
             with torch.inference_mode():
                 made = network.generate(
                     **inputs,
                     **(chosen if self.temperature > 0 else {"do_sample": False}),
-                    max_new_tokens=ready.most_tokens,
+                    max_new_tokens=most,
                     eos_token_id=sorted(self._ends),
                     pad_token_id=self.processor.tokenizer.pad_token_id,
                     stopping_criteria=StoppingCriteriaList([lambda *_, **__: stop.is_set()]),
                 )
         if stop.is_set():
             raise FatalError(f"{self.name}: was stopped while it wrote")
-        length = ready.inputs["input_ids"].shape[1]
+        length = ready["input_ids"].shape[1]
         rows: list[list[int]] = getattr(made, "sequences", made)[:, length:].tolist()
         return rows
 
-    def _reply(self, ready: _Ready, number: int, row: list[int]) -> Reply:
+    def _reply(self, row: list[int], read: int, heard: int | None) -> Reply:
         said = list(takewhile(lambda token: token not in self._ends, row))
         has_ended = len(said) < len(row)
         text = self.processor.tokenizer.decode(said, skip_special_tokens=True).strip()
         return Reply(
             *ending_as("stop" if has_ended else "length", text, self.name),
-            input_tokens=ready.read[number],
+            input_tokens=read,
             output_tokens=len(said) + has_ended,
-            audio_tokens=ready.heard[number],
+            audio_tokens=heard,
         )
 
     def _loaded(self) -> Any:
@@ -425,24 +422,20 @@ def samples_of(question: Question) -> NDArray[np.float32] | None:
     return np.frombuffer(question.audio.content, "<f4").copy() if question.audio else None
 
 
-PROVIDER = Provider(
-    "local",
-    "ORG/NAME or FOLDER: an open-weight model on this machine, by transformers",
-    LocalModel,
-    settings=("temperature", "max_tokens", "system"),
-    options=LocalModel.options,
-    extra="local",
-    packages=("torch", "transformers", "accelerate"),
-    price=FREE,
-)
+def _provider(
+    name: str, by: str, model: type[LocalModel] | type[VllmModel], *packages: str
+) -> Provider:
+    return Provider(
+        name,
+        f"ORG/NAME or FOLDER: an open-weight model on this machine, by {by}",
+        model,
+        settings=("temperature", "max_tokens", "system"),
+        options=model.options,
+        extra=name,
+        packages=("torch", "transformers", *packages),
+        price=FREE,
+    )
 
-VLLM = Provider(
-    "vllm",
-    "ORG/NAME or FOLDER: an open-weight model on this machine, by vLLM",
-    VllmModel,
-    settings=("temperature", "max_tokens", "system"),
-    options=VllmModel.options,
-    extra="vllm",
-    packages=("vllm", "torch", "transformers"),
-    price=FREE,
-)
+
+PROVIDER = _provider("local", "transformers", LocalModel, "accelerate")
+VLLM = _provider("vllm", "vLLM", VllmModel, "vllm")

@@ -46,9 +46,6 @@ class ModelSettings:
 
 
 SETTINGS = tuple(field.name for field in fields(ModelSettings))
-"""Every setting that a provider can declare."""
-
-
 Container = Literal["none", "file", "wav", "pcm16", "float32"]
 Parameters = Mapping[str, str | int | float | bool]
 PastLimit = Literal["reject", "truncate"]
@@ -157,10 +154,9 @@ class Model(Protocol):
 
 @runtime_checkable
 class CorpusModel(Protocol):
-    """A model that must see the whole benchmark, or load weights, before the first question."""
+    """A model that is shown all samples of the benchmark once, before the first question."""
 
-    def prepare(self, samples: Sequence[Sample]) -> None:
-        """Called once, before the first question, with all samples of the benchmark."""
+    def prepare(self, samples: Sequence[Sample]) -> None: ...
 
 
 @runtime_checkable
@@ -172,18 +168,16 @@ class ClosableModel(Protocol):
 
 @runtime_checkable
 class CompletionModel(Protocol):
-    """A model that completes a conversation of text, in the form of OpenAI's protocol."""
+    """Completes a conversation as in OpenAI's protocol; options of a request win over its own."""
 
-    async def complete(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> Reply:
-        """Complete a conversation; options of the request win over the model's own."""
+    async def complete(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> Reply: ...
 
 
 @runtime_checkable
 class SchemaModel(Protocol):
-    """A model whose answers can be held to a JSON schema, with audio too."""
+    """A model whose answers can be held to JSON of a schema, with audio too."""
 
-    def with_schema(self, schema: Mapping[str, Any]) -> Model:
-        """The model that answers with JSON of this schema."""
+    def with_schema(self, schema: Mapping[str, Any]) -> Model: ...
 
 
 @runtime_checkable
@@ -276,10 +270,6 @@ class KnownModel:
     def model_id(self) -> str:
         return self.name.partition("/")[2]
 
-    @property
-    def in_paper(self) -> bool:
-        return self.description == PAPER
-
 
 @dataclass(frozen=True, slots=True)
 class Provider:
@@ -332,19 +322,15 @@ class Provider:
             object.__setattr__(self, field, tuple(value))
 
     def create(
-        self,
-        name: str,
-        settings: ModelSettings | None = None,
-        defaults: ModelSettings | None = None,
+        self, name: str, settings: ModelSettings | None, defaults: ModelSettings | None
     ) -> Model:
         """Make the model of a name; settings are taken or refused, defaults hold for the rest."""
-        given = settings or ModelSettings()
-        if self.known(name) is None and not self.any_model:
-            choices = [model.name for model in self.models]
+        given, choices = settings or ModelSettings(), [model.name for model in self.models]
+        if name not in choices and not self.any_model:
             near = did_you_mean(name, choices)
             raise ModelError(f"there is no {name}{near}; choose one of {', '.join(choices)}")
-        if self.known(name) is None and not name.partition("/")[2]:
-            example = self.models[0].name if self.models else f"{self.name}/MODEL"
+        if name not in choices and not name.partition("/")[2]:
+            example = next(iter(choices), f"{self.name}/MODEL")
             raise ModelError(f"{name!r} names no model; write for example {example}")
         refused = [_IN_WORDS.get(one, one) for one in given.given if one not in self.settings]
         if refused:

@@ -4,7 +4,6 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
-from contextlib import AbstractAsyncContextManager, aclosing
 from copy import copy
 from dataclasses import replace
 from typing import IO, Any, NamedTuple
@@ -179,11 +178,6 @@ class OpenAIBatches:
         status = replies.count(response.get("status_code")) or 503
         body = response.get("body") or {"error": told.get("error")}
         return str(told.get("custom_id")), status, body
-
-
-def batches_of(model: Model) -> AbstractAsyncContextManager[Any]:
-    """The batches of a model, closed in the end."""
-    return aclosing(model.batches())  # type: ignore[attr-defined]
 
 
 def check_batchable(models: Iterable[Model]) -> None:

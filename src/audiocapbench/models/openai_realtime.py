@@ -14,7 +14,7 @@ import anyio
 
 from audiocapbench.credentials import short
 from audiocapbench.data.outcome import Reply, Status
-from audiocapbench.errors import FatalError, ModelError, TransientError
+from audiocapbench.errors import ModelError, TransientError
 from audiocapbench.models import replies
 from audiocapbench.models.model import (
     PAPER,
@@ -57,10 +57,7 @@ _STATUS_OF_TYPE = {
     "permission_denied_error": 403,
     "not_found_error": 404,
 }
-_CLOSED_FOR_GOOD = {
-    3000: "check OPENAI_API_KEY",
-    3003: "check that the key of OPENAI_API_KEY may use this model",
-}
+_STATUS_OF_CLOSE = {_TOO_BIG: 413, 1013: 429, 3000: 401, 3003: 403}
 _ABOUT_THIS_CLIP = re.compile(r"input_audio_buffer|too_(?:large|long)|above_max|context_length")
 _WAIT = re.compile(r"try again in ((?:\d+(?:\.\d+)?(?:ms|m|s))+)", re.IGNORECASE)
 
@@ -273,11 +270,7 @@ def _closed(remote: RemoteModel, code: int | None, reason: str) -> ModelError:
         return _reported(remote, {"type": kind, "code": detail or kind, "message": message})
     why = short(reason, remote.secrets) or "no reason given"
     text = f"{remote.name}: {remote.host} closed the connection ({code or 'broken'}: {why})"
-    if code in _CLOSED_FOR_GOOD:
-        return FatalError(f"{text}; {_CLOSED_FOR_GOOD[code]}")
-    if code == _TOO_BIG:
-        return ModelError(f"{text}; this sample is too large for the model")
-    return TransientError(text, throttled=code == 1013)
+    return remote.error_of(text, _STATUS_OF_CLOSE.get(code or 0, 500), reason)
 
 
 def _known(model_id: str, text_in: float, audio_in: float, out: float, source: str) -> KnownModel:
