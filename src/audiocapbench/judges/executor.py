@@ -36,7 +36,6 @@ from audiocapbench.judges.judge import (
 )
 from audiocapbench.models.openai_chat import check_batchable
 from audiocapbench.models.registry import price_of
-from audiocapbench.signature import Signature
 from audiocapbench.store import Run, Store, cache_key
 from audiocapbench.store.claims import TaskKey
 from audiocapbench.store.records import Judgement
@@ -70,7 +69,6 @@ class JudgeEnd:
     """
 
     judge: str
-    signature: Signature
     total: int
     known: int
     statuses: Counter[str]
@@ -220,7 +218,7 @@ class _Judging:
             statuses = Counter(str(one.status) for one in judged)
             cost = total_cost(one.cost_usd for one in judged)
             counts = (len(wanted), self._known(judge), statuses)
-            ends.append(JudgeEnd(judge.name, judge.signature, *counts, cost, pool.fatal))
+            ends.append(JudgeEnd(judge.name, *counts, cost, pool.fatal))
             if len(judged) < len(wanted) and pool.stop is not Stop.REFUSED:
                 stops.append(pool.stop)
         stop = next(iter(stops), None)

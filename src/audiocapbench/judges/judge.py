@@ -36,7 +36,10 @@ _SHOWN_OF_A_REPLY = 300
 
 @runtime_checkable
 class TextJudge(Protocol):
-    """Judges text on this machine: deterministic, free and fast."""
+    """Judges text on this machine: deterministic, free and fast.
+
+    ``judge_many``, if it has that, makes the same verdicts of many ``JudgeInput``.
+    """
 
     @property
     def name(self) -> str: ...
@@ -49,14 +52,6 @@ class TextJudge(Protocol):
         self, prediction: str, references: Sequence[str], category: str, transcript: str | None
     ) -> Verdict:
         """Judge one answer."""
-
-
-@runtime_checkable
-class BatchJudge(TextJudge, Protocol):
-    """A text judge that is faster on many answers at once; each verdict is the same as alone."""
-
-    def judge_many(self, cases: Sequence[JudgeInput]) -> Sequence[Verdict]:
-        """Judge answers, a verdict for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +117,7 @@ def judge_texts(judge: TextJudge, cases: Sequence[JudgeInput]) -> list[Verdict |
         except (Exception, SystemExit) as error:  # a plug-in may raise anything
             return f"{judge.name} fails ({failure_words(error)}){failure_place(error)}"
 
-    if isinstance(judge, BatchJudge):
+    if hasattr(judge, "judge_many"):
         # A plug-in may raise anything: then each answer fails or not by itself.
         with suppress(Exception, SystemExit):
             verdicts = judge.judge_many(cases)

@@ -31,7 +31,7 @@ from audiocapbench.models.model import (
 )
 from audiocapbench.models.openai_chat import UPLOAD_S, BatchState, OpenAIBatches, request_options
 from audiocapbench.models.price import PRICED, Price
-from audiocapbench.models.remote import BATCH_TRANSPORT, RemoteModel, checked_url, key_of
+from audiocapbench.models.remote import BATCH_TRANSPORT, RemoteModel, checked_url, remote_model
 from audiocapbench.models.replies import Json
 
 AUDIO = AudioContract("wav", longest_s=34_200.0, largest_bytes=2_000_000_000)
@@ -55,17 +55,15 @@ _HTTP = {3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 11: 400, 14: 503, 16: 4
 
 def create(name: str, settings: ModelSettings) -> "Gemini":
     """The Gemini of this name; through Vertex AI where VERTEX_PROJECT is set, else with a key."""
-    model_id, known = name.partition("/")[2], PROVIDER.known(name) or _of_this_age(name)
+    known = PROVIDER.known(name) or _of_this_age(name)
     options = dict(request_options(settings, known, limit_name="max_output_tokens"))
     if known.thinking_budget is not None:
         options["thinking_budget"] = known.thinking_budget
     project = os.environ.get("VERTEX_PROJECT", "").strip()
     if not project:
-        hint, key_name = "GOOGLE_GEMINI_BASE_URL", " or ".join(PROVIDER.key_names)
-        url = os.environ.get(hint, "").strip() or "https://generativelanguage.googleapis.com"
-        address = checked_url(url, hint)
-        remote = RemoteModel(name, model_id, *address, key_name, hint, key_of(PROVIDER))
-        return Gemini(remote, AUDIO, options, settings.timeout_s, "v1beta")
+        url = "https://generativelanguage.googleapis.com"
+        remote = remote_model(PROVIDER, name, url, "GOOGLE_GEMINI_BASE_URL")
+        return Gemini(remote, AUDIO, options, settings.timeout_s)
     require_packages("gemini/… through Vertex AI", PROVIDER.extra, "google.auth")
     location = os.environ.get("VERTEX_LOCATION", "").strip() or "global"
     host = {"global": "aiplatform"}.get(location, f"{location}-aiplatform")
@@ -73,11 +71,10 @@ def create(name: str, settings: ModelSettings) -> "Gemini":
         host = f"aiplatform.{location}.rep"
     hint = "GOOGLE_VERTEX_BASE_URL"
     url = os.environ.get(hint, "").strip() or f"https://{host}.googleapis.com"
-    address = checked_url(url, hint)
-    key_name = "VERTEX_PROJECT and its credentials"
-    remote = RemoteModel(name, model_id, *address, key_name, "VERTEX_LOCATION")
-    place = f"projects/{project}/locations/{location}/"
-    return VertexGemini(remote, AUDIO_ON_VERTEX, options, settings.timeout_s, "v1beta1", place)
+    words = ("VERTEX_PROJECT and its credentials", "VERTEX_LOCATION")
+    remote = RemoteModel(name, known.model_id, *checked_url(url, hint), *words)
+    how = (remote, AUDIO_ON_VERTEX, options, settings.timeout_s)
+    return VertexGemini(*how, "v1beta1", f"projects/{project}/locations/{location}/")
 
 
 class Gemini(HttpModel):
@@ -89,7 +86,7 @@ class Gemini(HttpModel):
         contract: AudioContract,
         options: Parameters,
         timeout_s: float,
-        version: str,
+        version: str = "v1beta",
         place: str = "",
     ) -> None:
         super().__init__(remote, contract, options, timeout_s)
@@ -269,13 +266,13 @@ class GeminiBatches(OpenAIBatches):
         return key, code if code >= 400 else _HTTP.get(code, 500), {"error": error}
 
 
-def _ending(body: Mapping[str, Any], remote: RemoteModel) -> replies.Ending:
+def _ending(body: Mapping[str, Any], remote: RemoteModel) -> Reply:
     blocked = replies.json_object(body.get("promptFeedback")).get("blockReason")
     if blocked:
-        return replies.Ending("", Status.FILTERED, f"the prompt was blocked ({blocked})")
+        return Reply("", Status.FILTERED, f"the prompt was blocked ({blocked})")
     candidate = replies.first_choice(body.get("candidates"))
     if candidate is None:
-        return replies.Ending("", Status.FAILED, f"{remote.name}: the reply holds no answer")
+        return Reply("", Status.FAILED, f"{remote.name}: the reply holds no answer")
     parts = replies.json_objects(replies.json_object(candidate.get("content")).get("parts"))
     spoken = (part.get("text") for part in parts if not part.get("thought"))
     text = replies.clean("".join(one for one in spoken if isinstance(one, str)), emphasis=True)

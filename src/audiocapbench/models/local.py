@@ -6,6 +6,7 @@ import threading
 import weakref
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from importlib.util import find_spec
 from itertools import takewhile
 from typing import Any
@@ -239,8 +240,8 @@ class LocalModel(CheckpointModel):
         said = list(takewhile(lambda token: token not in self._ends, row))
         has_ended = len(said) < len(row)
         text = self.processor.tokenizer.decode(said, skip_special_tokens=True).strip()
-        return Reply(
-            *ending_as("stop" if has_ended else "length", text, self.name),
+        return replace(
+            ending_as("stop" if has_ended else "length", text, self.name),
             input_tokens=read,
             output_tokens=len(said) + has_ended,
             audio_tokens=heard,
@@ -338,7 +339,7 @@ class VllmModel(CheckpointModel):
         first = made.outputs[0]
         ending = ending_as(first.finish_reason, first.text.strip(), f"{self.name}: vLLM")
         read = len(made.prompt_token_ids or ()) or None
-        return Reply(*ending, input_tokens=read, output_tokens=len(first.token_ids))
+        return replace(ending, input_tokens=read, output_tokens=len(first.token_ids))
 
     def _prompt(self, question: Question) -> dict[str, Any]:
         clip = samples_of(question)

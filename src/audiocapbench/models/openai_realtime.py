@@ -226,7 +226,7 @@ class _Turn:
         text = replies.clean(_written(response, "output_text", "text") or self.text, emphasis=False)
         refusal = _written(response, "refusal", "refusal")
         if status == "completed" and refusal.strip() and not text:
-            ending = replies.Ending("", Status.REFUSED, short(refusal, self._remote.secrets))
+            ending = Reply("", Status.REFUSED, short(refusal, self._remote.secrets))
         else:
             # Whatever the reason is called, "incomplete" is not the end of an answer.
             known = status == "incomplete" and reason in _INCOMPLETE

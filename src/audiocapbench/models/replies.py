@@ -70,14 +70,6 @@ class HttpReply(NamedTuple):
         return parsed_json(self.content)
 
 
-class Ending(NamedTuple):
-    """The text of a reply, how it ended, and what there is to say about that."""
-
-    text: str
-    status: Status
-    error: str | None = None
-
-
 def clean(text: str, *, emphasis: bool) -> str:
     """Take links, images and addresses out whole, and fold empty lines; or stars around words."""
     for starred in _STARRED if emphasis else ():
@@ -93,10 +85,10 @@ def cleaned(reply: Reply) -> Reply:
     return replace(reply, text=text, status=Status.EMPTY if blank else reply.status)
 
 
-def metered(body: Json, remote: RemoteModel, ending: Ending) -> Reply:
+def metered(body: Json, remote: RemoteModel, reply: Reply) -> Reply:
     read, written, heard = _usage(body)
-    raw = raw_json(body, remote.secrets)
-    return Reply(*ending, input_tokens=read, output_tokens=written, audio_tokens=heard, raw=raw)
+    reply = replace(reply, input_tokens=read, output_tokens=written, audio_tokens=heard)
+    return replace(reply, raw=raw_json(body, remote.secrets))
 
 
 def used_by(body: Any, text: str = "") -> Reply | None:
@@ -246,11 +238,11 @@ def _joined(chunks: Sequence[Any], remote: RemoteModel) -> Json:
     return {**top, "choices": [choice]}
 
 
-def choice_ending(body: Json, choices: Any, remote: RemoteModel) -> Ending:
+def choice_ending(body: Json, choices: Any, remote: RemoteModel) -> Reply:
     """How the answer of a completion ended: its choice of number 0."""
 
-    def failed(words: str) -> Ending:
-        return Ending("", Status.FAILED, f"{remote.name}: {words}")
+    def failed(words: str) -> Reply:
+        return Reply("", Status.FAILED, f"{remote.name}: {words}")
 
     choice = first_choice(choices)
     if choice is None or not isinstance(choice.get("message"), dict):
@@ -260,7 +252,7 @@ def choice_ending(body: Json, choices: Any, remote: RemoteModel) -> Ending:
         return failed(short(str(json_object(wrong).get("message") or wrong), remote.secrets))
     refusals = (part.get("refusal") for part in json_objects(content))
     if (refusal := _text([message.get("refusal"), *refusals])).strip():
-        return Ending("", Status.REFUSED, short(refusal, remote.secrets))
+        return Reply("", Status.REFUSED, short(refusal, remote.secrets))
     if not isinstance(content, str | list | None):
         return failed("the content of the reply is no text")
     text = _text(content)
@@ -277,17 +269,17 @@ def first_choice(choices: Any) -> Json | None:
     return found[0] if len(found) == 1 else None
 
 
-def ending_as(reason: Any, text: str, whose: str) -> Ending:
+def ending_as(reason: Any, text: str, whose: str) -> Reply:
     """How an answer ended, by its provider's word for it; one that nobody knows is a failure."""
     known = reason.lower() if isinstance(reason, str) else ""
     if known in _ENDED_WELL:
-        return Ending(text, Status.OK) if text.strip() else Ending("", Status.EMPTY)
+        return Reply(text) if text.strip() else Reply("", Status.EMPTY)
     if known in _CUT_OFF:
-        return Ending(text, Status.TRUNCATED, "the answer reached the limit of output tokens")
+        return Reply(text, Status.TRUNCATED, "the answer reached the limit of output tokens")
     if known in _STOPPED:
-        return Ending("", Status.FILTERED, f"the answer was stopped ({reason})")
+        return Reply("", Status.FILTERED, f"the answer was stopped ({reason})")
     how = f"ended as {short(str(reason))!r}" if reason else "did not say how its answer ended"
-    return Ending("", Status.FAILED, f"{whose} {how}")
+    return Reply("", Status.FAILED, f"{whose} {how}")
 
 
 def is_blank(text: str) -> bool:
