@@ -18,7 +18,6 @@ from audiocapbench.signature import Signature
 _NAME = re.compile(r"(?P<name>.+?)(?:\[(?P<options>[^\[\]=]+=[^\[\]]*)\])?", re.DOTALL)
 _WAYS = ("prompt", "protocol")
 _OPTIONS = ("contract", "hears", "schema", "references", *_WAYS)
-_NO_WAYS: Mapping[str, str] = {}
 _BUILT_IN: Mapping[str, Callable[[], Contract]] = {
     AUDIOCAPBENCH: audiocapbench_contract,
     "mecat-caption": partial(mecat_contract, "caption"),
@@ -50,23 +49,18 @@ def create_judges(
     *,
     hears: bool = False,
     timeout: float | None = None,
-    ways: Mapping[str, str] = _NO_WAYS,
-    unfit: Mapping[str, str] = _NO_WAYS,
+    ways: Mapping[str, str] | None = None,
+    unfit: Mapping[str, str] | None = None,
 ) -> list[Judge]:
-    """The judges of a benchmark's answers, each once, with the contract that is its trait.
-
-    ``unfit`` are judges that do not hold there, and why; the rest is as for ``create_judge``.
-    """
+    """Judges as ``create_judge`` makes them, each once; ``unfit`` do not hold there, and why."""
     chosen = list(dict.fromkeys(names))
     for name in chosen:
-        if why := unfit.get(name.partition("[")[0]):
+        if why := (unfit or {}).get(name.partition("[")[0]):
             raise JudgeError(f"{name} does not judge this benchmark: {why}; choose a model")
     if hears and not chosen:
         raise JudgeError("`hears` is for a judge, and none is named; add `judge`")
-    return [
-        create_judge(name, contract=contract, hears=hears, timeout=timeout, ways=ways)
-        for name in chosen
-    ]
+    how: dict[str, Any] = {"contract": contract, "hears": hears, "timeout": timeout, "ways": ways}
+    return [create_judge(name, **how) for name in chosen]
 
 
 def create_judge(
@@ -76,18 +70,17 @@ def create_judge(
     hears: bool = False,
     settings: ModelSettings | None = None,
     timeout: float | None = None,
-    ways: Mapping[str, str] = _NO_WAYS,
+    ways: Mapping[str, str] | None = None,
 ) -> Judge:
     """Make the judge that a name stands for.
 
     Args:
         name: ``elements``, a plug-in's name, or a model's, with options in brackets such as
-            ``openai/gpt-4.1[contract=mecat-qa,hears=yes,schema=no]``.
-        contract: What a model is asked unless the name says otherwise, as for ``hears``.
+            ``openai/gpt-4.1[contract=mecat-qa,hears=yes,schema=no]``, which win over the rest.
+        contract: What a model is asked; by ``ways``, the ``prompt`` and ``protocol`` of ours.
         hears: Whether a model is given the clip.
         settings: For a model; temperature 0 and the contract's longest reply unless given.
         timeout: Seconds to wait for one answer, of a model that takes this setting.
-        ways: Of AudioCapBench's contract: ``prompt`` and ``protocol``, unless the name says.
     """
     plain, options = parse_judge_name(name)
     offline = _offline()
@@ -105,7 +98,7 @@ def create_judge(
         near = did_you_mean(plain, [*offline, *(one.name for one in list_models())])
         there = ", ".join(offline)
         raise JudgeError(f"there is no judge {plain!r}{near}; there are {there}, and any model")
-    options = {**ways, **options}
+    options = {**(ways or {}), **options}
     _check_options(plain, options, _OPTIONS)
     chosen = options.get("contract", contract)
     made = find_contract(chosen, **{one: options[one] for one in _WAYS if one in options})

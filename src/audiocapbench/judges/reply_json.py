@@ -97,14 +97,13 @@ class _Reader:
 
     def _next_is(self, letter: str) -> bool:
         self._skip_space()
-        if not self.text.startswith(letter, self.position):
-            return False
-        self.position += 1
-        return True
+        is_next = self.text.startswith(letter, self.position)
+        self.position += is_next
+        return is_next
 
     def _skip_space(self) -> None:
-        found = _SPACE.match(self.text, self.position)
-        self.position = found.end() if found else self.position
+        if found := _SPACE.match(self.text, self.position):
+            self.position = found.end()
 
 
 def shown(key: str) -> str:
