@@ -91,20 +91,20 @@ def test_batches_are_full_and_begin_with_the_longest_clips(folder: Path, store: 
 def test_a_batch_is_filled_for_as_long_as_questions_keep_coming(
     each_s: float, took_s: float, wanted: tuple[int, float]
 ) -> None:
-    queue, came = _Queue(1, Recorder.patience_s), list[tuple[int, float]]()
-    queue.took_s = took_s
+    came = list[tuple[int, float]]()
 
-    async def come() -> None:
+    async def come(queue: _Queue) -> None:
         for number in range(7):
             queue.waiting.append(_Place(Question(str(number), "What?", None)))
             queue.arrived.set()
             await anyio.sleep(each_s)
 
     async def fill() -> None:
-        began = anyio.current_time()
+        began, queue = anyio.current_time(), _Queue(1, Recorder.patience_s)
+        queue.took_s = took_s
         async with anyio.create_task_group() as tasks:
             await anyio.sleep(0)
-            tasks.start_soon(come)
+            tasks.start_soon(come, queue)
             await queue.fill(8)
             came.append((len(queue.waiting), round(anyio.current_time() - began, 3)))
             tasks.cancel_scope.cancel()

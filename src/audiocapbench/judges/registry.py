@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from audiocapbench.errors import JudgeError, did_you_mean
 from audiocapbench.judges.contract import Contract, with_shuffled_references

@@ -55,15 +55,28 @@ class BatchModel(SimpleModel):
         queue = self._queues.get(None)
         if queue is None:
             self._queues.set(queue := _Queue(self.lanes, self.patience_s))
-        place = _Place(question)
+        place, batch = _Place(question), list[_Place]()
         queue.waiting.append(place)
         queue.arrived.set()
-        queue.call()
         try:
-            await place.called.wait()
-            if place.reply is None and place.error is None:
-                await self._lead(queue, place)
+            async with queue.lanes:
+                async with queue.filling:
+                    if place in queue.waiting:  # else another has it in its batch
+                        queue.waiting.remove(place)
+                        batch.append(place)
+                        await queue.fill(self.batch)
+                        more = min(self.batch - 1, len(queue.waiting))
+                        batch += [queue.waiting.popleft() for _ in range(more)]
+                if batch:
+                    await to_thread.run_sync(
+                        self._settle, batch, abandon_on_cancel=True, limiter=queue.threads
+                    )
+                    queue.took_s = time.monotonic() - place.began
+            if not batch:
+                await place.settled.wait()
         finally:
+            for one in batch:
+                one.settled.set()
             with suppress(ValueError):
                 queue.waiting.remove(place)
         if place.error is not None:
@@ -72,27 +85,6 @@ class BatchModel(SimpleModel):
             raise ModelError(f"{self.name}: its batch was dropped")
         waited_s.set(place.began - place.came)
         return place.reply
-
-    async def _lead(self, queue: "_Queue", first: "_Place") -> None:
-        """Put a batch together behind its first question and have it answered."""
-        batch = [first]
-        try:
-            try:
-                await queue.fill(self.batch)
-                more = min(self.batch - 1, len(queue.waiting))
-                batch += [queue.waiting.popleft() for _ in range(more)]
-            finally:
-                queue.filling = False
-                queue.call()
-            await to_thread.run_sync(
-                self._settle, batch, abandon_on_cancel=True, limiter=queue.threads
-            )
-            queue.took_s = time.monotonic() - first.began
-        finally:
-            queue.working -= 1
-            for place in batch:
-                place.called.set()
-            queue.call()
 
     def _settle(self, batch: Sequence["_Place"]) -> None:
         began = time.monotonic()
@@ -115,32 +107,24 @@ class BatchModel(SimpleModel):
 
 
 class _Place:
-    """A question that waits; ``called`` when it is settled, or is to lead a batch."""
+    """A question that waits until a batch with it is settled."""
 
     def __init__(self, question: Question) -> None:
-        self.question, self.called = question, anyio.Event()
+        self.question, self.settled = question, anyio.Event()
         self.came = self.began = time.monotonic()
         self.reply: Reply | None = None
         self.error: Exception | None = None
 
 
 class _Queue:
-    """Who waits, in the order of coming, in one event loop."""
+    """Who waits, in the order of coming, in one event loop; of lanes one is filled at a time."""
 
     def __init__(self, lanes: int, patience_s: float) -> None:
         self.waiting: deque[_Place] = deque()
-        self.working, self.filling = 0, False
+        self.lanes, self.filling = anyio.Semaphore(lanes), anyio.Lock()
         self.took_s = patience_s / _WORTH
         self.threads = CapacityLimiter(math.inf)
         self.arrived = anyio.Event()
-        self._lanes = lanes
-
-    def call(self) -> None:
-        """Have the first who waits lead a batch, where a lane is free and no other is filling."""
-        if self.waiting and not self.filling and self.working < self._lanes:
-            self.working += 1
-            self.filling = True
-            self.waiting.popleft().called.set()
 
     async def fill(self, size: int) -> None:
         """Wait until a batch of this size is there, or for too long nobody came."""
