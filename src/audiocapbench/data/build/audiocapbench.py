@@ -5,7 +5,8 @@ import io
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -13,7 +14,7 @@ from audiocapbench import audio
 from audiocapbench.data.build import id_lists
 from audiocapbench.data.build import ledger as ledgers
 from audiocapbench.data.build.hub import Hub, HubError, NetworkError
-from audiocapbench.data.build.repository_layouts import layout_of
+from audiocapbench.data.build.repository_layouts import CAPTION, find_clips, layout_of
 from audiocapbench.data.folder import METADATA, SEED_METADATA
 from audiocapbench.data.manifest import MissingClip
 from audiocapbench.data.problems import InvalidDataError, Problem, os_errors
@@ -111,25 +112,19 @@ def build(
     for one in lists:
         ledger.agree(one.source.id_list, one.sha256)
     builder = _ListBuilder(ledger, settings, hub, progress, dry_run)
-    if dry_run:
-        return ledgers.BuildResult(name, tuple(builder.part(ids) for ids in lists))
-    parts: list[ledgers.PartResult] = []
 
     def missing() -> list[MissingClip]:
         """All clips that are known to be wanted, now or by an earlier build, and are not there."""
-        reasons = ledger.missing | {one.id: one for part in parts for one in part.missing}
         return [
-            reasons.get(one.id) or _missing(one, NOT_YET, ids.source)
+            ledger.missing.get(one.id) or _missing(one, NOT_YET, ids.source)
             for ids in lists
             for number, one in enumerate(ids.entries)
             if one.id not in ledger.clips
             and (number < len(settings.of(ids)) or one.id in ledger.missing)
         ]
 
-    with ledger.building(name, missing):
-        for ids in lists:
-            parts.append(builder.part(ids))  # noqa: PERF401  (what ended must be known on an error)
-    return ledgers.BuildResult(name, tuple(parts))
+    with nullcontext() if dry_run else ledger.building(name, missing):
+        return ledgers.BuildResult(name, tuple(builder.part(ids) for ids in lists))
 
 
 def _missing(clip: id_lists.ListedClip, reason: str, source: id_lists.ClipSource) -> MissingClip:
@@ -145,51 +140,53 @@ class _ListBuilder:
     dry_run: bool
 
     def part(self, ids: id_lists.IdList) -> ledgers.PartResult:
+        """Put the clips that the repository has into the folder, and say why others are not."""
         source, wanted = ids.source, self.settings.of(ids)
         absent = [one for one in wanted if one.id not in self.ledger.clips]
         kept = len(wanted) - len(absent)
-        result = ledgers.PartResult(source.name, source.repository, None, len(wanted), kept)
         reasons: dict[str, str] = {}
+        found = size = 0
+        problem = None
         self.progress(ledgers.BuildStep(source.name, kept, len(wanted), 0, None if absent else 0))
         try:
             if absent:
-                result = self._fetch(source, result, absent, reasons)
+                found, size = self._fetch(source, absent, len(wanted), reasons)
         except NetworkError:
             raise
         except HubError as error:
-            reasons = {one.id: str(error) for one in absent}
-            result = replace(result, problem=str(error))
-        missing = tuple(
-            _missing(one, reasons.get(one.id, NOT_YET), source)
-            for one in absent
-            if one.id not in self.ledger.clips
-        )
+            problem = str(error)
+            reasons = {one.id: problem for one in absent}
+        lost = [one for one in absent if one.id not in self.ledger.clips]
+        missing = tuple(_missing(one, reasons.get(one.id, NOT_YET), source) for one in lost)
+        for clip in missing:
+            self.ledger.note_missing(clip)
         commit = self.ledger.origin.get(source.repository)
-        fetched = len(absent) - len(missing)
-        return replace(result, commit=commit, fetched=fetched, missing=missing)
+        counts = (len(wanted), kept, found, len(absent) - len(missing), size)
+        about = (source.name, source.repository, commit)
+        return ledgers.PartResult(*about, *counts, missing, problem)
 
     def _fetch(
         self,
         source: id_lists.ClipSource,
-        result: ledgers.PartResult,
         absent: Sequence[id_lists.ListedClip],
+        wanted: int,
         reasons: dict[str, str],
-    ) -> ledgers.PartResult:
-        """Put the clips that the repository has into the folder, and say why others are not."""
+    ) -> tuple[int, int]:
+        """How many clips the repository has, and the bytes to read for them."""
         revision = self.settings.revisions.get(source.name)
         repository = self.ledger.repository(self.hub, source.repository, revision)
         layout = layout_of(repository, source)
-        found = layout.find(source, absent)
+        found = find_clips(layout, source, absent)
         by_place = {found[one.key].place: one for one in absent if one.key in found}
         total = layout.size(list(by_place))
         where = f"{source.repository} at {repository.commit[:12]} ({source.split})"
         reasons |= {one.id: f"not in {where}" for one in absent if one.key not in found}
-        clips, received = result.kept, 0
+        clips, received = wanted - len(absent), 0
 
         def tell(count: int = 0) -> None:
             nonlocal received
             received += count
-            self.progress(ledgers.BuildStep(source.name, clips, result.wanted, received, total))
+            self.progress(ledgers.BuildStep(source.name, clips, wanted, received, total))
 
         tell()
         for place, content in () if self.dry_run else layout.audio(list(by_place), tell):
@@ -200,7 +197,7 @@ class _ListBuilder:
             except (AudioError, ledgers.BadFieldsError) as error:
                 reasons[one.id] = str(error)
             tell()
-        return replace(result, found=len(by_place), bytes_total=total)
+        return len(by_place), total
 
     def _keep(
         self,
@@ -313,10 +310,11 @@ def _pool(
     repository = hub.repository(source.repository, revisions.get(source.name))
     found: dict[str, dict[str, Any]] = {}
     counts: Counter[str] = Counter()
-    for row in layout_of(repository, source).rows(source):
-        names = (source.key, *source.key_columns)
+    names = (source.key, *source.key_columns)
+    batches = layout_of(repository, source).batches({CAPTION, *source.columns, *names})
+    for _, row in (one for batch in batches for one in batch):
         key = next((row[name] for name in names if row.get(name)), None)
-        caption = row.get("caption")
+        caption = row.get(CAPTION)
         if isinstance(key, str) and isinstance(caption, str) and caption:
             counts[key] += 1
             found.setdefault(key, {**row, source.key: key, "sample_caption": caption})

@@ -20,7 +20,7 @@ from audiocapbench.data.problems import Problem
 from audiocapbench.data.records import read_records
 from audiocapbench.errors import DatasetError, did_you_mean
 
-_AUDIO, _CAPTION = "audio", "caption"
+_AUDIO, CAPTION = "audio", "caption"
 _METADATA = ("metadata.csv", "metadata.jsonl")
 _SPLITS = ("train", "validation", "test", "dev", "val", "eval", "evaluation", "valid")
 _BUFFER = 4 << 20
@@ -44,8 +44,8 @@ class ClipMatch:
     confirmed: bool = True
 
 
-_Row = tuple[Any, ClipLocation, str | None]
-"""A key, where the clip lies, and its caption."""
+_Row = tuple[ClipLocation, dict[str, Any]]
+"""Where a clip lies, and what the repository says of it."""
 
 
 def layout_of(repository: Repository, source: ClipSource) -> "ParquetTables | AudioFolder":
@@ -118,23 +118,25 @@ def _patterns(configs: Iterable[Any]) -> dict[str, list[str]]:
     return found
 
 
-def _matches(
-    batches: Iterable[Iterable[_Row]], source: ClipSource, wanted: Sequence[ListedClip]
+def find_clips(
+    layout: "ParquetTables | AudioFolder", source: ClipSource, wanted: Sequence[ListedClip]
 ) -> dict[str, ClipMatch]:
     """The wanted clips by key; batches after the last one that can matter are not read."""
     by_key = {one.key: one for one in wanted}
     found: dict[str, ClipMatch] = {}
-    for batch in batches:
-        for key, place, caption in batch:
-            if key not in by_key:
+    for batch in layout.batches({CAPTION, *source.key_columns}, source.key_columns):
+        for place, row in batch:
+            key = next((row[name] for name in source.key_columns if row.get(name)), None)
+            if not isinstance(key, str) or key not in by_key:
                 continue
-            confirmed = not source.confirms or caption == by_key[key].fields.get(_CAPTION)
+            caption = row.get(CAPTION)
+            confirmed = not source.confirms or caption == by_key[key].fields.get(CAPTION)
             known = found.get(key)
             if known is None or (confirmed and not known.confirmed):
                 known = found[key] = ClipMatch(place, confirmed=confirmed)
             elif not source.gathers:
                 continue
-            if caption:
+            if caption and isinstance(caption, str):
                 known.captions.append(caption)
         if len(found) == len(by_key) and all(
             one.confirmed and (not source.gathers or len(one.captions) >= _expected(by_key[key]))
@@ -160,25 +162,21 @@ class AudioFolder:
         if not self._clips:
             raise HubError(f"{repository.name} holds neither parquet nor audio files")
 
-    def find(self, source: ClipSource, wanted: Sequence[ListedClip]) -> dict[str, ClipMatch]:
-        """Where the wanted clips lie, by key: as the metadata says, or by the files' own names."""
-        clips = set(self._clips)
-        listed: list[_Row] = []
-        for path in self._metadata:
-            for row in self._rows(path):
-                key = next((row[name] for name in source.key_columns if row.get(name)), None)
-                clip = str(PurePosixPath(path).parent / str(row.get("file_name")))
-                caption = row.get(_CAPTION)
-                if isinstance(key, str) and clip in clips:
-                    text = caption if isinstance(caption, str) else None
-                    listed.append((key, ClipLocation(clip), text))
-        named = [(PurePosixPath(clip).stem, ClipLocation(clip), None) for clip in self._clips]
-        return _matches([listed or named], source, wanted)
-
-    def rows(self, _source: ClipSource) -> Iterator[dict[str, Any]]:
-        """What the metadata says of every clip."""
-        for path in self._metadata:
-            yield from self._rows(path)
+    def batches(self, _columns: Set[str], keys: Sequence[str] = ()) -> Iterator[list[_Row]]:
+        """Every clip, as the metadata says; with keys, also by the files' own names."""
+        listed = [
+            (ClipLocation(str(PurePosixPath(path).parent / str(row.get("file_name")))), row)
+            for path in self._metadata
+            for row in self._rows(path)
+        ]
+        if keys:
+            clips = set(self._clips)
+            listed = [
+                (place, row)
+                for place, row in listed
+                if place.path in clips and any(isinstance(row.get(key), str) for key in keys)
+            ] or [(ClipLocation(one), {keys[0]: PurePosixPath(one).stem}) for one in self._clips]
+        yield listed
 
     def size(self, places: Sequence[ClipLocation]) -> int:
         """Bytes of the files."""
@@ -211,26 +209,8 @@ class ParquetTables:
         self._paths = tuple(paths)
         self._footers: dict[str, Any] = {}
 
-    def find(self, source: ClipSource, wanted: Sequence[ListedClip]) -> dict[str, ClipMatch]:
-        """Where the wanted clips lie, by key."""
-
-        def rows(path: str, group: int, found: Sequence[dict[str, Any]]) -> Iterator[_Row]:
-            key = next(name for name in source.key_columns if not found or name in found[0])
-            for number, row in enumerate(found):
-                yield row[key], ClipLocation(path, group, number), row.get(_CAPTION)
-
-        groups = self._groups({_CAPTION, *source.key_columns}, source.key_columns)
-        return _matches((rows(*group) for group in groups), source, wanted)
-
-    def rows(self, source: ClipSource) -> Iterator[dict[str, Any]]:
-        """What the tables say of every clip, without the audio."""
-        for _, _, rows in self._groups({_CAPTION, *source.columns, *source.key_columns}):
-            yield from rows
-
-    def _groups(
-        self, wanted: Set[str], keys: Sequence[str] = ()
-    ) -> Iterator[tuple[str, int, list[dict[str, Any]]]]:
-        """Some columns of each group of rows, with its file and its number."""
+    def batches(self, columns: Set[str], keys: Sequence[str] = ()) -> Iterator[list[_Row]]:
+        """Some columns of each group of rows; ``keys`` are such of which a file must have one."""
         for path in self._paths:
             with self._opened(path, None, pre_buffer=True) as table:
                 names = table.schema_arrow.names
@@ -239,9 +219,10 @@ class ParquetTables:
                         f"{self._repository.name}: {path} has the columns {', '.join(names)}, "
                         f"but {_AUDIO} and {' or '.join(keys)} are needed"
                     )
-                columns = [one for one in names if one in wanted]
+                read = [one for one in names if one in columns]
                 for group in range(table.num_row_groups):
-                    yield path, group, table.read_row_group(group, columns=columns).to_pylist()
+                    rows = table.read_row_group(group, columns=read).to_pylist()
+                    yield [(ClipLocation(path, group, at), row) for at, row in enumerate(rows)]
 
     def size(self, places: Sequence[ClipLocation]) -> int:
         """Bytes of the audio columns of all groups that hold one of the clips."""
