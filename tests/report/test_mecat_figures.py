@@ -17,9 +17,7 @@ from audiocapbench.benchmarks.mecat.groups import (
     subtask_of,
 )
 from audiocapbench.benchmarks.mecat.published import (
-    published_models,
-    published_stability,
-    published_table,
+    published,
 )
 from command import run_command
 
@@ -45,9 +43,9 @@ RANKS = {
 
 def test_table_f4_and_its_tau_follow_from_table_2() -> None:
     said = json.loads(run_command("mecat", "weights", "--json").stdout)
-    lalm = [one.name for one in published_models() if one.kind == "lalm"]
+    lalm = [one.name for one in published().models if one.kind == "lalm"]
     scores = {one["model"]: one["scores"] for one in said["models"] if one["model"] in lalm}
-    printed = published_table("F.4").rows
+    printed = published().tables["F.4"].rows
     for model in lalm:
         for weighting in ("audio-centric", "equal"):
             assert scores[model][weighting] == pytest.approx(printed[model][weighting], abs=5e-3)
@@ -67,8 +65,8 @@ def test_table_f4_and_its_tau_follow_from_table_2() -> None:
 
 def test_table_f5_fits_the_test_set_table_2_and_table_f6() -> None:
     """The answers are not published; what the rows say of each other holds to the last digit."""
-    stability = published_stability()
-    row = published_table("2").rows[stability.model]
+    stability = published().stability
+    row = published().tables["2"].rows[stability.model]
     assert list(stability.whole) == list(GROUPS)
     for group, one in stability.whole.items():
         sizes = [
@@ -99,7 +97,7 @@ def test_tables_k_are_the_standings_by_similarity(
     assert callable(total)
     words = ("mecat", "standings", "--by", "similarity", "--benchmark", benchmark, "--json")
     shown = json.loads(run_command(*words).stdout)["standings"]
-    rows = published_table(table).rows
+    rows = published().tables[table].rows
     assert {one["model"]: one["figures"] for one in shown} == rows
     assert [one["figures"]["score"] for one in shown] == sorted(
         (row["score"] for row in rows.values()), reverse=True

@@ -1,10 +1,12 @@
 """The results that the MECAT paper prints, in percent, with notes on what does not fit in them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter
 
 from audiocapbench.benchmarks.mecat.groups import GROUPS
 from audiocapbench.errors import BenchmarkError
@@ -29,7 +31,6 @@ class MecatModel(NamedTuple):
 class PublishedTable(NamedTuple):
     """One printed table: a row a model, a figure a column."""
 
-    number: str
     title: str
     metric: str
     columns: tuple[str, ...]
@@ -39,8 +40,8 @@ class PublishedTable(NamedTuple):
 class PublishedStability(NamedTuple):
     """How far DATE of one model varies in samples of the test set, with replacement.
 
-    ``cv`` is the standard deviation in percent of the mean, for each group, by percent of the test
-    set; ``whole`` is table F.5: size, mean, cv, 95 % interval and largest_deviation of each group.
+    ``cv`` is table F.6: the standard deviation in percent of the mean, for each group, by percent
+    of the test set; ``whole`` is table F.5, of the whole set.
     """
 
     table: str
@@ -50,48 +51,28 @@ class PublishedStability(NamedTuple):
     whole: Mapping[str, Mapping[str, float]]
 
 
-def source() -> dict[str, str]:
-    """Where the figures come from, and the encoder that they were made with."""
-    return dict(_document()["source"])
+class MecatPaper(NamedTuple):
+    """What the paper prints: 17 models in the order of table 2, and tables by their numbers.
 
+    ``notes`` are figures that do not follow from the others of their row, and what these give.
+    """
 
-def published_models() -> list[MecatModel]:
-    """The 17 models, in the order of table 2."""
-    return [MecatModel(**entry) for entry in _document()["models"]]
+    source: Mapping[str, str]
+    models: tuple[MecatModel, ...]
+    tables: Mapping[str, PublishedTable]
+    stability: PublishedStability
+    notes: tuple[Mapping[str, Any], ...]
 
 
 @cache
-def published_table(number: str) -> PublishedTable:
-    """A table by the number that the paper gives it."""
-    tables = _document()["tables"]
-    if number not in tables:
-        raise BenchmarkError(f"no table {number!r} of MECAT is kept; there are {', '.join(tables)}")
-    table = tables[number]
-    columns = tuple(table["columns"])
-    rows = _rows(columns, table["rows"])
-    return PublishedTable(number, table["title"], table["metric"], columns, rows)
-
-
-def misprints() -> list[dict[str, Any]]:
-    """The figures that do not follow from the others of their row, and what these give."""
-    return list(_document()["notes"])
-
-
-def notes_on(table: str, model: str) -> list[str]:
-    """What is to be known about a row."""
-    return [one["text"] for one in misprints() if (one["table"], one["model"]) == (table, model)]
-
-
-def published_stability() -> PublishedStability:
-    """Tables F.5 and F.6: the spread of DATE by the size of the test set."""
-    kept = _document()["stability"]
-    cv = _rows(list(map(float, kept["percent"])), kept["cv_percent"])
-    whole = _rows(kept["whole_columns"], kept["whole"])
-    return PublishedStability(kept["table"], kept["model"], kept["rounds"], cv, whole)
-
-
-def _rows(columns: Sequence[Any], rows: Mapping[str, Sequence[float]]) -> dict[str, Any]:
-    return {name: dict(zip(columns, row, strict=True)) for name, row in rows.items()}
+def published() -> MecatPaper:
+    """The paper's figures, where they come from, and the encoder that they were made with."""
+    file = resources.files("audiocapbench.benchmarks.mecat").joinpath("published.json")
+    document = json.loads(file.read_bytes())
+    for table in document["tables"].values():
+        for model, row in table["rows"].items():
+            table["rows"][model] = dict(zip(table["columns"], row, strict=True))
+    return TypeAdapter(MecatPaper).validate_python(document)
 
 
 def published_split(group: str) -> dict[str, dict[str, float]]:
@@ -101,19 +82,12 @@ def published_split(group: str) -> dict[str, dict[str, float]]:
     printed DATE (table 2) of the printed similarity (table K.1).
     """
     if group == "pure_speech":
-        return {model: dict(row) for model, row in published_table(SPEECH_SPLIT).rows.items()}
+        return {model: dict(row) for model, row in published().tables[SPEECH_SPLIT].rows.items()}
     if group not in GROUPS:
         raise BenchmarkError(f"MECAT has no group {group!r}; it has {', '.join(GROUPS)}")
     split = {}
-    for model, row in published_table(CAPTION_DATE).rows.items():
-        date, similarity = row[group], published_table(CAPTION_SIMILARITY).rows[model][group]
+    for model, row in published().tables[CAPTION_DATE].rows.items():
+        date, similarity = row[group], published().tables[CAPTION_SIMILARITY].rows[model][group]
         other = date * similarity / (2 * similarity - date)
         split[model] = {"similarity": similarity, "discriminability": other, "date": date}
     return split
-
-
-@cache
-def _document() -> dict[str, Any]:
-    file = resources.files("audiocapbench.benchmarks.mecat").joinpath("published.json")
-    document: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    return document

@@ -90,7 +90,7 @@ def standings_report(
         raise ReportError(f"{scored[0].name} is scored on {benchmark}, not on {asked}")
     add_up = score_cap if benchmark == CAPTION else score_qa
     number = _TABLES[by][0 if benchmark == CAPTION else 1]
-    table = paper.published_table(number)
+    table = paper.published().tables[number]
     parts = [group for group in table.columns if group != TOTAL]
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:
@@ -137,7 +137,7 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
 
     printed = {
         model: {name: score_cap(row, name).score for name in WEIGHTINGS}
-        for model, row in paper.published_table(paper.CAPTION_DATE).rows.items()
+        for model, row in paper.published().tables[paper.CAPTION_DATE].rows.items()
         if published
     }
     by = next(iter(WEIGHTINGS))
@@ -225,8 +225,9 @@ def _ranked(
     every = published_count(groups, {})
     models: list[Row] = []
     for name, row in printed.items():
-        notes = paper.notes_on(table, name) if table else []
-        if table and any(one.built_with for one in paper.published_models() if one.name == name):
+        known = [one for one in paper.published().notes if one["table"] == table]
+        notes = [str(one["text"]) for one in known if one["model"] == name]
+        if table and any(one.built_with for one in paper.published().models if one.name == name):
             notes.append("An earlier version of it took part in making the dataset.")
         models.append(
             {"model": name, "origin": PUBLISHED, "n": every, "asked": every, "figures": dict(row)}
@@ -318,7 +319,7 @@ def _notes_of(models: Iterable[Row]) -> list[str]:
 
 def _comparison_notes(scored: Sequence[ScoredAnswers]) -> list[str]:
     """How far the user's numbers can be held against the published ones."""
-    origin = paper.source()
+    origin = paper.published().source
     notes = [
         f"{PUBLISHED}: figures of the paper ({origin['url']}), encoder {origin['encoder']}, "
         "with a fluency checker."
@@ -350,13 +351,15 @@ def _taus(models: Sequence[Row], *, published: bool) -> list[Row]:
     ranked = [one for one in models if None not in one["standing"].values()]
     sets = {"all": [one["standing"] for one in ranked]}
     if published:
-        other = {one.name for one in paper.published_models() if one.kind != "lalm"}
+        other = {one.name for one in paper.published().models if one.kind != "lalm"}
         sets["audio-language models"] = [
             one["standing"]
             for one in ranked
             if not (one["origin"] == PUBLISHED and one["model"] in other)
         ]
-        sets["as table F.4 prints them"] = list(paper.published_table(paper.WEIGHTED).rows.values())
+        sets["as table F.4 prints them"] = list(
+            paper.published().tables[paper.WEIGHTED].rows.values()
+        )
     taus = []
     for words, own in sets.items():
         for one, two in combinations(WEIGHTINGS, 2):
@@ -373,7 +376,7 @@ def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> F
     drops: list[Row] = []
     tables: list[Table] = []
     notes = [_MIXED, *(_comparison_notes(scored) if published else ())]
-    printed = paper.published_table(paper.CAPTION_DATE).rows if published else {}
+    printed = paper.published().tables[paper.CAPTION_DATE].rows if published else {}
     for content in CONTENTS:
         names = f"pure_{content}", f"mixed_{content}"
         size = published_count(names, {})

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.benchmarks.mecat.groups import GROUPS, QA, QA_CATEGORIES, subtask_of
-from audiocapbench.benchmarks.mecat.published import published_stability
+from audiocapbench.benchmarks.mecat.published import published
 from audiocapbench.errors import MetricError, ReportError, did_you_mean
 from audiocapbench.metrics.date.metric import encode_corpus, resampled_date, whole_date
 from audiocapbench.metrics.date.pieces import piece_encoder
@@ -77,10 +77,10 @@ def stability_report(
         sizes = [max(_FEWEST, round(percent * len(own) / 100)) for percent in percents]
         scores = 100 * resampled_date(corpus, sizes, rounds)
         rows = [_spread(group, *one) for one in zip(percents, sizes, scores, strict=True)]
-        date, printed = 100 * whole_date(corpus), published_stability().whole.get(group)
+        date, printed = 100 * whole_date(corpus), published().stability.whole.get(group)
         facts[group] = {"n": len(own), "date": date, "sizes": rows, "published": printed}
         title = f"{given.name}: DATE (%) of {group}, {date:.2f} on all {len(own):,}"
-        paper = f"The paper ({published_stability().model}, "
+        paper = f"The paper ({published().stability.model}, "
         below = [paper + _PRINTED.format_map(printed)] if printed else []
         tables.append(Table(title, rows, _COLUMNS, below))
     if not tables:
@@ -127,13 +127,13 @@ def _spread(group: str, percent: float, size: int, scores: FloatArray) -> Row:
         "high": high,
         "largest_deviation": max(highest - mean, mean - lowest),
         "cv": 100 * deviation / mean if mean else None,
-        "published_cv": published_stability().cv.get(group, {}).get(percent),
+        "published_cv": published().stability.cv.get(group, {}).get(percent),
     }
 
 
 def _finding(spreads: Sequence[Row]) -> str:
     """The paper's finding, and the same count here."""
-    paper = published_stability()
+    paper = published().stability
     theirs = [row[5.0] for row in paper.cv.values()]
     ours = [row["cv"] for row in spreads if row["percent"] == 5 and row["cv"] is not None]
     here = f" Here: in {sum(cv < _CALM for cv in ours)} of {len(ours)}." if ours else ""
