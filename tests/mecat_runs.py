@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from audiocapbench.benchmarks import Traits
-from audiocapbench.benchmarks.mecat.dataset import caption_items, question_items
+from audiocapbench.benchmarks.mecat.dataset import samples_of
 from audiocapbench.benchmarks.mecat.groups import DOMAINS, QA_CATEGORIES, SUBTASKS, TRAITS
 from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Clip, Sample
@@ -45,7 +45,7 @@ def items(clips: int = 6) -> list[Sample]:
                 there = mark is None or mark in domain
                 texts = [sentence(domain, number, subtask, turn // 2) for turn in range(3)]
                 fields[subtask] = texts if there else ["None", f"No {subtask}", f"{subtask} absent"]
-            found += caption_items(f"{domain}_{number}", fields, "made up", [])
+            found += samples_of("mecat-caption", f"{domain}_{number}", fields, "made up", [])
     return found
 
 
@@ -74,7 +74,7 @@ def questions(clips: int = 2) -> list[Sample]:
                     "answer": sentence(domain, number, category),
                 }
                 key = f"{domain}_{number}_{turn:08x}"
-                found += question_items(key, fields, "made up", [])
+                found += samples_of("mecat-qa", key, fields, "made up", [])
     return found
 
 

@@ -7,7 +7,7 @@ sub-tasks) and ``domain``. A row of questions, several of which share a ``file_n
 ``domain`` and ``clip`` (the clip's key). What is wrong is refused: every number depends on it.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -124,7 +124,7 @@ def _load(
         first = position * step
         if first + step - 1 > _LARGEST_POSITION:
             problems.append(Problem(row.key, "position", "is too large for six captions a clip"))
-        for place, item in enumerate(_row_items(name, row, row.key, problems), first):
+        for place, item in enumerate(_row_samples(name, row, row.key, problems), first):
             samples.append(replace(item, clip=clip, position=place))
     if problems and not samples:
         other = groups.QA if name != groups.QA else groups.CAPTION
@@ -149,41 +149,46 @@ def _benchmark(
     asked = ((item, ask(item)) for item in items)
     samples = [replace(item, instruction=words) for item, words in asked if words is not None]
     plain = base_name(name)
-    parts = () if plain == groups.QA else groups.SUBTASKS
-    return Benchmark(name, root, samples, missing, groups.TRAITS[plain], parts=parts)
+    traits, parts = groups.TRAITS[plain], groups.PARTS[plain]
+    return Benchmark(name, root, samples, missing, traits, parts=parts)
 
 
-def caption_items(
-    clip: str, fields: Mapping[str, Any], where: str, problems: list[Problem]
-) -> Iterator[Sample]:
-    """Samples ``CLIP/SUBTASK`` of a clip's captions; what is wrong goes into ``problems``."""
-    if wrong := field_problems(CAPTION_FIELDS, fields, where):
-        problems += wrong
-        return
-    for subtask in groups.SUBTASKS:
-        corpus = groups.corpus_of(subtask, fields["domain"])
-        details = {"clip": clip, "subtask": subtask, "domain": fields["domain"]}
-        own = ("", tuple(fields[subtask]), corpus, 0, details)
-        yield Sample(f"{clip}/{subtask}", Clip.absent(clip), *own)
+def samples_of(
+    benchmark: str,
+    key: str,
+    fields: Mapping[str, Any],
+    where: str,
+    problems: list[Problem],
+    clip: Any = None,
+) -> list[Sample]:
+    """``CLIP/SUBTASK`` of a clip's captions, or a question with its answer as the only reference.
 
-
-def question_items(
-    key: str, fields: Mapping[str, Any], where: str, problems: list[Problem], clip: Any = None
-) -> Iterator[Sample]:
-    """A question with its answer as the only reference, or the first thing wrong with it.
-
-    Where the clip's key is not known, it is the question's without an underscore and a hash.
+    What is wrong goes into ``problems``. Where the clip's key is not known, it is the question's
+    without an underscore and a hash.
     """
-    if wrong := field_problems(QUESTION_FIELDS, fields, where):
-        problems += wrong[:1]
-        return
-    details = {
-        "clip": str(clip) if clip else key.rpartition("_")[0] or key,
-        "domain": fields["domain"],
-        "difficulty": fields["difficulty"],
-    }
-    own = (fields["question"], (fields["answer"],), fields["category"], 0, details)
-    yield Sample(key, Clip.absent(details["clip"]), *own)
+    captions = groups.asks_for_captions(benchmark)
+    wrong = field_problems(CAPTION_FIELDS if captions else QUESTION_FIELDS, fields, where)
+    problems += wrong
+    if wrong:
+        return []
+    domain = fields["domain"]
+    if captions:
+        return [
+            Sample(
+                f"{key}/{subtask}",
+                Clip.absent(key),
+                "",
+                tuple(fields[subtask]),
+                groups.corpus_of(subtask, domain),
+                0,
+                {"clip": key, "subtask": subtask, "domain": domain},
+            )
+            for subtask in groups.SUBTASKS
+        ]
+    clip = str(clip) if clip else key.rpartition("_")[0] or key
+    details = {"clip": clip, "domain": domain, "difficulty": fields["difficulty"]}
+    asked = (fields["question"], (fields["answer"],), fields["category"])
+    return [Sample(key, Clip.absent(clip), *asked, 0, details)]
 
 
 def field_problems(names: Sequence[str], fields: Mapping[str, Any], where: str) -> list[Problem]:
@@ -208,20 +213,20 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip()) and "\0" not in value
 
 
-def _row_items(
+def _row_samples(
     benchmark: str, row: MetadataRow, where: str, problems: list[Problem]
-) -> Iterator[Sample]:
+) -> list[Sample]:
     """What a row of a dataset folder asks; what is wrong with it goes into ``problems``."""
     own = row.details
     if not groups.asks_for_captions(benchmark):
         asked = {"question": row.instruction, "answer": row.references[0]}
         fields = own | asked | {"category": own.get("qa_category")}
-        yield from question_items(row.key, fields, where, problems, own.get("clip"))
     elif isinstance(captions := own.get("captions"), dict):
         fields = {**captions, "domain": own.get("domain")}
-        yield from caption_items(row.key, fields, where, problems)
     else:
         problems.append(Problem(where, "captions", "is no object: this is not MECAT-Caption"))
+        return []
+    return samples_of(benchmark, row.key, fields, where, problems, own.get("clip"))
 
 
 def read_items(benchmark: str, place: Path) -> list[Sample]:
@@ -237,7 +242,18 @@ def read_items(benchmark: str, place: Path) -> list[Sample]:
     for file in _files("caption" if captions else "qa", place):
         for where, value in json_lines(file, problems):
             before = len(problems)
-            found = list(_line_items(benchmark, value, where, file, problems))
+            found: list[Sample] = []
+            if file.name == METADATA:
+                row = read_row(value, where)
+                if isinstance(row, MetadataRow):
+                    found = _row_samples(benchmark, row, where, problems)
+                else:
+                    problems += row
+            for key, fields in value.items() if file.name != METADATA else ():
+                if isinstance(fields, dict):
+                    found += samples_of(benchmark, key, fields, where, problems)
+                else:
+                    problems.append(Problem(where, key[:80], "is not a JSON object"))
             problems += [
                 Problem(where, "", f"{item.id!r} stands above already")
                 for item in found
@@ -274,24 +290,6 @@ def _files(kind: str, place: Path) -> list[Path]:
     )
 
 
-def _line_items(
-    benchmark: str, pairs: dict[str, Any], where: str, file: Path, problems: list[Problem]
-) -> Iterator[Sample]:
-    if file.name == METADATA:
-        row = read_row(pairs, where)
-        if isinstance(row, MetadataRow):
-            yield from _row_items(benchmark, row, where, problems)
-        else:
-            problems += row
-        return
-    read = caption_items if groups.asks_for_captions(benchmark) else question_items
-    for key, fields in pairs.items():
-        if isinstance(fields, dict):
-            yield from read(key, fields, where, problems)
-        else:
-            problems.append(Problem(where, key[:80], "is not a JSON object"))
-
-
 @dataclass(slots=True)
 class Answers:
     """What was answered.
@@ -313,23 +311,20 @@ class Answers:
 
 def source_of(benchmark: str, text: str) -> PredictionFile:
     """A file as the user names it: ``FILE``, or ``long=FILE`` for the answers to one sub-task."""
-    return PredictionFile.named(
-        text, groups.SUBTASKS if groups.asks_for_captions(benchmark) else ()
-    )
+    return PredictionFile.named(text, groups.PARTS[base_name(benchmark)])
 
 
 def read_answers(
     benchmark: str, sources: Sequence[PredictionFile], items: Sequence[Sample]
 ) -> Answers:
     """Match the texts of files, in every form that MECAT's tool takes, to items."""
-    captions = groups.asks_for_captions(benchmark)
+    parts = groups.PARTS[base_name(benchmark)]
     ids = {item.id for item in items}
-    read = read_predictions(sources, asked=Asked(ids, groups.SUBTASKS if captions else ()))
+    read = read_predictions(sources, asked=Asked(ids, parts))
     texts = {key: text for key, text in read.texts.items() if key in ids}
     found = Answers(texts, read.bad, [key for key in read.by_id if key not in ids])
-    if captions:
-        answered = {key.rpartition("/")[2] for key in texts}
-        found.absent = [subtask for subtask in groups.SUBTASKS if subtask not in answered]
+    answered = {key.rpartition("/")[2] for key in texts}
+    found.absent = [subtask for subtask in parts if subtask not in answered]
     for item in items:
         if item.id in texts or item.details.get("subtask") in found.absent:
             continue
@@ -345,8 +340,5 @@ def looks_like(benchmark: str, found: Answers, items: Sequence[Sample]) -> str |
     captions = groups.asks_for_captions(benchmark)
     clips = {str(item.details["clip"]) for item in items}
     keys = [*found.surplus, *(problem.field for problem in found.bad)]
-    if captions:
-        heads = {key.rpartition("_")[0] for key in keys}
-    else:
-        heads = {key.rpartition("/")[0] or key for key in keys}
+    heads = {key.rpartition("_")[0] if captions else key.rpartition("/")[0] or key for key in keys}
     return _TITLES[not captions] if clips & heads else None

@@ -16,6 +16,9 @@ DOMAINS = {
 """The domains and how many clips of the published test set each has; 000 is silence."""
 
 SUBTASKS = ("long", "short", "speech", "music", "sound", "environment")
+PARTS: Mapping[str, tuple[str, ...]] = {CAPTION: SUBTASKS, QA: ()}
+"""What is asked about each clip."""
+
 CONTENTS = ("speech", "music", "sound")
 """The sub-tasks that are scored apart on pure and on mixed clips."""
 
@@ -30,6 +33,7 @@ QA_CATEGORIES = tuple(
     "direct_perception sound_characteristics quality_assessment "
     "environment_reasoning inference_judgement application_context".split()
 )
+QA_WEIGHTS = dict.fromkeys(QA_CATEGORIES, 1 / len(QA_CATEGORIES))
 DIFFICULTIES = {"basic": 0.25, "intermediate": 0.35, "advanced": 0.25, "complex": 0.15}
 """The difficulties of a question, and the share of the questions that each has."""
 
@@ -105,11 +109,6 @@ def cap_weights(weighting: str = ORIGINAL) -> dict[str, float]:
     return {group: weights[group] for group in GROUPS}
 
 
-def qa_weights() -> dict[str, float]:
-    """What each category counts for in Score_QA: all the same."""
-    return dict.fromkeys(QA_CATEGORIES, 1 / len(QA_CATEGORIES))
-
-
 def score_cap(group_scores: Mapping[str, float], weighting: str = ORIGINAL) -> Total:
     """Score_Cap of the nine groups' scores, with a weighting that ``WEIGHTINGS`` names."""
     return _weighted(group_scores, cap_weights(weighting))
@@ -117,7 +116,7 @@ def score_cap(group_scores: Mapping[str, float], weighting: str = ORIGINAL) -> T
 
 def score_qa(category_scores: Mapping[str, float]) -> Total:
     """Score_QA: the mean of the six categories' scores."""
-    return _weighted(category_scores, qa_weights())
+    return _weighted(category_scores, QA_WEIGHTS)
 
 
 def _weighted(scores: Mapping[str, float], weights: Mapping[str, float]) -> Total:
@@ -148,8 +147,8 @@ CAPTION_AGGREGATION = Aggregation(
 # An answer may well be the word None; only captions say it in place of a description.
 QA_AGGREGATION = Aggregation(
     total="Score_QA",
-    weights=qa_weights(),
-    metric_options={category: {"subtask": "qa"} for category in qa_weights()},
+    weights=QA_WEIGHTS,
+    metric_options={category: {"subtask": "qa"} for category in QA_CATEGORIES},
     clip_detail="clip",
     facet_details={"domain": ("domain",), "difficulty": ("difficulty",)},
 )
