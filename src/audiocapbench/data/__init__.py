@@ -1,11 +1,13 @@
 """Samples and where they come from: the dataset folder, its metadata and its manifest."""
 
-from audiocapbench.data.folder import Folder, FolderEntry, open_folder
-from audiocapbench.data.manifest import (
+from audiocapbench.data.folder import (
     FileFacts,
+    Folder,
+    FolderEntry,
     Manifest,
     MissingClip,
     facts_of,
+    open_folder,
     read_manifest,
     write_manifest,
 )

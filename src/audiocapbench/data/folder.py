@@ -1,7 +1,8 @@
 """The dataset folder: audio files, metadata and manifest.json, checked before use.
 
-The metadata is metadata.jsonl, .csv or .parquet, or metadata.json as the published tool has it. A
-folder is either whole, but for what its manifest calls missing, or refused with all its problems.
+The metadata is metadata.jsonl, .csv or .parquet, or metadata.json as the published tool has it. The
+manifest says what files should be, and why some are not there. A folder is either whole, but for
+what its manifest calls missing, or refused with all its problems.
 """
 
 import json
@@ -11,14 +12,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
-from audiocapbench.data.manifest import Manifest, MissingClip, facts_of, read_manifest
-from audiocapbench.data.problems import InvalidDataError, Problem
+from pydantic import BaseModel, Field, ValidationError
+
+from audiocapbench import audio
+from audiocapbench.data.problems import InvalidDataError, Problem, problems_of
 from audiocapbench.data.row import MetadataRow, read_metadata
 from audiocapbench.data.sample import Clip
 from audiocapbench.errors import AudioError, DatasetError
+from audiocapbench.files import write_file
 
+MANIFEST = "manifest.json"
 METADATA = "metadata.jsonl"
 SEED_METADATA = "metadata.json"
 TABLE = "metadata.csv"
@@ -26,10 +31,42 @@ PARQUET = "metadata.parquet"
 _FILES = (METADATA, TABLE, SEED_METADATA, PARQUET)
 _READERS = 8
 
+_Line = tuple[str, MetadataRow]
+"""A row of the metadata, and its place."""
+
 _LEAVE_OUT = (
     "Mend the files, or leave clips out in manifest.json: "
     '{{"missing": [{{"id": {}, "reason": "damaged"}}]}}'
 )
+
+
+class FileFacts(BaseModel, extra="forbid", frozen=True):
+    """Fingerprint and header of one audio file."""
+
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    bytes: Annotated[int, Field(ge=1)]
+    duration_s: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    sample_rate: Annotated[int, Field(ge=1)]
+    channels: Annotated[int, Field(ge=1)]
+
+
+class MissingClip(BaseModel, extra="forbid", frozen=True):
+    """A clip that the benchmark has and this folder has not."""
+
+    id: str
+    reason: str
+    file_name: str | None = None
+    category: str | None = None
+
+
+class Manifest(BaseModel, extra="forbid", frozen=True):
+    """All files of a dataset folder, all that are missing, and what a builder made it from."""
+
+    version: Literal[1] = 1
+    name: str = ""
+    files: dict[str, FileFacts] = {}
+    missing: list[MissingClip] = []
+    origin: dict[str, str] | None = None
 
 
 class FolderEntry(NamedTuple):
@@ -50,12 +87,6 @@ class Folder:
     missing: tuple[MissingClip, ...]
 
 
-class _MetadataLine(NamedTuple):
-    where: str
-    row: MetadataRow
-    position: int
-
-
 def open_folder(root: Path, *, follow_links: bool = False, metadata: Path | None = None) -> Folder:
     """Read and check a dataset folder.
 
@@ -74,18 +105,20 @@ def open_folder(root: Path, *, follow_links: bool = False, metadata: Path | None
         manifest = Manifest()
     problems += _repetitions(lines)
     absent = {name for clip in manifest.missing for name in (clip.file_name, clip.id)}
-    present = [line for line in lines if not {line.row.file_name, line.row.key} & absent]
+    present = [(where, row) for where, row in lines if not {row.file_name, row.key} & absent]
+    positions = {where: at for at, (where, _) in enumerate(lines)}
     readers = ThreadPoolExecutor(_READERS)
     try:
         clips = list(readers.map(partial(_clip, root, manifest, follow_links, set()), present))
     finally:
         readers.shutdown(wait=False, cancel_futures=True)
     entries, bad = [], []
-    for line, clip in zip(present, clips, strict=True):
+    for (where, row), clip in zip(present, clips, strict=True):
         if isinstance(clip, Clip):
-            entries.append(FolderEntry(line.row, clip, line.position))
+            position = positions[where] if row.position is None else row.position
+            entries.append(FolderEntry(row, clip, position))
         else:
-            bad.append((line.row.key, clip))
+            bad.append((row.key, clip))
     hint = _LEAVE_OUT.format(json.dumps(bad[0][0])) if bad and not problems else ""
     problems += [problem for _, problem in bad]
     if not problems and not lines:
@@ -96,7 +129,7 @@ def open_folder(root: Path, *, follow_links: bool = False, metadata: Path | None
     return Folder(root, name, tuple(entries), tuple(manifest.missing))
 
 
-def _read_metadata(root: Path, metadata: Path | None) -> tuple[list[_MetadataLine], list[Problem]]:
+def _read_metadata(root: Path, metadata: Path | None) -> tuple[list[_Line], list[Problem]]:
     """What the folder's metadata says, or that of its folders, as Hugging Face's audiofolder."""
     if not root.is_dir():
         raise DatasetError(f"{root}: no such folder")
@@ -114,16 +147,15 @@ def _read_metadata(root: Path, metadata: Path | None) -> tuple[list[_MetadataLin
             "with the columns file_name and caption"
         )
     problems: list[Problem] = []
-    lines: list[_MetadataLine] = []
+    lines: list[_Line] = []
     for path in paths:
         inner = path.parent.relative_to(root).as_posix() if path not in own else "."
         for where, row in read_metadata(path, problems):
-            position = len(lines) if row.position is None else row.position
-            line = _MetadataLine(where, row, position)
-            if inner != ".":
+            if inner == ".":
+                lines.append((where, row))
+            else:
                 moved = row.model_copy(update={"file_name": f"{inner}/{row.file_name}"})
-                line = _MetadataLine(f"{inner}/{where}", moved, position)
-            lines.append(line)
+                lines.append((f"{inner}/{where}", moved))
     return lines, problems
 
 
@@ -133,11 +165,11 @@ def _place(problem: Problem) -> tuple[bool, int]:
     return (number is None, int(number[1]) if number else 0)
 
 
-def _repetitions(lines: list[_MetadataLine]) -> list[Problem]:
+def _repetitions(lines: list[_Line]) -> list[Problem]:
     """Two lines that claim the same id, the same place, or ask the same about one file."""
     problems = []
     seen: dict[tuple[object, ...], str] = {}
-    for where, row, _ in lines:
+    for where, row in lines:
         file = os.path.normpath(row.file_name)
         claims: list[tuple[object, ...]] = [("id", row.key)]
         claims.append(("file_name", file, row.instruction, row.category))
@@ -153,31 +185,62 @@ def _repetitions(lines: list[_MetadataLine]) -> list[Problem]:
 
 
 def _clip(
-    root: Path, manifest: Manifest, follow_links: bool, inside: set[str], line: _MetadataLine
+    root: Path, manifest: Manifest, follow_links: bool, inside: set[str], line: _Line
 ) -> Clip | Problem:
-    name = line.row.file_name
+    where, name = line[0], line[1].file_name
     path = root / name
     try:
         outside = why_outside(root, name, follow_links=follow_links, inside=inside)
         if outside:
-            return Problem(line.where, "file_name", f"{name!r} {outside}")
+            return Problem(where, "file_name", f"{name!r} {outside}")
         try:
             facts = facts_of(path)
         except AudioError:
             if path.exists():
                 raise
-            return Problem(line.where, "file_name", f"{name!r} does not exist")
+            return Problem(where, "file_name", f"{name!r} does not exist")
     except AudioError as error:
-        return Problem(line.where, "file_name", f"{name}: {error.reason}")
+        return Problem(where, "file_name", f"{name}: {error.reason}")
     except Exception as error:
         # A link to itself, a name that no file system takes: nothing may end a reader silently.
         reason = getattr(error, "strerror", None) or type(error).__name__
-        return Problem(line.where, "file_name", f"{name[:80]!r} cannot be reached ({reason})")
+        return Problem(where, "file_name", f"{name[:80]!r} cannot be reached ({reason})")
     expected = manifest.files.get(name)
     if expected is not None and expected.sha256 != facts.sha256:
         what = f"{name!r} has another SHA-256 than in manifest.json"
-        return Problem(line.where, "file_name", what)
+        return Problem(where, "file_name", what)
     return Clip(path, name, facts.sha256, facts.duration_s, facts.sample_rate, facts.channels)
+
+
+def read_manifest(root: Path) -> Manifest | list[Problem]:
+    """Read a folder's manifest; an absent one is an empty one."""
+    path = root / MANIFEST
+    if not path.exists():
+        return Manifest()
+    try:
+        return Manifest.model_validate_json(path.read_bytes())
+    except OSError as error:
+        return [Problem(MANIFEST, "", f"cannot be read ({error.strerror})")]
+    except ValidationError as error:
+        return problems_of(error, MANIFEST)
+
+
+def write_manifest(root: Path, manifest: Manifest) -> None:
+    """Write a manifest beside the metadata, replacing the old one at once."""
+    text = json.dumps(manifest.model_dump(exclude_none=True), indent=1, ensure_ascii=False)
+    write_file(root / MANIFEST, text + "\n")
+
+
+def facts_of(path: Path) -> FileFacts:
+    """Hash one audio file and read its header."""
+    info, size, digest = audio.probe_and_hash(path)
+    return FileFacts(
+        sha256=digest,
+        bytes=size,
+        duration_s=round(info.duration_s, 6) or info.duration_s,
+        sample_rate=info.rate,
+        channels=info.channels,
+    )
 
 
 _LAST = re.compile(r"(?!\.\.?$)[^/\\:\0]+$")

@@ -26,8 +26,8 @@ from audiocapbench.data.build.ledger import (
 )
 from audiocapbench.data.build.repository_layouts import split_files
 from audiocapbench.data.build.shards import ShardError, ShardPair, Spool, UnusableMember, read_pairs
+from audiocapbench.data.folder import MissingClip
 from audiocapbench.data.json_text import parse_json
-from audiocapbench.data.manifest import MissingClip
 from audiocapbench.data.problems import Problem, os_errors
 from audiocapbench.errors import AudioError, DatasetError, did_you_mean
 

@@ -15,8 +15,7 @@ from audiocapbench.data.build import id_lists
 from audiocapbench.data.build import ledger as ledgers
 from audiocapbench.data.build.hub import Hub, HubError, NetworkError
 from audiocapbench.data.build.repository_layouts import CAPTION, find_clips, layout_of
-from audiocapbench.data.folder import METADATA, SEED_METADATA
-from audiocapbench.data.manifest import MissingClip
+from audiocapbench.data.folder import METADATA, SEED_METADATA, MissingClip
 from audiocapbench.data.problems import InvalidDataError, Problem, os_errors
 from audiocapbench.data.records import json_lines, read_records
 from audiocapbench.errors import AudioError, DatasetError, did_you_mean

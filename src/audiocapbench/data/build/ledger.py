@@ -16,9 +16,8 @@ from typing import IO, Any, NamedTuple
 from pydantic import ValidationError
 
 from audiocapbench import audio
-from audiocapbench.data import manifest as manifests
+from audiocapbench.data import folder as folders
 from audiocapbench.data.build.hub import Hub, Repository
-from audiocapbench.data.folder import METADATA
 from audiocapbench.data.problems import os_errors
 from audiocapbench.data.records import json_lines
 from audiocapbench.data.row import MetadataRow, read_row
@@ -66,7 +65,7 @@ class PartResult:
     found: int = 0
     fetched: int = 0
     bytes_total: int = 0
-    missing: tuple[manifests.MissingClip, ...] = ()
+    missing: tuple[folders.MissingClip, ...] = ()
     problem: str | None = None
 
 
@@ -117,7 +116,7 @@ class StoredClip(NamedTuple):
     """A clip that is in the folder: its row of the metadata, and the facts of its file."""
 
     row: dict[str, Any]
-    facts: manifests.FileFacts
+    facts: folders.FileFacts
 
 
 class Ledger:
@@ -130,7 +129,7 @@ class Ledger:
         """
         self.root, self._reuse = root, reuse
         self.origin: dict[str, str] = {}
-        self.missing: dict[str, manifests.MissingClip] = {}
+        self.missing: dict[str, folders.MissingClip] = {}
         self._stream: IO[str] | None = None
         hash_of = cache(lambda name: _hash(root / name))
         with os_errors(root, "read"):
@@ -144,12 +143,12 @@ class Ledger:
 
     def _stored(self, names: tuple[str, ...]) -> Iterator[tuple[str, StoredClip]]:
         """Clips of builds that came to an end, then those of one that was stopped before."""
-        metadata, journal = self.root / METADATA, self.root / JOURNAL
-        if (self.root / manifests.FILE_NAME).exists() or metadata.exists():
-            manifest = manifests.read_manifest(self.root)
+        metadata, journal = self.root / folders.METADATA, self.root / JOURNAL
+        if (self.root / folders.MANIFEST).exists() or metadata.exists():
+            manifest = folders.read_manifest(self.root)
             if (
                 isinstance(manifest, list)
-                or not (self.root / manifests.FILE_NAME).exists()
+                or not (self.root / folders.MANIFEST).exists()
                 or (names and manifest.name not in names)
             ):
                 raise DatasetError(f"{self.root}: holds another dataset; choose another folder")
@@ -165,10 +164,10 @@ class Ledger:
                 if isinstance(line.get("origin"), dict):
                     self.origin.update(line["origin"])
                 elif "missing" in line:
-                    lost = manifests.MissingClip.model_validate(line["missing"])
+                    lost = folders.MissingClip.model_validate(line["missing"])
                     self.missing[lost.id] = lost
                 elif isinstance(clip := line.get("row"), dict) and _complete(clip):
-                    facts = manifests.FileFacts.model_validate(line.get("facts"))
+                    facts = folders.FileFacts.model_validate(line.get("facts"))
                     yield clip["id"], StoredClip(clip, facts)
 
     def agree(self, name: str, value: str) -> None:
@@ -188,7 +187,7 @@ class Ledger:
 
     @contextmanager
     def building(
-        self, name: str, missing: Callable[[], Iterable[manifests.MissingClip]]
+        self, name: str, missing: Callable[[], Iterable[folders.MissingClip]]
     ) -> Iterator[None]:
         """Write down what the body does, and put the folder together however it ends."""
         path = self.root / JOURNAL
@@ -216,13 +215,13 @@ class Ledger:
                 if not any(self.root.iterdir()):
                     self.root.rmdir()
 
-    def _put_together(self, name: str, missing: list[manifests.MissingClip]) -> None:
+    def _put_together(self, name: str, missing: list[folders.MissingClip]) -> None:
         kept = sorted(self.clips.values(), key=lambda one: int(one.row["position"]))
         files = {one.row["file_name"]: one.facts for one in kept}
         lines = [json.dumps(one.row, ensure_ascii=False) + "\n" for one in kept]
-        manifest = manifests.Manifest(name=name, files=files, missing=missing, origin=self.origin)
-        manifests.write_manifest(self.root, manifest)
-        write_file(self.root / METADATA, "".join(lines))
+        manifest = folders.Manifest(name=name, files=files, missing=missing, origin=self.origin)
+        folders.write_manifest(self.root, manifest)
+        write_file(self.root / folders.METADATA, "".join(lines))
 
     def keep(self, row: dict[str, Any], content: bytes) -> None:
         """Put a clip into the folder and write it down; rows may share a file of the same bytes."""
@@ -242,7 +241,7 @@ class Ledger:
         self.clips[row["id"]] = StoredClip(row, facts)
         self.missing.pop(row["id"], None)
 
-    def _put(self, name: str, content: bytes, digest: str) -> manifests.FileFacts:
+    def _put(self, name: str, content: bytes, digest: str) -> folders.FileFacts:
         path = self.root / name
         partial = path.with_name(f"{path.stem}{_PART}{path.suffix}")
         with os_errors(path, "written"):
@@ -254,14 +253,14 @@ class Ledger:
             if not partial.exists():
                 partial.write_bytes(content)
             try:
-                facts = manifests.facts_of(partial)
+                facts = folders.facts_of(partial)
             except AudioError as error:
                 partial.unlink()
                 raise AudioError(error.reason) from None
             partial.replace(path)
         return facts
 
-    def note_missing(self, one: manifests.MissingClip) -> None:
+    def note_missing(self, one: folders.MissingClip) -> None:
         """Write down what cannot be had, and why."""
         self.missing[one.id] = one
         self._write({"missing": one.model_dump(exclude_none=True)})
