@@ -87,7 +87,7 @@ def check_metrics(
 
 
 def compute_by_corpus(
-    aggregation: Aggregation,
+    aggregation: Aggregation | None,
     metrics: Sequence[str],
     samples: Sequence[Sample],
     predictions: Sequence[str | None],
@@ -96,7 +96,7 @@ def compute_by_corpus(
     clips: Sequence[Clip] | None = None,
     store: "Store | None" = None,
 ) -> CorpusScores:
-    """Compute metrics on each corpus by itself, with the options that the corpus gives.
+    """Compute metrics on each corpus by itself, with its options; or on all, where they are one.
 
     The samples are all that were asked, a prediction None where there is no answer: what an answer
     is ranked among does not depend on which others were given. Each DATE comes with its two parts.
@@ -104,6 +104,10 @@ def compute_by_corpus(
     Where most samples of a corpus have null references, every metric is also computed on the
     others alone, under the name with ``null=out``, which leaves such samples out everywhere.
     """
+    if aggregation is None:
+        rows = [row for row, text in enumerate(predictions) if text is not None]
+        whole = compute(metrics, predictions, references, clips=clips, store=store) if rows else ()
+        return CorpusScores(tuple(CorpusScore("", rows, one) for one in whole), ())
     check_metrics(aggregation, metrics, audio=clips is not None)
     scores: list[CorpusScore] = []
     unscored: list[UnscoredCorpus] = []

@@ -109,7 +109,7 @@ def open_folder(root: Path, *, follow_links: bool = False, metadata: Path | None
     positions = {where: at for at, (where, _) in enumerate(lines)}
     readers = ThreadPoolExecutor(_READERS)
     try:
-        clips = list(readers.map(partial(_clip, root, manifest, follow_links, set()), present))
+        clips = list(readers.map(partial(_clip, root, manifest, follow_links), present))
     finally:
         readers.shutdown(wait=False, cancel_futures=True)
     entries, bad = [], []
@@ -184,13 +184,11 @@ def _repetitions(lines: list[_Line]) -> list[Problem]:
     return problems
 
 
-def _clip(
-    root: Path, manifest: Manifest, follow_links: bool, inside: set[str], line: _Line
-) -> Clip | Problem:
+def _clip(root: Path, manifest: Manifest, follow_links: bool, line: _Line) -> Clip | Problem:
     where, name = line[0], line[1].file_name
     path = root / name
     try:
-        outside = why_outside(root, name, follow_links=follow_links, inside=inside)
+        outside = why_outside(root, name, follow_links=follow_links)
         if outside:
             return Problem(where, "file_name", f"{name!r} {outside}")
         try:
@@ -243,28 +241,16 @@ def facts_of(path: Path) -> FileFacts:
     )
 
 
-_LAST = re.compile(r"(?!\.\.?$)[^/\\:\0]+$")
-
-
-def why_outside(
-    root: Path, name: str, *, follow_links: bool, inside: set[str] | None = None
-) -> str:
+def why_outside(root: Path, name: str, *, follow_links: bool) -> str:
     """Why a file lies outside of its folder and is not to be read; empty where it may be.
 
-    ``follow_links`` allows links that lead out, never a name that does. ``inside`` collects folders
-    below the root that are known to lie in it, which saves resolving each file.
+    ``follow_links`` allows links that lead out, never a name that does.
     """
-    last = _LAST.search(name)
-    folder, file = (name[: last.start()], last[0]) if last else (name, "")
-    if inside is not None and folder in inside and not os.path.islink(f"{root}/{name}"):
-        return ""
     posix, windows = PurePosixPath(name), PureWindowsPath(name)
     if posix.is_absolute() or windows.is_absolute():
         return "leads out of the folder"
     target = (root / name).resolve()
     if target.is_relative_to(root.resolve()):
-        if inside is not None and file and target == (root / folder).resolve() / file:
-            inside.add(folder)
         return ""
     if ".." in posix.parts + windows.parts:
         return "leads out of the folder"

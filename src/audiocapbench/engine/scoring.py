@@ -8,7 +8,6 @@ from audiocapbench.benchmarks import stored_traits
 from audiocapbench.benchmarks.corpora import compute_by_corpus
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome
-from audiocapbench.metrics import MetricResult, compute
 from audiocapbench.store import Dataset, Run, Store, StoredScore
 
 
@@ -55,22 +54,13 @@ def score_run(store: Store, run: Run, metrics: Sequence[str]) -> None:
     predictions = [pairs[one.id].outcome.reply.text if one.id in pairs else None for one in samples]
     references = [pairs.get(one.id, one).references for one in samples]
     clips, aggregation = [one.clip for one in samples], stored_traits(dataset).aggregation
-    results: list[tuple[Sequence[str], MetricResult]] = []
-    if aggregation is not None:
-        made = compute_by_corpus(
-            aggregation, metrics, samples, predictions, references, clips=clips, store=store
-        )
-        results = [([samples[row].id for row in one.rows], one.result) for one in made.scores]
-    elif pairs:
-        ids = [one.id for one in samples if one.id in pairs]
-        whole = compute(metrics, predictions, references, clips=clips, store=store)
-        results = [(ids, result) for result in whole]
+    asked_for = (aggregation, metrics, samples, predictions, references)
     stored: dict[str, list[StoredScore]] = defaultdict(list)
-    for keys, result in results:
+    for _, rows, result in compute_by_corpus(*asked_for, clips=clips, store=store).scores:
         values, statistics = result.samples.tolist(), result.statistics.tolist()
         stored[result.name] += [
-            StoredScore(key, result.name, result.signature, value, tuple(parts))
-            for key, value, parts in zip(keys, values, statistics, strict=True)
+            StoredScore(samples[row].id, result.name, result.signature, value, tuple(parts))
+            for row, value, parts in zip(rows, values, statistics, strict=True)
         ]
     for name, scores in stored.items():
         store.put_scores(run.id, name, scores)

@@ -14,7 +14,6 @@ from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Reply
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.check import KINDS
-from audiocapbench.metrics import compute
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.ptb.tokenizer import tokens_of
@@ -146,14 +145,8 @@ def score_controls(
     clips = None if samples[0].clip.is_absent else [one.clip for one in samples]
     for kind, replies in answers.items():
         texts = [reply.text for reply in compress(replies, there)]
-        if aggregation is None:
-            made = compute(metrics, texts, references, clips=clips)
-            scores = [(list(range(len(texts))), one) for one in made]
-        else:
-            within = (aggregation, metrics, samples, texts, references)
-            found = compute_by_corpus(*within, clips=clips)
-            scores = [(one.rows, one.result) for one in found.scores]
-        for rows, result in scores:
+        asked_for = (aggregation, metrics, samples, texts, references)
+        for _, rows, result in compute_by_corpus(*asked_for, clips=clips).scores:
             if result.name in values:
                 own = values[result.name].setdefault(kind, np.full(len(texts), np.nan))
                 own[rows] = result.samples

@@ -26,7 +26,6 @@ from audiocapbench.judges.aggregation import (
     panel,
 )
 from audiocapbench.judges.registry import is_judge_name, is_listed
-from audiocapbench.metrics import compute
 from audiocapbench.scores.compute import (
     ALL,
     Group,
@@ -302,17 +301,11 @@ def score_groups(
 ) -> FileScores:
     """Score answers, within corpora where there are some; DATE comes with its two parts there."""
     ids, answers = [one.id for one in samples], [texts.get(one.id) for one in samples]
-    references, unscored = [one.references for one in samples], tuple[UnscoredCorpus, ...]()
-    if aggregation is not None:
-        made = compute_by_corpus(aggregation, metrics, samples, answers, references)
-        results, unscored = [(one.rows, one.result) for one in made.scores], made.unscored
-        names = with_parts(metrics)
-    else:
-        rows = [row for row, text in enumerate(answers) if text is not None]
-        found = compute(metrics, answers, references) if rows else []
-        results, names = [(rows, one) for one in found], [one.name for one in found]
+    references = [one.references for one in samples]
+    made = compute_by_corpus(aggregation, metrics, samples, answers, references)
+    names = [one.result.name for one in made.scores] if aggregation is None else with_parts(metrics)
     scores: dict[Scorer, SampleScores] = {}
-    for rows, result in results:
+    for _, rows, result in made.scores:
         own = scores.setdefault(Scorer(result.name), SampleScores())
         columns = zip(rows, result.samples.tolist(), result.statistics.tolist(), strict=True)
         for row, value, statistics in columns:
@@ -329,5 +322,5 @@ def score_groups(
         tuple(key for key in ids if key in texts),
         tuple(key for key in ids if key not in texts),
         tuple(key for key in texts if key not in replies),
-        unscored,
+        made.unscored,
     )
