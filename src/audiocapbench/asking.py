@@ -68,6 +68,33 @@ class SampleOptions:
 
 
 @dataclass(frozen=True)
+class TrialOptions:
+    """How scorers are asked to choose between two captions.
+
+    Attributes:
+        prompt (NAME): How a model: scorer is asked to compare: naive, naive-ref, naive-tie,
+            naive-tie-ref, simple, simple-ref, simple-tie, simple-tie-ref, complex, complex-ref,
+            complex-tie, complex-tie-ref, or all in turn. [default: simple]
+        prompt_file (FILE): A prompt of your own instead.
+        swap: Ask model: and control: scorers in both orders; show each, their mean and where
+            both agree.
+        answer (FORM): How model: scorers give their choice: text, as published, schema (JSON, where
+            the provider takes response_format) or logprobs (the likelier token).
+        reader (MODEL): Reads answers of model: scorers that the parser is not certain of.
+        read (ANSWERS): What the reader reads: uncertain or all. [default: uncertain]
+        seed (N): For lots.
+    """
+
+    prompt: str | None = None
+    prompt_file: Path | None = None
+    swap: bool = False
+    answer: Literal["text", "schema", "logprobs"] = "text"
+    reader: str | None = None
+    read: Literal["uncertain", "all"] | None = None
+    seed: Annotated[int, Ge(0)] = 42
+
+
+@dataclass(frozen=True)
 class JudgePanel:
     """Who judges the answers, and how they are asked.
 

@@ -5,10 +5,11 @@ from dataclasses import replace
 from inspect import Signature, signature
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from typer import Option
 
+from audiocapbench.asking import TrialOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import add_group, leave
 from audiocapbench.cli.console import print_json, say, show, show_lines
@@ -30,7 +31,6 @@ PROMPTS = tuple(
     for style in ("naive", "simple", "complex")
     for more in ("", "-ref", "-tie", "-tie-ref")
 )
-AnswerForm = Literal["text", "schema", "logprobs"]
 _KINDS = {
     "human": "FENSE's pairs",
     "brace-main": "BRACE-Main",
@@ -55,21 +55,7 @@ def _try_on_pairs(
     as_is: Annotated[bool | None, Option("--as-is/--normalise", show_default=False)] = None,
     data: options.ClipFolder = None,
     follow_links: options.FollowLinks = False,
-    prompt: Annotated[
-        str | None,
-        Option(
-            metavar="NAME",
-            help=f"How a model: scorer is asked to compare: {', '.join(PROMPTS)}, or all in "
-            "turn. [default: simple]",
-            show_default=False,
-        ),
-    ] = None,
-    prompt_file: Path | None = None,
-    swap: bool = False,
-    answer: AnswerForm = "text",
-    reader: str | None = None,
-    read: Annotated[Literal["uncertain", "all"] | None, Option(show_default=False)] = None,
-    seed: Annotated[int, Option(min=0)] = 42,
+    asked: TrialOptions,
     html: Path | None = None,
     per_pair: Path | None = None,
     session: options.Session,
@@ -89,14 +75,6 @@ def _try_on_pairs(
             way or the other. [default: 2 for brace-main, else 1]
         as_is: Leave captions as written, or drop stray white space and the final full stop.
             [default: as written for human and brace-main]
-        prompt_file (FILE): A prompt of your own instead.
-        swap: Ask model: and control: scorers in both orders; show each, their mean and where
-            both agree.
-        answer (FORM): How model: scorers give their choice: text, as published, schema (JSON, where
-            the provider takes response_format) or logprobs (the likelier token).
-        reader (MODEL): Reads answers of model: scorers that the parser is not certain of.
-        read (ANSWERS): What the reader reads: uncertain or all. [default: uncertain]
-        seed (N): For lots.
         html (FILE): Write a report page.
         per_pair (FILE): Write every choice as CSV.
     """
@@ -106,27 +84,27 @@ def _try_on_pairs(
     from audiocapbench.meta.trial import control_notes, trial_document, try_controls, write_choices
     from audiocapbench.report.trial import trial_tables, write_trials
 
-    if read is not None and reader is None:
+    if asked.read is not None and asked.reader is None:
         raise AudioCapBenchError("--read says what the reader reads; name one with --reader MODEL")
     for_models = {
-        "--prompt": prompt,
-        "--prompt-file": prompt_file,
-        "--reader": reader,
-        "--answer": None if answer == "text" else answer,
+        "--prompt": asked.prompt,
+        "--prompt-file": asked.prompt_file,
+        "--reader": asked.reader,
+        "--answer": None if asked.answer == "text" else asked.answer,
     }
     kinds = {name.strip().partition(":")[0] for name in scorer}
     idle = [option for option, value in for_models.items() if value is not None]
     if idle and "model" not in kinds:
         raise AudioCapBenchError(f"{idle[0]} is for model: scorers, and none is given")
-    if swap and not kinds & {"model", "control"}:
+    if asked.swap and not kinds & {"model", "control"}:
         raise AudioCapBenchError("--swap is for model: and control: scorers, and none is given")
-    if prompt is not None and prompt_file is not None:
+    if asked.prompt is not None and asked.prompt_file is not None:
         raise AudioCapBenchError("--prompt and --prompt-file are two ways to say one thing")
     named = [name.strip().partition(":") for name in scorer]
     files = [Path(path) for kind, _, path in named if kind in ("choices", "scores")]
     given = [*pairs, *(votes_from or ()), *files, *session.files]
     for out in (html, per_pair):
-        options.refuse_overwriting(out, [*given, *filter(None, [prompt_file])])
+        options.refuse_overwriting(out, [*given, *filter(None, [asked.prompt_file])])
     found = read_pairs(kind, pairs, least_votes)
     judged = pair_set(kind, found, as_is=as_is)
     agreed = agreement(
@@ -136,14 +114,8 @@ def _try_on_pairs(
         data=data,
         follow_links=follow_links,
         store_url=session.store,
-        prompt=prompt or "simple",
-        prompt_file=prompt_file,
-        swap=swap,
-        answer=answer,
-        reader=reader,
-        read=read or "uncertain",
         protocol=judged.protocol,
-        seed=seed,
+        **vars(asked),
         **vars(session.asking()),
     )
     trials, errors, stop = _try_scorers(scorer, judged, settings, yes=session.yes)

@@ -127,7 +127,8 @@ class PairwiseScorer(PairScorer):
         if found is None or found["audio"] not in (None, "yes", "no"):
             raise TrialError(f"{name!r}: audio is yes or no; write MODEL or MODEL[audio=no]")
         file, form = settings.prompt_file, settings.answer
-        prompt = named_prompt(settings.prompt, form) if file is None else prompt_from(file, form)
+        name_of_prompt = settings.prompt or "simple"
+        prompt = prompt_from(file, form) if file else named_prompt(name_of_prompt, form)
         model_settings = ModelSettings(timeout=settings.timeout)
         model = prompt.held_to_form(create_model(found["model"], model_settings))
         model = without_audio(model) if found["audio"] == "no" else model

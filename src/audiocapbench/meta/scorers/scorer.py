@@ -10,11 +10,12 @@ from functools import partial
 from importlib import import_module
 from itertools import combinations
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.asking import TrialOptions
 from audiocapbench.data import Clip, facts_of
 from audiocapbench.data.folder import why_outside
 from audiocapbench.engine import Preview
@@ -56,23 +57,15 @@ _CHOICES = tuple(Choice)
 
 
 @dataclass(frozen=True)
-class TrialSettings(AskContext):
+class TrialSettings(TrialOptions, AskContext):
     """How scorers are made and asked; all of them share one store and one budget.
 
-    ``data`` is the folder of the clips; a ``reader`` is a model that reads free-text answers where
-    the parser is not certain, or all; ``protocol`` is how metrics are held to references.
+    ``data`` is the folder of the clips; ``protocol`` is how metrics are held to references.
     """
 
     data: Path | None = None
     follow_links: bool = False
-    prompt: str = "simple"
-    prompt_file: Path | None = None
-    swap: bool = False
-    answer: Literal["text", "schema", "logprobs"] = "text"
-    reader: str | None = None
-    read: Literal["uncertain", "all"] = "uncertain"
     protocol: TrialProtocol = "plain"
-    seed: int = 42
 
     def folder(self, name: str, hint: str = "") -> Path:
         if self.data is None:
