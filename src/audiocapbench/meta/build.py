@@ -37,10 +37,7 @@ from audiocapbench.meta.scorers.scorer import Choice, PairScorer, PointwiseScore
 from audiocapbench.meta.trial import CHOSEN, agreeing
 
 HUMAN, BROKEN = "human", "broken"
-# A caption without its main event is not broken.
-_BREAKING = tuple(kind for kind in Corruption if kind is not Corruption.DROPPED)
-_CLOSEST = 0.25
-_UNANIMOUS = 3
+_CLOSEST, _UNANIMOUS = 0.25, 3
 
 
 _Writing = tuple[str, str]
@@ -121,8 +118,10 @@ def _break(
         replace(clip, references=(*clip.references, *(own.get(clip.id, "") for own in told)))
         for clip in captions.clips
     )
-    systems, found = list(machines), defaultdict(list)
-    for one in (one for kind in _BREAKING for one in RULES[kind](CaptionSet(clips))):
+    systems, found, texts = list(machines), defaultdict(list), CaptionSet(clips)
+    # A caption without its main event is not broken.
+    rules = [rule for kind, rule in RULES.items() if kind is not Corruption.DROPPED]
+    for one in (one for rule in rules for one in rule(texts)):
         place = one.sources[0] - (len(one.clip.references) - len(systems))
         if place >= 0:
             found[one.clip.id, systems[place]].append(one.false)
@@ -161,8 +160,7 @@ def read_votes(path: Path, least: int = AGREED) -> VotedPairs:
         was_set = pair.answer is not None and not pair.votes
         pairs.append(replace(pair, answer=known, answer_set=was_set))
     if not any(pair.votes for pair in pairs):
-        wanted = "fill in the columns vote_1 and on with a, b, tie"
-        raise DatasetError(f"{path}: nobody voted; {wanted}")
+        raise DatasetError(f"{path}: nobody voted; fill in columns vote_1 and on with a, b, tie")
     kept = tuple(pair for pair in pairs if pair.answer is not None)
     unvoted = sum(not pair.votes and not pair.answer_set for pair in pairs)
     return VotedPairs(tuple(pairs), kept, agreement(pairs, least), unvoted)

@@ -148,8 +148,7 @@ _NOTHING = Diagnostics()
 class ScorerTrial:
     """What one scorer chose of the pairs that have an answer, held to what people prefer.
 
-    ``headline`` is the published measure of this set; ``swapped`` what it chose with the captions
-    in the other order, where asked so; ``seconds`` how long choosing took.
+    ``headline`` is the published measure of this set; ``swapped`` the choices in the other order.
     """
 
     scorer: str
@@ -281,11 +280,7 @@ class ScorerTrial:
 
 
 def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> ScorerTrial:
-    """Have a scorer choose, and hold its choices to what people prefer.
-
-    Pairs without an answer are shown only to scorers with ``needs_corpus``. With ``swap`` it is
-    asked in the other order as well, where it can be.
-    """
+    """Have a scorer choose, with ``swap`` in both orders, and hold that to what people prefer."""
     started, decided = time.perf_counter(), pairs.decided
     shown = pairs.pairs if scorer.needs_corpus else decided
     chosen = scorer.choose(shown)

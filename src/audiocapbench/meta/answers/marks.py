@@ -1,7 +1,4 @@
-"""Rewrites a model's answer so that every way to speak of a caption becomes one letter.
-
-Patterns and words are those of patterns.toml.
-"""
+"""Rewrites an answer so that every way to speak of a caption is a letter, by patterns.toml."""
 
 import re
 import unicodedata

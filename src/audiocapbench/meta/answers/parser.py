@@ -111,9 +111,9 @@ def read_answer(answer: str, first: str, second: str, labels: Labels | None = No
         label, repeated, after = text.partition(caption.strip().rstrip(".") or "\0")
         if repeated and label and not after.strip(" .\"'*") and _labelled(label, labels) is own:
             return own
-    form = _formal(text, labels)
+    form, is_document = _formal(text, labels)
     last = P["confidence"].sub("", text).rpartition("\n")[2]
-    if form is not None and (_labelled(last, labels) is form or _is_document(text)):
+    if form is not None and (_labelled(last, labels) is form or is_document):
         return form
     marked = mark(text, first, second, labels)
     if GUESSED in marked or P["relabelled"].match(P["quoted"].sub(" ", text)):
@@ -132,10 +132,13 @@ def ends_of(answer: str, longest: int, between: str) -> str:
     return answer if len(answer) <= longest else answer[:half] + between + answer[-half:]
 
 
-def _formal(text: str, labels: Labels) -> Choice | None:
-    """A choice in a form: JSON, a box, "Answer: B", or a line that is a label and no more."""
-    found = [one["label"] for one in P["json_label"].finditer(text)]
-    found = found or [one["tag"] or one["box"] for one in P["tagged"].finditer(text)]
+def _formal(text: str, labels: Labels) -> tuple[Choice | None, bool]:
+    """A choice in a form: JSON, a box, "Answer: B", or a line that is a label and no more.
+
+    Also whether it stands in JSON, a tag or a box, and nothing after it takes it back.
+    """
+    documents, tags = (list(P[name].finditer(text)) for name in ("json_label", "tagged"))
+    found = [one["label"] for one in documents] or [one["tag"] or one["box"] for one in tags]
     choices: set[Choice | None] = {_meaning(label, labels) for label in found}
     if not found:
         choices = {_labelled(line, labels) for line in text.split("\n")} - {None}
@@ -143,14 +146,9 @@ def _formal(text: str, labels: Labels) -> Choice | None:
         if leading and not leading["no"]:
             labelled = [leading["label"], *P["other_leads"].findall(text)]
             choices |= {_meaning(label, labels) for label in labelled}
-    return choices.pop() if len(choices) == 1 else None
-
-
-def _is_document(text: str) -> bool:
-    """Whether the choice stands in JSON, a tag or a box, and nothing after it takes it back."""
-    found = [*P["json_label"].finditer(text), *P["tagged"].finditer(text)]
-    after = text[max(one.end() for one in found) :].rpartition("}")[2] if found else ""
-    return bool(found) and not P["takes_back"].search(after)
+    end = max((one.end() for one in (*documents, *tags)), default=0)
+    stands = end > 0 and not P["takes_back"].search(text[end:].rpartition("}")[2])
+    return choices.pop() if len(choices) == 1 else None, stands
 
 
 def _labelled(line: str, labels: Labels) -> Choice | None:
@@ -367,11 +365,17 @@ def _predicated(clause: str, topic: str) -> Iterator[Statement]:
     topic = "" if P["own_subject"].search(clause) else topic
     for found in _PREDICATE.finditer(clause):
         sign, weight, role = _PREDICATES[int(str(found.lastgroup)[1:])]
-        who, between = _subject(clause, found, role)
-        who = who or topic
-        if weight is Weight.HINT and P["not_heard"].search(clause[found.end() :]):
+        before, rest = clause[: found.start()], clause[found.end() :]
+        if weight is Weight.HINT and P["not_heard"].search(rest):
             sign, weight = -1, Weight.TRUTH
-        before = clause[: found.start()]
+        # Of what is chosen it is the next caption that is named, else the last one before.
+        earlier, later = _ANYONE.findall(before), _ANYONE.search(rest)
+        between = rest[: later.start()] if later else ""
+        chosen = later and role == "object" and later[0] in (FIRST, SECOND)
+        if later and (chosen or (not earlier and not P["has_object"].search(between))):
+            who = later[0]
+        else:
+            who, between = earlier[-1] if earlier else topic, ""
         ends = [one.end() for one in P["negation"].finditer(before)]
         far = any(len(before[end:].split()) > _NEAR for end in ends)
         if not who or far or (role == "claim" and weight is Weight.HINT):
@@ -381,18 +385,3 @@ def _predicated(clause: str, topic: str) -> Iterator[Statement]:
             yield Statement(who, -sign if flips % 2 else sign, weight, sign)
         elif weight > Weight.HINT:
             yield Statement("", 0, Weight.TRUTH)
-
-
-def _subject(clause: str, predicate: re.Match[str], role: str) -> tuple[str, str]:
-    """Who a predicate is about, and what stands between where they follow it.
-
-    For what is chosen it is the next caption that is named, else the last one before.
-    """
-    before = _ANYONE.findall(clause[: predicate.start()])
-    after = _ANYONE.search(clause, predicate.end())
-    between = clause[predicate.end() : after.start()] if after else ""
-    if after and role == "object" and after[0] in (FIRST, SECOND):
-        return after[0], between
-    if after and not before and not P["has_object"].search(between):
-        return after[0], between
-    return before[-1] if before else "", ""

@@ -1,7 +1,6 @@
-"""Captions as words and back, a caption set, and the pairs that are made of it.
+"""Captions as words and back, the words that the rules know, a caption set, and pairs made of it.
 
-Both captions of a pair have one plain form, so that no mark tells true from made wrong. The words
-that the rules know are read from words.toml.
+Both captions of a pair have one plain form, so that no mark tells true from made wrong.
 """
 
 import re
@@ -89,7 +88,7 @@ def words_of(text: str) -> list[str]:
 @cache
 def load_counts() -> dict[str, NDArray[np.integer[Any]]]:
     """What comes with the package: hashes of frames, and how often words stand together."""
-    file = resources.files("audiocapbench.meta.corrupt") / "frames.npz"
+    file = resources.files(_FILE[0]) / "frames.npz"
     with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
         return dict(arrays)
 
@@ -240,11 +239,6 @@ class Corruption(StrEnum):
     ADDED = "added"
     DROPPED = "dropped"
     COUNT = "count"
-
-    @property
-    def other_caption(self) -> str:
-        """What the worse caption of a pair is; one that lacks an event says nothing wrong."""
-        return "less complete, not false" if self is Corruption.DROPPED else "false"
 
 
 @dataclass(frozen=True)

@@ -44,10 +44,9 @@ _DRAWS = 25
 
 @dataclass(frozen=True, slots=True)
 class CorruptionResult:
-    """The pairs of one kind, and what was changed in each (``corruptions``).
+    """The pairs of one kind, and what was changed in each; ``rejected`` counts by reason.
 
-    Captions ``left_out`` would have read odd, tipped the balance, or were too many; ``rejected`` is
-    what a model gave and was refused, by reason.
+    Captions ``left_out`` would have read odd, tipped the balance, or were too many.
     """
 
     kind: Corruption
@@ -125,18 +124,14 @@ def write_pairs(path: Path, made: Sequence[CorruptionResult]) -> None:
 
 
 class ControlAccuracy(NamedTuple):
-    """How often a control picks the true caption, in percent; a tie counts half.
+    """How often a control picks the true caption, a tie counted half, and ties, in percent.
 
-    The interval is 95 % over clips, None for too few; ``ties`` is in percent as well.
+    The interval is 95 % over clips, None for too few.
     """
 
     accuracy: float
     interval: Interval | None
     ties: float
-
-    @property
-    def is_level(self) -> bool:
-        return abs(self.accuracy - _CHANCE) <= _NEAR
 
     @property
     def may_be_chance(self) -> bool:

@@ -264,10 +264,9 @@ def project_pairs(store: Store, project: str) -> list[CaptionPair]:
 
 
 class PairFileKind(NamedTuple):
-    """A kind of pair file.
+    """A kind of pair file; where people voted, captions are left ``as_is``: what they saw.
 
-    Where people voted, captions are left ``as_is``: what they saw is scored. FENSE keeps pairs
-    without an answer in the corpus that word weights come from. Votes must add up to ``least``.
+    FENSE keeps pairs without an answer in the corpus. Votes must add up to ``least``.
     """
 
     read: Callable[[Path], list[CaptionPair]]
