@@ -5,8 +5,7 @@ from typing import Unpack
 import numpy as np
 
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.stats.bootstrap import Draws
-from audiocapbench.stats.paired import permutation_tests
+from audiocapbench.stats.bootstrap import Draws, permutation_tests
 from audiocapbench.stats.units import Aggregate
 
 

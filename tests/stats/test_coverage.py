@@ -10,8 +10,14 @@ import numpy as np
 import pytest
 
 from audiocapbench.metrics.result import first_column
-from audiocapbench.stats.bootstrap import FEWEST_FOR_INTERVAL, Method, intervals, mean_interval
-from audiocapbench.stats.paired import difference_interval, permutation_tests
+from audiocapbench.stats.bootstrap import (
+    FEWEST_FOR_INTERVAL,
+    Method,
+    difference_interval,
+    intervals,
+    mean_interval,
+    permutation_tests,
+)
 from audiocapbench.stats.units import FloatArray
 
 pytestmark = pytest.mark.slow

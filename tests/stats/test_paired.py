@@ -6,7 +6,7 @@ from scipy import stats
 
 from audiocapbench.metrics.ngrams import corpus_bleu
 from audiocapbench.metrics.result import first_column
-from audiocapbench.stats.paired import (
+from audiocapbench.stats.bootstrap import (
     difference_interval,
     paired_spread,
     permutation_tests,

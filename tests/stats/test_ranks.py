@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from audiocapbench.metrics.result import first_column
+from audiocapbench.stats.bootstrap import permutation_tests
 from audiocapbench.stats.multiple import Correction, corrected, letters, rank_intervals, tied_groups
-from audiocapbench.stats.paired import permutation_tests
 
 
 def test_places_are_behind_all_that_are_better_and_before_all_that_are_worse() -> None:

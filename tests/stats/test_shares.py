@@ -6,8 +6,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from audiocapbench.metrics.result import first_column
-from audiocapbench.stats.bootstrap import Interval, clopper_pearson, mean_interval
-from audiocapbench.stats.paired import difference_interval
+from audiocapbench.stats.bootstrap import (
+    Interval,
+    clopper_pearson,
+    difference_interval,
+    mean_interval,
+)
 from audiocapbench.stats.units import FloatArray
 
 UNIT = (0.0, 1.0)

@@ -43,9 +43,8 @@ class ContainerReader:
         try:
             import av
         except ImportError:
-            needs = f"is {label}, which needs PyAV"
-            install = "pip install 'audiocapbench[formats]'"
-            raise AudioError(f"{needs}: {install}", subject=where) from None
+            needs = f"is {label}, which needs PyAV: pip install 'audiocapbench[formats]'"
+            raise AudioError(needs, subject=where) from None
         self._resampler = av.AudioResampler(format="flt")
         with ExitStack() as opened:
             self._file = av.open(file, format=demuxer, metadata_errors="replace")
@@ -67,10 +66,8 @@ class ContainerReader:
 
     def read(self) -> Samples:
         for frame in self._frames:
-            if plain := self._resampler.resample(frame):
-                return np.concatenate(
-                    [one.to_ndarray().reshape(-1, self.channels) for one in plain]
-                )
+            if plain := [one.to_ndarray() for one in self._resampler.resample(frame)]:
+                return np.concatenate([one.reshape(-1, self.channels) for one in plain])
         return np.zeros((0, self.channels), np.float32)
 
     def close(self) -> None:
@@ -139,8 +136,8 @@ def probe_and_hash(path: Path) -> tuple[AudioInfo, int, str]:
     head, size, digest = hashed(path)
     if (plain := plain_wav(head, size)) is None:
         return probe(path), size, digest
-    info = AudioInfo(plain.frames / plain.rate, plain.rate, plain.channels, plain.frames)
-    return info, size, digest
+    frames, rate, channels, *_ = plain
+    return AudioInfo(frames / rate, rate, channels, frames), size, digest
 
 
 @contextmanager
@@ -163,8 +160,8 @@ def open_stream(
             what = f"{reader.rate:,} Hz and {reader.channels:,} channels"
             raise AudioError(f"has a header that cannot be true: {what}", subject=where)
         if head.startswith(_OGG) and _is_chained(source):
-            what = "several streams one after another, of which only the first would be heard"
-            raise AudioError(f"is {what}; export it again", subject=where)
+            what = "is several streams, of which only the first would be heard; export it again"
+            raise AudioError(what, subject=where)
         blocks = _checked_blocks(reader, where, seconds, spare_s)
         channels = reader.channels
         if mono and channels > 1:
@@ -195,8 +192,8 @@ def _checked_blocks(
     while len(block := _next(reader, where)):
         read += len(block)
         if not np.isfinite(block).all():
-            wrong = "holds samples that are not finite numbers"
-            raise AudioError(f"{wrong}; export it again", subject=where)
+            wrong = "holds samples that are not finite numbers; export it again"
+            raise AudioError(wrong, subject=where)
         if wanted is None and read > _most_frames(reader):
             raise AudioError(f"is longer than {LONGEST_S / 3600:g} hours; cut it", subject=where)
         if wanted is not None:
@@ -215,8 +212,8 @@ def _checked_blocks(
         raise AudioError("holds no samples", subject=where)
     claimed = reader.claimed or 0
     if read < claimed * (1 - (0 if reader.exact else _TOLERANCE)):
-        short = f"is cut short ({read:,} of {claimed:,} samples)"
-        raise AudioError(f"{short}; get it again", subject=where)
+        short = f"is cut short ({read:,} of {claimed:,} samples); get it again"
+        raise AudioError(short, subject=where)
 
 
 def _most_frames(reader: "Reader") -> float:

@@ -32,7 +32,6 @@ class Waveform:
 
     @property
     def channels(self) -> int:
-        """How many channels there are."""
         return int(self.samples.shape[1])
 
     def mono(self) -> "Waveform":

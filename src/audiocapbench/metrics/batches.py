@@ -97,16 +97,15 @@ class Batch(NamedTuple):
         return equal_word_masks(self.predictions.take(self.owners, axis=1), self.references)
 
 
-def _split_words(text: str) -> list[str]:
-    return text.lower().split()
-
-
 def read_corpus(
     predictions: Sequence[str],
     references: Sequence[Sequence[str]],
-    tokenize: Callable[[str], Sequence[str]] = _split_words,
+    tokenize: Callable[[str], Sequence[str]] | None = None,
 ) -> Corpus:
-    """Check and intern a corpus; the last few are kept, for metrics are asked for in families."""
+    """Check and intern a corpus; the last few are kept, for metrics are asked for in families.
+
+    Words are ``text.lower().split()`` unless they are cut otherwise.
+    """
     check_captions(predictions, references)
     return _intern(tuple(predictions), tuple(map(tuple, references)), tokenize)
 
@@ -136,10 +135,7 @@ def score_samples(
     score_batch: Callable[[Batch], FloatArray],
     columns: int = 1,
 ) -> FloatArray:
-    """Scores of every sample, a row a sample, from those of the samples of each batch.
-
-    ``sentences`` are the corpus's in the words that the metric compares.
-    """
+    """Scores of every sample, a row each; ``sentences`` has the words that the metric compares."""
     scores = np.zeros((len(corpus.predictions), columns))
     for batch in _batches(corpus, sentences) if len(scores) else ():
         scores[batch.samples] = score_batch(batch)
@@ -149,10 +145,7 @@ def score_samples(
 def equal_word_masks(
     predictions: IntArray, references: IntArray, columns: IntArray | slice = slice(None)
 ) -> MaskArray:
-    """Mark where each predicted word stands in the reference of its column.
-
-    The last word of the matrix of references is bit 0, so the last match is the lowest bit set.
-    """
+    """Mark where each predicted word stands in the reference of its column; its end is bit 0."""
     masks = np.zeros(predictions.shape, dtype=np.uint64)
     for row in references:
         masks <<= np.uint64(1)
@@ -198,19 +191,18 @@ def common_length(first: list[int], second: list[int]) -> int:
 def _intern(
     predictions: tuple[str, ...],
     references: tuple[tuple[str, ...], ...],
-    tokenize: Callable[[str], Sequence[str]],
+    tokenize: Callable[[str], Sequence[str]] | None,
 ) -> Corpus:
     samples = number_things(zip(predictions, references, strict=True))
     predicted = [prediction for prediction, _ in samples]
     own_references = [own for _, own in samples]
     texts = number_things(chain(predicted, chain.from_iterable(own_references)))
-    tokens = [tokenize(text) for text in texts]
+    tokens = [tokenize(text) if tokenize else text.lower().split() for text in texts]
     words = number_things(chain.from_iterable(tokens))
+    ids = _numbers_of(chain.from_iterable(tokens), words)
     return Corpus(
         words=list(words),
-        sentences=Sentences(
-            _numbers_of(chain.from_iterable(tokens), words), starts_of(list(map(len, tokens)))
-        ),
+        sentences=Sentences(ids, starts_of(list(map(len, tokens)))),
         predictions=_numbers_of(predicted, texts),
         references=_numbers_of(chain.from_iterable(own_references), texts),
         reference_starts=starts_of(list(map(len, own_references))),

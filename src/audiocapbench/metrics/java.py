@@ -200,13 +200,8 @@ def find_java(metric: str) -> str:
 def check_java(metric: str) -> None:
     """Refuse a Java that does not run: some machines have only the name of one."""
     java = find_java(metric)
-    try:
-        run_jar(java, [java, "-version"], Path.cwd(), timeout=60)
-    except MetricError as error:
-        raise MetricError(
-            f"{metric} runs the original Java program, and {java} does not run ({error}); "
-            "install a Java runtime (8 or newer), or set JAVA_HOME."
-        ) from error
+    needed = f"{metric} runs the original Java program (install Java 8 or newer, or set JAVA_HOME)"
+    run_jar(f"{needed}: {java}", [java, "-version"], Path.cwd(), timeout=60)
 
 
 def find_jar(metric: str, *parts: str) -> Path:

@@ -211,8 +211,7 @@ def count_sorted(ordered: IntArray) -> tuple[IntArray, IntArray]:
 def _rank(numbers: IntArray) -> tuple[IntArray, int]:
     """The rank of each number among the distinct ones, and how many those are.
 
-    The place of each number is sorted along in its low bits where they fit: plain sorting is
-    several times as fast as sorting places by number, which ``np.unique`` does.
+    Places are sorted along in the low bits where they fit: several times as fast as ``np.unique``.
     """
     bits = len(numbers).bit_length()
     if len(numbers) and int(numbers.max()) >> (62 - bits):

@@ -55,7 +55,7 @@ class Metric(NamedTuple):
     reads_references: bool = True
     counts_words: bool = True
     of_corpus: bool = False
-    prepare: Callable[..., None] | None = None
+    prepare: Callable[..., object] | None = None
     explain: Callable[..., Sequence[str]] | None = None
 
 
@@ -74,7 +74,7 @@ def _later(place: str) -> Callable[..., Any]:
 _ENCODED: dict[str, Any] = {
     "options": ("encoder",),
     "counts_words": False,
-    "prepare": _later("encoders.prepare_encoder"),
+    "prepare": _later("encoders.load"),
 }
 _SPIDER: dict[str, Any] = {"max_value": 5.5, "of_corpus": True}
 _JAVA = "Java, extra coco"

@@ -3,7 +3,6 @@ scores of the samples, and what resampling needs for the corpus."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,34 +21,26 @@ def first_column(means: FloatArray) -> FloatArray:
 def check_captions(
     predictions: Sequence[str], references: Sequence[Sequence[str]], *, words_needed: bool = False
 ) -> None:
-    """Refuse, by MetricError, captions and references that do not belong together or are no text.
-
-    Where ``words_needed``, a sample needs a reference that is not blank.
-    """
+    """Refuse captions and references that do not belong together, are no text, or need words."""
     if len(predictions) != len(references):
         raise MetricError(
             f"{len(predictions)} predictions but references for {len(references)} samples; "
             "give one list of references for each prediction"
         )
-    for index, own in enumerate(references):
+    for index, (prediction, own) in enumerate(zip(predictions, references, strict=True)):
         if isinstance(own, str):
             raise MetricError(
                 f"sample {index}: its references are one string; give a list of captions"
             )
         if len(own) == 0:
             raise MetricError(f"sample {index} has no reference; give one or leave the sample out")
-    # Most corpora have one type of object in them, which is found out faster than each is checked.
-    types = set(map(type, chain(predictions, chain.from_iterable(references))))
-    if not all(issubclass(kind, str) for kind in types):
-        for index, texts in enumerate(zip(predictions, references, strict=True)):
-            for text in (texts[0], *texts[1]):
-                if not isinstance(text, str):
-                    raise MetricError(
-                        f"sample {index}: a caption is {type(text).__name__}, not text; "
-                        "give an empty string for a caption that is missing"
-                    )
-    for index, own in enumerate(references) if words_needed else ():
-        if not any(text.strip() for text in own):
+        for text in (prediction, *own):
+            if not isinstance(text, str):
+                raise MetricError(
+                    f"sample {index}: a caption is {type(text).__name__}, not text; "
+                    "give an empty string for a caption that is missing"
+                )
+        if words_needed and not any(map(str.strip, own)):
             raise MetricError(
                 f"sample {index} has no reference but blank ones; give one or leave the sample out"
             )
@@ -71,13 +62,9 @@ def check_texts(texts: Sequence[str], who: str) -> None:
 class MetricResult:
     """One metric on one corpus.
 
-    Attributes:
-        name: The metric's name, e.g. ``bleu_4``.
-        signature: How the number was made.
-        samples: Score of each sample, shape (n,).
-        statistics: Sufficient statistics of each sample, shape (n, k).
-        aggregate: Maps mean statistics of shape (..., k) to corpus scores of shape (...), so that a
-            bootstrap round is one weighted mean and never looks at text again.
+    ``samples`` has the score of each sample, ``statistics`` what it is made of, shape (n, k).
+    ``aggregate`` maps mean statistics of shape (..., k) to corpus scores of shape (...), so that a
+    bootstrap round is one weighted mean and never looks at text again.
     """
 
     name: str

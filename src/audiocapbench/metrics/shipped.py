@@ -26,10 +26,7 @@ def word_set(package: str, file: str, name: str) -> frozenset[str]:
 
 @contextmanager
 def shipped_weights(package: str, file: str, what: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The fingerprint of a metric's file of weights, NumPy's or JSON, and what it holds.
-
-    MetricError where it cannot be read, or lacks what is looked for in it.
-    """
+    """Fingerprint and content of a NumPy or JSON file; MetricError where it lacks what is read."""
     import numpy as np
 
     place = resources.files(f"audiocapbench.metrics.{package}") / "weights" / file

@@ -17,9 +17,8 @@ from audiocapbench.report.page.plots import shift_sheet
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats import correlation as effects
 from audiocapbench.stats import mean_interval
-from audiocapbench.stats.bootstrap import wilson
+from audiocapbench.stats.bootstrap import difference_interval, wilson
 from audiocapbench.stats.multiple import Correction, corrected, letters, rank_intervals, tied_groups
-from audiocapbench.stats.paired import difference_interval
 from audiocapbench.study.calibration import Bias, Calibration
 from audiocapbench.table import Column, Findings, Row, Table, ValueWithInterval, signature_notes
 

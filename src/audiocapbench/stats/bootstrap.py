@@ -1,4 +1,5 @@
-"""Intervals of scores at 95 %: exact for shares, by the bootstrap on statistics for all others.
+"""Intervals of scores at 95 %, exact for shares and by the bootstrap on statistics for all others,
+and whether a difference between two systems on the same samples is real.
 
 A round of the bootstrap is one weighted mean and never looks at text. A resample of twelve right
 answers has twelve right answers: shares are not resampled. Of the usual intervals of shares only
@@ -10,6 +11,7 @@ independent answers as have its variance (Korn and Graubard, 1998).
 from typing import Literal, NamedTuple, TypedDict, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from audiocapbench.stats.units import Aggregate, Clusters, FloatArray, Units, ordered, units_of
 
@@ -36,9 +38,12 @@ FARTHEST = 1.5
 METHODS = f"clopper-pearson for shares, {METHOD} within {FARTHEST:g} t for other scores"
 """How intervals are made; estimates in a store that were made otherwise are made anew."""
 
+SWAPS = 9_999
+"""Rounds of the permutation test; the smallest p-value is one in ten thousand."""
+
 _SMALLEST = 1e-6
 _LEAST_SPREAD = 0.1
-_ROUNDS_AT_ONCE = 64
+_ROUNDS_AT_ONCE, _SWAPS_AT_ONCE = 64, 256
 
 
 class Interval(NamedTuple):
@@ -48,11 +53,8 @@ class Interval(NamedTuple):
     high: float
 
 
-class Intervals(NamedTuple):
-    """Confidence intervals of several scores, each of shape (...)."""
-
-    low: FloatArray
-    high: FloatArray
+_Ends = tuple[FloatArray, FloatArray]
+"""The low and the high ends of several intervals, each of shape (...)."""
 
 
 class Draws(TypedDict, total=False):
@@ -118,12 +120,12 @@ def own_scores(statistics: FloatArray, aggregate: Aggregate) -> FloatArray:
         return aggregate(statistics)
 
 
-def intervals(statistics: FloatArray, aggregate: Aggregate, **how: Unpack[Resampling]) -> Intervals:
+def intervals(statistics: FloatArray, aggregate: Aggregate, **how: Unpack[Resampling]) -> _Ends:
     """Intervals of many scores at once (n, ..., k), none taken for a share; NaN for none."""
     return _intervals(units_of(statistics, how.get("clusters")), aggregate, how)
 
 
-def _intervals(units: Units, aggregate: Aggregate, how: Resampling) -> Intervals:
+def _intervals(units: Units, aggregate: Aggregate, how: Resampling) -> _Ends:
     score = aggregate(units.means[np.newaxis])[0]
     influence = _influence(units, aggregate)
     low, high = _resampled(units, aggregate, influence, how)
@@ -135,12 +137,10 @@ def _intervals(units: Units, aggregate: Aggregate, how: Resampling) -> Intervals
     count = min(how.get("most", units.effective), units.effective)
     others = clopper_pearson(0, count).high
     low = np.where(alike, score - (score - least) * others, low)
-    return Intervals(low, np.where(alike, score + (most - score) * others, high))
+    return low, np.where(alike, score + (most - score) * others, high)
 
 
-def _resampled(
-    units: Units, aggregate: Aggregate, influence: FloatArray, how: Resampling
-) -> Intervals:
+def _resampled(units: Units, aggregate: Aggregate, influence: FloatArray, how: Resampling) -> _Ends:
     from scipy.special import ndtri, stdtrit
 
     method, count = how.get("method", METHOD), units.effective
@@ -153,10 +153,10 @@ def _resampled(
     far = float(np.sqrt(count / (count - 1)) * stdtrit(count - 1, TAIL)) if count >= 2 else 0.0
     low = np.full(score.shape, -far)
     if method == "percentile":
-        return Intervals(_at(ranked, low), _at(ranked, -low))
+        return _at(ranked, low), _at(ranked, -low)
     # How far the score stands from the median of the rounds, in normal quantiles.
-    below = (ranked < score).sum(axis=0) + (ranked == score).sum(axis=0) / 2
-    bias = ndtri(np.clip(below / rounds, 0.5 / rounds, 1 - 0.5 / rounds))
+    lower = (ranked < score).sum(axis=0) + (ranked == score).sum(axis=0) / 2
+    bias = ndtri(np.clip(lower / rounds, 0.5 / rounds, 1 - 0.5 / rounds))
     # How fast the spread changes with the score; in shares of the largest influence, so that powers
     # of very small differences do not vanish.
     largest = np.abs(influence).max(axis=0)
@@ -164,9 +164,9 @@ def _resampled(
     cubes, squares = (away**3).sum(axis=0), (away**2).sum(axis=0)
     skew = cubes / (6 * np.where(squares > 0, squares, 1.0) ** 1.5)
     moved = (bias + low, bias - low)
-    ends = [_at(ranked, bias + one / np.maximum(1 - skew * one, _SMALLEST)) for one in moved]
+    left, right = (_at(ranked, bias + one / np.maximum(1 - skew * one, _SMALLEST)) for one in moved)
     if method == "bca":
-        return Intervals(*ends)
+        return left, right
     # Of skewed scores a sample shows the long tail too rarely: go further out by as much.
     low = low * (1 + np.abs(skew))
     spread = np.sqrt((influence**2).sum(axis=0) / len(influence) / max(len(influence) - 1, 1))
@@ -176,8 +176,8 @@ def _resampled(
         apart = np.nan_to_num((scores - score) / spreads, nan=0.0, posinf=np.inf, neginf=-np.inf)
         # A few samples far from the many must not push an end beyond what any sample could mean.
         apart = np.clip(np.sort(apart, axis=0), -FARTHEST * far, FARTHEST * far)
-        student = (score - _at(apart, -low) * spread, score - _at(apart, low) * spread)
-    return Intervals(*(np.where(np.isfinite(s), s, e) for s, e in zip(student, ends, strict=True)))
+        below, above = score - _at(apart, -low) * spread, score - _at(apart, low) * spread
+    return np.where(np.isfinite(below), below, left), np.where(np.isfinite(above), above, right)
 
 
 def _scores(
@@ -226,6 +226,101 @@ def _at(ordered: FloatArray, quantile: FloatArray) -> FloatArray:
     upper = np.take_along_axis(ordered, above[np.newaxis], axis=0)[0]
     values: FloatArray = lower + (upper - lower) * (place - below)
     return values
+
+
+def permutation_tests(
+    first: FloatArray,
+    second: FloatArray,
+    aggregate: Aggregate,
+    *,
+    present: NDArray[np.bool_] | None = None,
+    **how: Unpack[Draws],
+) -> FloatArray:
+    """Two-sided p-values of differences between systems, of many pairs at once.
+
+    If two systems were the same, their answers to a sample could be swapped. Every round swaps
+    each with probability one half; for means over samples this is the sign-flip test. So few
+    samples that all swaps can be counted get the exact p-value.
+
+    Statistics are of shape (n, pairs, k), and the result is (pairs,). ``present``, of shape
+    (n, pairs), says which samples both systems of a pair have; without any the p-value is 1.
+    """
+    rounds, seed = how.get("rounds", SWAPS), how.get("seed", SEED)
+    here = np.ones(first.shape[:2], dtype=bool) if present is None else present
+    counts = here.sum(axis=0)[:, np.newaxis]
+    mask = here[..., np.newaxis]
+    # A pair without samples is as good as one of two equal systems, and divides nothing by zero.
+    nothing, counts = counts == 0, np.maximum(counts, 1)
+    base = np.where(nothing, 1.0, np.where(mask, first, 0.0).sum(axis=0) / counts)
+    other = np.where(nothing, 1.0, np.where(mask, second, 0.0).sum(axis=0) / counts)
+    moves = units_of(np.where(mask, second - first, 0.0) / counts, how.get("clusters")).sums
+    flat = moves.reshape(len(moves), -1)
+    seen = np.abs(aggregate(base[np.newaxis])[0] - aggregate(other[np.newaxis])[0])
+    # Sums in another order differ in their last digits; equal differences must still count.
+    enough = seen * (1 - 1e-9) - 1e-13
+    hits, done = np.zeros(len(seen)), 0
+    countable = len(flat) < 63 and 2 ** len(flat) <= rounds + 1
+    if countable:
+        blocks = iter([np.arange(2 ** len(flat))[:, np.newaxis] >> np.arange(len(flat)) & 1])
+    else:
+        sizes = [min(_SWAPS_AT_ONCE, rounds - start) for start in range(0, rounds, _SWAPS_AT_ONCE)]
+        draw = np.random.default_rng(seed)
+        blocks = (draw.integers(0, 2, (size, len(flat)), dtype=np.int8) for size in sizes)
+    for swapped in blocks:
+        moved = (swapped.astype(np.float64) @ flat).reshape(-1, *base.shape)
+        hits += (np.abs(aggregate(base + moved) - aggregate(other - moved)) >= enough).sum(axis=0)
+        done += len(swapped)
+    return hits / done if countable else (hits + 1) / (done + 1)
+
+
+def difference_interval(
+    first: FloatArray, second: FloatArray, aggregate: Aggregate, **how: Unpack[Resampling]
+) -> Interval | None:
+    """Interval of score(first) - score(second) on the same samples; of shares an exact kind.
+
+    Other scores are resampled in pairs: both see the same draws. None for too few samples, and for
+    differences that are all alike where the scores' bounds are not known.
+    """
+    clusters, bounds = how.get("clusters"), how.get("bounds")
+    if len(units_of(first, clusters).sizes) < FEWEST_FOR_INTERVAL:
+        return None
+    sides = np.stack([first, second], axis=1)
+    own, scores = own_scores(sides, aggregate).T, aggregate(sides.mean(axis=0)[np.newaxis])[0]
+    right, other = (hits_of(own[place], float(scores[place]), bounds) for place in (0, 1))
+    if bounds is not None and right is not None and other is not None:
+        wins, losses = np.maximum(right - other, 0), np.maximum(other - right, 0)
+        found = units_of(wins, clusters), units_of(losses, clusters)
+        low, high = paired_difference(*found)
+        return Interval(low * bounds[1], high * bounds[1])
+    if bounds is not None:
+        how["bounds"] = (bounds[0] - bounds[1], bounds[1] - bounds[0])
+    return mean_interval(sides.reshape(len(first), -1), _difference(aggregate), **how)
+
+
+def paired_spread(
+    first: FloatArray, second: FloatArray, aggregate: Aggregate, clusters: Clusters = None
+) -> float | None:
+    """Standard deviation of a sample's share in the difference, by leaving each out in turn.
+
+    Divided by the root of the number of samples, or of clips, it is the standard error. None below
+    two of them.
+    """
+    units = units_of(np.stack([first, second], axis=1).reshape(len(first), -1), clusters)
+    if len(units.sizes) < 2:
+        return None
+    left_out = _difference(aggregate)(units.without_each())
+    return float((len(left_out) - 1) * left_out.std(ddof=1))
+
+
+def _difference(aggregate: Aggregate) -> Aggregate:
+    """The difference of two systems whose statistics stand side by side."""
+
+    def difference(means: FloatArray) -> FloatArray:
+        both = aggregate(means.reshape(*means.shape[:-1], 2, -1))
+        found: FloatArray = both[..., 0] - both[..., 1]
+        return found
+
+    return difference
 
 
 def clopper_pearson(hits: float, total: float) -> Interval:

@@ -62,10 +62,7 @@ def rank_intervals(systems: int, better: Iterable[tuple[int, int]]) -> list[Rank
 
 
 def tied_groups(systems: int, different: Iterable[tuple[int, int]]) -> list[tuple[int, ...]] | None:
-    """The largest groups of systems none of which is known to differ from another of the group.
-
-    A system can belong to several groups. None where there are more than anybody could read.
-    """
+    """The largest groups of systems that are not known to differ; None where these are too many."""
     groups = [frozenset(range(systems))] if systems else []
     for left, right in different:
         split = []

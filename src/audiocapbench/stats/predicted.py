@@ -35,9 +35,9 @@ class Calibrated(NamedTuple):
 
 
 def calibrated_mean(rated: FloatArray, judged: FloatArray, others: FloatArray) -> Calibrated:
-    """The mean that people would have given of all, from ratings of a random part, at least one.
+    """The mean that people would have given of all, from what they ``rated``, a random part.
 
-    The judge gave the same samples ``judged``, and ``others`` to those that people did not rate.
+    The judge gave these samples ``judged``, and ``others`` to the rest.
     """
     n, more = len(rated), len(others)
     is_known = n >= FEWEST_RATED and bool(np.ptp(rated) > 0)  # how ratings spread

@@ -85,10 +85,7 @@ class Race:
         return float(np.log(max(pairs, 1) / self.alpha))
 
     def add(self, low: FloatArray, high: FloatArray, weights: Sequence[float]) -> None:
-        """One round: scores from 0 to 1, shape (models, clips); of who is out, anything.
-
-        Where a score is not known, ``low`` and ``high`` are the worst and the best that it can be.
-        """
+        """One round: the least and the most that scores can be, from 0 to 1, (models, clips)."""
         inside = np.ones(self.models, dtype=bool)
         inside[list(self.out)] = False
         both = inside[:, np.newaxis] & inside & ~np.eye(self.models, dtype=bool)

@@ -109,16 +109,13 @@ def read_by_processes(
     def groups() -> Iterator[list[ClipFile]]:
         """Clips that are read together: a process that is asked for each alone mostly waits."""
         group: list[ClipFile] = []
-        for clip in clips:
-            size = sum(one.size for one in group) + clip.size
+        for clip in chain(clips, [None]):
+            size = sum(one.size for one in group) + (clip.size if clip else sys.maxsize)
             if group and (len(group) == _TOGETHER or size > _TOGETHER_BYTES):
                 waiting.append(group)
                 yield group
                 group = []
-            group.append(clip)
-        if group:
-            waiting.append(group)
-            yield group
+            group += [clip] if clip else []
 
     # Containers often have little of the memory through which processes send tensors.
     room = shutil.disk_usage(_SHARED).free if _SHARED.is_dir() else sys.maxsize
@@ -182,8 +179,7 @@ def _received(clip: ClipFile, sent: Any, rate: int) -> Sound | AudioError:
 class BatchEncoder:
     """An encoder with its batch; on a cluster its copies get blocks of whole batches.
 
-    So a batch has the same windows wherever it is computed, and embeddings are the same to the
-    last digit on devices of one kind. Weights do not travel: each machine loads its own.
+    So embeddings are the same to the last digit on devices of one kind. Weights do not travel.
     """
 
     def __init__(self, encoder: AudioTextEncoder, batch: int | None = None) -> None:
@@ -292,8 +288,7 @@ class ClipEmbeddings(NamedTuple):
 class Embedder:
     """One model with one way to cut clips, and the store where its embeddings are kept.
 
-    The size of a batch, and what was in the store already, change embeddings by less than 1e-5:
-    that is how exactly single precision adds up.
+    Batches, and what was in the store already, change embeddings by less than 1e-5.
     """
 
     def __init__(
@@ -408,8 +403,8 @@ class Embedder:
     def _kept(self, setting: str, contents: Sequence[str]) -> dict[str, Vectors]:
         if self._store is None:
             return {}
-        model, dimensions = identity(self._encoder), self._encoder.dimensions
-        return self._store.cache.embeddings(model, setting, contents, dimensions)
+        by, size = identity(self._encoder), self._encoder.dimensions
+        return self._store.cache.embeddings(by, setting, contents, size)
 
     def _keep(self, embedded: Sequence[tuple[str, str, Vectors]]) -> None:
         if self._store is not None:

@@ -82,12 +82,10 @@ class PackageEncoder:
         self.dimensions = int(self.encode_text(["sound"]).shape[1])
 
     def encode_audio(self, windows: Samples) -> Vectors:
-        """Embed windows of shape (n, samples)."""
         vectors: Vectors = self._audio(windows).detach().float().cpu().numpy()
         return vectors
 
     def encode_text(self, texts: list[str]) -> Vectors:
-        """Embed sentences."""
         vectors: Vectors = self._text(texts).detach().float().cpu().numpy()
         return vectors
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -37,9 +37,9 @@ class SeedSpread(NamedTuple):
     @classmethod
     def of(cls, values: Sequence[float] | FloatArray) -> "SeedSpread":
         """The spread of at least one value; a single one has none."""
-        all_values = np.asarray(values, dtype=np.float64)
-        sd = float(all_values.std(ddof=1)) if len(all_values) > 1 else 0.0
-        return cls(float(all_values.mean()), sd, float(all_values.min()), float(all_values.max()))
+        own = np.asarray(values, dtype=np.float64)
+        sd = float(own.std(ddof=1)) if len(own) > 1 else 0.0
+        return cls(float(own.mean()), sd, float(own.min()), float(own.max()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,35 +175,28 @@ def clap(
     **options: str,
 ) -> MetricResult:
     """Cosine of each caption with its clip, from 0 to 1; references are not read."""
-    encoder, cutting = _prepared(tuple(sorted(options.items())))
-    paths = _paths(clips)
-    found = clap_scores(
-        paths, predictions, encoder, cutting=cutting, store=store, progress=WATCHER.get()
-    )
+    encoder, cutting = prepare_clap(**options)
+    how: dict[str, Any] = {"cutting": cutting, "store": store, "progress": WATCHER.get()}
+    found = clap_scores(_paths(clips), predictions, encoder, **how)
     _refuse({path.name: why for path, why in found.missing.items()}, len(clips))
     return found.result
 
 
 def clip_vectors(clips: Sequence[Clip], **options: str) -> Vectors:
     """The embedding of each clip; options and errors are those of ``clap``."""
-    embedder, paths = Embedder(*_prepared(tuple(sorted(options.items())))), _paths(clips)
-    found = embedder.clips(paths)
+    paths = _paths(clips)
+    found = Embedder(*prepare_clap(**options)).clips(paths)
     _refuse({path.name: why for path, why in found.missing.items()}, len(clips))
     return np.stack([found.vectors[path].mean(axis=0) for path in paths])
 
 
-def prepare_clap(**options: str) -> None:
-    """Load the weights; a MetricError says why they cannot be had."""
-    _prepared(tuple(sorted(options.items())))
-
-
 @lru_cache(maxsize=1)
-def _prepared(options: tuple[tuple[str, str], ...]) -> tuple[AudioTextEncoder, Cutting]:
-    left = dict(options)
-    name, device = left.pop("encoder", "laion"), left.pop("device", "auto")
-    windows = left.pop("windows", "slide")
-    encoder = load_encoder(name, left, device)
-    return encoder, choose_cutting(encoder, windows)
+def prepare_clap(
+    encoder: str = "laion", device: str = "auto", windows: str = "slide", **options: str
+) -> tuple[AudioTextEncoder, Cutting]:
+    """Load the weights; a MetricError says why they cannot be had."""
+    loaded = load_encoder(encoder, options, device)
+    return loaded, choose_cutting(loaded, windows)
 
 
 def _paths(clips: Sequence[Clip]) -> list[Path]:

@@ -88,12 +88,10 @@ class Slide:
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """A clip gets one embedding."""
         return (_written(self.fields),)
 
     @property
     def fields(self) -> dict[str, str | int | float]:
-        """What a signature says about it."""
         own = self.windows
         lengths = {"window": own.window_s, "hop": own.hop_s, "input": own.input_s}
         return {"windows": "slide", **lengths, "rate": own.rate}
@@ -116,12 +114,10 @@ class Crops:
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """A clip gets one embedding a seed."""
         return tuple(map(self._setting, self.seeds))
 
     @property
     def fields(self) -> dict[str, str | int | float]:
-        """What a signature says about it."""
         first, last, own = self.seeds[0], self.seeds[-1], self.windows
         seeds = str(first) if first == last else f"{first}-{last}"
         return {"windows": "crop", "input": own.input_s, "rate": own.rate, "seeds": seeds}

@@ -46,9 +46,9 @@ class DateOptions(TypedDict, total=False):
             scores pass as equal. ``paper`` has no such.
         encoder: Name of an encoder, path of a sentence-transformers folder, or an encoder;
             ``wordllama`` by default.
-        error_probabilities: Each prediction's probability of a fluency error, if it is to count:
-            above .9, a prediction keeps a tenth of its similarity.
-        detector: Who says it, where they are not given: the path of FENSE's published checkpoint.
+        error_probabilities: Of a fluency error; above .9, a prediction keeps a tenth of its
+            similarity.
+        detector: Who says them, where they are not given: the path of FENSE's checkpoint.
     """
 
     variant: str
@@ -88,10 +88,9 @@ class EncodedCorpus(NamedTuple):
 def date(
     predictions: Sequence[str], references: Sequence[Sequence[str]], **options: Unpack[DateOptions]
 ) -> MetricResult:
-    """Score predictions by the harmonic mean of similarity and discriminability.
+    """Score predictions, at least two, by the harmonic mean of similarity and discriminability.
 
-    A blank prediction scores 0 and counts among the N; a blank reference is refused, and so are
-    fewer than two samples.
+    A blank prediction scores 0 and counts among the N; a blank reference is refused.
     """
     return date_and_parts(predictions, references, **options)[0]
 
@@ -323,12 +322,10 @@ def resampled_date(
 ) -> FloatArray:
     """DATE of samples drawn with replacement, shape (sizes, rounds); no size is below two.
 
-    Sentences are encoded once, and words weigh what they do in the whole corpus; who ranks above
-    whom depends on who is in a sample, so ranks are counted anew for each, for all rounds in one
-    product.
+    Words weigh what they do in the whole corpus; ranks are counted anew for each sample.
     """
     count = len(corpus.similarity)
-    if any(size < 2 for size in sizes):
+    if min(sizes, default=2) < 2:
         raise MetricError(f"DATE ranks a sample among others and got {min(sizes)}: draw two.")
     generator = np.random.default_rng(seed)
     even = np.full(count, 1 / count)

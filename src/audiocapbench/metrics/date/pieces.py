@@ -47,8 +47,7 @@ class PieceEncoder(Protocol):
     """An encoder that can be taken apart into word pieces."""
 
     @property
-    def name(self) -> str:
-        """Name and fingerprint of the weights, as signatures show it."""
+    def name(self) -> str: ...
 
     def split(self, sentences: Sequence[str]) -> Pieces:
         """Cut sentences into pieces, no longer than the encoder takes them."""
@@ -92,7 +91,6 @@ class WordLlamaPieces:
         return _laid_end_to_end(self._encoder.tokens(sentences), special=())
 
     def vectors(self, ids: IntArray) -> Vectors:
-        """Rows of the table of static vectors."""
         return self._table[ids]
 
     def encode_weighted(self, pieces: Pieces, weights: FloatArray) -> Vectors:
@@ -121,7 +119,6 @@ class SentenceTransformerPieces:
         self._words: Any = transformer.get_input_embeddings()
 
     def split(self, sentences: Sequence[str]) -> Pieces:
-        """Cut sentences into pieces as the model would, frame included."""
         tokenizer = self._tokenizer
         ids: list[list[int]] = []
         how = {"truncation": True, "max_length": self._model.max_seq_length}
@@ -133,7 +130,6 @@ class SentenceTransformerPieces:
         return _laid_end_to_end(ids, special=sorted(special))
 
     def vectors(self, ids: IntArray) -> Vectors:
-        """Rows of the word-embedding matrix, before positions and layer norm."""
         import torch
 
         rows = torch.from_numpy(ids).to(self._words.weight.device)

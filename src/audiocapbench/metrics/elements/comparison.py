@@ -100,10 +100,7 @@ class ElementScores(NamedTuple):
 
 
 class ElementComparer:
-    """Compares captions by their content elements: deterministic, free, without a network.
-
-    The likeness of words is tuned to wordllama's vectors, the default.
-    """
+    """Compares captions by their content elements; tuned to wordllama's vectors, the default."""
 
     def __init__(self, encoder: Encoder | None = None) -> None:
         self.encoder = encoder or load("wordllama")

@@ -103,10 +103,7 @@ def gather(
     read: Mapping[str, ParsedCaption],
     vocabulary: ElementVocabulary,
 ) -> list[ReferenceElements]:
-    """Put the elements of each clip's references together; their words must have been learnt.
-
-    A key is the category of a clip, and its references, which were ``read``.
-    """
+    """Put together what each clip's references say; a key is its category, and its references."""
     texts = dict.fromkeys(chain.from_iterable(key[1:] for key in keys))
     said = {text: _demand(read[text], vocabulary) for text in texts}
     clips = [[said[text] for text in key[1:]] for key in keys]

@@ -114,10 +114,7 @@ _MISLEADING: dict[str, str] = dict(line.split() for line in _lines("misleading")
 
 
 class Element(NamedTuple):
-    """A lower-case word that carries content; denied is what the caption says is absent.
-
-    Earlier elements have lower stages, equal ones are in no stated order.
-    """
+    """A lower-case word that carries content; what comes earlier has a lower stage."""
 
     word: str
     kind: ElementKind

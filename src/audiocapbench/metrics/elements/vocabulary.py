@@ -105,10 +105,7 @@ class ElementVocabulary:
         return tuple(map(self._numbers.__getitem__, words))
 
     def likeness(self, words: Sequence[int], others: Sequence[int]) -> Likeness:
-        """How much alike each word is to each other, shape (words, others).
-
-        Words that exclude each other, such as "loud" and "quiet", have ``AGAINST``.
-        """
+        """How much alike words are, shape (words, others); "loud" and "quiet" are ``AGAINST``."""
         if not (words and others):
             return np.zeros((len(words), len(others)), dtype=np.float32)
         pairs = np.repeat(words, len(others)), np.tile(others, len(words))
@@ -188,10 +185,7 @@ def _marks(own: Sequence[str]) -> tuple[Likeness, Likeness, Likeness]:
 
 
 class ReferenceWords(NamedTuple):
-    """Words of a clip's references by number and stage, and where each reference begins.
-
-    No reference is without words.
-    """
+    """Words of a clip's references by number and stage, and where each, never empty, begins."""
 
     numbers: Sequence[int]
     stages: Sequence[int]

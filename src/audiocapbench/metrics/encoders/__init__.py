@@ -19,24 +19,19 @@ _loaded: dict[str, Encoder] = {}
 _loading = threading.Lock()
 
 
-def load(name: str, *, download: bool = False) -> Encoder:
+def load(encoder: str = "wordllama", *, download: bool = False) -> Encoder:
     """Load one of ``ENCODERS``, or of a sentence-transformers folder or .onnx file, once a process.
 
     With ``-tf32`` or ``-bf16`` at its end (``minilm-bf16``), one with torch computes so rounded.
     MetricError where it is unknown, lacks its package, or is not on disk and ``download`` is off.
     """
-    key = name if name in ENCODERS else str(Path(name).absolute())
+    key = encoder if encoder in ENCODERS else str(Path(encoder).absolute())
     with _loading:
         if key not in _loaded:
-            _loaded[key] = made = _load(name, download=download)
-            if isinstance(made, NamedWeights):
-                made.loaded_by = (load, (key if Path(name).exists() else name,))
+            _loaded[key] = loaded = _load(encoder, download=download)
+            if isinstance(loaded, NamedWeights):
+                loaded.loaded_by = (load, (key if Path(encoder).exists() else encoder,))
         return _loaded[key]
-
-
-def prepare_encoder(encoder: str = "wordllama") -> None:
-    """Load what a metric's option names; MetricError says why it cannot be had."""
-    load(encoder)
 
 
 def _load(name: str, *, download: bool) -> Encoder:

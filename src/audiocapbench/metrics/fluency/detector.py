@@ -87,8 +87,7 @@ class FluencyDetector:
     def error_probabilities(self, captions: Sequence[str]) -> FloatArray:
         """The probability that each caption is broken: the mean over its sentences.
 
-        A caption without a word is broken for certain, and so is a sentence that was there before,
-        or that lists single words.
+        A caption without a word is broken, and a sentence that was there before or lists words.
         """
         check_texts(captions, "The fluency detector")
         distinct = list(dict.fromkeys(captions))
@@ -140,10 +139,7 @@ def load_detector() -> FluencyDetector:
 
 
 def fluency(predictions: Sequence[str], _references: object = None) -> MetricResult:
-    """Score predictions by the probability that they are whole: 1 for sound, 0 for broken.
-
-    References play no part. A blank prediction scores 0. Of several sentences, the mean counts.
-    """
+    """Score predictions by the probability that they are whole; a blank one scores 0."""
     detector = load_detector()
     samples = 1 - detector.error_probabilities(predictions)
     return MetricResult.of_means("fluency", sign("fluency", detector=detector.name), samples)
@@ -176,10 +172,7 @@ def fluent_similarity(
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Patterns of sentences, and which caption owns each sentence.
-
-    A hashed pattern is in the sentence ``row``, falls into a bucket and counts as its value.
-    """
+    """The caption of each sentence; and of each hashed pattern sentence, bucket and value."""
 
     owner: Ints
     row: Ints
@@ -203,10 +196,7 @@ class _Stream(NamedTuple):
 
 
 def features_of(captions: Sequence[Sequence[Sequence[str]]], known: Hashes) -> Features:
-    """Extract the patterns of captions, which are sentences as ``sentences_of`` splits them.
-
-    Words whose hash is ``known`` (in order) count as themselves; of others, only the shape does.
-    """
+    """The patterns of captions' sentences; of words that are not known, the shape counts."""
     owner = np.repeat(np.arange(len(captions), dtype=np.int64), list(map(len, captions)))
     if not len(owner):
         blank = np.zeros((0, len(REPETITION)), dtype=np.float32)

@@ -28,8 +28,7 @@ class ErrorDetector(Protocol):
     """Tells how likely captions are to be broken."""
 
     @property
-    def name(self) -> str:
-        """Name and fingerprint, as signatures show it."""
+    def name(self) -> str: ...
 
     def error_probabilities(self, captions: Sequence[str]) -> FloatArray:
         """The probability that each caption is broken, shape (n,)."""
@@ -56,8 +55,7 @@ def similarity(
 ) -> MetricResult:
     """Score predictions by the mean cosine between their embedding and their references'.
 
-    A blank prediction scores 0. A blank reference is no reference. The encoder is one itself, its
-    name, or the path of a sentence-transformers folder.
+    A blank prediction scores 0, a blank reference is none. The encoder may be a name or a path.
     """
     model = load(encoder) if isinstance(encoder, str) else encoder
     samples = mean_cosines(predictions, references, model)

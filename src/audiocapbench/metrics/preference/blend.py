@@ -48,10 +48,7 @@ def preference(
     references: Sequence[Sequence[str]],
     encoder: str | Encoder = _STATIC,
 ) -> MetricResult:
-    """Score predictions as people would prefer them, from 0 to 1; a blank one scores 0.
-
-    A sentence encoder other than ``wordllama`` adds ``similarity`` to the features.
-    """
+    """Score predictions as people would prefer them, from 0 to 1; a blank one scores 0."""
     model = load(encoder) if isinstance(encoder, str) else encoder
     found = features(predictions, references, model)
     blend, weights = load_blend(_SENTENCES if "similarity" in found else _STATIC)
@@ -97,10 +94,7 @@ def explain_preference(
     references: Sequence[Sequence[str]],
     encoder: str | Encoder = _STATIC,
 ) -> list[str]:
-    """Say of each prediction what it covers, misses and invents, and whether it is whole.
-
-    The encoder plays no part: words are compared by static vectors.
-    """
+    """Say of each prediction what it covers, misses and invents; the encoder plays no part."""
     cases = [ElementCase(*one) for one in zip(predictions, map(tuple, references), strict=True)]
     return [one.reasoning for one in _comparer().compare(cases)]
 
@@ -158,10 +152,7 @@ def covered_shares(predictions: Sequence[str], references: Sequence[Sequence[str
 
 
 class _TokenBags(NamedTuple):
-    """Distinct tokens of texts, in order and text after text, and how often each is there.
-
-    Those of text i are tokens[starts[i]:starts[i + 1]].
-    """
+    """Distinct tokens of text i, tokens[starts[i]:starts[i + 1]], and how often each is there."""
 
     tokens: Ids
     counts: Ids

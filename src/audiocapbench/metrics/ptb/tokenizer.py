@@ -407,10 +407,7 @@ def parts_of(text: str) -> Sequence[str]:
 
 
 def _next_token(text: str, shape: str, position: int, ahead: _Ahead) -> tuple[str, int]:
-    """Read one token by the rules: its text, and where the next one may begin.
-
-    The longest match wins, the first rule among equals.
-    """
+    """Read one token by the rules: its text, and where the next one may begin."""
     first = shape[position]
     stop, longest, best = position + 1, position, None
     for pattern, spell, guard in RULES_BY_FIRST.get(first, ()):
