@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import soundfile
 
-from audiocapbench.data import Manifest, facts_of, write_manifest
+from audiocapbench.data import Manifest, facts_of
+from audiocapbench.data.folder import write_manifest
 
 
 def write_tone(path: Path, hertz: float = 440.0, seconds: float = 0.25) -> None:

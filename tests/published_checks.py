@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audiocapbench.benchmarks.published_results import PublishedResults, PublishedRow
+from audiocapbench.benchmarks.captioning import PublishedResults, PublishedRow
 from audiocapbench.stats.correlation import rank_correlation
 
 ROUNDING = 0.01

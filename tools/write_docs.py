@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 import typer
 
-from audiocapbench.benchmarks.published_results import published_results
+from audiocapbench.benchmarks.captioning import published_results
 from audiocapbench.cli.app import EXIT_CODES, app, examples, load_commands
 from audiocapbench.engine.budget import likely_cost, thoughts
 from audiocapbench.judges.contract import JudgeInput

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from audiocapbench.benchmarks.published_results import PublishedResults, published_results
+from audiocapbench.benchmarks.captioning import PublishedResults, published_results
 from audiocapbench.models import published_models
 from audiocapbench.models.model import PAPER
 from published_checks import Misfit, published_misfits

@@ -13,7 +13,8 @@ import soundfile
 
 from audiocapbench.benchmarks.traits import METRICS
 from audiocapbench.cli import main
-from audiocapbench.data import Manifest, MissingClip, write_manifest
+from audiocapbench.data import Manifest, MissingClip
+from audiocapbench.data.folder import write_manifest
 from command import run_command
 from folders import write_folder, write_lines, write_ten_faults, write_tone
 from plugin import environment, install

@@ -7,14 +7,8 @@ from pathlib import Path
 import pytest
 import soundfile
 
-from audiocapbench.data import (
-    InvalidDataError,
-    Manifest,
-    MissingClip,
-    facts_of,
-    open_folder,
-    write_manifest,
-)
+from audiocapbench.data import InvalidDataError, Manifest, MissingClip, facts_of, open_folder
+from audiocapbench.data.folder import write_manifest
 from audiocapbench.errors import DatasetError
 from folders import write_folder, write_lines, write_ten_faults, write_tone
 from needs import needs

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import soundfile
 
-from audiocapbench.data import Manifest, read_manifest
+from audiocapbench.data import Manifest
 from audiocapbench.data.build import BuildResult, BuildSettings, build
 from audiocapbench.data.build.hub import Hub
+from audiocapbench.data.folder import read_manifest
 from fakes.hub_server import HubServer, Repository, parquet
 
 CLOTHO = "piyushsinghpasi/clotho-multilingual"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from audiocapbench.benchmarks.published_results import published_results
+from audiocapbench.benchmarks.captioning import published_results
 from audiocapbench.store import Store
 from command import run_command
 from folders import write_folder, write_lines

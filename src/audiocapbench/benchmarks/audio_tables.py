@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 from audiocapbench import audio
 from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.captioning import captioning
-from audiocapbench.data import Manifest, MissingClip, open_folder, read_manifest
+from audiocapbench.data import Manifest, MissingClip, open_folder
 from audiocapbench.data.build import repository_layouts as layouts
 from audiocapbench.data.build.hub import Hub, HubError, Repository, hub_library
 from audiocapbench.data.build.ledger import JOURNAL, BadFieldsError, Ledger, check_audio, suffix_of
 from audiocapbench.data.build.shards import shown
-from audiocapbench.data.folder import METADATA, PARQUET, SEED_METADATA, TABLE
+from audiocapbench.data.folder import METADATA, PARQUET, SEED_METADATA, TABLE, read_manifest
 from audiocapbench.data.problems import os_errors
 from audiocapbench.data.records import NUMBERED, REFERENCES, fold_name, json_value
 from audiocapbench.data.row import captions_of
@@ -185,7 +185,8 @@ def _local_table(
             for batch in rows.select_columns(names).with_format("arrow").iter(_AT_A_TIME):
                 yield from batch.to_pylist()
 
-    return part, _AudioTable(str(place), _kinds(rows.features.arrow_schema), read)
+    kinds = {one.name: _kind(one.type) for one in rows.features.arrow_schema}
+    return part, _AudioTable(str(place), kinds, read)
 
 
 def _parquet_table(name: str, paths: Sequence[Path]) -> _AudioTable:
@@ -200,7 +201,8 @@ def _parquet_table(name: str, paths: Sequence[Path]) -> _AudioTable:
                     yield from batch.to_pylist()
 
     with _reading(paths[0]):
-        return _AudioTable(name, _kinds(parquet.read_schema(paths[0])), read)
+        kinds = {one.name: _kind(one.type) for one in parquet.read_schema(paths[0])}
+    return _AudioTable(name, kinds, read)
 
 
 def _folder_table(name: str, root: Path) -> _AudioTable:
@@ -226,10 +228,6 @@ def _reading(path: Path) -> Iterator[None]:
             yield
     except (ArrowException, UnicodeDecodeError) as error:
         raise HubError(f"{path}: is no table that can be read ({error!s:.200})") from None
-
-
-def _kinds(schema: Any) -> dict[str, str]:
-    return {column.name: _kind(column.type) for column in schema}
 
 
 def _kind(of: Any) -> str:

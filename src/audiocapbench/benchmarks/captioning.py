@@ -1,14 +1,18 @@
-"""Benchmarks of one caption a clip: the demo, AudioCapBench, and any folder of one's own."""
+"""Benchmarks of one caption a clip: the demo, AudioCapBench with its printed results, a folder."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from audiocapbench.benchmarks.benchmark import Benchmark
-from audiocapbench.data import Folder, Sample, open_folder
+from audiocapbench.data import Sample, open_folder
+from audiocapbench.data.folder import Folder
 from audiocapbench.errors import BenchmarkError
 
 AUDIOCAPBENCH = "audiocapbench"
@@ -82,3 +86,52 @@ def load_audiocapbench(
             f"run the folder itself: audiocapbench run {data}"
         )
     return captioning(_CUSTOM_NAME if folder.name == _CUSTOM_NAME else AUDIOCAPBENCH, folder)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """A model's printed results; the judge's scores are from 0 to 10."""
+
+    rank: int
+    model: str
+    judged: Mapping[str, float]
+    metrics: Mapping[str, float]
+    by_category: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedResults:
+    """The tables of a paper.
+
+    Attributes:
+        source: Title of the paper, and which tables.
+        counts: Samples by category.
+        composition: What the data are made of: category, source, samples, and the mean length of a
+            caption in characters.
+        misfits: Statements of the paper that its tables do not bear out: what was checked, which
+            row does not fit, what is said of it, and what its numbers give.
+        rows: The models, in printed order.
+    """
+
+    benchmark: str
+    source: str
+    code: str
+    judge: str
+    counts: Mapping[str, int]
+    composition: tuple[Mapping[str, str | int], ...]
+    misfits: tuple[Mapping[str, str], ...]
+    rows: tuple[PublishedRow, ...]
+
+    @property
+    def total(self) -> int:
+        """Samples of the benchmark."""
+        return sum(self.counts.values())
+
+
+@cache
+def published_results(benchmark: str | None) -> PublishedResults | None:
+    """The printed results of a benchmark, if the package has any."""
+    if benchmark != AUDIOCAPBENCH:
+        return None
+    file = files("audiocapbench.benchmarks").joinpath("published", f"{benchmark}.json")
+    return TypeAdapter(PublishedResults).validate_json(file.read_bytes())

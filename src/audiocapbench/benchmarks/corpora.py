@@ -117,10 +117,9 @@ def compute_by_corpus(
             continue
         # A corpus of one is too small for some metrics; others still have something to say of it.
         for batch in [wanted] if len(rows) > 1 else [[name] for name in wanted]:
-            names = [_with_options(name, aggregation.options(corpus)) for name in batch]
             try:
                 results = compute(
-                    names,
+                    [_for_corpus(name, aggregation.options(corpus)) for name in batch],
                     [predictions[row] for row in rows],
                     [references[row] for row in rows],
                     clips=None if clips is None else [clips[row] for row in rows],
@@ -133,8 +132,8 @@ def compute_by_corpus(
                 continue
             for result, name in zip(results, batch, strict=True):
                 marks = {_NULL: _OUT} if leaves_null_out(name) else {}
-                signature = result.signature.with_fields(**marks)
-                named = replace(result, name=name, signature=signature)
+                signed = result.signature.with_fields(**marks)
+                named = replace(result, name=name, signature=signed)
                 scores.append(CorpusScore(corpus, answered, named))
     return CorpusScores(tuple(scores), tuple(unscored))
 
@@ -158,7 +157,7 @@ def _tasks(
             yield corpus, kept, rest
 
 
-def _with_options(text: str, given: Mapping[str, str]) -> str:
+def _for_corpus(text: str, given: Mapping[str, str]) -> str:
     """A metric's name with those of a corpus's options that the metric has."""
     metric, name = find_metric(text)
     own = {key: value for key, value in name.options.items() if key != _NULL}

@@ -122,10 +122,9 @@ def open_benchmark(
         return load(**_arguments(name, load, arguments))
     if point := plugins("benchmarks").get(known):
         return _from_plugin(point, name, arguments)
-    if references is not None:
-        raise BenchmarkError(f"{name} takes no `references`; it has its own")
-    if data is not None:
-        raise BenchmarkError(f"{name} takes no `data`; it is no benchmark's name")
+    if references is not None or data is not None:
+        option = "references" if references is not None else "data"
+        raise BenchmarkError(f"{name} takes no `{option}`; it is no benchmark's name")
     from audiocapbench.benchmarks import audio_tables
 
     target = name if Path(name).exists() else known

@@ -13,7 +13,7 @@ from typing import IO, Any, Literal, NamedTuple
 from audiocapbench.audio import sha256
 from audiocapbench.benchmarks.mecat.dataset import CAPTION_FIELDS, QUESTION_FIELDS, field_problems
 from audiocapbench.benchmarks.mecat.groups import DOMAINS, SUBTASKS
-from audiocapbench.data.build.hub import Hub, HubError, NetworkError, Repository
+from audiocapbench.data.build.hub import Hub, HubError, Repository
 from audiocapbench.data.build.ledger import (
     BadFieldsError,
     BuildResult,
@@ -176,8 +176,6 @@ class _ShardBuilder:
             try:
                 if not self._full(shard) and self._read(shard):
                     self.ledger.note_done(shard.name)
-            except NetworkError:
-                raise
             except (ShardError, HubError) as error:
                 self._note(shard.name, f"the shard {error}", shard.domain)
                 if shard.domain is not None:

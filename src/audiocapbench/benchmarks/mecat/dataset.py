@@ -7,7 +7,7 @@ sub-tasks) and ``domain``. A row of questions, several of which share a ``file_n
 ``domain`` and ``clip`` (the clip's key). What is wrong is refused: every number depends on it.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,19 +16,11 @@ from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.captioning import prompts_of
 from audiocapbench.benchmarks.mecat import groups
 from audiocapbench.benchmarks.traits import base_name
-from audiocapbench.data import (
-    Clip,
-    InvalidDataError,
-    MetadataRow,
-    MissingClip,
-    Problem,
-    Sample,
-    open_folder,
-)
+from audiocapbench.data import Clip, InvalidDataError, Problem, Sample, open_folder
 from audiocapbench.data.folder import METADATA
 from audiocapbench.data.predictions import Asked, PredictionFile, read_predictions
 from audiocapbench.data.records import json_lines
-from audiocapbench.data.row import read_row
+from audiocapbench.data.row import MetadataRow, read_row
 from audiocapbench.errors import BenchmarkError, DatasetError
 from audiocapbench.metrics.names import ScorerName, parse_name
 
@@ -47,9 +39,6 @@ _WORDS: Mapping[str, Collection[str]] = {
 _TITLES = {True: "MECAT-Caption", False: "MECAT-QA"}
 _LARGEST_POSITION = 2**31 - 1
 _SHOWN = 5
-
-_Ask = Callable[[Sample], str | None]
-"""The instruction of an item; None where it is not asked."""
 
 
 def caption_prompt(subtask: str, prompts: str = I2) -> str:
@@ -80,30 +69,31 @@ def load_captions(
     name = str(
         ScorerName(groups.CAPTION, options if prompts == I2 else options | {"prompts": prompts})
     )
-
-    def ask(item: Sample) -> str | None:
-        counts = groups.is_asked(item.category, item.details["domain"], probes)
-        return caption_prompt(item.details["subtask"], prompts) if counts else None
-
-    return _load(name, data, references, ask, follow_links)
+    whole = _load(name, data, references, follow_links)
+    asked = [
+        replace(one, instruction=caption_prompt(one.details["subtask"], prompts))
+        for one in whole.samples
+        if groups.is_asked(one.category, one.details["domain"], probes)
+    ]
+    return replace(whole, samples=tuple(asked))
 
 
 def load_questions(
     data: Path = Path(groups.QA), *, references: Path | None = None, follow_links: bool = False
 ) -> Benchmark:
     """MECAT-QA: each question, alone."""
-    return _load(groups.QA, data, references, lambda item: item.instruction, follow_links)
+    return _load(groups.QA, data, references, follow_links)
 
 
-def _load(
-    name: str, data: Path, references: Path | None, ask: _Ask, follow_links: bool
-) -> Benchmark:
+def _load(name: str, data: Path, references: Path | None, follow_links: bool) -> Benchmark:
+    """All captions of a clip, or its questions, whether they are asked or not."""
+    plain = base_name(name)
+    traits, parts = groups.TRAITS[plain], groups.PARTS[plain]
     if references is not None:
         # Clips are known by name.
         items = (replace(one, position=at) for at, one in enumerate(read_items(name, references)))
         root = references if references.is_dir() else references.parent
-        return _benchmark(name, root, items, ask)
-    plain = base_name(name)
+        return Benchmark(name, root, items, (), traits, parts=parts)
     if not data.is_dir():
         raise BenchmarkError(
             f"{data}: no such folder; make it with 'audiocapbench build mecat', and name it: "
@@ -140,17 +130,7 @@ def _load(
         options = parse_name(name).options | {"split": "+".join(sorted(splits))}
         name = str(ScorerName(plain, options))
     samples.sort(key=lambda sample: sample.position)
-    return _benchmark(name, folder.root, samples, ask, folder.missing)
-
-
-def _benchmark(
-    name: str, root: Path, items: Iterable[Sample], ask: _Ask, missing: Sequence[MissingClip] = ()
-) -> Benchmark:
-    asked = ((item, ask(item)) for item in items)
-    samples = [replace(item, instruction=words) for item, words in asked if words is not None]
-    plain = base_name(name)
-    traits, parts = groups.TRAITS[plain], groups.PARTS[plain]
-    return Benchmark(name, root, samples, missing, traits, parts=parts)
+    return Benchmark(name, folder.root, samples, folder.missing, traits, parts=parts)
 
 
 def samples_of(

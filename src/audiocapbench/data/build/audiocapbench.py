@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from audiocapbench import audio
 from audiocapbench.data.build import id_lists
 from audiocapbench.data.build import ledger as ledgers
-from audiocapbench.data.build.hub import Hub, HubError, NetworkError
+from audiocapbench.data.build.hub import Hub, HubError
 from audiocapbench.data.build.repository_layouts import CAPTION, find_clips, layout_of
 from audiocapbench.data.folder import METADATA, SEED_METADATA, MissingClip
 from audiocapbench.data.problems import InvalidDataError, Problem, os_errors
@@ -150,8 +150,6 @@ class _ListBuilder:
         try:
             if absent:
                 found, size = self._fetch(source, absent, len(wanted), reasons)
-        except NetworkError:
-            raise
         except HubError as error:
             problem = str(error)
             reasons = {one.id: problem for one in absent}

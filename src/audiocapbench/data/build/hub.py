@@ -34,7 +34,7 @@ class HubError(DatasetError):
     """A repository cannot be used: it is not there, gated, or not laid out as expected."""
 
 
-class NetworkError(HubError):
+class NetworkError(DatasetError):
     """The Hub cannot be reached, or stopped answering."""
 
 
@@ -175,9 +175,7 @@ class RemoteFile(io.RawIOBase):
     """A file of a repository that can be read from any place; nothing is read ahead."""
 
     def __init__(self, repository: Repository, path: str, received: OnReceived | None) -> None:
-        super().__init__()
-        self.repository = repository
-        self.path = path
+        self.repository, self.path = repository, path
         self.length = repository.sizes[path]
         if self.length < 0:
             raise HubError(f"{repository.name}: the Hub does not say how large {path} is")

@@ -210,18 +210,17 @@ class Ledger:
                 self._stream.close()
                 self._stream = None
                 if lost is not None:
-                    self._put_together(name, lost)
+                    kept = sorted(self.clips.values(), key=lambda one: int(one.row["position"]))
+                    files = {one.row["file_name"]: one.facts for one in kept}
+                    manifest = folders.Manifest(
+                        name=name, files=files, missing=lost, origin=self.origin
+                    )
+                    folders.write_manifest(self.root, manifest)
+                    lines = [json.dumps(one.row, ensure_ascii=False) + "\n" for one in kept]
+                    write_file(self.root / folders.METADATA, "".join(lines))
                 path.unlink(missing_ok=True)
                 if not any(self.root.iterdir()):
                     self.root.rmdir()
-
-    def _put_together(self, name: str, missing: list[folders.MissingClip]) -> None:
-        kept = sorted(self.clips.values(), key=lambda one: int(one.row["position"]))
-        files = {one.row["file_name"]: one.facts for one in kept}
-        lines = [json.dumps(one.row, ensure_ascii=False) + "\n" for one in kept]
-        manifest = folders.Manifest(name=name, files=files, missing=missing, origin=self.origin)
-        folders.write_manifest(self.root, manifest)
-        write_file(self.root / folders.METADATA, "".join(lines))
 
     def keep(self, row: dict[str, Any], content: bytes) -> None:
         """Put a clip into the folder and write it down; rows may share a file of the same bytes."""

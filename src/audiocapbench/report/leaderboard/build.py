@@ -11,10 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from audiocapbench.benchmarks.captioning import AUDIOCAPBENCH
+from audiocapbench.benchmarks.captioning import AUDIOCAPBENCH, PublishedResults, published_results
 from audiocapbench.benchmarks.corpora import leaves_null_out
 from audiocapbench.benchmarks.mecat.groups import TRAITS
-from audiocapbench.benchmarks.published_results import PublishedResults, published_results
 from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from statistics import mean
 from typing import Any
 
-from audiocapbench.benchmarks.published_results import published_results
+from audiocapbench.benchmarks.captioning import published_results
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
