@@ -38,7 +38,6 @@ from audiocapbench.errors import AudioCapBenchError, FatalError, some
 from audiocapbench.judges import Judge, ajudge_run, create_judges, judge_run, missing_judgements
 from audiocapbench.judges.executor import (
     JudgeOptions,
-    JudgeProgress,
     JudgeTask,
     expected_answers,
     preview_judging,
@@ -57,7 +56,7 @@ Call = Callable[..., Coroutine[Any, Any, Any]]
 """Awaits a function, or its async twin where there is one and an event loop to run it in."""
 
 
-def judge_options(asking: Asking, progress: JudgeProgress | None = None) -> JudgeOptions:
+def judge_options(asking: Asking, progress: Progress | None = None) -> JudgeOptions:
     found: JudgeOptions = {"prices": asking.prices, "progress": progress}
     found.update(asking.options)  # type: ignore[typeddict-item]
     return found
@@ -83,7 +82,7 @@ class Host:
         """Who is told how a model's run goes."""
         return self.progress
 
-    def judge_progress(self, rounds: Sequence[str] = ()) -> JudgeProgress | None:
+    def judge_progress(self, rounds: Sequence[str] = ()) -> Progress | None:
         """Who is told how judging goes; of several rounds, each under its name."""
         return None
 

@@ -14,9 +14,9 @@ import pytest
 from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Reply
+from audiocapbench.engine import Progress
 from audiocapbench.judges import JudgeError, ModelJudge, Verdict, check_judge, create_judge
 from audiocapbench.judges.check import JudgeCheck, padded, reordered, shortened
-from audiocapbench.judges.executor import JudgeProgress
 from audiocapbench.judges.published import audiocapbench_contract
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.signature import sign
@@ -146,7 +146,7 @@ def test_kappa_tells_a_judge_that_changes_its_mind(demo: Benchmark, store: Store
 def test_a_check_goes_on_where_it_stopped(demo: Benchmark, answered: Store) -> None:
     runs = len(answered.runs())
     known: list[tuple[int, int]] = []
-    watch = JudgeProgress(lambda _judge, total, known_: known.append((total, known_)))
+    watch = Progress(lambda _judge, total, known_: known.append((total, known_)))
     again = check_judge(Overlap("overlap"), demo, answered, progress=watch)
     assert len(answered.runs()) == runs == 6
     assert known[0] == (15, 15)

@@ -15,9 +15,9 @@ import pytest
 
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Status
-from audiocapbench.engine import Budget, RateLimits, RetryPolicy, Stop, run_benchmark
+from audiocapbench.engine import Budget, Progress, RateLimits, RetryPolicy, Stop, run_benchmark
 from audiocapbench.judges import JudgeError, ModelJudge, create_judge, judge_run, missing_judgements
-from audiocapbench.judges.executor import JudgeProgress, preview_judging
+from audiocapbench.judges.executor import preview_judging
 from audiocapbench.models import create_model
 from audiocapbench.models.price import tokens_of
 from audiocapbench.store import Run, Store
@@ -359,9 +359,7 @@ def test_a_clip_that_cannot_be_read_fails_its_judgement_only(
 def test_progress_hears_of_every_judgement(server: OpenAIServer, store: Store, run: Run) -> None:
     seen: list[str] = []
     planned: list[tuple[str, int, int]] = []
-    watch = JudgeProgress(
-        lambda *plan: planned.append(plan), lambda one: seen.append(one.sample_id)
-    )
+    watch = Progress(lambda *plan: planned.append(plan), lambda one: seen.append(one.sample_id))
     judge = judge_at(server)
     judge_run(store, run, [judge], progress=watch)
     assert planned == [(judge.name, CLIPS, 0)]

@@ -29,7 +29,6 @@ from audiocapbench.engine import Budget, Preview, RunEnd, Stop
 from audiocapbench.engine import Progress as RunProgress
 from audiocapbench.engine.budget import dollars
 from audiocapbench.errors import SHOWN, AudioCapBenchError, some
-from audiocapbench.judges.executor import JudgeProgress
 from audiocapbench.metrics.clap.embedding import WATCHER
 from audiocapbench.plan import Host, Plan, Result, RunPlan, RunsEnd, execute
 from audiocapbench.store import Run, Store
@@ -133,7 +132,7 @@ class Terminal(Host):
             planned, arrived, stopping, lambda count: bars.advance(task, count), self._note
         )
 
-    def judge_progress(self, rounds: Sequence[str] = ()) -> JudgeProgress:
+    def judge_progress(self, rounds: Sequence[str] = ()) -> RunProgress:
         """A bar for each judge; of one that judges several things in turn, each under its name."""
         bars, left = self.bars, iter(rounds)
         tasks: dict[str, TaskID] = {}
@@ -146,12 +145,12 @@ class Terminal(Host):
         def arrived(judgement: Judgement) -> None:
             bars.advance(tasks[judgement.judge])
 
-        def stopping() -> None:
+        def stopping(_in_flight: int) -> None:
             for task in tasks.values():
                 bars.update(task, note="stopping; Ctrl-C again drops what is in flight")
 
         elsewhere = lambda judge, count: bars.advance(tasks[judge], count)  # noqa: E731
-        return JudgeProgress(planned, arrived, stopping, elsewhere, self._note)
+        return RunProgress(planned, arrived, stopping, elsewhere, self._note)
 
     def _note(self, words: str) -> None:
         """Words that stay above the bars, or in a log."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, Self, Unpack
+from typing import Any, NamedTuple, Self, Unpack
 
 from anyio import to_thread
 
@@ -52,12 +52,15 @@ class RunEnd:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Callbacks: the plan, each outcome, a call to stop, how many others dealt with, and notes."""
+    """Callbacks: the plan, each outcome, a call to stop, how many others dealt with, and notes.
 
-    planned: Callable[[Run, int, int], None] = lambda _run, _total, _known: None
-    arrived: Callable[[Outcome], None] = lambda _outcome: None
+    Of judges: the plan and the number with a judge's name in front, and judgements.
+    """
+
+    planned: Callable[[Any, int, int], None] = lambda _run, _total, _known: None
+    arrived: Callable[[Any], None] = lambda _outcome: None
     stopping: Callable[[int], None] = lambda _in_flight: None
-    elsewhere: Callable[[int], None] = lambda _count: None
+    elsewhere: Callable[..., None] = lambda *_count: None
     noted: Callable[[str], None] = log_note
 
 

@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
@@ -16,6 +16,7 @@ from audiocapbench.engine import (
     AnsweredSample,
     Budget,
     Preview,
+    Progress,
     Spending,
     Stop,
     answered,
@@ -23,7 +24,6 @@ from audiocapbench.engine import (
 )
 from audiocapbench.engine.retrying_client import MOST_REFUSED, RetryingClient
 from audiocapbench.engine.session import AskOptions, QuestionQueue, RunSession
-from audiocapbench.engine.workers import log_note
 from audiocapbench.errors import FatalError, JudgeError
 from audiocapbench.judges.judge import (
     Judge,
@@ -47,17 +47,6 @@ _DRAWN, _SEED = 500, 0
 
 JudgeTask = tuple[AnsweredSample, int]
 """An answer, and the round in which it is judged."""
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeProgress:
-    """Callbacks for whoever watches; of others who judge too, only the number is known."""
-
-    planned: Callable[[str, int, int], None] = lambda _judge, _total, _known: None
-    arrived: Callable[[Judgement], None] = lambda _judgement: None
-    stopping: Callable[[], None] = lambda: None
-    elsewhere: Callable[[str, int], None] = lambda _judge, _count: None
-    noted: Callable[[str], None] = log_note
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +96,7 @@ class JudgeOptions(AskOptions, total=False):
     repeats: int
     prices: Path | None
     samples: frozenset[str] | None
-    progress: JudgeProgress | None
+    progress: Progress | None
 
 
 def judge_run(
@@ -184,9 +173,9 @@ class _Judging:
             raise JudgeError(f"repeats is {repeats}; it must be at least 1")
         if len({judge.name for judge in judges}) < len(judges):
             raise JudgeError("the same judge is named twice; use repeats to ask it more than once")
-        self._judges, self._progress = judges, options.get("progress") or JudgeProgress()
-        stopping, noted = self._progress.stopping, self._progress.noted
-        self.session = RunSession(store, run, options, noted, lambda _count: stopping())
+        self._judges, self._progress = judges, options.get("progress") or Progress()
+        noted = self._progress.noted
+        self.session = RunSession(store, run, options, noted, self._progress.stopping)
         if self.session.batch:
             check_batchable(models_of(judges))
         for judge in () if self.session.batch else judges:

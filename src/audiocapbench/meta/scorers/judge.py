@@ -14,13 +14,12 @@ from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Reply
 from audiocapbench.data.sample import Sample
-from audiocapbench.engine import Preview, run_benchmark
+from audiocapbench.engine import Preview, Progress, run_benchmark
 from audiocapbench.errors import TrialStoppedError
 from audiocapbench.judges import create_judge
 from audiocapbench.judges.aggregation import by_judge, failure_reasons, failure_words, overall
 from audiocapbench.judges.contract import JudgeInput, Verdict
 from audiocapbench.judges.executor import (
-    JudgeProgress,
     judge_run,
     judgements_by,
     missing_judgements,
@@ -104,7 +103,7 @@ class JudgeScorer(PointwiseScorer):
         settings, total = self._settings, len(run.sample_ids)
         count = settings.counter(self.name, total)
         count(total - len(missing_judgements(settings.store, run, judge)))
-        how = judge_options(settings, JudgeProgress(arrived=lambda _judgement: count()))
+        how = judge_options(settings, Progress(arrived=lambda _judgement: count()))
         end = judge_run(settings.store, run, [judge], **how)
         for refusal in end.refusals:
             raise refusal
