@@ -94,29 +94,20 @@ class ReplyField:
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """A prompt and the parser that belongs to it.
-
-    Attributes:
-        assemble: Makes the prompt of a case, whose texts are quoted for it.
-        wording: The published text, all of it, for the signature's hash.
-        protocol: Raised when the same wording can give other scores.
-        reader: Reads a reply that is no JSON object with the fields; raises ``ReplyError``.
-        quotes: Whether texts are made harmless before they are put into the prompt.
-        asked_at_most: How often, where a reply cannot be used: each time with what was wrong.
-        made_with: What else decides the scores, for the signature.
-    """
+    """A prompt and the parser that belongs to it."""
 
     name: str
     fields: tuple[ReplyField, ...]
-    assemble: Callable[[JudgeInput], str]
-    wording: str
+    assemble: Callable[[JudgeInput], str]  # makes the prompt of a case, whose texts are quoted
+    wording: str  # the published text, all of it, for the signature's hash
     max_tokens: int
-    protocol: int = 1
+    protocol: int = 1  # goes up when the same wording can give other scores
     description: str = ""
+    # Reads a reply that is no JSON object with the fields; raises ``ReplyError``.
     reader: Callable[[str], Verdict] | None = None
-    quotes: bool = True
-    asked_at_most: int = 3
-    made_with: tuple[tuple[str, str], ...] = ()
+    quotes: bool = True  # whether texts are made harmless before they are put into the prompt
+    asked_at_most: int = 3  # where a reply cannot be used: each time with what was wrong
+    made_with: tuple[tuple[str, str], ...] = ()  # what else decides the scores, for the signature
 
     def __post_init__(self) -> None:
         names = [one.name for one in self.fields]

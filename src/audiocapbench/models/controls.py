@@ -20,29 +20,20 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class ControlRules:
-    """What the controls of a benchmark say.
-
-    Attributes:
-        safe: The sentence of ``safe`` by category, or by what ``safe_by`` says.
-        safe_anywhere: Its sentence where there is none.
-        wrong_from: Where ``wrong`` takes another clip's reference from: the whole benchmark, or
-            samples of the same category.
-        safe_by: Details whose values, joined by spaces, decide the safe sentence.
-        wrong_alike: Details that the other clip's sample must share, such as what was asked for.
-        nulls: First references, in small letters without the full stop, that say that there is
-            nothing to describe: where one does, ``wrong`` describes something.
-        right_is: ``another`` reference, which is withheld from scoring, or the ``reference`` itself
-            where there is only one, left in: its run has the parameter ``reference`` to say so.
-    """
+    """What the controls of a benchmark say."""
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}
 
-    safe: Mapping[str, str] = field(default_factory=dict)
-    safe_anywhere: str = "A sound is heard."
-    wrong_from: Literal["benchmark", "category"] = "benchmark"
-    safe_by: tuple[str, ...] = ()
-    wrong_alike: tuple[str, ...] = ()
+    safe: Mapping[str, str] = field(default_factory=dict)  # sentences by category, or ``safe_by``
+    safe_anywhere: str = "A sound is heard."  # where there is none of these
+    wrong_from: Literal["benchmark", "category"] = "benchmark"  # whose references ``wrong`` takes
+    safe_by: tuple[str, ...] = ()  # details whose values, joined by spaces, decide the sentence
+    wrong_alike: tuple[str, ...] = ()  # details that the other clip shares, as what was asked for
+    # First references, in small letters without the full stop, that say that there is nothing to
+    # describe: where one does, ``wrong`` describes something.
     nulls: tuple[str, ...] = ()
+    # ``another`` is withheld from scoring; where there is only one, the ``reference`` itself is
+    # left in, and the run's parameter ``reference`` says so.
     right_is: Literal["another", "reference"] = "another"
 
     def can_mislead(self, sample: Sample, other: Sample) -> bool:

@@ -56,23 +56,14 @@ REMOTE_EXECUTION: ContextVar[bool] = ContextVar("remote_execution", default=Fals
 
 @dataclass(frozen=True, slots=True)
 class AudioContract:
-    """The audio that a model takes, and what happens past its limits.
+    """The audio that a model takes, and what happens past its limits."""
 
-    Attributes:
-        container: ``wav``, raw ``pcm16`` or ``float32``, ``file`` (its bytes as they are), or
-            ``none``.
-        rate: Sampling rate in hertz; None keeps the clip's.
-        mono: Whether channels are mixed down.
-        longest_s, largest_bytes: Longest clip in seconds, largest payload in bytes.
-        past_limit: What to do with a clip that is longer.
-    """
-
-    container: Container
-    rate: int | None = None
-    mono: bool = True
-    longest_s: float | None = None
-    largest_bytes: int | None = None
-    past_limit: PastLimit = "reject"
+    container: Container  # ``file`` is its bytes as they are, ``pcm16`` and ``float32`` are raw
+    rate: int | None = None  # in hertz; None keeps the clip's
+    mono: bool = True  # whether channels are mixed down
+    longest_s: float | None = None  # seconds of a clip
+    largest_bytes: int | None = None  # of what is sent
+    past_limit: PastLimit = "reject"  # what to do with a clip that is longer
 
     def __post_init__(self) -> None:
         words = {"container": get_args(Container), "past_limit": get_args(PastLimit)}
@@ -273,36 +264,22 @@ class KnownModel:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Who answers under the names that begin with ``name/``.
-
-    Attributes:
-        description: What the listing says of it.
-        factory: Makes a model of a name and the settings that are taken.
-        contract: The audio that its models take, where that is known beforehand.
-        settings: Names of the settings that it takes; others are refused.
-        key_names: Variables of which the first that is set holds the key.
-        other_access: Variables that stand for a key, such as the name of a project.
-        extra: The extra of this package that brings its libraries, if only for some ways to ask.
-        packages: Modules that must be there.
-        models: Those of its models that something is known of; with ``any_model`` there are more.
-        price: What every model costs that has no price of its own.
-        options: What may stand in brackets after a model's name, which is then part of it.
-    """
+    """Who answers under the names that begin with ``name/``."""
 
     name: str
-    description: str
-    factory: Callable[[str, ModelSettings], Model]
-    contract: AudioContract | None = None
-    settings: tuple[str, ...] = ()
-    key_names: tuple[str, ...] = ()
-    other_access: tuple[str, ...] = ()
+    description: str  # in the listing
+    factory: Callable[[str, ModelSettings], Model]  # is given the settings that are taken
+    contract: AudioContract | None = None  # of its models, where that is known beforehand
+    settings: tuple[str, ...] = ()  # those that it takes; others are refused
+    key_names: tuple[str, ...] = ()  # variables of which the first that is set holds the key
+    other_access: tuple[str, ...] = ()  # variables that stand for a key, such as a project's name
     key_optional: bool = False
-    extra: str = ""
-    packages: tuple[str, ...] = ()
-    models: tuple[KnownModel, ...] = ()
-    any_model: bool = True
-    price: Price | None = None
-    options: tuple[str, ...] = ()
+    extra: str = ""  # of this package, which brings its libraries, if only for some ways to ask
+    packages: tuple[str, ...] = ()  # modules that must be there
+    models: tuple[KnownModel, ...] = ()  # what is known of some
+    any_model: bool = True  # whether there are more
+    price: Price | None = None  # of models that have none of their own
+    options: tuple[str, ...] = ()  # what may stand in brackets after a name, as part of it
 
     def __post_init__(self) -> None:
         for field in ("settings", "key_names", "other_access", "packages", "contract", "price"):

@@ -206,16 +206,12 @@ def provider_of(name: str) -> Provider | None:
 def create_model(
     name: str, settings: ModelSettings | None = None, defaults: ModelSettings | None = None
 ) -> Model:
-    """Make the model that a name stands for.
+    """Make the model that a name stands for; ModelError where it cannot be asked here.
 
     Args:
         name: ``provider/model``, ``listener``, ``control/KIND`` or ``path/to/file.py:Class``.
         settings: What the user says; a setting that the model does not take is refused.
         defaults: What holds where the user says nothing and the model takes the setting.
-
-    Raises:
-        ModelError: There is no such model, it cannot be asked here, or it does not take one of
-            the settings.
     """
     in_file = provider_in_file(name)
     if in_file is not None:
