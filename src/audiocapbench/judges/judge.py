@@ -5,7 +5,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from anyio import to_thread
 
@@ -24,7 +24,7 @@ from audiocapbench.errors import (
 from audiocapbench.judges.contract import MAX_SCORE, Contract, JudgeInput, Verdict
 from audiocapbench.judges.quoting import RULES
 from audiocapbench.models import Model, Question
-from audiocapbench.models.model import CompletionModel, ModelVariant, SchemaModel
+from audiocapbench.models.model import ModelVariant
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.signature import Signature, sign
 from audiocapbench.store.records import Judgement, JudgeReply
@@ -130,22 +130,19 @@ def held_to_schema(model: Model, contract: Contract, *, hears: bool) -> Model | 
     """The model held to a contract's schema; None where it cannot be, or replies are no JSON."""
     if contract.reader is not None:
         return None
-    if isinstance(model, SchemaModel):
-        return model.with_schema(contract.schema)
-    if not hears and isinstance(model, CompletionModel):
-        return _SchemaCompletion(model, model.complete, contract)
-    return None
+    if hasattr(model, "with_schema"):
+        held: Model = model.with_schema(contract.schema)
+        return held
+    return None if hears or not hasattr(model, "complete") else _SchemaCompletion(model, contract)
 
 
 class _SchemaCompletion(ModelVariant):
     """A chat model whose completions are held to a schema; for questions without audio."""
 
-    def __init__(
-        self, model: Model, complete: Callable[..., Awaitable[Reply]], contract: Contract
-    ) -> None:
+    def __init__(self, model: Any, contract: Contract) -> None:
         text = json.dumps(contract.schema, sort_keys=True)
         super().__init__(model, {"schema": hashlib.sha256(text.encode()).hexdigest()[:12]})
-        self._complete = complete
+        self._complete: Callable[..., Awaitable[Reply]] = model.complete
         wanted = {"name": contract.name.replace("-", "_"), "schema": contract.schema}
         self._format = {"type": "json_schema", "json_schema": {**wanted, "strict": True}}
 

@@ -111,26 +111,23 @@ class Question:
 
 
 class Model(Protocol):
-    """Answers an instruction about a clip with text; what else it can do, other protocols say.
+    """Answers an instruction about a clip with text.
 
-    Attributes:
-        name: ``provider/model``, as the user wrote it.
-        contract: The audio that it takes.
-        parameters: Everything beside the question that changes the answer.
-        cacheable: Whether the same question may be answered from the store.
-        concurrency: Most questions to ask at once unless the user says otherwise.
+    It may also ``prepare`` and ``aclose``, ``complete(messages, **options)`` a conversation as in
+    OpenAI's protocol, and make a model of itself ``with_schema(schema)``, to answer with JSON, or
+    ``with_options(options, most_tokens)`` in every request.
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str: ...  # ``provider/model``, as the user wrote it
     @property
     def contract(self) -> AudioContract: ...
     @property
-    def parameters(self) -> Parameters: ...
+    def parameters(self) -> Parameters: ...  # all beside the question that changes the answer
     @property
-    def cacheable(self) -> bool: ...
+    def cacheable(self) -> bool: ...  # whether the same may be answered from the store
     @property
-    def concurrency(self) -> int: ...
+    def concurrency(self) -> int: ...  # most questions at once unless the user says otherwise
 
     async def answer(self, question: Question) -> Reply:
         """Answer one question.
@@ -155,28 +152,6 @@ class ClosableModel(Protocol):
     """A model that holds connections, those of this event loop until it is closed."""
 
     async def aclose(self) -> None: ...
-
-
-@runtime_checkable
-class CompletionModel(Protocol):
-    """Completes a conversation as in OpenAI's protocol; options of a request win over its own."""
-
-    async def complete(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> Reply: ...
-
-
-@runtime_checkable
-class SchemaModel(Protocol):
-    """A model whose answers can be held to JSON of a schema, with audio too."""
-
-    def with_schema(self, schema: Mapping[str, Any]) -> Model: ...
-
-
-@runtime_checkable
-class OptionsModel(Protocol):
-    """A model whose requests take further options, in the form of OpenAI's protocol."""
-
-    def with_options(self, options: Mapping[str, Any], most_tokens: int | None = None) -> Model:
-        """The model with more options in every request, and at most so many tokens a reply."""
 
 
 class SimpleModel:

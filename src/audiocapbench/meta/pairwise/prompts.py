@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -22,7 +23,6 @@ from audiocapbench.meta.answers.parser import read_answer
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.models import Model
-from audiocapbench.models.model import OptionsModel
 from audiocapbench.models.replies import without_thoughts
 
 AnswerForm = Literal["text", "schema", "logprobs"]
@@ -81,13 +81,14 @@ class PairwisePrompt:
         """The model as it is asked in the form; TrialError where it cannot be."""
         if self.form == "text":
             return model
-        if not isinstance(model, OptionsModel):
+        with_options: Callable[..., Model] | None = getattr(model, "with_options", None)
+        if with_options is None:
             raise TrialError(
                 f"{model.name} cannot be asked with --answer {self.form}: its provider takes no "
                 "such option of a request; use --answer text"
             )
         if self.form == "logprobs":
-            return model.with_options({"logprobs": True, "top_logprobs": _TOP}, most_tokens=1)
+            return with_options({"logprobs": True, "top_logprobs": _TOP}, most_tokens=1)
         schema = {
             "type": "object",
             "properties": {"choice": {"type": "string", "enum": list(self._choices)}},
@@ -95,9 +96,7 @@ class PairwisePrompt:
             "additionalProperties": False,
         }
         wanted = {"name": "choice", "schema": schema, "strict": True}
-        return model.with_options(
-            {"response_format": {"type": "json_schema", "json_schema": wanted}}
-        )
+        return with_options({"response_format": {"type": "json_schema", "json_schema": wanted}})
 
     def read(self, reply: Reply, pair: CaptionPair) -> Choice:
         """The choice of a reply in the form that was asked for; unknown where it is not certain."""
