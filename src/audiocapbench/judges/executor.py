@@ -83,10 +83,10 @@ class JudgingEnd:
     @property
     def refusals(self) -> list[FatalError]:
         """The errors of judges that refuse all questions, or answer none readably."""
+        said = {one.judge: str(one.fatal) for one in self.judges if one.fatal is not None}
         return [
-            FatalError(f"judge {one.judge}: {str(one.fatal).removeprefix(f'{one.judge}: ')}")
-            for one in self.judges
-            if one.fatal is not None
+            FatalError(f"judge {name}: {why.removeprefix(f'{name}: ')}")
+            for name, why in said.items()
         ]
 
 

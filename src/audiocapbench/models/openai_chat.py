@@ -305,11 +305,9 @@ class QwenOmniModel(ChatModel):
 
 def account_headers() -> dict[str, str]:
     """What the environment says about an account at OpenAI, as the official SDK reads it."""
-    named = {name: os.environ.get(variable) for name, variable in _ACCOUNT.items()}
+    named = {name: os.environ[key] for name, key in _ACCOUNT.items() if key in os.environ}
     more = (line.split(":", 1) for line in os.environ.get(_MORE_HEADERS, "").splitlines())
-    return {name: value for name, value in named.items() if value is not None} | {
-        pair[0].strip(): pair[1].strip() for pair in more if len(pair) == 2
-    }
+    return named | {pair[0].strip(): pair[1].strip() for pair in more if len(pair) == 2}
 
 
 def create(name: str, settings: ModelSettings) -> ChatModel:
@@ -339,8 +337,7 @@ def create_dashscope(name: str, settings: ModelSettings) -> Model:
         options = request_options(settings, known, temperature=None)
         return QwenAudioModel(remote, QWEN_AUDIO, options, settings.timeout_s)
     url = remote.url.removesuffix("/api/v1") + "/compatible-mode/v1"
-    remote = replace(remote, url=url)
-    return QwenOmniModel(remote, QWEN_OMNI, settings, known)
+    return QwenOmniModel(replace(remote, url=url), QWEN_OMNI, settings, known)
 
 
 def request_options(

@@ -30,21 +30,17 @@ def tokens_of(text: str) -> int:
 def checked_usage(reply: Reply) -> Reply:
     """The reply without numbers that cannot be true: those count as not reported."""
 
-    def within(value: Any, kind: Any, most: float) -> bool:
-        return isinstance(value, kind) and not isinstance(value, bool) and 0 <= value <= most
+    def sane(value: Any, kind: Any, most: float, number: type) -> Any:
+        is_one = isinstance(value, kind) and not isinstance(value, bool) and 0 <= value <= most
+        return number(value) if is_one else None
 
-    def tokens(value: Any) -> int | None:
-        return int(value) if within(value, Integral, _MOST_TOKENS) else None
-
-    cost: Any = reply.cost_usd
-    written = tokens(reply.output_tokens)
-    return replace(
-        reply,
-        input_tokens=tokens(reply.input_tokens) or None,
-        output_tokens=None if written == 0 and reply.text.strip() else written,
-        audio_tokens=tokens(reply.audio_tokens),
-        cost_usd=float(cost) if within(cost, Real, _MOST_DOLLARS) else None,
-    )
+    cost = sane(reply.cost_usd, Real, _MOST_DOLLARS, float)
+    counts = (reply.input_tokens, reply.output_tokens, reply.audio_tokens)
+    read, written, heard = (sane(one, Integral, _MOST_TOKENS, int) for one in counts)
+    if written == 0 and reply.text.strip():
+        written = None
+    tokens = {"output_tokens": written, "audio_tokens": heard}
+    return replace(reply, input_tokens=read or None, cost_usd=cost, **tokens)
 
 
 @dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid", strict=True))

@@ -278,7 +278,9 @@ def put_into_words(stretches: tuple[Stretch, ...], instruction: str) -> str:
     for sound in stretches:
         if topic == sound.kind == "speech":
             return f"{_sentence(_phrase(sound))}; the words cannot be made out."
-        if topic == "music" and _may_be_music(sound):
+        on_notes = sound.tonality > 0.5 and sound.notes >= 2
+        has_beat = sound.pulse > 0.4 and sound.attacks > 4
+        if topic == "music" and sound.seconds > 2 and (on_notes or has_beat):
             mood = ("calm and peaceful", "relaxed and warm", "lively and energetic")[_pace(sound)]
             return f"{_sentence(_phrase(sound, 'music'))}. The mood is perhaps {mood}."
     denial = f" {_ABSENT[topic].capitalize()}." if topic in _ABSENT else ""
@@ -289,12 +291,6 @@ def _sentence(*phrases: tuple[str, str, str]) -> str:
     clauses = [f"{a}, {b}, {c}" if b else f"{a} {c}" for a, b, c in phrases]
     text = f"first {', then '.join(clauses)}" if len(clauses) > 1 else clauses[0]
     return text[0].upper() + text[1:]
-
-
-def _may_be_music(sound: Stretch) -> bool:
-    """Whether there are notes or a beat, for someone who was told to listen for music."""
-    on_notes = sound.tonality > 0.5 and sound.notes >= 2
-    return sound.seconds > 2 and (on_notes or (sound.pulse > 0.4 and sound.attacks > 4))
 
 
 def _pace(sound: Stretch) -> int:
