@@ -10,8 +10,7 @@ import pytest
 
 import expert_plugin
 from audiocapbench import audio
-from audiocapbench.annotate.domain import DomainRules, decide, kind_of_label
-from audiocapbench.annotate.experts import set_up
+from audiocapbench.annotate.experts import DomainRules, decide, kind_of_label, set_up
 from audiocapbench.annotate.stage import open_clips
 from audiocapbench.errors import AnnotationError
 from audiocapbench.store import Store

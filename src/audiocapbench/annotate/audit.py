@@ -60,7 +60,7 @@ def write_sheets(
     """Draw items, write the sheets, with projects for 'view --rate' of people, and keep the key."""
     merged, heard, good = context.merged(), context.passed("hear"), list(context.passed("check"))
     if not good:
-        raise AnnotationError(f"{folder.root}: no annotation has passed 'annotate check'")
+        raise AnnotationError(f"{context.root}: no annotation has passed 'annotate check'")
     domains = {clip: str(heard[clip].document["domain"]) for clip in good}
     captions = {clip: merged[clip].captions["long"][0] for clip in good}
     draw = random.Random(f"{seed} audit")
@@ -98,8 +98,12 @@ def write_sheets(
     out.mkdir(parents=True, exist_ok=True)
     for name, lines in rows.items():
         write_file(out / name, csv_text([_COLUMNS[name], *sorted(lines)]))
-        if people and lines:
-            write_file(out / f"{Path(name).stem}.toml", _project(name, folder.root, people))
+        if people and lines:  # what 'view --rate' reads; JSON's texts and lists are TOML's, too
+            project, (kind, question) = Path(name).stem, _QUESTIONS[name]
+            about = {"name": f"audit-{project}", "kind": kind, "people": list(people)}
+            about |= {"items": name, "audio": context.project, "instructions": question}
+            told = (f"{key} = {json.dumps(value)}\n" for key, value in about.items())
+            write_file(out / f"{project}.toml", "".join(told))
     files = {name: len(lines) for name, lines in rows.items()}
     return StageResult({"files": files, "opponents": dict(opponents)})
 
@@ -122,14 +126,6 @@ def _opponents(
     found = found[:pairs]
     draw.shuffle(found)
     return found
-
-
-def _project(name: str, root: Path, people: Sequence[str]) -> str:
-    """What 'view --rate' reads; JSON's texts and lists are TOML's, too."""
-    kind, question = _QUESTIONS[name]
-    fields = {"name": f"audit-{Path(name).stem}", "kind": kind, "people": list(people)}
-    fields |= {"items": name, "audio": str(root.resolve()), "instructions": question}
-    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in fields.items())
 
 
 def read_audit(context: StageContext, people: Sequence[str]) -> Audit:

@@ -5,7 +5,6 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -23,7 +22,7 @@ from audiocapbench.plugins import plugins
 from audiocapbench.store.annotations import STAGES, StageRecord
 
 MarginUnit = Literal["points", "sd"]
-_BLOCK, _COMPARED = 1024, 256
+_BLOCK, _COMPARED, _OTHERS = 1024, 256, 6
 _DUPLICATE, _SIMILARITY = "near-duplicate", "similarity"
 _ORDER = (*RULES, _DUPLICATE, _SIMILARITY)
 _KINDS = {
@@ -32,29 +31,25 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CheckSettings:
-    """What is checked beside the rules.
+def check(
+    context: StageContext,
+    clap: str | None = "laion",
+    margin: float = 6.0,
+    unit: MarginUnit = "points",
+    duplicate: float = 0.98,
+    seed: int = 0,
+) -> StageResult:
+    """Hold what was merged to the rules, and to what it is like.
 
-    Attributes:
+    Args:
         clap: The audio-text encoder, such as ``laion`` or ``laion[path=DIR]``; None for none.
         margin: How far the similarity of a clip with its long caption must lie above its mean with
-            those of ``others`` other clips. The paper says 6, and of what 6 it does not say.
+            those of six other clips. The paper says 6, and of what 6 it does not say.
         unit: ``points`` are hundredths of a cosine, ``sd`` standard deviations of those others.
         duplicate: Cosine of two long captions from which the later is a near-duplicate.
     """
-
-    clap: str | None = "laion"
-    margin: float = 6.0
-    unit: MarginUnit = "points"
-    others: int = 6
-    duplicate: float = 0.98
-    seed: int = 0
-
-
-def check(context: StageContext, settings: CheckSettings) -> StageResult:
     known = [*LAION, *PACKAGES, *sorted(plugins("audio_text_encoders"))]
-    name = known[0] if settings.clap is None else parse_name(settings.clap, "an encoder").name
+    name = known[0] if clap is None else parse_name(clap, "an encoder").name
     if name not in known:  # one that is not on this disk is not run instead
         near = did_you_mean(name, known, "there are")
         raise AnnotationError(f"there is no audio-text encoder {name!r}{near}")
@@ -65,14 +60,14 @@ def check(context: StageContext, settings: CheckSettings) -> StageResult:
     records: dict[str, StageRecord] = {}
     not_run: dict[str, str] = {}
     questions = context.questions("check", dict.fromkeys(merged, context.project))
-    with StageRun(context.store, questions, settings.clap or "rules") as stage:
+    with StageRun(context.store, questions, clap or "rules") as stage:
 
-        def settle(clip: str, failed: dict[str, list[str]], margin: float | None = None) -> None:
-            document = {"failed": failed} | ({} if margin is None else {"margin": margin})
+        def settle(clip: str, failed: dict[str, list[str]], apart: float | None = None) -> None:
+            document = {"failed": failed} | ({} if apart is None else {"margin": apart})
             words = "; ".join(f"{name}: {one}" for name, own in failed.items() for one in own)
             status = "rejected" if failed else "ok"
             records[clip] = StageRecord(clip, "check", status, document, words or None)
-            stage.tell(clip, captions[clip], words or None)
+            stage.tell(clip, captions[clip], words)
 
         for clip, annotation in merged.items():
             domain = str(heard[clip].document["domain"])
@@ -80,20 +75,22 @@ def check(context: StageContext, settings: CheckSettings) -> StageResult:
             if failed := {name: own for name, rule in RULES.items() if (own := list(rule(case)))}:
                 settle(clip, failed)
         left = {clip: text for clip, text in captions.items() if clip not in records}
-        for clip, other in near_duplicates(left, settings.duplicate).items():
+        for clip, other in near_duplicates(left, duplicate).items():
             settle(clip, {_DUPLICATE: [f"says nearly the same as {other}"]})
             del left[clip]
         try:
-            for clip, margin in clap_margins(context, left, settings):
-                above = f"{margin:.2f} {settings.unit} above other captions"
-                reason = f"clip and caption are alike by {above}, not {settings.margin:g}"
-                settle(clip, {} if margin > settings.margin else {_SIMILARITY: [reason]}, margin)
+            for clip, apart in clap_margins(context, left, clap, unit, seed):
+                above = f"{apart:.2f} {unit} above other captions"
+                reason = f"clip and caption are alike by {above}, not {margin:g}"
+                settle(clip, {} if apart > margin else {_SIMILARITY: [reason]}, apart)
         except MetricError as error:
             not_run[_SIMILARITY] = str(error)
             for clip in left:  # also those that were compared before it could not be gone on with
                 settle(clip, {})
     in_order = [records[clip] for clip in merged]
-    context.keep("check", in_order, asdict(settings) | {"not_run": not_run})
+    settings: dict[str, Any] = {"clap": clap, "margin": margin, "unit": unit, "others": _OTHERS}
+    settings |= {"duplicate": duplicate, "seed": seed, "not_run": not_run}
+    context.keep("check", in_order, settings)
     kept = [one.clip for one in in_order if one.status == "ok"]
     asked = Counter[str](one["difficulty"] for clip in kept for one in merged[clip].questions)
     document = {
@@ -131,16 +128,15 @@ def near_duplicates(captions: Mapping[str, str], threshold: float) -> dict[str, 
 
 
 def clap_margins(
-    context: StageContext, captions: Mapping[str, str], settings: CheckSettings
+    context: StageContext, captions: Mapping[str, str], clap: str | None, unit: str, seed: int
 ) -> Iterator[tuple[str, float]]:
     """How far each clip is more like its caption than like those of some others, by lot."""
-    if settings.clap is None:
+    if clap is None:
         raise MetricError("no audio-text encoder is named")
-    if len(captions) <= settings.others:
-        raise MetricError(
-            f"{len(captions)} captions are left, and each is compared with {settings.others} others"
-        )
-    name = parse_name(settings.clap)
+    if len(captions) <= _OTHERS:
+        left = f"{len(captions)} captions are left"
+        raise MetricError(f"{left}, and each is compared with {_OTHERS} others")
+    name = parse_name(clap)
     encoder = load_encoder(name.name, name.options)
     start, clips, root, progress = 0, list(captions), context.root, context.progress
     embedder = Embedder(
@@ -159,12 +155,12 @@ def clap_margins(
                 raise MetricError(f"{path.name} cannot be read any more ({reason})")
         sound = sounds.vectors[root / clip][0]
         sound = sound / max(float(np.linalg.norm(sound)), 1e-12)
-        lot = hashlib.sha256(f"{settings.seed}\0{clip}".encode()).hexdigest()
-        drawn = random.Random(lot).sample([one for one in clips if one != clip], settings.others)
+        lot = hashlib.sha256(f"{seed}\0{clip}".encode()).hexdigest()
+        drawn = random.Random(lot).sample([one for one in clips if one != clip], _OTHERS)
         others = np.array([float(sound @ texts[one]) for one in drawn])
         apart = float(sound @ texts[clip]) - float(others.mean())
-        spread = float(others.std(ddof=1)) if settings.others > 1 else 0.0
-        yield clip, 100 * apart if settings.unit == "points" else apart / max(spread, 1e-9)
+        spread = max(float(others.std(ddof=1)), 1e-9)
+        yield clip, 100 * apart if unit == "points" else apart / spread
     progress("clips compared", len(clips), len(clips))
 
 

@@ -16,7 +16,7 @@ from pydantic import (
     create_model,
 )
 
-from audiocapbench.annotate.domain import said_by
+from audiocapbench.annotate.experts import said_by
 from audiocapbench.benchmarks.mecat.groups import CONTENTS, DIFFICULTIES, SUBTASKS
 from audiocapbench.errors import ReplyError
 from audiocapbench.judges.reply_json import find_document, shown

@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from audiocapbench import audio
-from audiocapbench.annotate.domain import DomainRules, Said, decide
 from audiocapbench.annotate.experts import (
     BatchExpert,
     ClipAudio,
+    DomainRules,
     Expert,
     ExpertPanel,
+    Said,
+    decide,
     set_up,
     signature_of,
 )
@@ -109,7 +111,7 @@ def _record(
     document: dict[str, Any] = {
         "sha256": one.clip.sha256,
         "duration_s": one.clip.duration_s,
-        "source": one.source,
+        "source": one.about.get("source") or one.id,
         "about": dict(one.about),
         "domain": decision.domain,
         "evidence": decision.evidence,
@@ -278,7 +280,7 @@ class _Hearing:
                 continue
             failed = [one for one in self.said.get(digest, {}).values() if one.status != OK]
             reason = "; ".join(f"{one.expert}: {one.error}" for one in failed)
-            self._stage.tell(digest, self._words(digest), reason or None)
+            self._stage.tell(digest, self._words(digest), reason)
         self._stage.write()
         self._done += len(batch)
         self._context.progress("clips heard", self._done, len(self.clips))
@@ -298,21 +300,21 @@ def analysed(expert: Expert, clips: Sequence[ClipAudio]) -> list[Finding]:
             said = list(expert.analyse_batch(clips))
             seconds = (time.perf_counter() - began) / len(clips)
             pairs = zip(clips, said, strict=True)
-            return [_finding(expert, clip, one, seconds) for clip, one in pairs]
+            return [replace(_finding(expert, clip, one), seconds=seconds) for clip, one in pairs]
     found = []
     for clip in clips:
         began = time.perf_counter()
         try:
-            made = _finding(expert, clip, expert.analyse(clip), time.perf_counter() - began)
+            made = _finding(expert, clip, expert.analyse(clip))
         except (Exception, SystemExit) as error:  # an expert is someone else's code
             reason = f"{failure_words(error)}{failure_place(error)}"
             own = (clip.clip.sha256, expert.name, signature_of(expert))
-            made = Finding(*own, FAILED, {}, reason, time.perf_counter() - began)
-        found.append(made)
+            made = Finding(*own, FAILED, {}, reason)
+        found.append(replace(made, seconds=time.perf_counter() - began))
     return found
 
 
-def _finding(expert: Expert, clip: ClipAudio, said: Mapping[str, Any], seconds: float) -> Finding:
+def _finding(expert: Expert, clip: ClipAudio, said: Mapping[str, Any]) -> Finding:
     """What was said, as plain JSON; ValueError for what no finding can be."""
 
     def check(part: dict[str, Any]) -> dict[str, Any]:
@@ -326,7 +328,7 @@ def _finding(expert: Expert, clip: ClipAudio, said: Mapping[str, Any], seconds: 
         raise ValueError(f"it said {len(text):,} characters, more than {_LARGEST:,}")
     document = json.loads(text, object_hook=check)
     check_storable(document)
-    return Finding(clip.clip.sha256, expert.name, signature_of(expert), OK, document, None, seconds)
+    return Finding(clip.clip.sha256, expert.name, signature_of(expert), OK, document)
 
 
 def _describe(

@@ -2,6 +2,7 @@
 
 import hashlib
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -45,17 +46,11 @@ class SourceClip(NamedTuple):
     about: Mapping[str, str]
     captions: tuple[str, ...] = ()
 
-    @property
-    def source(self) -> str:
-        """What it was cut from; a clip of which nobody says is a source of its own."""
-        return self.about.get("source") or self.id
-
 
 class ClipFolder(NamedTuple):
     """The clips of a folder in the order of their names, and why others cannot be read."""
 
-    root: Path
-    clips: tuple[SourceClip, ...]
+    clips: list[SourceClip]
     unreadable: Mapping[str, str]
 
 
@@ -78,15 +73,13 @@ def open_clips(
     ]
     if not names:
         raise AnnotationError(f"{root}: holds no audio ({', '.join(sorted(EXTENSIONS))})")
-    about = _metadata(root)
-    unreadable = dict.fromkeys(sorted(about.keys() - set(names)), _ABSENT) if sample is None else {}
-    if sample is not None:
-
-        def lot(name: str) -> str:
-            drawn = f"{seed}\0{name}".encode("utf-8", "surrogateescape")
-            return hashlib.sha256(drawn).hexdigest()
-
-        chosen = set(sorted(names, key=lot)[:sample])
+    about, unreadable = _metadata(root), dict[str, str]()
+    if sample is None:
+        unreadable = dict.fromkeys(sorted(about.keys() - set(names)), _ABSENT)
+    else:
+        lots = {name: f"{seed}\0{name}".encode("utf-8", "surrogateescape") for name in names}
+        drawn = sorted(names, key=lambda name: hashlib.sha256(lots[name]).hexdigest())
+        chosen = set(drawn[:sample])
         names = [name for name in names if name in chosen]
 
     def read(name: str) -> Clip | str:
@@ -114,7 +107,7 @@ def open_clips(
             clips.append(SourceClip(name, found, told, captions))
         else:
             unreadable[name.encode("utf-8", "replace").decode()] = found
-    return ClipFolder(root, tuple(clips), unreadable)
+    return ClipFolder(clips, unreadable)
 
 
 def _metadata(root: Path) -> dict[str, dict[str, Any]]:
@@ -187,10 +180,8 @@ class StageContext:
         return {clip: one for clip, one in sorted(records.items()) if one.status == "ok"}
 
     def merged(self) -> dict[str, Annotation]:
-        records = self.passed("merge").items()
-        return {
-            clip: Annotation.model_validate(one.document["annotation"]) for clip, one in records
-        }
+        read, records = Annotation.model_validate, self.passed("merge")
+        return {clip: read(one.document["annotation"]) for clip, one in records.items()}
 
     @property
     def settings(self) -> Mapping[str, Mapping[str, Any]]:
@@ -199,11 +190,10 @@ class StageContext:
     def findings(self, heard: Mapping[str, StageRecord]) -> dict[str, dict[str, Finding]]:
         """What experts said of clips, by the clips' names, as the first stage recorded it."""
         found: dict[str, dict[str, Finding]] = {clip: {} for clip in heard}
-        wanted: dict[tuple[str, str], dict[str, str]] = {}
+        wanted: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
         for clip, one in heard.items():
             for expert, finding in one.document["experts"].items():
-                hashes = wanted.setdefault((expert, finding["signature"]), {})
-                hashes[one.document["sha256"]] = clip
+                wanted[expert, finding["signature"]][one.document["sha256"]] = clip
         for (expert, signature), hashes in wanted.items():
             for digest, said in self.kept.findings({expert: signature}, list(hashes)).items():
                 found[hashes[digest]][expert] = said[expert]
@@ -215,9 +205,8 @@ class StageContext:
 
     def questions(self, name: str, texts: Mapping[str, str]) -> Benchmark:
         """What is asked or looked at, clip by clip, without its sound."""
-        return self.benchmark(
-            name, ((clip, Clip.absent(clip), text, "merge") for clip, text in texts.items())
-        )
+        asked = ((clip, Clip.absent(clip), text, "merge") for clip, text in texts.items())
+        return self.benchmark(name, asked)
 
     def benchmark(self, name: str, asked: Iterable[tuple[str, Clip, str, str]]) -> Benchmark:
         """Keys, clips, the words of questions, and groups that the progress is shown by."""
@@ -230,11 +219,10 @@ class StageContext:
 
 def left_out(records: Mapping[str, StageRecord]) -> dict[str, dict[str, list[str]]]:
     """Clips that a stage did not let through, by status and reason."""
-    found: dict[str, dict[str, list[str]]] = {}
+    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for clip, one in records.items():
         if one.status != "ok":
-            reasons = found.setdefault(one.status, {})
-            reasons.setdefault(one.error or "no reason given", []).append(clip)
+            found[one.status][one.error or "no reason given"].append(clip)
     return found
 
 
@@ -265,8 +253,7 @@ class StageRun:
         self._seen = store.claims.states(self.run.id)
         # Of what was told of before, only what was claimed anew is told again.
         self._told = {one.sample for one in self._seen}
-        self._waiting: list[AnswerRecord] = []
-        self._written_at = time.monotonic()
+        self._waiting, self._written_at = list[AnswerRecord](), time.monotonic()
         if ids and not shared:  # that it is being dealt with; no clip is told of under this key
             self._lease.claim(self.run.id, [TaskKey("", ids[0], 1)], self._seen)
 
@@ -277,13 +264,11 @@ class StageRun:
         self._told -= {one.sample for one in taken}
         return [one.sample for one in taken], [one.sample for one in done]
 
-    def tell(
-        self, clip: str, text: str, error: str | None = None, status: Status = Status.FAILED
-    ) -> None:
+    def tell(self, clip: str, text: str, error: str = "", status: Status = Status.FAILED) -> None:
         """Say once what became of a clip; of what went wrong, the error and its status."""
         if clip not in self._told:
             self._told.add(clip)
-            reply = Reply(text, status if error else Status.OK, error)
+            reply = Reply(text, status, error) if error else Reply(text, Status.OK)
             outcome = Outcome(clip, reply, None, self._seconds[clip], 0.0)
             self._waiting.append(AnswerRecord(outcome))
             if time.monotonic() - self._written_at > _PAUSE_S:
@@ -291,10 +276,9 @@ class StageRun:
 
     def write(self) -> None:
         """Commit what was told, and release it."""
-        waiting, self._waiting = self._waiting, []
-        if waiting:
-            self._store.add_records(self.run.id, waiting, self._lease.worker.id)
-        self._written_at = time.monotonic()
+        if self._waiting:
+            self._store.add_records(self.run.id, self._waiting, self._lease.worker.id)
+        self._waiting, self._written_at = [], time.monotonic()
 
     def __enter__(self) -> "StageRun":
         return self

@@ -124,8 +124,7 @@ def _hear(
         describe (MODEL): A model that hears, to describe every clip.
         sample (N): Only so many clips, by lot.
     """
-    from audiocapbench.annotate.domain import DomainRules
-    from audiocapbench.annotate.experts import BUILT_IN, set_up
+    from audiocapbench.annotate.experts import BUILT_IN, DomainRules, set_up
     from audiocapbench.annotate.hear import hear
     from audiocapbench.annotate.stage import open_clips
     from audiocapbench.models import create_model
@@ -222,11 +221,10 @@ def _check(
         margin_unit (UNIT): Hundredths of a cosine (points), or standard deviations of the six (sd).
         duplicate (X): Cosine from which captions are near-duplicates.
     """
-    from audiocapbench.annotate.check import CheckSettings, check
+    from audiocapbench.annotate.check import check
 
     encoder = None if clap == "none" else clap
-    how = CheckSettings(encoder, margin, margin_unit, duplicate=duplicate, seed=seed)
-    return check(context, how)
+    return check(context, encoder, margin, margin_unit, duplicate, seed)
 
 
 def _show_check(document: dict[str, Any]) -> None:

@@ -48,12 +48,6 @@ def missing_after(status: Status) -> Missing | None:
     return _OF_STATUS.get(status, Missing.FAILED)
 
 
-def unjudged_after(statuses: Iterable[Status]) -> Missing:
-    """Why an answer has no score, from how its judgements ended; a metric has none of them."""
-    unreadable = any(missing_after(one) is Missing.UNREADABLE for one in statuses)
-    return Missing.UNREADABLE if unreadable else Missing.NOT_JUDGED
-
-
 class Coverage(NamedTuple):
     """How many samples a number is about."""
 

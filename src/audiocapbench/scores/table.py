@@ -42,7 +42,6 @@ from audiocapbench.scores.estimate import (
     judge_order,
     metrics_in_order,
     missing_after,
-    unjudged_after,
 )
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
@@ -256,11 +255,10 @@ class RunTable(ScoreTable):
         for judge in self.judgements:
             current, made = self.current_judgements(judge), self.judge_signatures[judge]
             verdicts = self.verdicts[judge] = by_judge(current).get(judge, {})
-            statuses: dict[str, list[Status]] = {}
-            for one in current:
-                if one.sample_id not in verdicts:
-                    statuses.setdefault(one.sample_id, []).append(one.status)
-            missing = {key: unjudged_after(each) for key, each in statuses.items()}
+            lacking = [one for one in current if one.sample_id not in verdicts]
+            missing = {one.sample_id: Missing.NOT_JUDGED for one in lacking}
+            unreadable = (one.sample_id for one in lacking if one.status is Status.UNPARSED)
+            missing |= dict.fromkeys(unreadable, Missing.UNREADABLE)
             for name in next(iter(verdicts.values()), {}):
                 values = {key: one[name] for key, one in verdicts.items() if name in one}
                 columns[Scorer(judge, name)] = SampleScores.of_values(values, made, missing)

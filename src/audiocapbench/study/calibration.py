@@ -10,7 +10,7 @@ import numpy as np
 
 from audiocapbench.data.opinions import Opinions
 from audiocapbench.data.problems import Problem
-from audiocapbench.errors import ReportError, did_you_mean
+from audiocapbench.errors import ReportError, did_you_mean, some
 from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
 from audiocapbench.scores.compute import ALL, CATEGORY, GroupKey
 from audiocapbench.scores.estimate import Scorer
@@ -50,8 +50,7 @@ class Bias(NamedTuple):
 class CalibratedRun:
     """One model: as people rated it, as the judge did, and as people would have.
 
-    ``rated`` samples have both; so many ratings are ``needed`` for the wanted width, None if all
-    would not do.
+    ``needed`` are the ratings that it takes for the wanted width; None if all would not do.
     """
 
     label: str
@@ -99,13 +98,9 @@ def calibrate_runs(
 ) -> Calibration:
     """What people would have given the answers of each run, from ratings of a part.
 
-    Args:
-        people: A file of ratings, or a rating project of the store.
-        scorer: One dimension of a judge, or a metric that is a mean over samples.
-        dimension: What of the ratings a metric is put right by; a judge's is its own.
-        scale: The lowest and the highest rating that there is.
-        width: How wide an interval is wanted.
-        partly: Whether runs that nobody rated are left out, with a note.
+    ``people`` is a file of ratings, or a rating project; ``dimension`` what of it a metric is put
+    right by (a judge's is its own), ``scale`` the lowest and highest rating, ``width`` that of an
+    interval; runs that nobody rated are left out if ``partly``, with a note.
     """
     reader = TableReader(store)
     tables = [reader.read(store.run(number)) for number in runs]
@@ -113,16 +108,14 @@ def calibrate_runs(
         raise ReportError("the runs are of different data; calibrate those of one benchmark")
     if not scorer.is_mean:
         raise ReportError(f"{scorer.name} is a number of the whole corpus, not a mean")
-    ratings = _mean_ratings(store.ratings.opinions(people), scorer.dimension or dimension, scale)
-    if len(tables) == 1 and set(ratings.values) == {""}:  # who is rated needs no saying
-        ratings = ratings._replace(values={str(tables[0].run.id): ratings.values[""]})
+    by, opinions, notes = scorer.dimension or dimension, store.ratings.opinions(people), list[str]()
+    ratings = _mean_ratings(opinions, by, scale, notes)
+    if len(tables) == 1 and set(ratings) == {""}:  # who is rated needs no saying
+        ratings = {str(tables[0].run.id): ratings[""]}
     unrated = [one.run for one in tables if partly and not _names(one, ratings)]
     if len(unrated) < len(tables):
         tables = [one for one in tables if one.run not in unrated]
-    notes = list(_unused(tables, scorer, ratings))
-    if scale == SCALE and ratings.highest <= MAX_VALUE / 2:
-        reach = f"{ratings.lowest:g} to {ratings.highest:g}"
-        notes.append(f"The ratings reach from {reach}: if that is their scale, say so, as 1:5.")
+    notes += _unused(tables, scorer, ratings)
     if unrated:
         notes.append(f"Nobody rated {', '.join(f'{one.model} (run {one.id})' for one in unrated)}.")
     runs_found, influences, pairs = [], [], list[_RatedSample]()
@@ -134,8 +127,8 @@ def calibrate_runs(
         pairs += rated
     order = sorted(range(len(tables)), key=lambda place: -runs_found[place].found.value)
     ordered = tuple(runs_found[place] for place in order)
-    judge, by, digest = str(tables[0].signature(scorer)), ratings.dimension, ratings.digest
-    signature = sign("calibrated", judge=judge, by=by, ratings=digest, how="ppi++")
+    judge = str(tables[0].signature(scorer))
+    signature = sign("calibrated", judge=judge, by=by, ratings=opinions.digest, how="ppi++")
     if category:
         signature = signature.with_fields(category=category)
     biases, own = _biases(pairs, scorer) if scorer.judge else ((), None)
@@ -143,18 +136,13 @@ def calibrate_runs(
     return Calibration(scorer, ordered, better, biases, own, signature, tuple(notes))
 
 
-class _Ratings(NamedTuple):
-    """People's mean ratings by run (as they name it) and sample; ``partial`` ones are left out."""
-
-    values: Mapping[str, Mapping[str, float]]
-    dimension: str
-    partial: int
-    lowest: float
-    highest: float
-    digest: str
+Ratings = Mapping[str, Mapping[str, float]]
+"""People's mean ratings by run (as they name it) and sample."""
 
 
-def _mean_ratings(people: Opinions, dimension: str, scale: tuple[float, float]) -> _Ratings:
+def _mean_ratings(
+    people: Opinions, dimension: str, scale: tuple[float, float], notes: list[str]
+) -> Ratings:
     """Ratings on the judge's scale; ``overall`` is what people call so, or their mean over all."""
     low, high = scale
     problems: list[Problem] = []
@@ -182,16 +170,20 @@ def _mean_ratings(people: Opinions, dimension: str, scale: tuple[float, float]) 
             means[run][item].append(overall(given))
         else:
             partial += 1
-    values = {
+    numbers = [value for _, value in known]
+    if partial:
+        notes.append(f"Ratings that do not give all of {dimension} are not used: {partial:,}.")
+    if scale == SCALE and max(numbers) <= MAX_VALUE / 2:
+        reach = f"{min(numbers):g} to {max(numbers):g}"
+        notes.append(f"The ratings reach from {reach}: if that is their scale, say so, as 1:5.")
+    return {
         run: {item: float(np.mean(each)) for item, each in items.items()}
         for run, items in means.items()
     }
-    numbers = [value for _, value in known]
-    return _Ratings(values, dimension, partial, min(numbers), max(numbers), people.digest)
 
 
 def _ratings_of(
-    table: RunTable, tables: Sequence[RunTable], ratings: _Ratings
+    table: RunTable, tables: Sequence[RunTable], ratings: Ratings
 ) -> Mapping[str, float]:
     run, known = table.run, _names(table, ratings)
     alike = [str(one.run.id) for one in tables if known and _names(one, ratings) == known]
@@ -201,33 +193,32 @@ def _ratings_of(
             "answer; let the file name runs by number, each in one way"
         )
     if not known:
-        near = did_you_mean(run.model, [key for key in ratings.values if key], "it has")
+        near = did_you_mean(run.model, [key for key in ratings if key], "it has")
         raise ReportError(f"the ratings have none of run {run.id} ({run.model}){near}")
-    return ratings.values[known[0]]
+    return ratings[known[0]]
 
 
-def _unused(tables: Sequence[RunTable], scorer: Scorer, ratings: _Ratings) -> Iterator[str]:
+def _unused(tables: Sequence[RunTable], scorer: Scorer, ratings: Ratings) -> Iterator[str]:
     """What of the ratings counts for nothing, and why."""
     known = {name: table for table in tables for name in _names(table, ratings)}
-    others = {name or "no model": own for name, own in ratings.values.items() if name not in known}
+    others = {name or "no model": own for name, own in ratings.items() if name not in known}
     unscored = sum(
         key not in table.sample_scores(scorer).values
         for name, table in known.items()
-        for key in ratings.values[name]
+        for key in ratings[name]
     )
-    for why, count in (
-        (f"are of {', '.join(others)}", sum(map(len, others.values()))),
-        (f"are of answers without {scorer.label}", unscored),
-        (f"do not give all of {ratings.dimension}", ratings.partial),
+    for of, count in (
+        (", ".join(others), sum(map(len, others.values()))),
+        (f"answers without {scorer.label}", unscored),
     ):
         if count:
-            yield f"Ratings that {why} are not used: {count:,}."
+            yield f"Ratings that are of {of} are not used: {count:,}."
 
 
-def _names(table: RunTable, ratings: _Ratings) -> list[str]:
+def _names(table: RunTable, ratings: Ratings) -> list[str]:
     """What the ratings call a run; nothing where nobody rated it."""
     run = table.run
-    return [key for key in (str(run.id), run.name, run.model) if key and key in ratings.values]
+    return [key for key in (str(run.id), run.name, run.model) if key and key in ratings]
 
 
 class _RatedSample(NamedTuple):
@@ -260,9 +251,7 @@ def _calibrated(
         table.current_judgements(scorer.name)
         raise ReportError(f"run {table.run.id} has no score of {scorer.label}")
     if strange := [key for key in given if key not in table.run.sample_ids]:
-        more = f" and {len(strange) - 3:,} more" if len(strange) > 3 else ""
-        shown = ", ".join(strange[:3]) + more
-        raise ReportError(f"run {table.run.id} has no sample {shown}, which the ratings are of")
+        raise ReportError(f"run {table.run.id} has no sample {some(strange)}, which people rated")
     rated = [key for key in samples if key in given and key in scores]
     others = [key for key in samples if key not in given and key in scores]
     if not rated:
@@ -272,15 +261,14 @@ def _calibrated(
     found = calibrated_mean(people, judged, rest)
     notes += [f"{name}: {one}" for one in _warnings(found, people, judged, rest)]
     total = len(rated) + len(others)
-    plain, mean = found.plain_error, float(people.mean())
+    mean, by_judge = float(people.mean()), float(np.concatenate([judged, rest]).mean())
     varies = len(rated) > 2 and people.std() > 0 and judged.std() > 0
     correlation = float(np.corrcoef(people, judged)[0, 1]) if varies else None
     alone = needed = None
-    if plain is not None:
-        alone = around(mean, plain, len(rated) - 1)
+    if found.plain_error is not None:
+        alone = around(mean, found.plain_error, len(rated) - 1)
         if width:
             needed = ratings_needed(float(people.std(ddof=1)), correlation or 0.0, total, width)
-    by_judge = float(np.concatenate([judged, rest]).mean())
     means = (mean, alone, by_judge, found, correlation, needed)
     run = CalibratedRun(name, len(rated), total, *means)
     clips, moved = dict(zip(samples, group.clips, strict=True)), found.influence.tolist()

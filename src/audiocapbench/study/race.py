@@ -48,11 +48,11 @@ class RaceResult:
     clips: int
     top: int
     alpha: float
-    racers: tuple[Racer, ...]
-    best: tuple[str, ...]
+    racers: Sequence[Racer]
+    best: Sequence[str]
     decided: bool
     stop: Stop | None
-    runs: tuple[Run, ...]
+    runs: Sequence[Run]
 
     @property
     def asked(self) -> int:
@@ -136,17 +136,19 @@ class RacePlan(Plan[RaceResult]):
         samples = self.runs.subject.samples
         models = [one for one in self.runs.models if one.name not in self.refusals]
         race = Race(len(models), len(samples), self.top, self.alpha)
-        out_after: dict[str, int] = {}
-        stop = None
+        out_after, stop = dict[str, int](), None
         size = max(FEWEST_A_ROUND, -(-len(samples) // MOST_ROUNDS))
+
+        def note(words: str) -> None:
+            host.advance("race", race.seen, len(samples), words)
+
         for dealt in deal_rounds([one.category for one in samples], size, self.seed):
             inside = [one for one in models if one.name not in out_after]
-            quiet = _Round(host, race.seen, len(samples))
-            quiet.note(f"{len(inside)} models left")
+            note(f"{len(inside)} models left")
             if len(inside) <= self.top:
                 break
             chosen = [samples[place] for place in dealt.places]
-            stop = self._ask(inside, chosen, quiet)
+            stop = self._ask(inside, chosen, Host(Progress(noted=note)))
             if stop is not None or any(one.name in self.refusals for one in inside):
                 break
             self._score(race, models, dealt, chosen)
@@ -210,18 +212,5 @@ class RacePlan(Plan[RaceResult]):
             key=lambda one: (one.model not in left, -(one.out_after or 0), -(one.mean or 0))
         )
         is_decided = race.models > self.top >= len(left) and stop is None
-        about = (self.scorer, race.clips, self.top, self.alpha, tuple(racers), tuple(left))
-        return RaceResult(*about, is_decided, stop, tuple(self.begun.values()))
-
-
-class _Round(Host):
-    """A round of questions on one bar, that of the race."""
-
-    def __init__(self, host: Host, clips: int, total: int) -> None:
-        self._host, self._clips, self._total = host, clips, total
-
-    def note(self, words: str) -> None:
-        self._host.advance("race", self._clips, self._total, words)
-
-    def run_progress(self, model: str) -> Progress:
-        return Progress(noted=self.note)
+        about, runs = (self.scorer, race.clips, self.top, self.alpha), list(self.begun.values())
+        return RaceResult(*about, racers, left, is_decided, stop, runs)

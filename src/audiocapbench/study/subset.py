@@ -1,8 +1,7 @@
 """Smaller benchmarks that say the same: clips that stand for the others, and how well they do.
 
-Anchor points (Vivek and others, 2023; tinyBenchmarks, 2024) are clips in the middle of clusters on
-which models fare alike; or a draw is weighted so that it gives the known models their scores. How
-far each is off is measured by leaving out one model at a time.
+Anchor points (Vivek and others, 2023; tinyBenchmarks, 2024) are clips in the middle of clusters;
+how far each method is off is measured by leaving out one model at a time.
 """
 
 import json
@@ -72,9 +71,8 @@ class Subset:
     @property
     def half_width(self) -> float:
         """How far an estimate must be taken to reach, at 95 %, for what all clips would say."""
-        seen = len(self.models)
-        known = self.held_out[self.method].error
-        return student(seen - 1) * known * float(np.sqrt(1 + 1 / seen))
+        seen, error = len(self.models), self.held_out[self.method].error
+        return student(seen - 1) * error * float(np.sqrt(1 + 1 / seen))
 
     def to_dict(self) -> dict[str, Any]:
         """The subset as a JSON object, as ``read_subset`` reads it back."""
@@ -189,8 +187,7 @@ def anchors(scores: FloatArray, categories: Sequence[str], size: int, seed: int)
 def balanced(scores: FloatArray, categories: Sequence[str], size: int, seed: int) -> WeightedClips:
     """A draw by category whose weights are moved as little as it takes to say the whole.
 
-    They then give the whole's own means along the two directions in which clips differ most for
-    the models that are known: what makes a clip hard, and what sets models apart.
+    They give its own means along the two directions in which clips differ most for known models.
     """
     drawn = draw(scores, categories, size, seed)
     clips = scores.shape[1]

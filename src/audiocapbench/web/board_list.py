@@ -39,14 +39,10 @@ class QueryError(AudioCapBenchError):
     """A request that cannot be answered."""
 
 
-def _scorer(label: str) -> Scorer:
-    """A metric by its name, or a judge's name, a tab and its dimension."""
-    name, tab, dimension = label.partition("\t")
-    return Scorer(name, dimension) if tab else Scorer(name)
-
-
 Number = Annotated[int, Field(ge=0, lt=10**12)]
-ScorerLabel = Annotated[Scorer, BeforeValidator(_scorer)]
+ScorerLabel = Annotated[Scorer, BeforeValidator(lambda label: Scorer(*label.split("\t", 1)))]
+"""A metric by its name, or a judge's name, a tab and its dimension."""
+
 _Value = Annotated[float, Field(gt=-1e12, lt=1e12)]
 
 
@@ -104,17 +100,10 @@ class BoardList:
         for one in chosen:
             own = {run: values.get((run, one.id, query.score)) for run in query.runs + query.scored}
             known = [value for run in query.scored if (value := own[run]) is not None]
-            references = lines[one.id].references
-            rows.append(
-                {
-                    "id": one.id,
-                    "category": one.category,
-                    "seconds": one.seconds,
-                    "line": references[0] if references else "",
-                    "scores": [own[run] for run in query.runs],
-                    "value": sum(known) / len(known) if known else None,
-                }
-            )
+            row = {"id": one.id, "category": one.category, "seconds": one.seconds}
+            row |= {"line": next(iter(lines[one.id].references), "")}
+            row |= {"scores": [own[run] for run in query.runs]}
+            rows.append(row | {"value": sum(known) / len(known) if known else None})
         return {"total": len(order), "all": len(self.heads), "rows": rows}
 
     def find(self, query: ListQuery, sample: str) -> int:
@@ -219,17 +208,14 @@ class BoardList:
                 values[run, sample, Scorer(metric)] = value
         if only is not None and only.judge is None:
             return values
-        said: dict[tuple[int, str], list[Judgement]] = defaultdict(list)
+        said: dict[tuple[int, str], list[RoundScores]] = defaultdict(list)
         judge = None if only is None else only.judge
         for run, given in self._store.some_judgements(runs, judge, ids).items():
             for one in given:
-                said[run, one.judge].append(one)
-        for (run, name), given in said.items():
-            verdicts = [
-                RoundScores((one.sample_id,), one.repeat, one.signature, one.scores)
-                for one in given
-                if one.status is Status.OK
-            ]
+                if one.status is Status.OK:
+                    verdict = RoundScores((one.sample_id,), one.repeat, one.signature, one.scores)
+                    said[run, one.judge].append(verdict)
+        for (run, name), verdicts in said.items():
             for (sample,), own in _scores(verdicts, self._ways(run, name, self._state(run))):
                 values |= {(run, sample, Scorer(name, column)): own[column] for column in own}
         return values
@@ -280,18 +266,15 @@ class BoardList:
         found = self._filtered(query.model_copy(update={"sort": "order"}), states)
         if query.sort == "order" or not len(found):
             return found
+        runs = query.runs if query.sort == "differ" else query.scored
         if query.sort in ("shortest", "longest"):
             keys = self._seconds[found]
+        elif not runs:
+            return found
         else:
-            runs = query.runs if query.sort == "differ" else query.scored
-            table = self.columns(runs, query.score)[:, found]
-            there, count = np.ma.masked_invalid(table), len(found)
-            if not runs:
-                keys = np.full(count, np.nan)
-            elif query.sort == "differ":
-                keys = (there.max(axis=0) - there.min(axis=0)).filled(np.nan)
-            else:
-                keys = there.mean(axis=0).filled(np.nan)
+            there = np.ma.masked_invalid(self.columns(runs, query.score)[:, found])
+            spread = there.max(axis=0) - there.min(axis=0)
+            keys = (spread if query.sort == "differ" else there.mean(axis=0)).filled(np.nan)
         sign = -1 if query.sort in ("highest", "differ", "longest") else 1
         # Samples without the score come last, whichever way; equal ones in the benchmark's order.
         return found[np.argsort(np.where(np.isnan(keys), np.inf, sign * keys), kind="stable")]

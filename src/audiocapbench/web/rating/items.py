@@ -8,12 +8,12 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel
 
 from audiocapbench import audio
 from audiocapbench.data.json_text import check_storable
@@ -35,8 +35,7 @@ _LONGEST_CAPTION = 20_000
 _LONGEST_S, _HIGHEST_RATE = 600.0, 48_000
 
 
-@dataclass(frozen=True, slots=True)
-class RatingItem:
+class RatingItem(BaseModel, frozen=True):
     """One question; ``systems`` are who wrote each caption.
 
     ``right`` is the right answer where it is known, ``gold`` where people are tried by it.
@@ -52,17 +51,6 @@ class RatingItem:
     right: str = ""
     gold: str = ""
     references: tuple[str, ...] = ()
-
-    def content(self) -> dict[str, Any]:
-        found: dict[str, Any] = _ITEM.dump_python(self, mode="json", exclude={"id"})
-        return found
-
-    @classmethod
-    def of(cls, key: str, content: Mapping[str, Any]) -> "RatingItem":
-        return _ITEM.validate_python({"id": key, **content})
-
-
-_ITEM = TypeAdapter(RatingItem)
 
 
 class HeardClip(NamedTuple):
@@ -150,9 +138,9 @@ def _row_item(
     systems = tuple(row.get(name, "") for name in writers)
     key = row.get("id") or number
     return RatingItem(
-        key,
-        row["audio"],
-        tuple(row[name] for name in captions),
+        id=key,
+        audio=row["audio"],
+        captions=tuple(row[name] for name in captions),
         sample=key,
         systems=systems if any(systems) else (),
         group=row.get("group", ""),
@@ -198,9 +186,10 @@ def _run_items(
             for run, text in zip(own, texts, strict=True):
                 whose: dict[str, Any] = {"systems": (run.model,), "runs": (run.id,)}
                 key = f"{run.id}/{sample.id}"
-                found.append(RatingItem(key, captions=(text,), **whose, **about))
+                found.append(RatingItem(id=key, captions=(text,), **whose, **about))
         elif project.kind == "pairs" and len(set(map(str.strip, texts))) == 2:
-            found.append(RatingItem(sample.id, captions=texts, systems=models, runs=ids, **about))
+            about |= {"systems": models, "runs": ids}
+            found.append(RatingItem(id=sample.id, captions=texts, **about))
         elif project.kind == "pick" and own:
             # An answer among those of other clips, and its number there.
             draw, count = random.Random(f"{project.seed} {sample.id}"), KINDS["pick"].captions
@@ -210,7 +199,7 @@ def _run_items(
             if len(wrong) == count - 1:
                 about |= {"systems": models * count, "runs": ids, "right": str(place + 1)}
                 shown = (*wrong[:place], texts[0], *wrong[place:])
-                found.append(RatingItem(sample.id, captions=shown, **about))
+                found.append(RatingItem(id=sample.id, captions=shown, **about))
     if project.kind in ("pairs", "pick"):
         met = set.intersection(*(set(own) for own in answers.values()))
         if same := len(met) - len(found):
@@ -281,7 +270,7 @@ def export_ratings(
             f"there is no project {project!r}{did_you_mean(project, lines, 'there are')}"
         )
     kind = lines[project].kind
-    items = {key: RatingItem.of(key, one) for key, one in store.ratings.items(project).items()}
+    items = {key: RatingItem(id=key, **one) for key, one in store.ratings.items(project).items()}
     if form == "votes":
         pairs = [
             replace(one, answer=None if one.votes else one.answer, subtype=items[one.id].group)

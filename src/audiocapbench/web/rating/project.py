@@ -31,30 +31,23 @@ class RatingError(AudioCapBenchError):
         self.status, self.document = status, {"error": words, **more}
 
 
-class Scale(NamedTuple):
-    """One thing that is rated in whole numbers, and what its ends mean."""
-
-    name: str
-    low: int
-    high: int
-    about: str
-    low_means: str
-    high_means: str
-
-
 class Kind(NamedTuple):
     """A kind of question: so many captions, and scales or the name of a choice among them."""
 
     captions: int
     question: str
-    scales: tuple[Scale, ...] = ()
+    scales: tuple[dict[str, Any], ...] = ()
     field: str = ""
     undecided: bool = False
 
     @property
+    def ends(self) -> dict[str, tuple[int, int]]:
+        return {one["name"]: (one["low"], one["high"]) for one in self.scales}
+
+    @property
     def dimensions(self) -> tuple[str, ...]:
         """The names of what an answer holds, but for how sure it is."""
-        return (self.field,) if self.field else tuple(one.name for one in self.scales)
+        return (self.field,) if self.field else tuple(self.ends)
 
 
 _FILE = files("audiocapbench.web.rating").joinpath("kinds.toml")
@@ -72,7 +65,7 @@ def read_answer(name: str, given: Mapping[str, Any], order: Sequence[int]) -> An
     if set(given) - allowed:
         raise RatingError("the answer says something that was not asked")
     if not kind.field:
-        return {one.name: _number(given, one.name, one.low, one.high) for one in kind.scales}
+        return {name: _number(given, name, *ends) for name, ends in kind.ends.items()}
     choice = given.get("choice")
     if kind.undecided and isinstance(choice, str) and choice in _OTHER_VOTES:
         made: Answer = {kind.field: _OTHER_VOTES[choice]}
@@ -106,8 +99,7 @@ def read_gold(name: str, text: str) -> dict[str, Collection[str | int]]:
         if text not in ("a", "b", "tie"):
             raise RatingError(f"is {text[:40]!r}, not a, b or tie")
         return {kind.field: (text,)}
-    scales = {one.name: (one.low, one.high) for one in kind.scales}
-    scales = scales or {kind.field: (1, kind.captions)}
+    scales = kind.ends or {kind.field: (1, kind.captions)}
     only = next(iter(scales)) if len(scales) == 1 else ""
     found: dict[str, Collection[str | int]] = {}
     for part in text.split(";"):

@@ -81,7 +81,7 @@ class RatingDesk:
             "title": self.project.title or kind.question,
             "question": kind.question,
             "instructions": self.project.instructions,
-            "scales": [one._asdict() for one in kind.scales],
+            "scales": kind.scales,
             "captions": kind.captions,
             "undecided": kind.undecided,
             "confidence": self.project.asks_confidence,
@@ -198,8 +198,8 @@ _VOTES = {"a": 1.0, "tie": 0.0, "b": -1.0, "both_bad": 2.0}
 def open_desk(project: RatingProject, store: Store) -> tuple[RatingDesk, dict[str, str], list[str]]:
     """Read a project's items and keep them; the tokens of who is new, and what was left out."""
     loaded = load_items(project, store)
-    contents = {key: one.content() for key, one in loaded.items.items()}
-    told = (project.name, project.kind, project.seed, contents, project.people)
+    kept = {key: one.model_dump(mode="json", exclude={"id"}) for key, one in loaded.items.items()}
+    told = (project.name, project.kind, project.seed, kept, project.people)
     secret, invited = store.ratings.begin(*told)
     return RatingDesk(project, loaded, store, secret), invited, loaded.notes
 
