@@ -1,7 +1,6 @@
 """The last stage: sheets on which people say how good annotations are; and a clip's history.
 
-An A/B sheet sets an annotation against a safe, a wrong or a person's caption; a REL sheet has all
-views of a clip on a scale from 1 to 5 (appendix F of the MECAT paper).
+Both are those of appendix F of the MECAT paper: A/B against other captions, REL from 1 to 5.
 """
 
 import hashlib

@@ -39,14 +39,10 @@ def check(
     duplicate: float = 0.98,
     seed: int = 0,
 ) -> StageResult:
-    """Hold what was merged to the rules, and to what it is like.
+    """Hold what was merged to the rules; by ``duplicate``, a cosine, captions are near-duplicates.
 
-    Args:
-        clap: The audio-text encoder, such as ``laion`` or ``laion[path=DIR]``; None for none.
-        margin: How far the similarity of a clip with its long caption must lie above its mean with
-            those of six other clips. The paper says 6, and of what 6 it does not say.
-        unit: ``points`` are hundredths of a cosine, ``sd`` standard deviations of those others.
-        duplicate: Cosine of two long captions from which the later is a near-duplicate.
+    A clip must be more like its caption than like six others by ``margin``, hundredths of a cosine
+    or standard deviations of the six: the paper says 6, and does not say of what.
     """
     known = [*LAION, *PACKAGES, *sorted(plugins("audio_text_encoders"))]
     name = known[0] if clap is None else parse_name(clap, "an encoder").name

@@ -1,7 +1,6 @@
 """The second stage: a language model merges what experts said, held to the contract.
 
-A reply that breaks the contract is asked for again with what is wrong, a few times, and then is a
-status with its reason; nothing is mended here.
+A reply that breaks it is asked for again, a few times; nothing is mended here.
 """
 
 import json

@@ -1,7 +1,6 @@
 """The fourth stage: what passed becomes datasets, split by lot, with no source on two sides.
 
-Each split is MECAT's two folders, ``caption`` and ``qa``, as 'build mecat' makes them and 'run'
-takes them, and its published JSON lines under ``mecat``; a datasheet says how all of it was made.
+Each split is MECAT's two folders, ``caption`` and ``qa``, and its published JSON lines.
 """
 
 import hashlib

@@ -3,7 +3,6 @@
 A total is the weighted sum of a benchmark's corpora; without a score of each there is none.
 """
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -148,10 +147,6 @@ def make_groups(
 
 Mask = NDArray[np.bool_]
 
-_MOST_KEPT = 20_000
-_INTERVALS: dict[bytes, Interval | None] = {}
-"""Every interval of this process by what it was made of, so that none is drawn for twice."""
-
 
 def point_estimate(
     scorer: Scorer, group: Group, scores: SampleScores, replies: Replies
@@ -199,27 +194,17 @@ def with_interval(
     if group.aggregation is not None:
         whole = corpus_means(table.mean(axis=0), len(group.weights))
         aggregate = aggregate_of(scorer, group, whole)
-    words = repr((scorer.column if scorer.judge is None else "", clips))
-    digest = hashlib.blake2b(words.encode("utf-8", "surrogatepass"), digest_size=16)
-    for one in (table, places, group.weights):
-        digest.update(f"{one.shape}".encode())
-        digest.update(np.ascontiguousarray(one).tobytes())
-    key = digest.digest()
-    if key not in _INTERVALS:
-        if len(_INTERVALS) >= _MOST_KEPT:
-            _INTERVALS.clear()
-        # What is known of a score before it is seen: its bounds, and whether it is made of shares.
-        statistics = statistics[present]
-        own, highest = own_scores(statistics, scorer.aggregate), scorer.max_value
-        lowest = 0.0 if np.nanmin(own) >= 0 else -highest
-        how = Resampling(bounds=(lowest, highest), clusters=clips)
-        if group.aggregation is not None:
-            counts = np.bincount(places, minlength=len(group.weights))
-            how["most"] = float(group.weights.sum() ** 2 / (group.weights**2 / counts).sum())
-            mean = float(scorer.aggregate(statistics.mean(axis=0)[np.newaxis])[0])
-            how["share"] = hits_of(own, mean, how["bounds"]) is not None
-        _INTERVALS[key] = mean_interval(table, aggregate, **how)
-    return replace(estimate, interval=_INTERVALS[key])
+    # What is known of a score before it is seen: its bounds, and whether it is made of shares.
+    statistics = statistics[present]
+    own, highest = own_scores(statistics, scorer.aggregate), scorer.max_value
+    lowest = 0.0 if np.nanmin(own) >= 0 else -highest
+    how = Resampling(bounds=(lowest, highest), clusters=clips)
+    if group.aggregation is not None:
+        counts = np.bincount(places, minlength=len(group.weights))
+        how["most"] = float(group.weights.sum() ** 2 / (group.weights**2 / counts).sum())
+        mean = float(scorer.aggregate(statistics.mean(axis=0)[np.newaxis])[0])
+        how["share"] = hits_of(own, mean, how["bounds"]) is not None
+    return replace(estimate, interval=mean_interval(table, aggregate, **how))
 
 
 def score(scorer: Scorer, group: Group, table: FloatArray, present: Mask) -> float:

@@ -44,10 +44,7 @@ from audiocapbench.store import Run, Store
 
 @dataclass(frozen=True, slots=True)
 class JudgeSummary:
-    """One judge on one run; ``stale`` judgements were made in another way than most.
-
-    ``answered`` samples have something to judge, ``judged`` ones a verdict.
-    """
+    """One judge on one run; ``stale`` judgements were made in another way than most."""
 
     judge: str
     signature: Signature
@@ -256,10 +253,9 @@ def _without(opinions: ByJudge, whole: float) -> Iterator[tuple[str, dict[str, f
 
 @dataclass(frozen=True, slots=True)
 class FileScores:
-    """Scores of a set of predictions, and what did not take part.
+    """Scores of predictions; ids without one are ``missing``, those without references ``surplus``.
 
-    ``missing`` are ids with references but no prediction, ``surplus`` the reverse; ``note`` is what
-    was done for ids to match.
+    ``note`` is what was done for ids to match.
     """
 
     table: ScoreTable

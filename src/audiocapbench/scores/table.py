@@ -210,8 +210,7 @@ def estimate_records(table: ScoreTable, scorers: Iterable[Scorer]) -> list[Row]:
 class RunTable(ScoreTable):
     """Scores of one run, and what its answers came to.
 
-    ``state`` is what the store called the run's state when it was read, ``store_option`` how a
-    suggested command names the store, ``cost_estimated`` how many answers came without usage.
+    ``store_option`` is how a command names the store, ``cost_estimated`` answers without usage.
     """
 
     samples: tuple[Sample, ...]

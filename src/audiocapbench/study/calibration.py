@@ -48,10 +48,7 @@ class Bias(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CalibratedRun:
-    """One model: as people rated it, as the judge did, and as people would have.
-
-    ``needed`` are the ratings that it takes for the wanted width; None if all would not do.
-    """
+    """One model: as people rated it, as the judge did, and as people would have (``found``)."""
 
     label: str
     rated: int

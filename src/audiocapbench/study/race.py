@@ -26,10 +26,7 @@ _ROUNDING = 1e-9
 
 
 class Racer(NamedTuple):
-    """One model of a race: its mean over clips with a score, 0 for what it failed.
-
-    It was surely not among the best after ``out_after`` clips, or refused by its provider or judge.
-    """
+    """One model: its mean, with 0 for what it failed, and after how many clips it was out."""
 
     model: str
     run: int | None

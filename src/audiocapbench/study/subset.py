@@ -159,10 +159,7 @@ def draw(scores: FloatArray, categories: Sequence[str], size: int, seed: int) ->
 
 
 def anchors(scores: FloatArray, categories: Sequence[str], size: int, seed: int) -> WeightedClips:
-    """The clip in the middle of each cluster of a category, weighted by the cluster's size.
-
-    More than one of a cluster where models fare so much alike that there are few.
-    """
+    """The clips in the middle of each cluster of a category, weighted by the cluster's size."""
     from scipy.cluster.vq import kmeans2
 
     places, weights = [], []

@@ -112,10 +112,9 @@ def _refuse(status: int, why: str, **headers: str) -> Any:
 
 
 class GuardedApp:
-    """An ASGI application behind every check.
+    """An ASGI application behind every check; it may be asked for by the names ``hosts``.
 
-    ``hosts`` are names that it may be asked for by. Whoever asks must know the ``token``: as
-    ``?token=`` once, then as a cookie, or as a bearer.
+    Whoever asks must know the ``token``: as ``?token=`` once, then as a cookie, or as a bearer.
     """
 
     def __init__(self, app: Application, hosts: Collection[str], token: str | None = None) -> None:
@@ -266,10 +265,9 @@ def fixed(content: str | bytes, kind: str) -> Route:
 def answered(
     work: Callable[[Any, bytes], Any], refusal: Callable[[Exception], tuple[int, dict[str, Any]]]
 ) -> Route:
-    """A route that works in a thread, as the store may have to be waited for.
+    """A route that works in a thread: the store may have to be waited for.
 
-    ``work`` turns a request and its body into a document or a response, ``refusal`` an error of
-    ours into a status and a document.
+    ``work`` makes a document or a response, ``refusal`` a status and a document of our errors.
     """
 
     async def route(request: Any) -> Any:

@@ -170,10 +170,7 @@ Said = Mapping[str, Finding]
 
 
 class DomainRules(NamedTuple):
-    """Thresholds at or above which something counts as heard; MECAT published none.
-
-    ``silence_dbfs`` is an RMS level: what is below is silent whatever else is said of it.
-    """
+    """Thresholds from which something counts as heard; what is below the level is silent."""
 
     speech_share: float = 0.1
     speech_label: float = 0.5

@@ -256,13 +256,9 @@ _COLUMNS = (
 def export_ratings(
     store: Store, project: str, form: Form, dimension: str | None = None, *, gold: bool = False
 ) -> str:
-    """All ratings of a project as text.
+    """All ratings of a project, or of one dimension, as text; answers to gold questions if asked.
 
-    Args:
-        form: ``csv`` or ``jsonl``, a row for each rating and dimension; ``votes``, a pair a row
-            with all votes on it, as 'meta csv' and 'meta build --votes' read it.
-        dimension: Only this one, such as ``accuracy``.
-        gold: Also answers to gold questions, which are no part of what is measured.
+    ``votes`` are a pair a row with all votes on it, as 'meta csv' and 'meta build --votes' read it.
     """
     lines = {one.name: one for one in store.ratings.projects()}
     if project not in lines:
