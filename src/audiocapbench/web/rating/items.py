@@ -7,7 +7,7 @@ import io
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -26,7 +26,6 @@ from audiocapbench.meta.build import vote_table
 from audiocapbench.meta.pairs.files import project_pairs
 from audiocapbench.meta.scorers.scorer import find_clip
 from audiocapbench.store import Store
-from audiocapbench.store.ratings import Rating
 from audiocapbench.web.rating.project import KINDS, RatingError, RatingProject, is_right, read_gold
 
 _GROUPS = ("type", "group", "category", "domain")
@@ -90,64 +89,54 @@ def load_items(project: RatingProject, store: Store) -> LoadedItems:
 
 def _table_items(project: RatingProject, path: Path, *, gold: bool = False) -> list[RatingItem]:
     """Items of a table; every row of a table of gold questions has its answer."""
-    problems: list[Problem] = []
-    found: list[RatingItem] = []
-    letters = "ab" if project.kind == "pairs" else "1234"[: KINDS[project.kind].captions]
+    kind, problems, found = project.kind, list[Problem](), list[RatingItem]()
+    letters = "ab" if kind == "pairs" else "1234"[: KINDS[kind].captions]
     captions: dict[str, tuple[str, ...]] = {"caption": PREDICTIONS}
     if len(letters) > 1:
         captions = {f"caption_{one}": (f"caption_{one}",) for one in letters}
+    wanted = {"audio": FILES, "system": SYSTEMS, "group": _GROUPS, **captions}
+    writers = ("source_a", "source_b") if kind == "pairs" else ("system",)
     columns = (FILES, *captions.values())
     for number, (where, fields) in enumerate(read_records(path, problems, columns), 1):
-        made = _row_item(project.kind, fields, captions, f"{'gold' if gold else 'row'} {number}")
-        if isinstance(made, RatingItem) and gold and not made.gold:
-            made = Problem("", _GOLD, "is missing: these are gold questions")
-        if isinstance(made, Problem):
-            problems.append(made._replace(where=where))
-        else:
-            found.append(made)
+        row = {name: _text(value) for name, value in renamed(fields, wanted).items()}
+        voted = any(name.startswith("vote") and text.strip() for name, text in row.items())
+        # 'meta build' says which is preferred where it broke the other caption.
+        broken = kind == "pairs" and not voted and not row.get(_GOLD)
+        tried_by = "preferred" if broken else _GOLD
+        answer, right = row.get(tried_by, ""), row.get("answer", "") if kind == "pick" else ""
+        try:
+            for name in ("audio", *captions):
+                if not 0 < len(row.get(name, "")) <= _LONGEST_CAPTION:
+                    most = f"has more than {_LONGEST_CAPTION:,} characters"
+                    raise RatingError(most if row.get(name) else "is missing, blank or not text")
+            name = row.get("id", "")[:80]
+            check_storable(list(row.values()))
+            known = {tried_by: answer, "answer": right}
+            for name in filter(known.get, known):
+                _ = read_gold(kind, known[name])
+            name = _GOLD
+            if gold and not answer:
+                raise RatingError("is missing: these are gold questions")
+        except (ValueError, RatingError) as error:
+            problems.append(Problem(where, name, str(error)))
+            continue
+        key = row.get("id") or f"{'gold' if gold else 'row'} {number}"
+        references = (text for name, text in row.items() if name.startswith("reference") and text)
+        item = RatingItem(
+            id=key,
+            audio=row["audio"],
+            captions=tuple(row[name] for name in captions),
+            sample=key,
+            systems=tuple(row.get(name, "") for name in writers if any(map(row.get, writers))),
+            group=row.get("group", ""),
+            right=right or (answer if kind == "pick" else ""),
+            gold=answer.strip().lower(),
+            references=tuple(references),
+        )
+        found.append(item)
     if problems:
         raise InvalidDataError(path, problems, shown=20)
     return found
-
-
-def _row_item(
-    kind: str, fields: Mapping[str, Any], captions: Mapping[str, tuple[str, ...]], number: str
-) -> RatingItem | Problem:
-    wanted = {"audio": FILES, "system": SYSTEMS, "group": _GROUPS, **captions}
-    row = {name: _text(value) for name, value in renamed(fields, wanted).items()}
-    for name in ("audio", *captions):
-        if not row.get(name):
-            return Problem("", name, "is missing, blank or not text")
-        if len(row[name]) > _LONGEST_CAPTION:
-            return Problem("", name, f"has more than {_LONGEST_CAPTION:,} characters")
-    try:
-        check_storable(list(row.values()))
-    except ValueError as error:
-        return Problem("", row.get("id", "")[:80], str(error))
-    gold, known = row.get(_GOLD, ""), row.get("answer", "") if kind == "pick" else ""
-    voted = any(name.startswith("vote") and text.strip() for name, text in row.items())
-    field = _GOLD
-    if not gold and kind == "pairs" and not voted:  # 'meta build' sets it for a broken caption
-        field, gold = "preferred", row.get("preferred", "")
-    for name, text in ((field, gold), ("answer", known)):
-        try:
-            _ = read_gold(kind, text) if text else None
-        except RatingError as error:
-            return Problem("", name, str(error))
-    writers = ("source_a", "source_b") if kind == "pairs" else ("system",)
-    systems = tuple(row.get(name, "") for name in writers)
-    key = row.get("id") or number
-    return RatingItem(
-        id=key,
-        audio=row["audio"],
-        captions=tuple(row[name] for name in captions),
-        sample=key,
-        systems=systems if any(systems) else (),
-        group=row.get("group", ""),
-        right=known or (gold if kind == "pick" else ""),
-        gold=gold.strip().lower(),
-        references=tuple(text for name, text in row.items() if name[:9] == "reference" and text),
-    )
 
 
 def _text(value: Any) -> str:
@@ -260,12 +249,11 @@ def export_ratings(
 
     ``votes`` are a pair a row with all votes on it, as 'meta csv' and 'meta build --votes' read it.
     """
-    lines = {one.name: one for one in store.ratings.projects()}
-    if project not in lines:
-        raise RatingError(
-            f"there is no project {project!r}{did_you_mean(project, lines, 'there are')}"
-        )
-    kind = lines[project].kind
+    kinds = {one.name: one.kind for one in store.ratings.projects()}
+    if project not in kinds:
+        near = did_you_mean(project, kinds, "there are")
+        raise RatingError(f"there is no project {project!r}{near}")
+    kind = kinds[project]
     items = {key: RatingItem(id=key, **one) for key, one in store.ratings.items(project).items()}
     if form == "votes":
         pairs = [
@@ -274,31 +262,25 @@ def export_ratings(
         ]
         pairs = [replace(one, references_first=items[one.id].references) for one in pairs]
         return vote_table(".csv", pairs, max((len(one.votes) for one in pairs), default=0))
-    said = store.ratings.of(project)
     known = KINDS[kind].dimensions
     if dimension is not None and dimension not in known:
-        raise RatingError(
-            f"{project} has no {dimension!r}{did_you_mean(dimension, known, 'there are')}"
-        )
-    said = [one for one in said if gold or not items[one.item].gold]
-    rows = list(_rows(kind, items, said, dimension))
-    if form == "jsonl":
-        made = (dict(zip(_COLUMNS, row, strict=True)) for row in rows)
-        return "".join(f"{encodable(json.dumps(one, ensure_ascii=False))}\n" for one in made)
-    return csv_text([_COLUMNS, *rows])
-
-
-def _rows(
-    kind: str, items: Mapping[str, RatingItem], said: Sequence[Rating], only: str | None
-) -> Iterator[list[Any]]:
-    """What was said of runs is said of their answers; of several captions, of all their writers."""
-    for one in said:
+        near = did_you_mean(dimension, known, "there are")
+        raise RatingError(f"{project} has no {dimension!r}{near}")
+    rows: list[list[Any]] = []
+    for one in store.ratings.of(project):
         item = items[one.item]
-        known = item.gold or item.right
-        right = int(is_right(read_gold(kind, known), one.answer)) if known else None
+        if item.gold and not gold:
+            continue
+        answer = item.gold or item.right
+        right = int(is_right(read_gold(kind, answer), one.answer)) if answer else None
+        # What was said of several captions is said of all their writers.
         runs, models = dict.fromkeys(map(str, item.runs)), dict.fromkeys(item.systems)
         about = [item.sample, "+".join(runs), "+".join(models), item.group, one.person]
         how = [one.answer.get("confidence"), right, int(bool(item.gold)), one.item, item.audio]
         when = [round(one.took_s, 2), round(one.played_s, 2), one.rated_at]
-        for name in KINDS[kind].dimensions if only is None else (only,):
-            yield [*about, name, one.answer[name], *how, *when]
+        names = known if dimension is None else (dimension,)
+        rows += [[*about, name, one.answer[name], *how, *when] for name in names]
+    if form == "jsonl":
+        made = (dict(zip(_COLUMNS, row, strict=True)) for row in rows)
+        return "".join(f"{encodable(json.dumps(one, ensure_ascii=False))}\n" for one in made)
+    return csv_text([_COLUMNS, *rows])
