@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -51,13 +52,11 @@ def read_shares(text: str) -> dict[str, float]:
     shares: dict[str, float] = {}
     for part in text.split(","):
         name, _, value = part.strip().partition("=")
-        try:
-            share = float(value)
-        except ValueError:
-            share = -1.0
-        if not _NAME.fullmatch(name) or name in shares or not 0 < share < 1e6:
-            raise AnnotationError(f"--shares {text!r}: {part!r} is not NAME=SHARE, as in test=0.2")
-        shares[name] = share
+        with suppress(ValueError):
+            if _NAME.fullmatch(name) and name not in shares and 0 < float(value) < 1e6:
+                shares[name] = float(value)
+                continue
+        raise AnnotationError(f"--shares {text!r}: {part!r} is not NAME=SHARE, as in test=0.2")
     return {name: share / sum(shares.values()) for name, share in shares.items()}
 
 
@@ -79,13 +78,11 @@ def assign(clips: Mapping[str, tuple[str, str]], shares: Shares, seed: int = 0) 
 
     found: dict[str, str] = {}
     for source in sorted(sources, key=lot):
-        own = Counter(clips[clip][1] for clip in sources[source])
-
-        def lack(name: str, own: Counter[str] = own) -> float:
-            lacks = (wanted[name][one] - given[name][one] for one in own.elements())
-            return sum(lacks) - 1e-9 * given[name].total()
-
-        best = max(shares, key=lack)
+        own, lacks = Counter(clips[clip][1] for clip in sources[source]), dict[str, float]()
+        for name, have in given.items():
+            lacking = sum(wanted[name][one] - have[one] for one in own.elements())
+            lacks[name] = lacking - 1e-9 * have.total()
+        best = max(lacks, key=lacks.__getitem__)
         given[best].update(own)
         found |= dict.fromkeys(sources[source], best)
     return found
@@ -124,11 +121,9 @@ def split(
     parts = list(dict.fromkeys(one.split for one in clips))
     for manifest in sorted(out.glob("*/caption/manifest.json")):
         # A clip that is now in one split must not also lie in another, of earlier shares.
-        if (other := manifest.parents[1]).name not in parts:
-            raise AnnotationError(
-                f"{out}: has a split {other.name!r} of an earlier command; remove it, or choose "
-                "another folder"
-            )
+        if (other := manifest.parents[1].name) not in parts:
+            how = "remove it, or choose another folder"
+            raise AnnotationError(f"{out}: has a split {other!r} of an earlier command; {how}")
     label = re.sub(r"[^A-Za-z0-9_.-]+", "-", name or root.resolve().name) or "own"
     done, questions = 0, context.questions("split", {one.id: context.project for one in clips})
     with StageRun(context.store, questions, label) as stage:

@@ -185,10 +185,8 @@ def _ratings_of(
     run, known = table.run, _names(table, ratings)
     alike = [str(one.run.id) for one in tables if known and _names(one, ratings) == known]
     if len(known) > 1 or len(alike) > 1:
-        raise ReportError(
-            f"ratings of {', '.join(known)} may be of runs {', '.join(alike)}: a rating is of one "
-            "answer; let the file name runs by number, each in one way"
-        )
+        whose = f"ratings of {', '.join(known)} may be of runs {', '.join(alike)}"
+        raise ReportError(f"{whose}; let the file name runs by number, each in one way")
     if not known:
         near = did_you_mean(run.model, [key for key in ratings if key], "it has")
         raise ReportError(f"the ratings have none of run {run.id} ({run.model}){near}")
@@ -238,10 +236,8 @@ def _calibrated(
         raise ReportError(f"{table.run.benchmark} has no category {category!r}{there}")
     group = table.group(scorer, GroupKey(CATEGORY, category) if category else ALL)
     if group.aggregation is not None or group.clusters is not None:
-        raise ReportError(
-            f"run {table.run.id}: clips have several samples, or corpora have weights; "
-            "calibrate one category of it with --category"
-        )
+        why = "clips have several samples, or corpora have weights; calibrate one --category"
+        raise ReportError(f"run {table.run.id}: {why}")
     scores = table.sample_scores(scorer).values
     samples = {one.id: one for one in group.samples}
     if not scores:

@@ -96,19 +96,13 @@ class RacePlan(Plan[RaceResult]):
     def __post_init__(self) -> None:
         benchmark, models = self.runs.subject, len(self.runs.models)
         if benchmark.traits.aggregation is not None:
-            raise ReportError(
-                f"{benchmark.name} adds up by corpora with weights; a race takes a benchmark whose "
-                "score is the mean over its samples"
-            )
+            how = "a race takes a benchmark whose score is the mean over its samples"
+            raise ReportError(f"{benchmark.name} adds up by corpora with weights; {how}")
         if not self.scorer.is_mean:
-            raise ReportError(
-                f"{self.scorer.name} is a number of the whole corpus, not a mean over samples; "
-                "race by a judge, or by a metric such as meteor, rouge_l or preference"
-            )
+            how = "race by a judge, or by a metric such as meteor, rouge_l or preference"
+            raise ReportError(f"{self.scorer.name} is a number of the whole corpus; {how}")
         if not 1 <= self.top < models:
-            raise ReportError(
-                f"a race for the best {self.top} takes more models than that, and has {models}"
-            )
+            raise ReportError(f"a race for the best {self.top} takes more than {models} models")
         self.asking = self.runs.asking
         self.begun: dict[str, Run] = {}
         self.refusals: dict[str, str] = {}
@@ -182,11 +176,9 @@ class RacePlan(Plan[RaceResult]):
                 elif table.replies.get(sample.id, Missing.NOT_ASKED) in HAVE_TEXT:
                     low[place, column], high[place, column] = worst, best
         if low.min() < worst - _ROUNDING or high.max() > best + _ROUNDING:
-            raise ReportError(
-                f"{self.scorer.label} scores from {low.min():.3g} to {high.max():.3g}, and says "
-                f"that it goes from {worst:g} to {best:g}: a race needs to know how far scores can "
-                "go; its plug-in says so with min_value and max_value"
-            )
+            said = f"says that it goes from {worst:g} to {best:g}; its plug-in sets min_value and"
+            seen = f"scores from {low.min():.3g} to {high.max():.3g}"
+            raise ReportError(f"{self.scorer.label} {seen}, and {said} max_value")
         width = best - worst
         race.add((low - worst) / width, (high - worst) / width, dealt.weights)
 

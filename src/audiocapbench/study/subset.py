@@ -106,10 +106,8 @@ def choose_subset(
         one for one in tables[0].group(scorer, ALL).samples if all(one.id in own for own in values)
     ]
     if len(samples) <= size:
-        raise ReportError(
-            f"{len(samples):,} samples have a score of {scorer.label} in all runs; a subset of "
-            f"{size:,} would be no smaller"
-        )
+        have = f"{len(samples):,} samples have a score of {scorer.label} in all runs"
+        raise ReportError(f"{have}; a subset of {size:,} would be no smaller")
     scores = np.array([[own[one.id] for one in samples] for own in values])
     if not all(np.ptp(scores, axis=axis).any() for axis in (0, 1)):
         raise ReportError("models, or clips, all have the same score: nothing to choose by")
@@ -243,13 +241,12 @@ def estimate_by(subset: Subset, tables: Sequence[RunTable]) -> list[SubsetEstima
     """What a subset says of runs: their score on all clips, within the honest interval."""
     found = []
     for label, table in zip(labels([one.run for one in tables]), tables, strict=True):
-        scorer = next((one for one in table.scores if one.label == subset.scorer), None)
-        if table.run.dataset != subset.dataset:
-            raise ReportError(f"run {table.run.id} is of other data than the subset")
+        run, scorers = table.run, {one.label: one for one in table.scores}
+        if run.dataset != subset.dataset:
+            raise ReportError(f"run {run.id} is of other data than the subset")
+        scorer = scorers.get(subset.scorer)
         if scorer is None or str(table.signature(scorer)) != subset.signature:
-            raise ReportError(
-                f"run {table.run.id} has no score of {subset.scorer} as {subset.signature}"
-            )
+            raise ReportError(f"run {run.id} has no score of {subset.scorer} as {subset.signature}")
         values = table.sample_scores(scorer).values
         missing = sum(key not in values for key in subset.ids)
         value = interval = None

@@ -97,9 +97,8 @@ def package_version(expert: str, *packages: str, extra: str = "experts") -> str:
         try:
             said.append(f"{name} {version(name)}")
         except PackageNotFoundError:
-            raise ExpertMissingError(
-                f"{expert} needs {name}: pip install 'audiocapbench[{extra}]'"
-            ) from None
+            how = f"pip install 'audiocapbench[{extra}]'"
+            raise ExpertMissingError(f"{expert} needs {name}: {how}") from None
     return ", ".join(said)
 
 

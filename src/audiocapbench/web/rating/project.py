@@ -188,25 +188,22 @@ def read_project(path: Path) -> RatingProject:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise RatingError(f"{path}: is not TOML: {error}") from None
     except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False)
-        raise RatingError(
-            "\n".join(dict.fromkeys(_said(path, text, p) for p in problems))
-        ) from None
+        said = (_said(path, text, one) for one in error.errors(include_context=False))
+        raise RatingError("\n".join(dict.fromkeys(said))) from None
     people, runs = len(project.people), len(project.runs)
-    count = f"{people} {'person' if people == 1 else 'people'}"
-    field = what = ""
-    if project.each > people:
-        field, what = "each", f"is {project.each}, and there are only {count}"
-    elif (project.items is None) == (not runs):
-        field, what = "items", "name either a file of items, or runs with 'run'"
-    elif project.items is not None and project.audio is None:
-        field, what = "audio", "is missing; name the folder with the clips"
-    elif project.kind == "pairs" and runs not in (0, 2):
-        field, what = "run", f"pairs are of two runs, and {runs} are named"
-    elif project.kind == "pick" and runs > 1:
-        field, what = "run", "captions to pick from are of one run"
-    if field:
-        raise RatingError(f"{path}{_line(text, field)}: {field}: {what}")
+    only = {"pairs": 2, "pick": 1}.get(project.kind, runs)
+    for field, is_wrong, what in (
+        ("each", project.each > people, f"is {project.each}, and there are only {people} people"),
+        ("items", (project.items is None) == (not runs), "name either a file of items, or runs"),
+        (
+            "audio",
+            project.items and not project.audio,
+            "is missing; name the folder with the clips",
+        ),
+        ("run", runs not in (0, only), f"a project of {project.kind} takes {only}, not {runs}"),
+    ):
+        if is_wrong:
+            raise RatingError(f"{path}{_line(text, field)}: {field}: {what}")
     return project
 
 
