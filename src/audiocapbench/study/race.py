@@ -46,7 +46,7 @@ class RaceResult:
     top: int
     alpha: float
     racers: Sequence[Racer]
-    best: Sequence[str]
+    best: tuple[str, ...]
     decided: bool
     stop: Stop | None
     runs: Sequence[Run]
@@ -196,7 +196,7 @@ class RacePlan(Plan[RaceResult]):
             judging = table.judging_cost(self.scorer.name) if self.scorer.judge else None
             cost = total_cost([table.cost_usd, judging])
             racers.append(Racer(name, table.run.id, len(table.outcomes), mean, cost, *end))
-        left = [one.model for one in racers if one.out_after is None and one.refusal is None]
+        left = tuple(one.model for one in racers if one.out_after is None and one.refusal is None)
         racers.sort(
             key=lambda one: (one.model not in left, -(one.out_after or 0), -(one.mean or 0))
         )

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -34,10 +35,8 @@ class LiveFeed:
     """Looks at the store at most once a second, for whoever asks."""
 
     def __init__(self, store: Store) -> None:
-        self._store = store
-        self._lock = Lock()
+        self._store, self._lock, self._looked = store, Lock(), -TICK_S
         self._told: Snapshot = {"tasks": [], "newest": [], "revision": 0}
-        self._looked = -TICK_S
         self._revisions: dict[int, int] = {}
         self._moved: dict[int, float] = {}
 
@@ -56,9 +55,7 @@ class LiveFeed:
         now, store = time.monotonic(), self._store
         revisions = store.catalog.revisions()
         if self._revisions:
-            for run, revision in revisions.items():
-                if self._revisions.get(run) != revision:
-                    self._moved[run] = now
+            self._moved |= {run: now for run, _ in revisions.items() - self._revisions.items()}
         self._revisions = revisions
         tasks = {(one.run, one.judge): one for one in store.claims.tasks()}
         moving = {run for run, moment in self._moved.items() if now - moment < _LINGER_S}
@@ -68,16 +65,13 @@ class LiveFeed:
             return told
         lines = {one.id: one for one in store.runs(only=active)}
         since = datetime.now(UTC) - timedelta(seconds=_WINDOW_S)
-        rows: dict[tuple[int, str], list[Any]] = {}
+        rows: dict[tuple[int, str], list[Any]] = defaultdict(list)
         for one in store.catalog.counted(lines, since.isoformat(timespec="milliseconds")):
-            rows.setdefault((one.run, one.judge), []).append(one)
+            rows[one.run, one.judge].append(one)
         # How far each run got with its model, and with each judge that is at work or was.
         recent = (key for key, own in rows.items() if any(one.recent for one in own))
-        told["tasks"] = [
-            _task(lines[run], judge, rows.get((run, judge), []), tasks.get((run, judge)))
-            for run, judge in sorted({*tasks, *recent})
-            if run in lines
-        ]
+        keys = [key for key in sorted({*tasks, *recent}) if key[0] in lines]
+        told["tasks"] = [_task(lines[one[0]], one[1], rows[one], tasks.get(one)) for one in keys]
         for row in store.catalog.newest(lines, _NEWEST):
             line, text = lines[row.run], row.text
             if _stage(line).startswith(("merge", "repair")):
@@ -207,6 +201,5 @@ def _refusal(error: Exception) -> tuple[int, dict[str, Any]]:
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         return 422, {"error": f"{first['loc'][0]}: {first['msg']}"}
-    known = {QueryError: 422, StoreError: 503}
-    status = next((code for kind, code in known.items() if isinstance(error, kind)), 500)
-    return status, {"error": str(error)}
+    wrong, away = isinstance(error, QueryError), isinstance(error, StoreError)
+    return 422 if wrong else 503 if away else 500, {"error": str(error)}
