@@ -46,6 +46,12 @@ class Bias(NamedTuple):
     interval: Interval | None
 
 
+class RatedSample(NamedTuple):
+    category: str
+    family: str
+    difference: float
+
+
 @dataclass(frozen=True, slots=True)
 class CalibratedRun:
     """One model: as people rated it, as the judge did, and as people would have (``found``)."""
@@ -59,6 +65,8 @@ class CalibratedRun:
     found: Calibrated
     correlation: float | None
     needed: int | None
+    influence: Mapping[str, float]
+    pairs: Sequence[RatedSample]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,22 +123,18 @@ def calibrate_runs(
     notes += _unused(tables, scorer, ratings)
     if unrated:
         notes.append(f"Nobody rated {', '.join(f'{one.model} (run {one.id})' for one in unrated)}.")
-    runs_found, influences, pairs = [], [], list[_RatedSample]()
+    found = []
     for name, table in zip(labels([one.run for one in tables]), tables, strict=True):
         given = _ratings_of(table, tables, ratings)
-        found, influence, rated = _calibrated(name, table, scorer, given, width, category, notes)
-        runs_found.append(found)
-        influences.append(influence)
-        pairs += rated
-    order = sorted(range(len(tables)), key=lambda place: -runs_found[place].found.value)
-    ordered = tuple(runs_found[place] for place in order)
+        found.append(_calibrated(name, table, scorer, given, width, category, notes))
+    ordered = tuple(sorted(found, key=lambda one: -one.found.value))
     judge = str(tables[0].signature(scorer))
     signature = sign("calibrated", judge=judge, by=by, ratings=opinions.digest, how="ppi++")
     if category:
         signature = signature.with_fields(category=category)
+    pairs = [pair for one in found for pair in one.pairs]
     biases, own = _biases(pairs, scorer) if scorer.judge else ((), None)
-    better = _better(ordered, [influences[place] for place in order])
-    return Calibration(scorer, ordered, better, biases, own, signature, tuple(notes))
+    return Calibration(scorer, ordered, _better(ordered), biases, own, signature, tuple(notes))
 
 
 Ratings = Mapping[str, Mapping[str, float]]
@@ -216,12 +220,6 @@ def _names(table: RunTable, ratings: Ratings) -> list[str]:
     return [key for key in (str(run.id), run.name, run.model) if key and key in ratings]
 
 
-class _RatedSample(NamedTuple):
-    category: str
-    family: str
-    difference: float
-
-
 def _calibrated(
     name: str,
     table: RunTable,
@@ -230,7 +228,7 @@ def _calibrated(
     width: float | None,
     category: str | None,
     notes: list[str],
-) -> tuple[CalibratedRun, dict[str, float], list[_RatedSample]]:
+) -> CalibratedRun:
     if category and category not in table.categories:
         there = did_you_mean(category, table.categories, "it has")
         raise ReportError(f"{table.run.benchmark} has no category {category!r}{there}")
@@ -262,13 +260,12 @@ def _calibrated(
         alone = around(mean, found.plain_error, len(rated) - 1)
         if width:
             needed = ratings_needed(float(people.std(ddof=1)), correlation or 0.0, total, width)
-    means = (mean, alone, by_judge, found, correlation, needed)
-    run = CalibratedRun(name, len(rated), total, *means)
     clips, moved = dict(zip(samples, group.clips, strict=True)), found.influence.tolist()
     influence = {clips[key]: one for key, one in zip((*rated, *others), moved, strict=True)}
-    family = family_of(table.run.model)
-    off = {key: scores[key] - given[key] for key in rated}
-    return run, influence, [_RatedSample(samples[key].category, family, off[key]) for key in rated]
+    family, off = family_of(table.run.model), {key: scores[key] - given[key] for key in rated}
+    pairs = [RatedSample(samples[key].category, family, off[key]) for key in rated]
+    means = (mean, alone, by_judge, found, correlation, needed)
+    return CalibratedRun(name, len(rated), total, *means, influence, pairs)
 
 
 def _warnings(
@@ -289,33 +286,29 @@ def _warnings(
         yield f"what people rated is not like a random part: {given}."
 
 
-def _better(
-    runs: Sequence[CalibratedRun], influences: Sequence[Mapping[str, float]]
-) -> tuple[tuple[int, int], ...]:
+def _better(runs: Sequence[CalibratedRun]) -> tuple[tuple[int, int], ...]:
     """Pairs of which the first is surely better; what clips share is counted once, by Holm."""
     from scipy.special import stdtr
 
     pairs, values = [], []
-    for one, two in combinations(range(len(runs)), 2):
-        first, second = runs[one], runs[two]
-        if first.found.error is None or second.found.error is None:
-            continue
-        a, b = influences[one], influences[two]
+    known = [place for place, one in enumerate(runs) if one.found.error is not None]
+    for pair in combinations(known, 2):
+        first, second = (runs[place] for place in pair)
+        a, b = first.influence, second.influence
         error = np.sqrt(sum((a.get(key, 0.0) - b.get(key, 0.0)) ** 2 for key in {*a, *b}))
         difference = first.found.value - second.found.value
         freedom = min(first.rated, second.rated) - 2
-        pairs.append((one, two))
-        values.append(
-            2 * float(stdtr(freedom, -difference / error)) if error else float(difference == 0)
-        )
+        p = 2 * float(stdtr(freedom, -difference / error)) if error else float(difference == 0)
+        pairs.append(pair)
+        values.append(p)
     adjusted = corrected(np.array(values, dtype=np.float64), Correction.HOLM)
     return tuple(pair for pair, p in zip(pairs, adjusted.tolist(), strict=True) if p < ALPHA)
 
 
-def _biases(pairs: Sequence[_RatedSample], scorer: Scorer) -> tuple[tuple[Bias, ...], Bias | None]:
+def _biases(pairs: Sequence[RatedSample], scorer: Scorer) -> tuple[tuple[Bias, ...], Bias | None]:
     """How far the judge is above people: in all, by category and family; and on its own family."""
 
-    def bias(group: str, own: Sequence[_RatedSample]) -> Bias:
+    def bias(group: str, own: Sequence[RatedSample]) -> Bias:
         values = np.array([one.difference for one in own])
         n, value = len(values), float(values.mean())
         error = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else None
@@ -323,7 +316,7 @@ def _biases(pairs: Sequence[_RatedSample], scorer: Scorer) -> tuple[tuple[Bias, 
 
     found = [bias("all", pairs)]
     for kind in ("category", "family"):
-        groups: dict[str, list[_RatedSample]] = defaultdict(list)
+        groups: dict[str, list[RatedSample]] = defaultdict(list)
         for one in pairs:
             groups[getattr(one, kind)].append(one)
         if len(groups) > 1:

@@ -102,7 +102,7 @@ class RacePlan(Plan[RaceResult]):
             how = "race by a judge, or by a metric such as meteor, rouge_l or preference"
             raise ReportError(f"{self.scorer.name} is a number of the whole corpus; {how}")
         if not 1 <= self.top < models:
-            raise ReportError(f"a race for the best {self.top} takes more than {models} models")
+            raise ReportError(f"a race for the best {self.top} takes more models than {models}")
         self.asking = self.runs.asking
         self.begun: dict[str, Run] = {}
         self.refusals: dict[str, str] = {}
