@@ -84,11 +84,8 @@ def hear(
     for name, reason in folder.unreadable.items():
         records[name] = StageRecord(name, "hear", "unreadable", {}, reason)
     shared = {"not_run": panel.not_run, "cost_usd": cost}
-    settings = shared | {
-        "experts": hearing.signatures,
-        "describe": describe.name if describe else None,
-        "thresholds": rules._asdict(),
-    }
+    settings = shared | {"experts": hearing.signatures, "thresholds": rules._asdict()}
+    settings["describe"] = describe.name if describe else None
     context.keep("hear", list(records.values()), settings)
     domains = Counter(str(one.document["domain"]) for one in records.values() if one.status == OK)
     document = shared | {
@@ -207,15 +204,13 @@ class _Hearing:
 
     def run(self) -> None:
         """Have all that is missing heard, here or on the cluster that was joined."""
-        clips = (
-            (digest, one.clip, "-", one.about.get("domain") or "any")
-            for digest, one in self.clips.items()
-        )
+        known = self.clips.items()
+        clips = ((key, one.clip, "-", one.about.get("domain") or "any") for key, one in known)
         questions = self._context.benchmark("hear", clips)
         rules, work = self._rules, _Listener(self._panel, self._rules)
         how = rules._asdict() | self.signatures
         with StageRun(self._context.store, questions, "experts", how, shared=True) as self._stage:
-            for digest, one in self.clips.items():
+            for digest, one in known:
                 said = self.said.get(digest, {})
                 if any(_lacks(expert, said, rules, one) for expert in self._panel.experts):
                     self._left.append(digest)
@@ -250,11 +245,8 @@ class _Hearing:
     def _batches(
         self, read: Callable[[Clip], ClipAudio | bytes | str]
     ) -> Iterator[list[HearingTask]]:
-        clips = read_ahead(lambda digest: read(self.clips[digest].clip), self._claimed())
-        tasks = (
-            HearingTask(self.clips[digest], heard, self.said.get(digest, {}))
-            for digest, heard in clips
-        )
+        ahead, said = read_ahead(lambda key: read(self.clips[key].clip), self._claimed()), self.said
+        tasks = (HearingTask(self.clips[key], heard, said.get(key, {})) for key, heard in ahead)
         return iter(lambda: list(islice(tasks, _BATCH)), [])
 
     def _claimed(self) -> Iterator[str]:

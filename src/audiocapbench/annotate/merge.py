@@ -87,33 +87,20 @@ def merge(context: StageContext, model: Model, repairs: int = REPAIRS) -> StageR
                 values["reply"] = json.dumps(before, ensure_ascii=False)
                 repeated[clip] = fill(prompt("repair")[0], **values)
         questions = context.questions(f"repair-{turn + 1}", repeated)
-    settings = {
-        "llm": model.name,
-        "parameters": dict(model.parameters),
-        "repairs": repairs,
-        "prompts": {name: prompt(name)[1] for name in _PROMPTS},
-        "cost_usd": total_cost(costs),
-    }
+    cost, hashes = total_cost(costs), {name: prompt(name)[1] for name in _PROMPTS}
+    settings = {"llm": model.name, "parameters": dict(model.parameters), "repairs": repairs}
+    settings |= {"prompts": hashes, "cost_usd": cost}
     context.keep("merge", [records[clip] for clip in asked], settings)
     good = sum(one.status == "ok" for one in records.values())
-    document = {
-        "clips": len(records),
-        "merged": good,
-        "asked": rounds,
-        "cost_usd": settings["cost_usd"],
-        "left_out": left_out(records),
-    }
-    return StageResult(document, good == len(records))
+    document = {"clips": len(records), "merged": good, "asked": rounds, "cost_usd": cost}
+    return StageResult(document | {"left_out": left_out(records)}, good == len(records))
 
 
 def _record(clip: str, outcome: Outcome, model: Model, turn: int) -> StageRecord:
     """What a reply comes to: an annotation, or a status with its reason."""
     reply = outcome.reply
-    document: dict[str, Any] = {
-        "llm": model.name,
-        "prompts": {name: prompt(name)[1] for name in _PROMPTS},
-        "asked": turn + 1,
-    }
+    document: dict[str, Any] = {"llm": model.name, "asked": turn + 1}
+    document["prompts"] = {name: prompt(name)[1] for name in _PROMPTS}
     if reply.status is not Status.OK:
         reason = reply.error or "no reason given"
         return StageRecord(clip, "merge", str(reply.status), document, f"{reply.status}: {reason}")

@@ -151,10 +151,9 @@ def split(
     ]
     context.keep("split", records, {"shares": dict(shares), "seed": seed, "name": name})
     write_file(out / "DATASHEET.md", _datasheet(context, out, clips, licence))
-    counts = {
-        part: dict(sorted(Counter(one.domain for one in clips if one.split == part).items()))
-        for part in parts
-    }
+    counts: dict[str, Counter[str]] = {part: Counter() for part in parts}
+    for one in sorted(clips, key=lambda one: one.domain):
+        counts[one.split][one.domain] += 1
     return StageResult({"out": str(out), "clips": len(clips), "splits": counts})
 
 

@@ -169,13 +169,9 @@ class ScoreTable:
         self, metrics: Sequence[str], unscored: Sequence[UnscoredCorpus] = ()
     ) -> dict[str, Any]:
         """Metrics as a JSON object; where corpora make a total, with other views of them."""
-        document = {
-            "metrics": documents(self.of_metrics(metrics)),
-            "by_group": {
-                name: documents(self.of_metrics(metrics, category(name)))
-                for name in self.categories
-            },
-        }
+        own = {name: self.of_metrics(metrics, category(name)) for name in self.categories}
+        groups = {name: documents(one) for name, one in own.items()}
+        document = {"metrics": documents(self.of_metrics(metrics)), "by_group": groups}
         if self.aggregation is None:
             return document
         for facet, keys in self.facets.items():

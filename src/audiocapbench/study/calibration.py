@@ -190,7 +190,7 @@ def _ratings_of(
     alike = [str(one.run.id) for one in tables if known and _names(one, ratings) == known]
     if len(known) > 1 or len(alike) > 1:
         whose = f"ratings of {', '.join(known)} may be of runs {', '.join(alike)}"
-        raise ReportError(f"{whose}; let the file name runs by number, each in one way")
+        raise ReportError(f"{whose}; a rating is of one answer: name runs by number")
     if not known:
         near = did_you_mean(run.model, [key for key in ratings if key], "it has")
         raise ReportError(f"the ratings have none of run {run.id} ({run.model}){near}")

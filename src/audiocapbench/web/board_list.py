@@ -298,9 +298,7 @@ def _scores(
             for sample in one.samples:
                 rounds[sample].append(one.scores)
         groups = [((sample,), several) for sample, several in rounds.items()]
+    if way is None:
+        return []
     whole = ((samples, together(several)) for samples, several in groups)
-    return [
-        (samples, {**scores, OVERALL: overall_of(scores, way)})
-        for samples, scores in whole
-        if way is not None
-    ]
+    return [(samples, {**one, OVERALL: overall_of(one, way)}) for samples, one in whole]

