@@ -208,20 +208,20 @@ def serving(path: Path) -> Iterator[RatingServer]:
 
     from audiocapbench.store import Store
     from audiocapbench.web.rating.project import read_project
-    from audiocapbench.web.rating.routes import open_desk, rating_app
+    from audiocapbench.web.rating.routes import RatingDesk, rating_app
     from audiocapbench.web.server import GuardedApp, address_of, hosts_of, listen, settings
 
     with (
         Store.open(str(path.parent / "audiocapbench.db")) as store,
         listen("127.0.0.1", 0) as taken,
     ):
-        desk, invited, _ = open_desk(read_project(path), store)
+        desk = RatingDesk(read_project(path), store)
         app = GuardedApp(rating_app(desk), hosts_of("127.0.0.1"))
         server = uvicorn.Server(uvicorn.Config(app, **settings()))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
         thread.start()
         try:
-            yield RatingServer(address_of(taken), invited)
+            yield RatingServer(address_of(taken), desk.invited)
         finally:
             server.should_exit = True
             thread.join(120)

@@ -16,7 +16,7 @@ from audiocapbench.web.rating.project import (
     read_gold,
     read_project,
 )
-from audiocapbench.web.rating.routes import open_desk
+from audiocapbench.web.rating.routes import RatingDesk
 from rating_project import write_project
 
 
@@ -111,7 +111,7 @@ def test_lines_of_json_are_read_too_and_text_that_no_store_keeps_is_refused(
     row = {"id": 7, "file_name": "0.wav", "prediction": "a dog", "model": "m", "domain": "S00"}
     (tmp_path / "items.jsonl").write_text(json.dumps(row), encoding="utf-8")
     with Store.open(str(tmp_path / "a.db")) as store:
-        (item,) = load_items(read_project(path), store).items.values()
+        (item,) = load_items(read_project(path), store)[0].values()
         assert (item.id, item.captions, item.systems, item.group) == (
             "7",
             ("a dog",),
@@ -132,7 +132,7 @@ def test_the_table_of_meta_build_is_read_with_its_broken_captions_as_gold(tmp_pa
         "1/HM_1,1.wav,five,six,a,HM_1,a,a,\n"
     )
     with Store.open(str(tmp_path / "a.db")) as store:
-        items = load_items(read_project(path), store).items
+        items, _, _ = load_items(read_project(path), store)
     assert {key: one.gold for key, one in items.items()} == {
         "0/HM_1": "",
         "0/HM_2": "b",
@@ -144,8 +144,8 @@ def test_the_table_of_meta_build_is_read_with_its_broken_captions_as_gold(tmp_pa
 def test_a_project_goes_on_with_what_is_new_and_refuses_what_was_changed(tmp_path: Path) -> None:
     path = write_project(tmp_path, "rel", count=2)
     with Store.open(str(tmp_path / "a.db")) as store:
-        desk, invited, _ = open_desk(read_project(path), store)
-        assert sorted(invited) == ["", "ana", "ben"]
+        desk = RatingDesk(read_project(path), store)
+        assert sorted(desk.invited) == ["", "ana", "ben"]
         token = desk.next("ana")["item"]["token"]
         from audiocapbench.web.rating.routes import RatingRequest
 
@@ -156,22 +156,22 @@ def test_a_project_goes_on_with_what_is_new_and_refuses_what_was_changed(tmp_pat
         table = (tmp_path / "items.csv").read_text(encoding="utf-8")
         more = table + "secret-9,1.wav,other words,m,tones,\n"
         (tmp_path / "items.csv").write_text(more, encoding="utf-8")
-        desk, invited, _ = open_desk(read_project(path), store)
-        assert list(invited) == ["caro"]
+        desk = RatingDesk(read_project(path), store)
+        assert list(desk.invited) == ["caro"]
         assert len(desk.items) == 3
         number = rated.removeprefix("secret-")
         other = more.replace(f"words on {number}", "what nobody has rated")
         (tmp_path / "items.csv").write_text(other, encoding="utf-8")
         with pytest.raises(AudioCapBenchError, match=f"'{rated}' of 'trial' was rated with"):
-            open_desk(read_project(path), store)
+            RatingDesk(read_project(path), store)
         left = "\n".join(line for line in more.splitlines() if rated not in line) + "\n"
         (tmp_path / "items.csv").write_text(left, encoding="utf-8")
-        desk, _, _ = open_desk(read_project(path), store)
+        desk = RatingDesk(read_project(path), store)
         assert rated not in desk.items
         assert len(store.ratings.of("trial")) == 1, "what was said of what is gone is kept"
         assert desk.back("ana", None) is None
         with pytest.raises(AudioCapBenchError, match="is of kind rel with seed 0"):
-            open_desk(read_project(changed(path, "seed", "1")), store)
+            RatingDesk(read_project(changed(path, "seed", "1")), store)
 
 
 @pytest.mark.parametrize(

@@ -168,15 +168,15 @@ def view(
 def _rate(path: Path, host: str, port: int, store: str) -> None:
     from audiocapbench.web import server
     from audiocapbench.web.rating.project import read_project
-    from audiocapbench.web.rating.routes import PATH, open_desk, rating_app
+    from audiocapbench.web.rating.routes import PATH, RatingDesk, rating_app
 
     project = read_project(path)
     with server.listen(host, port) as taken, options.open_store(store, create=True) as kept:
-        desk, invited, notes = open_desk(project, kept)
+        desk = RatingDesk(project, kept)
         address = (project.url or server.address_of(taken)).rstrip("/") + PATH
-        say(*notes)
-        show_lines(*links(address, invited))
-        if len(invited) <= len(project.people):
+        say(*desk.notes)
+        show_lines(*links(address, desk.invited))
+        if len(desk.invited) <= len(project.people):
             again = f"'audiocapbench ratings invite {project.name} NAME{kept.option}'"
             say(f"Links that were shown before still work; {again} makes another.")
         if not server.is_loopback(host):

@@ -1,7 +1,7 @@
 """What a run, or a set of predictions from files, amounts to by some metrics and judges."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from shlex import quote
@@ -203,7 +203,8 @@ def summarise_panel(table: RunTable, judges: Sequence[str]) -> dict[str, Any]:
     """Several judges' judgements together, as a JSON object; each has some.
 
     ``spread`` is the mean standard deviation between judges of an answer, ``alpha`` Krippendorff's,
-    ``kappa`` Fleiss' over answers that all have judged; ``without`` leaves out one judge each.
+    ``kappa`` Fleiss' over answers that all have judged; ``without`` leaves out one judge each, and
+    says how far that judge is from the others on average.
     """
     opinions: ByJudge = {judge: table.verdicts[judge] for judge in judges}
     together = panel(opinions)
@@ -226,6 +227,13 @@ def summarise_panel(table: RunTable, judges: Sequence[str]) -> dict[str, Any]:
         point = point_estimate(scorer, group, scores, table.replies)
         numbers = with_interval(point, scorer, group, scores).scores()
         figures[name] = {"interval": numbers.pop("ci"), **numbers}
+    whole, without = mean(one.overall for one in together.values()), {}
+    for judge, own in opinions.items():
+        rest = panel({name: given for name, given in opinions.items() if name != judge})
+        if both := rest.keys() & own.keys():
+            score = mean(one.overall for one in rest.values())
+            distance = mean(abs(overall(own[key]) - rest[key].overall) for key in both)
+            without[judge] = {"score": score, "change": score - whole, "distance": distance}
     return {
         "judges": list(judges),
         "how": "mean",
@@ -237,18 +245,8 @@ def summarise_panel(table: RunTable, judges: Sequence[str]) -> dict[str, Any]:
             for name, given in ratings.items()
             if name != OVERALL
         },
-        "without": dict(_without(opinions, mean(one.overall for one in together.values()))),
+        "without": without,
     }
-
-
-def _without(opinions: ByJudge, whole: float) -> Iterator[tuple[str, dict[str, float]]]:
-    """The panel without each judge: its score, and how far that judge is from it on average."""
-    for judge, own in opinions.items():
-        rest = panel({name: given for name, given in opinions.items() if name != judge})
-        if both := rest.keys() & own.keys():
-            score = mean(one.overall for one in rest.values())
-            distance = mean(abs(overall(own[key]) - rest[key].overall) for key in both)
-            yield judge, {"score": score, "change": score - whole, "distance": distance}
 
 
 @dataclass(frozen=True, slots=True)

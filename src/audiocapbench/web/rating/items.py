@@ -57,16 +57,10 @@ class HeardClip(NamedTuple):
     duration_s: float
 
 
-class LoadedItems(NamedTuple):
-    """All items of a project with the clip of each, and what was left out of them."""
-
-    items: dict[str, RatingItem]
-    clips: dict[str, HeardClip]
-    notes: list[str]
-
-
-def load_items(project: RatingProject, store: Store) -> LoadedItems:
-    """Read the items of a project and find their clips; all that is wrong with them is listed."""
+def load_items(
+    project: RatingProject, store: Store
+) -> tuple[dict[str, RatingItem], dict[str, HeardClip], list[str]]:
+    """The items of a project, the clip of each, and what was left out; or all that is wrong."""
     notes: list[str] = []
     if project.items is not None:
         source = project.root / project.items
@@ -84,7 +78,7 @@ def load_items(project: RatingProject, store: Store) -> LoadedItems:
     if all(one.gold for one in found):
         why = "all its rows have an answer and are gold questions" if found else "holds no items"
         raise RatingError(f"{source}: {why}; there is nothing to rate")
-    return LoadedItems(items, _clips(project, folder, found), notes)
+    return items, _clips(project, folder, found), notes
 
 
 def _table_items(project: RatingProject, path: Path, *, gold: bool = False) -> list[RatingItem]:

@@ -22,12 +22,7 @@ from audiocapbench.stats.bootstrap import wilson
 from audiocapbench.stats.correlation import category_counts, fleiss_kappa, krippendorff_alpha
 from audiocapbench.store import Store
 from audiocapbench.store.ratings import ADMINISTRATOR, Rating, RatingLoad, RatingReceipt
-from audiocapbench.web.rating.items import (
-    LoadedItems,
-    export_ratings,
-    load_items,
-    playable,
-)
+from audiocapbench.web.rating.items import export_ratings, load_items, playable
 from audiocapbench.web.rating.project import (
     KINDS,
     RatingError,
@@ -65,11 +60,13 @@ class RatingRequest(BaseModel, extra="forbid", strict=True):
 class RatingDesk:
     """One project that is open to its people."""
 
-    def __init__(
-        self, project: RatingProject, loaded: LoadedItems, store: Store, secret: bytes
-    ) -> None:
-        self.project, self.store, self._secret = project, store, secret
-        self.items, self._clips = loaded.items, loaded.clips
+    def __init__(self, project: RatingProject, store: Store) -> None:
+        """Read the project's items and keep them; see who is new, and what was left out."""
+        self.project, self.store = project, store
+        self.items, self._clips, self.notes = load_items(project, store)
+        kept = {key: one.model_dump(mode="json", exclude={"id"}) for key, one in self.items.items()}
+        told = (project.name, project.kind, project.seed, kept, project.people)
+        self._secret, self.invited = store.ratings.begin(*told)
         self._ordinary = [key for key, one in self.items.items() if not one.gold]
         self._gold = [key for key, one in self.items.items() if one.gold]
         self._tokens, self._orders = cache(self._find_tokens), cache(self._find_order)
@@ -185,23 +182,10 @@ class RatingDesk:
 
 PATH = "/rate/"
 
-_PAGES = {
-    "": ("rate.html", "text/html"),
-    "admin": ("admin.html", "text/html"),
-    "rate.css": ("rate.css", "text/css"),
-    "rate.js": ("rate.js", "text/javascript"),
-    "admin.js": ("admin.js", "text/javascript"),
-}
+_PAGES = {"rate.html": "", "admin.html": "admin", "rate.css": "rate.css"}
+_PAGES |= {"rate.js": "rate.js", "admin.js": "admin.js"}
+_KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _VOTES = {"a": 1.0, "tie": 0.0, "b": -1.0, "both_bad": 2.0}
-
-
-def open_desk(project: RatingProject, store: Store) -> tuple[RatingDesk, dict[str, str], list[str]]:
-    """Read a project's items and keep them; the tokens of who is new, and what was left out."""
-    loaded = load_items(project, store)
-    kept = {key: one.model_dump(mode="json", exclude={"id"}) for key, one in loaded.items.items()}
-    told = (project.name, project.kind, project.seed, kept, project.people)
-    secret, invited = store.ratings.begin(*told)
-    return RatingDesk(project, loaded, store, secret), invited, loaded.notes
 
 
 def rating_app(desk: RatingDesk) -> Any:
@@ -214,9 +198,9 @@ def rating_app(desk: RatingDesk) -> Any:
     limit = GuessLimit()
     read: dict[str, Route] = {"/": lead}
     write: dict[str, Route] = {}
-    for name, (file, kind) in _PAGES.items():
+    for file, name in _PAGES.items():
         content = files("audiocapbench.web").joinpath("pages", file).read_bytes()
-        read[f"{PATH}{name}"] = fixed(content, kind)
+        read[f"{PATH}{name}"] = fixed(content, _KINDS[file.partition(".")[2]])
     for name in ("next", "back", "save", "progress", "export", "audio/{item}"):
         routes = write if name in ("next", "back", "save") else read
         routes[f"{PATH}api/{name}"] = answered(partial(_answer, desk, limit, name), _refusal)
