@@ -49,7 +49,7 @@ def evaluate(
     model: str | None = None,
     all_models: bool = False,
     data_dir: Path = Path("data/audio_caption"),
-    follow_links: options.FollowLinks = False,
+    follow_links: bool = False,
     metadata: Path | None = None,
     output: Path | None = None,
     credentials: options.FoundCredentials = None,

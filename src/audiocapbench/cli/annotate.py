@@ -56,7 +56,7 @@ def _add(*stages: Callable[..., "StageResult"], name: str = "", text: str = "") 
         *,
         session: options.Session | None = None,
         store: options.Store = options.DEFAULT_STORE,
-        json: options.Json = False,
+        json: bool = False,
         **given: Any,
     ) -> None:
         from audiocapbench.annotate.split import read_shares
@@ -106,8 +106,8 @@ def _hear(
     threshold: list[str] | None = None,
     describe: str | None = None,
     sample: Annotated[int | None, Option(min=1)] = None,
-    seed: options.Seed = 0,
-    follow_links: options.FollowLinks = False,
+    seed: int = 0,
+    follow_links: bool = False,
 ) -> "StageResult":
     """Have experts hear every clip, and decide which of the eight domains it is of.
 
@@ -207,7 +207,7 @@ def _check(
     margin: Annotated[float, Option(min=-1e6, max=1e6)] = 6.0,
     margin_unit: Literal["points", "sd"] = "points",
     duplicate: Annotated[float, Option(min=0, max=1)] = 0.98,
-    seed: options.Seed = 0,
+    seed: int = 0,
 ) -> "StageResult":
     """Hold annotations to the rules; every rejection has its reason.
 
@@ -249,7 +249,7 @@ def _split(
     shares: str = "train=0.8,test=0.2",
     name: str | None = None,
     licence: str | None = None,
-    seed: options.Seed = 0,
+    seed: int = 0,
 ) -> "StageResult":
     """Write what passed as datasets that 'run' takes, with a datasheet.
 
@@ -303,7 +303,7 @@ def audit(
     pairs: Annotated[int, Option(min=0)] = 150,
     per_domain: Annotated[int, Option(min=0)] = 100,
     person: list[str] | None = None,
-    seed: options.Seed = 0,
+    seed: int = 0,
     at: options.StoreOptions,
 ) -> None:
     """Have people say how good annotations are: first with --out, then with --ratings.

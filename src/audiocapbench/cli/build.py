@@ -81,7 +81,7 @@ def build(
     revision: list[str] | None = None,
     credentials: options.Credentials = None,
     dry_run: bool = False,
-    json: options.Json = False,
+    json: bool = False,
 ) -> None:
     """Download a benchmark's clips and captions into a folder.
 

@@ -36,11 +36,11 @@ def corrupt(
     out: Path,
     kinds: Annotated[str, Option(metavar="A,B", help=f"What to change. {_SAID}.")] = _ALL,
     per_kind: Annotated[int | None, Option(min=2)] = None,
-    seed: options.Seed = 42,
+    seed: int = 42,
     check: bool = False,
     model: str | None = None,
     session: options.Session,
-    json: options.Json = False,
+    json: bool = False,
 ) -> None:
     """Make pairs of a caption as a person wrote it and one that was made wrong, or less complete.
 

@@ -26,7 +26,7 @@ ratings_app = add_group("ratings")
 
 
 @options.command(judges_app.callback)
-def judges(*, json: options.Json = False) -> None:
+def judges(*, json: bool = False) -> None:
     """List the judges, or check one on answers whose quality is known."""
     from audiocapbench.judges.registry import list_contracts, list_judges
 
@@ -47,12 +47,12 @@ def check(
     *,
     data: str | None = None,
     benchmark: str | None = None,
-    follow_links: options.FollowLinks = False,
+    follow_links: bool = False,
     repeats: options.Repeats = 3,
     samples: SampleOptions,
     panel: JudgePanel,
     session: options.Session,
-    json: options.Json = False,
+    json: bool = False,
 ) -> None:
     """See whether a judge tells right answers from safe and wrong ones.
 
@@ -107,7 +107,7 @@ def sensitivity(
     judge_hears: bool = False,
     out: Path | None = None,
     session: options.Session,
-    json: options.Json = False,
+    json: bool = False,
 ) -> None:
     """See how far a judge's scores, and the ranks of runs, hang on how it is asked.
 
@@ -116,9 +116,6 @@ def sensitivity(
 
     Args:
         judge (JUDGE): A judge that is a model.
-        sample (N): Only so many samples, drawn from every category by its share.
-        seed (N): Decides what --sample draws.
-        judge_hears: Give the judge the clip as well.
         out (FILE): Draw the shifts: FILE.svg, .png or .pdf.
     """
     from audiocapbench import benchmarks
@@ -314,7 +311,7 @@ def controls(
     metrics: options.Metrics = None,
     samples: SampleOptions,
     figure: Path | None = None,
-    json: options.Json = False,
+    json: bool = False,
 ) -> None:
     """See how far metrics set right answers apart from safe and wrong ones, on any benchmark.
 
@@ -355,7 +352,7 @@ def ratings(*, at: options.StoreOptions) -> None:
 def export(
     project: str,
     *,
-    out: options.Out = None,
+    out: Path | None = None,
     form: Annotated[
         Literal["csv", "jsonl", "votes"],
         Option(help="A row a rating, or of pairs one with all votes, for 'meta csv'."),
@@ -369,7 +366,6 @@ def export(
     A row has item, run, model, group, person, dimension, value, and how it came about.
 
     Args:
-        project: Its name.
         dimension (NAME): Only this one, such as accuracy.
         gold: Also answers to gold questions.
     """
@@ -395,7 +391,6 @@ def invite(
     """Make another link for a person, or for the administrator; the one before ends.
 
     Args:
-        project: Its name.
         person: Whose link; without a name it is the administrator's.
         url (URL): Where the project is open.
     """

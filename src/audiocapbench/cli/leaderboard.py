@@ -152,7 +152,7 @@ def subset(
     metric: str | None = None,
     judge: str | None = None,
     seed: Annotated[int, Option(min=0, metavar="N", help="Decides what is drawn.")] = 0,
-    out: options.Out = None,
+    out: Path | None = None,
     use: Path | None = None,
     at: options.StoreOptions,
 ) -> None:

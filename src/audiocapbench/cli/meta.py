@@ -54,12 +54,12 @@ def _try_on_pairs(
     least_votes: Annotated[int | None, Option(min=1, show_default=False)] = None,
     as_is: Annotated[bool | None, Option("--as-is/--normalise", show_default=False)] = None,
     data: options.ClipFolder = None,
-    follow_links: options.FollowLinks = False,
+    follow_links: bool = False,
     asked: TrialOptions,
     html: Path | None = None,
     per_pair: Path | None = None,
     session: options.Session,
-    json: options.Json = False,
+    json: bool = False,
 ) -> None:
     """On WHICH: see how often a scorer picks the caption that people picked.
 
@@ -231,9 +231,9 @@ def cheat(
     predictions: Path | None = None,
     limit: Annotated[int, Option(min=2)] = 200,
     data: options.ClipFolder = None,
-    seed: options.Seed = 42,
+    seed: int = 42,
     session: options.Session,
-    json: options.Json = False,
+    json: bool = False,
 ) -> None:
     """Attack a scorer with captions that say nothing new, and see whether they gain.
 
@@ -316,9 +316,9 @@ def build(
     scorer: Annotated[str, Option("--filter")] = "metric:similarity",
     sources: Path | None = None,
     data: options.ClipFolder = None,
-    seed: options.Seed = 42,
+    seed: int = 42,
     session: options.Session,
-    json: options.Json = False,
+    json: bool = False,
 ) -> None:
     """Build a trial as BRACE did: pairs for people to vote on; then those that they agree about.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, is_dataclass
-from functools import wraps
+from functools import cache, wraps
 from glob import escape, glob
 from importlib import import_module
 from inspect import Parameter, Signature, getdoc, signature
@@ -19,7 +19,7 @@ from typer import Option
 from typer.models import ParameterInfo
 from typing_extensions import is_typeddict
 
-from audiocapbench.asking import RequestOptions
+from audiocapbench.asking import JudgePanel, RequestOptions, SampleOptions
 from audiocapbench.cli.app import ExampleCommand, ExampleGroup
 from audiocapbench.cli.console import json_text, say, show, show_text
 from audiocapbench.credentials import found_credentials, load_credentials
@@ -119,44 +119,15 @@ RunList = Annotated[
         help=f"Runs {_SEE}",
     ),
 ]
-Metrics = Annotated[
-    Any,
-    Option(
-        parser=metric_names,
-        metavar="A,B",
-        help="Comma-separated metrics. [default: the benchmark's own]",
-    ),
+Metrics = Annotated[Any, Option(parser=metric_names)]
+Store = Annotated[  # eager, so that a run can be looked up while the arguments are parsed
+    str, Option(is_eager=True, callback=_own_store, envvar="AUDIOCAPBENCH_STORE")
 ]
-Store = Annotated[
-    str,
-    Option(
-        is_eager=True,  # so that a run can be looked up while the arguments are parsed
-        callback=_own_store,
-        metavar="URL",
-        envvar="AUDIOCAPBENCH_STORE",
-        help="SQLite file or postgresql+psycopg:// URL that keeps runs and answers.",
-    ),
-]
-Json = Annotated[bool, Option(help="Print one JSON document instead.")]
-Engine = Annotated[
-    str,
-    Option(
-        metavar="ENGINE",
-        callback=_engine,
-        help="Who does the work: local, this process, or ray[=ADDRESS], a Ray cluster.",
-    ),
-]
+Engine = Annotated[str, Option(callback=_engine)]
 Track = Annotated[
-    list[str] | None,
-    Option(
-        metavar="TRACKER",
-        help="Log with wandb[=PROJECT], mlflow[=EXPERIMENT] or tensorboard[=DIR].",
-        autocompletion=lambda: ["wandb", "mlflow", "tensorboard"],
-    ),
+    list[str] | None, Option(autocompletion=lambda: ["wandb", "mlflow", "tensorboard"])
 ]
-Credentials = Annotated[
-    Path | None, Option(metavar="FILE", callback=_use, help="KEY=value lines, such as API keys.")
-]
+Credentials = Annotated[Path | None, Option(callback=_use)]
 FoundCredentials = Annotated[
     Path | None,
     Option(
@@ -165,25 +136,39 @@ FoundCredentials = Annotated[
         help="KEY=value lines, such as API keys. [default: credentials.env, if it is here]",
     ),
 ]
-FollowLinks = Annotated[
-    bool, Option(help="Read clips that are links out of the folder, as in a Hugging Face cache.")
-]
-Protocol = Annotated[
-    Literal["ours", "published"],
-    Option(help="How AudioCapBench is asked and judged: our way, or the published tool's."),
-]
-Seed = Annotated[int, Option(metavar="N", help="Decides what is drawn by lot.")]
 ClipFolder = Annotated[
     Path | None, Option(metavar="DIR", help="Folder with the clips, for who hears them.")
 ]
-Yes = Annotated[bool, Option(help="Agree to what it will cost; do not ask.")]
-Repeats = Annotated[int, Option(min=1, metavar="N", help="Rounds that a model judges.")]
-Form = Annotated[Format, Option("--format", help="How to write it.")]
-Out = Annotated[Path | None, Option(metavar="FILE", help="Write to a file instead.")]
-Correction = Annotated[
-    Literal["holm", "bh"],
-    Option(help="Keep the chance of one false difference below 5 % (holm), or their share (bh)."),
-]
+Repeats = Annotated[int, Option(min=1)]
+Protocol = Literal["ours", "published"]
+Correction = Literal["holm", "bh"]
+
+
+class SharedHelp:
+    """The help of options that several commands have, where these say nothing else.
+
+    Attributes:
+        store (URL): SQLite file or postgresql+psycopg:// URL that keeps runs and answers.
+        json: Print one JSON document instead.
+        engine (ENGINE): Who does the work: local, this process, or ray[=ADDRESS], a Ray cluster.
+        track (TRACKER): Log with wandb[=PROJECT], mlflow[=EXPERIMENT] or tensorboard[=DIR].
+        credentials (FILE): KEY=value lines, such as API keys.
+        yes: Agree to what it will cost; do not ask.
+        data (DIR): The folder that 'audiocapbench build' made.
+        follow_links: Read clips that are links out of the folder, as in a Hugging Face cache.
+        metrics (A,B): Comma-separated metrics. [default: the benchmark's own]
+        protocol: How AudioCapBench is asked and judged: our way, or the published tool's.
+        repeats (N): Rounds that a model judges.
+        seed (N): Decides what is drawn by lot.
+        by (SCORE): Rank by this metric or judge. [default: a judge's overall score, else a metric]
+        published: Show the paper's models too.
+        dataset (HASH): Only samples with this hash; its first 12 digits will do.
+        project: Its name.
+        form: How to write it.
+        out (FILE): Write to a file instead.
+        correction: Keep the chance of one false difference below 5 % (holm), or their share (bh).
+    """
+
 
 # Repeated here because importing the store takes longer than printing a help text may.
 DEFAULT_STORE = "audiocapbench.db"
@@ -224,7 +209,7 @@ class Session:
     requests: RequestOptions
     engine: Engine = "local"
     credentials: Credentials = None
-    yes: Yes = False
+    yes: bool = False
     store: Store = DEFAULT_STORE
 
     def asking(self, **how: Any) -> "Asking":
@@ -255,7 +240,7 @@ class Outputs:
 
     per_sample: Path | None = None
     track: Track = None
-    json: Json = False
+    json: bool = False
 
     def __post_init__(self) -> None:
         """Refuse files and trackers that nothing can be written to, before anybody is asked."""
@@ -286,7 +271,7 @@ class StoreOptions:
     """Which store is read, and whether what is found is printed as JSON."""
 
     store: Store = DEFAULT_STORE
-    json: Json = False
+    json: bool = False
 
     def open(self) -> "OpenStore":
         return open_store(self.store)
@@ -300,8 +285,8 @@ class StoreOptions:
 class Shown(StoreOptions):
     """In which form a report is written, and where to."""
 
-    form: Form = Format.TABLE
-    out: Out = None
+    form: Annotated[Format, Option("--format")] = Format.TABLE
+    out: Path | None = None
 
     @property
     def format(self) -> Format:
@@ -435,6 +420,7 @@ def _made(group: Any, given: dict[str, Any]) -> Any:
     return group(**inner, **{name: given[name] for name in kinds if name in given})
 
 
+@cache
 def _read_help(described: Any) -> tuple[str, dict[str, tuple[str | None, str]]]:
     """A docstring's text, and of each entry of its ``Args`` the metavar and the help."""
     text, *lines = re.split(r"\n(?:Args|Attributes):\n", getdoc(described) or "")
@@ -459,7 +445,9 @@ def _declared(parameter: Parameter, helps: dict[str, tuple[str | None, str]]) ->
         info.min = next((one.ge for one in notes if isinstance(one, Ge)), info.min)
     if is_option and info.default is ...:
         info.default = f"--{parameter.name.replace('_', '-')}"  # where typer keeps the names
-    if parameter.name in helps:
-        info.metavar, info.help = helps[parameter.name]
+    shared = _read_help(JudgePanel)[1] | _read_help(SampleOptions)[1] | _read_help(SharedHelp)[1]
+    known = helps if info.help else shared | helps
+    if parameter.name in known:
+        info.metavar, info.help = known[parameter.name]
     info.autocompletion = info.autocompletion or _COMPLETIONS.get(parameter.name)
     return parameter.replace(annotation=Annotated[kind, info])

@@ -24,13 +24,6 @@ if TYPE_CHECKING:
     from audiocapbench.store import Store
 
 site_app = add_group("site")
-ByOption = Annotated[
-    str | None,
-    Option(
-        metavar="SCORE",
-        help="Rank by this metric or judge. [default: a judge's overall score, else a metric]",
-    ),
-]
 
 
 @options.command(app.command)
@@ -40,7 +33,7 @@ def report(
     out: Path = Path("report.html"),
     audio: Literal["auto", "none", "link", "embed"] = "auto",
     title: str | None = None,
-    by: ByOption = None,
+    by: str | None = None,
     published: bool = False,
     at: options.StoreOptions,
 ) -> None:
@@ -50,7 +43,6 @@ def report(
         out (FILE): Where to write the page.
         audio: Leave clips out, link to them, or embed them; auto embeds up to 25 MB in all.
         title (TEXT): [default: the benchmark's name]
-        published: Show the paper's models too.
     """
     from audiocapbench.report.page import html, report_data
     from audiocapbench.scores.estimate import counted
@@ -82,7 +74,7 @@ def figures(
     *,
     out: Path = Path("figures"),
     kinds: Annotated[str, Option("--format")] = "png,svg,pdf",
-    by: ByOption = None,
+    by: str | None = None,
     published: bool = False,
     at: options.StoreOptions,
 ) -> None:
@@ -91,7 +83,6 @@ def figures(
     Args:
         out (DIR): The folder to write into.
         kinds (A,B): Comma-separated: png, svg, pdf.
-        published: Draw the paper's models too.
     """
     from audiocapbench.report.page import plots, report_data
     from audiocapbench.report.page.board import board_document
@@ -121,7 +112,7 @@ def view(
     port: Annotated[int, Option(min=0, max=65535)] = 8000,
     token: str | None = None,
     opened: Annotated[bool, Option("--open/--no-open")] = True,
-    by: ByOption = None,
+    by: str | None = None,
     rate: Annotated[Path | None, Option(metavar="PROJECT.toml")] = None,
     store: options.Store = options.DEFAULT_STORE,
 ) -> None:
@@ -246,7 +237,6 @@ def site(
         submissions (FILE): A file of 'audiocapbench submission', or a folder of them.
         out (DIR): The folder to write.
         title (TEXT): What stands above it.
-        dataset (HASH): Only samples with this hash; its first 12 digits will do.
     """
     from audiocapbench.report.site import pages, submission
     from audiocapbench.scores.estimate import counted
@@ -272,13 +262,9 @@ def check_site(
     files: Annotated[list[Path], typer.Argument(metavar="FILE")],
     *,
     dataset: str | None = None,
-    json: options.Json = False,
+    json: bool = False,
 ) -> None:
-    """Check submissions, or folders of them: what can be computed must be what they say.
-
-    Args:
-        dataset (HASH): Only samples with this hash; its first 12 digits will do.
-    """
+    """Check submissions, or folders of them: what can be computed must be what they say."""
     from audiocapbench.report.site.pages import page_paths
 
     with _checked(files, (), dataset) as (_, checked):

@@ -43,7 +43,7 @@ def run(
     *,
     model: list[str],
     data: Path | None = None,
-    follow_links: options.FollowLinks = False,
+    follow_links: bool = False,
     metrics: options.Metrics = None,
     panel: JudgePanel,
     samples: SampleOptions,
@@ -63,7 +63,6 @@ def run(
         benchmark: A benchmark's name, a folder with metadata.jsonl, or a dataset with a column of
             audio: hf://datasets/ORG/NAME:SPLIT, a parquet file, a folder that 'datasets' saved.
         model (MODEL): Model to ask; give it again for several.
-        data (DIR): The folder that 'audiocapbench build' made.
         only (FILE): Only the samples of a subset that 'audiocapbench subset' wrote.
         fresh: Begin a new run and ask everything again.
     """
@@ -115,11 +114,11 @@ def race(
     top: Annotated[int, Option(min=1)] = 1,
     alpha: Annotated[float, Option(min=1e-6, max=0.5)] = 0.05,
     data: Path | None = None,
-    follow_links: options.FollowLinks = False,
+    follow_links: bool = False,
     seed: Annotated[int, Option(min=0)] = 0,
     told: ModelOptions,
     session: options.Session,
-    json: options.Json = False,
+    json: bool = False,
 ) -> None:
     """Find the best of several models with as few questions as it takes.
 
@@ -135,7 +134,6 @@ def race(
         judge (JUDGE): Score by this judge instead.
         top (N): How many of the best to find.
         alpha (P): How often a wrong one may be named.
-        data (DIR): The folder that 'audiocapbench build' made.
         seed (N): Decides the order of the clips.
     """
     from audiocapbench import benchmarks, plan
@@ -247,8 +245,8 @@ def study(
     ],
     *,
     credentials: options.Credentials = None,
-    yes: options.Yes = False,
-    json: options.Json = False,
+    yes: bool = False,
+    json: bool = False,
 ) -> None:
     """Run a study from one file: ask what is missing, judge, and write tables, figures, a report.
 

@@ -206,7 +206,7 @@ def _minute(time: str) -> str:
 
 
 @options.command(app.command)
-def models(*, json: options.Json = False) -> None:
+def models(*, json: bool = False) -> None:
     """List the models that can be asked, with the audio that each takes."""
     from audiocapbench.models import list_models
 
@@ -223,7 +223,7 @@ def models(*, json: options.Json = False) -> None:
 
 
 @options.command(app.command)
-def metrics(*, json: options.Json = False) -> None:
+def metrics(*, json: bool = False) -> None:
     """List the metrics, with the options that each takes in brackets."""
     from audiocapbench.metrics import list_metrics
 
@@ -240,7 +240,7 @@ def metrics(*, json: options.Json = False) -> None:
 
 
 @options.command(benchmarks_app.callback)
-def benchmarks(*, json: options.Json = False) -> None:
+def benchmarks(*, json: bool = False) -> None:
     """List the benchmarks that can be run, or show what one is made of."""
     from audiocapbench.benchmarks import list_benchmarks
 
@@ -255,7 +255,7 @@ def show_benchmarks(
     map_file: Annotated[Path | None, Option("--map")] = None,
     encoder: str = "wordllama",
     sample: Annotated[int, Option(min=1)] = 2000,
-    json: options.Json = False,
+    json: bool = False,
 ) -> None:
     """Show clips, captions and vocabulary of benchmarks, by category, and draw a map of them.
 

@@ -238,7 +238,7 @@ def import_predictions(
     *,
     benchmark: str | None = None,
     data: Path | None = None,
-    follow_links: options.FollowLinks = False,
+    follow_links: bool = False,
     references: Path | None = None,
     model: str | None = None,
     judge: str | None = None,
@@ -254,7 +254,6 @@ def import_predictions(
             the published tool's result JSON; a log of inspect_ai; of MECAT also TXT, and long=FILE
             for a sub-task.
         benchmark (NAME): What the captions are about: a benchmark, or a folder of clips.
-        data (DIR): The folder that 'audiocapbench build' made.
         references (FILE): Instead of a benchmark: references with id, without audio; with
             mecat-caption or mecat-qa, its reference folder. [default of a result JSON: its own]
         model (NAME): Whose captions they are; of a file with a column 'model' or 'system', also
