@@ -379,8 +379,8 @@ def command(
         def call(**given: Any) -> Any:
             if is_callback and given.pop("ctx").invoked_subcommand is not None:
                 return None
-            for written in (given.get("out"), given.get("per_sample")):
-                refuse_overwriting(written, [store_file(given.get("store", ""))])
+            for written in (given.get("out"), given.get("per_sample")) if "store" in given else ():
+                refuse_overwriting(written, [store_file(given["store"])])
             values = {name: given.pop(name) for name in own if name in given}
             groups = {name: one.annotation for name, one in own.items() if name not in values}
             return function(**values, **{name: _made(groups[name], given) for name in groups})
