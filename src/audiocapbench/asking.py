@@ -82,7 +82,6 @@ class TrialOptions:
             the provider takes response_format) or logprobs (the likelier token).
         reader (MODEL): Reads answers of model: scorers that the parser is not certain of.
         read (ANSWERS): What the reader reads: uncertain or all. [default: uncertain]
-        seed (N): For lots.
     """
 
     prompt: str | None = None
