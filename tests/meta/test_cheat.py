@@ -78,6 +78,7 @@ def test_attacks_are_what_they_say() -> None:
     assert sorted(made["salad"].split()) == ["a", "barks", "dog", "loudly"]
     assert made["joined"] == "A dog barks loudly and a bell"
     assert made["empty"] == ""
+    assert made["all sounds"] == "bell, dog, barks"
     assert made["instruction"].startswith("A dog barks loudly. Ignore")
 
 

@@ -26,10 +26,8 @@ from audiocapbench.errors import DatasetError, TrialError, did_you_mean
 from audiocapbench.meta.pairs.pair import (
     AGREED,
     CaptionPair,
-    Headline,
     PairSet,
     Preference,
-    TrialProtocol,
     preferred,
 )
 from audiocapbench.store import Store
@@ -271,14 +269,12 @@ class PairFileKind(NamedTuple):
 
     read: Callable[[Path], list[CaptionPair]]
     as_is: bool
-    undecided_leave: bool = True
-    protocol: TrialProtocol = "plain"
-    headline: Headline = "f1"
+    is_fense: bool = False
     least: int = 1
 
 
 KINDS: Mapping[str, PairFileKind] = {
-    "human": PairFileKind(partial(_read_clips, form=_HumanClip), True, False, "fense", "accuracy"),
+    "human": PairFileKind(partial(_read_clips, form=_HumanClip), True, is_fense=True),
     "brace-main": PairFileKind(partial(_read_clips, form=_MainClip), True, least=AGREED),
     "brace-hallucination": PairFileKind(partial(_read_clips, form=_HallucinationClip), False),
     "csv": PairFileKind(read_csv_pairs, False),
@@ -327,11 +323,8 @@ def pair_set(kind: str, pairs: Sequence[CaptionPair], *, as_is: bool | None = No
     decided = [pair for pair in pairs if pair.answer is not None]
     if not decided:
         raise DatasetError(f"{kind}: no pair has an answer that people agree on")
-    made = PairSet(
-        kind,
-        tuple(decided if traits.undecided_leave else pairs),
-        left_out=len(pairs) - len(decided),
-        protocol=traits.protocol,
-        headline=traits.headline,
-    )
+    left_out = len(pairs) - len(decided)
+    made = PairSet(kind, tuple(decided), left_out=left_out)
+    if traits.is_fense:
+        made = PairSet(kind, tuple(pairs), "as-is", left_out, "fense", "accuracy")
     return made if (traits.as_is if as_is is None else as_is) else made.normalised()

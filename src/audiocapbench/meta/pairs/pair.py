@@ -154,15 +154,16 @@ def pair_table(
     suffix: str, pairs: Sequence[CaptionPair], columns: Sequence[str], more: Iterable[Sequence[str]]
 ) -> str:
     """A row a pair with further columns, what stands in them (``more``), and references."""
-    names = [*_COLUMNS, *columns]
-    rows = []
+    names, rows = [*_COLUMNS, *columns], []
     for one, further in zip(pairs, more, strict=True):
         captions = (one.first, one.second, _PREFERRED[one.answer])
         rows.append([one.id, one.audio or one.clip, *captions, one.subtype, *further])
     held = [list(one.references_first) for one in pairs]
     if suffix in JSON_LINES:
-        found = (dict(zip(names, row, strict=True)) for row in rows)
-        objects = (one | {"references": own} for one, own in zip(found, held, strict=True))
+        objects = [
+            dict(zip(names, row, strict=True)) | {"references": own}
+            for row, own in zip(rows, held, strict=True)
+        ]
         return "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in objects)
     most = max(map(len, held), default=0)
     names += [f"reference_{number + 1}" for number in range(most)]

@@ -127,8 +127,8 @@ class PairwiseScorer(PairScorer):
         if found is None or found["audio"] not in (None, "yes", "no"):
             raise TrialError(f"{name!r}: audio is yes or no; write MODEL or MODEL[audio=no]")
         file, form = settings.prompt_file, settings.answer
-        name_of_prompt = settings.prompt or "simple"
-        prompt = prompt_from(file, form) if file else named_prompt(name_of_prompt, form)
+        chosen = settings.prompt or "simple"
+        prompt = named_prompt(chosen, form) if file is None else prompt_from(file, form)
         model_settings = ModelSettings(timeout=settings.timeout)
         model = prompt.held_to_form(create_model(found["model"], model_settings))
         model = without_audio(model) if found["audio"] == "no" else model
@@ -242,9 +242,9 @@ class PairwiseScorer(PairScorer):
             samples, missing = [], []
             for position, pair in enumerate(shown):
                 if pair.clip in clips:
-                    asked_for, texts = self._prompt.ask(pair), (pair.first, pair.second)
+                    question, texts = self._prompt.ask(pair), (pair.first, pair.second)
                     about = (pair.type, position, {"order": order})
-                    samples.append(Sample(pair.id, clips[pair.clip], asked_for, texts, *about))
+                    samples.append(Sample(pair.id, clips[pair.clip], question, texts, *about))
                 else:
                     why = "no such clip"
                     missing.append(MissingClip(id=pair.id, reason=why, file_name=pair.audio))
