@@ -38,12 +38,8 @@ _FIRST_POLL_S, _SLOWEST_POLL_S, _HOPELESS_S = 0.5, 60.0, 5.0
 _NOT_THERE, _LONGEST = 404, timedelta(hours=48)  # after which providers end any batch
 
 
-@dataclass(slots=True)
-class _RequestFile:
-    """The lines of a batch that is to be sent, on disk, and whose they are."""
-
-    file: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
-    lines: dict[str, tuple[str, int]] = field(default_factory=dict)
+RequestFile = tuple[IO[bytes], dict[str, tuple[str, int]]]
+"""The lines of a batch that is to be sent, on disk, and the sample and round of each."""
 
 
 @dataclass(slots=True)
@@ -62,7 +58,7 @@ class BatchRounds:
     _brought: dict[str, tuple[int, Any]] = field(default_factory=dict)
     _askers: dict[str, tuple[str, int]] = field(default_factory=dict)
     _tries: Counter[str] = field(default_factory=Counter)
-    _files: list[_RequestFile] = field(default_factory=list)
+    _files: list[RequestFile] = field(default_factory=list)
     _awaited: dict[str, str | None] = field(default_factory=dict)
     _gone: set[str] = field(default_factory=set)
     _failures: int = 0
@@ -122,14 +118,13 @@ class BatchRounds:
         raise AwaitedError("its answer comes with a batch")
 
     def _add(self, key: str, task: tuple[str, int], line: bytes) -> None:
-        last = self._files[-1] if self._files else _RequestFile()
-        size = last.file.tell() + len(line)
-        if len(last.lines) == self.service.most_lines or size > self.service.most_bytes:
-            last = _RequestFile()
-        if not last.lines:
-            self._files.append(last)
-        last.file.write(line)
-        last.lines[key] = task
+        file, lines = self._files[-1] if self._files else (None, {})
+        is_full = len(lines) == self.service.most_lines
+        if file is None or is_full or file.tell() + len(line) > self.service.most_bytes:
+            file, lines = tempfile.TemporaryFile(), {}  # noqa: SIM115
+            self._files.append((file, lines))
+        file.write(line)
+        lines[key] = task
 
     async def ask(self, share: Callable[[bool], Awaitable[None]]) -> None:
         """Ask in rounds until nothing is left; only at the end are others waited for."""
@@ -149,7 +144,7 @@ class BatchRounds:
             try:
                 awaited = bool(self._files or self._awaited or self._left)
                 while self._files and self.pool.stop is None:
-                    await self._send(self._files.pop())
+                    await self._send(*self._files.pop())
                 while self._awaited and self.pool.stop is None:
                     await self._collect(*self._awaited.popitem())
             except ModelError as error:
@@ -157,17 +152,17 @@ class BatchRounds:
                     self.pool.stop = Stop.REFUSED
                     self.pool.fatal = FatalError(f"{error}; the same command goes on")
 
-    async def _send(self, file: _RequestFile) -> None:
+    async def _send(self, file: IO[bytes], lines: dict[str, tuple[str, int]]) -> None:
         mark = uuid.uuid4().hex
         price = TypeAdapter(Price | None).dump_python(self.price, mode="json")
         # Written down before it is sent, so that it is found by its mark whatever happens now.
         row = {"mark": mark, "judge": self.judge, "price": price}
-        await self.access.call(self.store.batches.add, row, self.run.id, file.lines)
+        await self.access.call(self.store.batches.add, row, self.run.id, lines)
         self._awaited[mark] = None
         try:
-            with file.file:
-                file.file.seek(0)
-                self._awaited[mark] = await self.service.submit(mark, file.file)
+            with file:
+                file.seek(0)
+                self._awaited[mark] = await self.service.submit(mark, file)
             await self.access.call(self.store.batches.sent, mark, self._awaited[mark])
         except ModelError as error:
             # It may have been made all the same, unless it was turned away.

@@ -269,16 +269,18 @@ class CostTracker:
         self._held = await self._budget.hold(self._model.name, self._cost, self._question.sample_id)
         return self._held is not None
 
-    def release(self) -> None:
-        """No attempt was made, or it cost nothing."""
-        self._settle(0.0)
+    def release(self, cost_usd: float = 0.0) -> None:
+        """Count what an attempt cost in place of what is set aside; nothing where none was made."""
+        if self._held is not None:
+            self._budget.settle(self._known, self._held, cost_usd)
+            self._held = None
 
     def keep(self) -> None:
         """The answer comes with a batch, and what it may cost is as good as spent until then."""
         if self._held is not None:
             self._known.within = _TRUSTED  # a batch is one answer's worth of trust
             self._budget.promised_usd += self._held
-            self._settle(self._held)
+            self.release(self._held)
 
     def answered(self, reply: Reply) -> None:
         """Count an attempt that ended with a reply; a failure at 0 dollars was no server's."""
@@ -342,13 +344,8 @@ class CostTracker:
             cost_usd = self._known.expected_usd(self._cost)
         if self._held is not None and cost_usd:
             self._budget.estimated += None in (reply.input_tokens, reply.output_tokens)
-        self._settle(cost_usd)
+        self.release(cost_usd)
         return cost_usd
-
-    def _settle(self, cost_usd: float) -> None:
-        if self._held is not None:
-            self._budget.settle(self._known, self._held, cost_usd)
-            self._held = None
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:

@@ -357,7 +357,9 @@ class Limiter:
 
     async def ready(self) -> None:
         """Wait until another question is worth preparing, so that no more audio is held."""
-        while self.alive >= self.in_flight + self.resting + self.storing + self._ahead:
+        while self.alive - self.in_flight - self.resting - self.storing >= min(
+            AHEAD, self._allowed
+        ):
             await self._change()
         self.alive += 1
 
@@ -482,10 +484,6 @@ class Limiter:
         opens = anyio.current_time() + self._outage.pause_s
         self._closed_until = max(self._closed_until, opens)
         return problem.unreachable
-
-    @property
-    def _ahead(self) -> int:
-        return min(AHEAD, self._allowed)
 
     @property
     def _allowed(self) -> int:

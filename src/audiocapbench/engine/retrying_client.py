@@ -41,17 +41,15 @@ from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.store import Store, cache_key
 from audiocapbench.store.unsaved import AnswerRecord
 
+# Questions refused for one reason before any was answered, or one after the other for good, after
+# which no other is asked.
 MOST_REFUSED = 8
-"""Questions refused for one reason, before any was answered, after which no other is asked.
-
-Also those said to be refused for good, one after the other, after which an earlier answer proves
-nothing any more.
-"""
 
 _HEARD = frozenset({Status.OK, Status.EMPTY, Status.TRUNCATED, Status.REFUSED})
 _TOKENS_PER_AUDIO_SECOND = 32
 _TOKENS_OF_TEXT = 200
-_KINDS = {"status": Status, "error": str | None, "withheld": int | None, "raw": str | None}
+_KINDS = {"text": str, "status": Status, "withheld": int | None}
+_KINDS |= {"error": str | None, "raw": str | None}
 # How much longer than its header says a clip may be and still be cut: lengths of MP3 are estimates.
 _SPARE_S = 1.0
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{200,}={0,2}")
@@ -91,23 +89,16 @@ class Refusals:
 class RetryPolicy:
     """How long a question is worth asking.
 
-    Attributes:
-        attempts: Most attempts that may fail for another reason than being asked too much.
-        first_s: Longest wait before the second attempt; doubles with each.
-        longest_s: Longest wait of all, unless the provider asks for more.
-        deadline_s: Seconds of asking and waiting to ask again after which a question is given up
-            whatever the reason. Waiting for its first turn does not count; waiting for another,
-            once it was refused, does: all of it while nobody is answered.
-        unreachable_s: Seconds after which a provider that was never reached is given up.
-        outage_s: The same for one that had answered before.
+    ``deadline_s`` are of asking and waiting to ask again. Waiting for its first turn does not
+    count; waiting for another, once it was refused, does: all of it while nobody is answered.
     """
 
-    attempts: int = 6
-    first_s: float = 1.0
-    longest_s: float = 60.0
-    deadline_s: float = 900.0
-    unreachable_s: float = 15.0
-    outage_s: float = 120.0
+    attempts: int = 6  # that may fail for another reason than being asked too much
+    first_s: float = 1.0  # longest wait before the second attempt; doubles with each
+    longest_s: float = 60.0  # longest wait of all, unless the provider asks for more
+    deadline_s: float = 900.0  # after which a question is given up whatever the reason
+    unreachable_s: float = 15.0  # after which a provider that was never reached is given up
+    outage_s: float = 120.0  # the same for one that had answered before
 
     def wait_s(self, failures: int, retry_after_s: float | None, draw: random.Random) -> float:
         """Seconds to wait after so many failures; never less than the provider asks for."""
@@ -286,13 +277,12 @@ async def checked_reply(model: Model, question: Question) -> Reply:
         if isinstance(error, anyio.get_cancelled_exc_class()) and is_cancelled:
             raise
         return _unbilled(failure_words(error) + failure_place(error))
-    if not isinstance(reply, Reply) or not isinstance(reply.text, str):
-        kind = type(reply.text if isinstance(reply, Reply) else reply).__name__
-        return _unbilled(f"{model.name}: answer must return a Reply with text, and returned {kind}")
+    if not isinstance(reply, Reply):
+        wrong = f"answer must return a Reply with text, and returned {type(reply).__name__}"
+        return _unbilled(f"{model.name}: {wrong}")
     for name, expected in _KINDS.items():
-        if not isinstance(getattr(reply, name), expected):
-            kind = type(getattr(reply, name)).__name__
-            wrong = f"answer returned a Reply whose {name} is of type {kind}"
+        if not isinstance(value := getattr(reply, name), expected):
+            wrong = f"answer returned a Reply whose {name} is of type {type(value).__name__}"
             return _unbilled(f"{model.name}: {wrong}")
     reply, text = checked_usage(reply), _kept(reply.text, question.audio)
     if reply.status is Status.OK and is_blank(text):

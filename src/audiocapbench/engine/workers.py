@@ -49,12 +49,13 @@ class StoreAccess:
 
     async def call(self, function: Callable[..., Result], *args: object) -> Result:
         """Call it in a thread, which is left alone when nobody waits for it any more."""
-        since: list[float] = []
+        since = math.inf
 
         def is_over() -> bool:
-            if self._stopped() and not since:
-                since.append(time.monotonic())
-            return bool(since) and time.monotonic() - since[0] > _STOPPED_S
+            nonlocal since
+            now = time.monotonic()
+            since = min(since, now) if self._stopped() else since
+            return now - since > _STOPPED_S
 
         return await self.call_unless(is_over, function, *args)
 
@@ -233,20 +234,14 @@ class Stop(StrEnum):
 
 
 class WorkerPool:
-    """Those who ask one model; ``interrupted`` is called where Ctrl-C reaches one of them.
-
-    Attributes:
-        stopping: Set once nothing more may be asked; ``stop`` says why.
-        fatal: The error of a provider that refuses all questions.
-        dropped: Whether the store was away for longer than somebody who leaves may wait.
-    """
+    """Those who ask one model; ``interrupted`` is called where Ctrl-C reaches one of them."""
 
     def __init__(self, interrupted: Callable[[], None]) -> None:
         self._interrupted = interrupted
-        self.stopping = anyio.Event()
+        self.stopping = anyio.Event()  # set once nothing more may be asked; ``stop`` says why
         self.stop: Stop | None = None
-        self.fatal: FatalError | None = None
-        self.dropped = False
+        self.fatal: FatalError | None = None  # of a provider that refuses all questions
+        self.dropped = False  # the store was away for longer than somebody who leaves may wait
         self._failure: StoreError | None = None
 
     @property

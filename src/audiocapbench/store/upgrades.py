@@ -6,14 +6,11 @@ from contextlib import nullcontext
 from importlib.resources import files
 from typing import Any
 
-import sqlalchemy as sa
 from sqlalchemy import (
-    Column,
     Connection,
     Engine,
     MetaData,
     Table,
-    cast,
     insert,
     inspect,
     select,
@@ -31,14 +28,6 @@ _KEPT = {"responses": "answered_at", "embeddings": "made_at"}
 _CHECK = "trial/check/"
 _AT_ONCE = 10_000
 _UPGRADE_S = 600
-
-_signed = Table(
-    "signed",
-    MetaData(),
-    Column("old", sa.Text, primary_key=True),
-    Column("new", sa.Integer, nullable=False),
-    prefixes=["TEMPORARY"],
-)
 
 
 def bring_up_to_date(engine: Engine) -> None:
@@ -103,17 +92,19 @@ def _rebuild(connection: Connection) -> None:
     before = MetaData()
     old = {name: Table(f"{name}_1", before, autoload_with=connection) for name in _REBUILT}
     schema.metadata.create_all(connection)
-    _signed.create(connection)
     _copy_runs(connection, old)
     _copy(connection, old["samples"], schema.samples)
     _copy(connection, old["outcomes"], schema.outcomes)
+    runs = schema.runs.c
     for name, scorer in (("scores", "metric"), ("judgements", "judge")):
-        _sign(connection, old[name], scorer)
         _copy(connection, old[name], schema.metadata.tables[name])
+        made = select(runs.id, old[name].c[scorer], runs.made_by, runs.created_at).distinct()
+        made = made.join_from(old[name], schema.runs, old[name].c.run == runs.id)
+        names = ["run", "scorer", "made_by", "made_at"]
+        connection.execute(insert(schema.scorings).from_select(names, made))
     _copy_checks(connection, old["judge_checks"])
     for name in reversed(_REBUILT):
         old[name].drop(connection)
-    _signed.drop(connection)
 
 
 def _copy_runs(connection: Connection, old: Mapping[str, Table]) -> None:
@@ -156,41 +147,22 @@ def _kind(benchmark: str, model: str) -> str:
     return "trial" if benchmark.startswith("trial/") else "asked"
 
 
-def _sign(connection: Connection, old: Table, scorer: str) -> None:
-    """Keep each signature once, without the toolkit's version; that is kept beside the scorer."""
-    known = set(connection.execute(select(_signed.c.old)).scalars())
-    found = set(connection.execute(select(old.c.signature).distinct()).scalars())
-    new = {given: Signature.parse(given) for given in sorted(found - known)}
-    numbers = signature_numbers(connection, new.values())
-    if new:
-        values = [{"old": given, "new": numbers[one]} for given, one in new.items()]
-        connection.execute(insert(_signed), values)
-    runs = schema.runs.c
-    made = select(runs.id, old.c[scorer], runs.made_by, runs.created_at).distinct()
-    made = made.join_from(old, schema.runs, old.c.run == runs.id)
-    names = ["run", "scorer", "made_by", "made_at"]
-    connection.execute(insert(schema.scorings).from_select(names, made))
-
-
 def _copy(connection: Connection, old: Table, new: Table) -> None:
     """All rows of a table; what is about no sample of its run was never shown and is left out."""
-    signed, chosen = "signature" in new.c, schema.run_samples.c
-    source: sa.FromClause = old
+    query, chosen, numbers = select(old), schema.run_samples.c, dict[str, int]()
     if "sample" in new.c:
         same = (chosen.run == old.c.run) & (chosen.sample == old.c.sample)
-        source = source.join(schema.run_samples, same)
-    if signed:
-        source = source.join(_signed, _signed.c.old == old.c.signature)
-    values: list[sa.ColumnElement[Any]] = []
-    columns = [column for column in new.c if column.name in old.c]
-    for column in columns:
-        value = _signed.c.new if column.name == "signature" else old.c[column.name]
-        is_time = isinstance(column.type, schema.Timestamp)
-        of_text = is_time and connection.dialect.name == "postgresql"
-        values.append(cast(value, sa.DateTime(timezone=True)) if of_text else value)
-    rows = select(*values).select_from(source)
-    rows = rows.order_by(*(old.c[column.name] for column in new.primary_key))
-    connection.execute(insert(new).from_select([column.name for column in columns], rows))
+        query = query.join(schema.run_samples, same)
+    if "signature" in new.c:  # kept once, without the toolkit's version
+        texts = connection.execute(select(old.c.signature).distinct()).scalars()
+        signatures = {text: Signature.parse(text) for text in texts}
+        known = signature_numbers(connection, signatures.values())
+        numbers = {text: known[signature] for text, signature in signatures.items()}
+    for part in connection.execute(query).mappings().partitions(_AT_ONCE):
+        rows = [dict(row) for row in part]
+        for row in rows if numbers else ():
+            row["signature"] = numbers[row["signature"]]
+        connection.execute(insert(new), rows)
 
 
 def _copy_checks(connection: Connection, old: Table) -> None:
