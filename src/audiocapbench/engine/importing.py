@@ -62,10 +62,9 @@ class ImportEnd(NamedTuple):
 def read_files(
     files: Sequence[str], benchmark: Benchmark, system: str | None = None
 ) -> Predictions:
-    """Read predictions in any form; for MECAT-Caption, names may be ``long=FILE`` and so on.
+    """Read predictions in any form, which may be ``PART=FILE`` where the benchmark has parts.
 
-    ``system`` says whose to take of files that have those of several. DatasetError where a file
-    cannot be read, or has no prediction that is about one of the samples.
+    ``system`` says whose to take of files that have those of several.
     """
     if not files:
         raise DatasetError("name at least one file of predictions")

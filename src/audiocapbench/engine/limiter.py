@@ -321,10 +321,9 @@ SHORT_WAIT_S, REFUSED_IN_VAIN = 2.0, 3  # a short wait closes the door after so 
 
 
 class Limiter:
-    """One for each model; every attempt passes through it.
+    """One for each model; every attempt passes through it, and ``note`` is told when all wait.
 
-    Limits a minute are those that the user knows; ``note`` is told when all have to wait. A model
-    that ``is_local`` refuses nothing, and its full queue is no slowness: there is nothing to learn.
+    A model that ``is_local`` refuses nothing, and its full queue is no slowness.
     """
 
     def __init__(

@@ -79,10 +79,7 @@ class ClusterSpec(NamedTuple):
 
 
 class Cluster:
-    """A Ray cluster that this process uses; one that it joined or started itself, it leaves.
-
-    Without an address it is the one of RAY_ADDRESS or of this machine, or one that is started here.
-    """
+    """A Ray cluster that this process uses: at an address, of RAY_ADDRESS, here, or begun here."""
 
     def __init__(self, spec: ClusterSpec) -> None:
         # Ray prints what happens to nodes on stdout, where results go; the engine says it itself.
@@ -215,10 +212,7 @@ class _Actor:
 
 
 class ActorPool(Generic[Item, Result]):
-    """Copies of one function all over a cluster; each item goes to the one with the least to do.
-
-    All happens in one event loop in a thread of its own, so that nothing here needs a lock.
-    """
+    """Copies of one function all over a cluster; each item goes to the one with the least to do."""
 
     def __init__(
         self,
@@ -250,6 +244,7 @@ class ActorPool(Generic[Item, Result]):
         self._failure: Exception | None = None
         self._closed, self._lost_in_a_row = False, 0
         self._door, self._changed = anyio.Lock(), anyio.Event()
+        # All happens in one event loop in a thread of its own, so that nothing here needs a lock.
         self._thread = ExitStack()
         self._portal = self._thread.enter_context(start_blocking_portal())
         self._portal.start_task_soon(self._grow)

@@ -1,7 +1,6 @@
 """Asks a model about one sample and turns whatever happens into an outcome.
 
-Between the cache and the model stand the budget, the limiter and the retries (exponential back-off
-with full jitter); an SDK's own retries are off, so that they never multiply.
+Between cache and model stand budget, limiter and retries (exponential back-off with full jitter).
 """
 
 import base64
@@ -129,10 +128,7 @@ class RetryingClient:
         self._cache = StoreReader(self.store.cache.replies, self.access)
 
     async def ask(self, sample: Sample) -> AnswerRecord | None:
-        """Ask about one sample; None if the run is told to stop before the model was asked.
-
-        FatalError where the provider refuses all questions, OverBudgetError where none fits.
-        """
+        """Ask about one sample; None if the run is told to stop before the model was asked."""
         try:
             sent, contract = None, self.model.contract
             if contract.container != "none":
@@ -327,11 +323,7 @@ def _outcome(
 
 
 def prepare(clip: Clip, contract: AudioContract) -> SentAudio | None:
-    """Make what is sent for a clip; None where the model takes no audio.
-
-    AudioError where the clip cannot be read, is not what it was when the benchmark was opened, or
-    is more than the model takes.
-    """
+    """What is sent for a clip; None where the model takes no audio, AudioError if it cannot be."""
     if contract.container == "none":
         return None
     if clip.is_absent:

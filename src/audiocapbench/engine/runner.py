@@ -35,10 +35,7 @@ from audiocapbench.store.claims import TaskKey
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """How a run ended; ``stop`` says why before its last sample, ``judged`` how far judges got.
-
-    ``dropped``: whoever interrupted did so again, and waits for nothing more.
-    """
+    """How a run ended; ``stop`` says why before its last sample, ``judged`` how far judges got."""
 
     run: Run
     total: int
@@ -47,7 +44,7 @@ class RunEnd:
     stop: Stop | None
     spending: Spending | None = None
     judged: str | None = None
-    dropped: bool = False
+    dropped: bool = False  # whoever interrupted did so again, and waits for nothing more
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,13 +39,10 @@ def answered(store: Store, run: Run, dataset: Dataset | None = None) -> list[Ans
 
 
 def score_run(store: Store, run: Run, metrics: Sequence[str]) -> None:
-    """Compute metrics on a run's answers and commit the scores of each.
+    """Compute metrics on a run's answers and commit the scores of each; MetricError if it cannot.
 
     Samples without an answer have no score, but stay in the corpus that answers are ranked among.
     A benchmark whose samples make corpora is scored within each of them.
-
-    Raises:
-        MetricError: A metric is unknown, or cannot be computed on these answers.
     """
     dataset = store.dataset(run.dataset, run.benchmark)
     pairs = {pair.sample.id: pair for pair in answered(store, run, dataset)}

@@ -65,39 +65,30 @@ class RateLimits:
 
 
 class AskOptions(TypedDict, total=False):
-    """How models are asked, under a budget that all of them share.
-
-    ``fresh`` asks everything again, ``batch`` through the provider's batches; without a sign of
-    life for ``lease_s`` seconds, others take over what is claimed.
-    """
+    """How models are asked, under a budget that all of them share."""
 
     rate_limits: RateLimits | None
     budget: Budget | None
-    fresh: bool
-    batch: bool
-    lease_s: float
+    fresh: bool  # ask everything again
+    batch: bool  # through the provider's batches
+    lease_s: float  # without a sign of life for so long, others take over what is claimed
 
 
 @dataclass(eq=False, slots=True)
 class QuestionQueue(Generic[Task, Kept]):
-    """What one model is asked about a run; as a ``judge``, under its name.
-
-    ``seen`` is when each task was last dealt with, read before what is missing was. ``answer``
-    makes the record to commit, or None if it is to stop; ``variant`` is the model for a round.
-    ``elsewhere`` is told how many questions others have dealt with.
-    """
+    """What one model is asked about a run; as a ``judge``, under its name."""
 
     model: Model
     tasks: dict[TaskKey, Task]
-    seen: Mapping[TaskKey, str]
-    answer: Callable[[RetryingClient, Task], Awaitable[Kept | None]]
+    seen: Mapping[TaskKey, str]  # when each was last dealt with, read before what is missing was
+    answer: Callable[[RetryingClient, Task], Awaitable[Kept | None]]  # None if it is to stop
     limiter: Limiter
     price: Price | None = None
     judge: str = ""
     known: int = 0
-    variant: Callable[[int], Model] | None = None
+    variant: Callable[[int], Model] | None = None  # the model for a round
     arrived: Callable[[Kept], None] = lambda _record: None
-    elsewhere: Callable[[int], None] = lambda _count: None
+    elsewhere: Callable[[int], None] = lambda _count: None  # told how many others dealt with
 
 
 class RunSession:

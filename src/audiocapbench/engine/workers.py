@@ -39,10 +39,7 @@ def log_note(words: str) -> None:
 
 
 class StoreAccess:
-    """Calls to the store from an event loop; each is tried until it works or ten minutes passed.
-
-    Once it is ``stopped``, ten seconds have to do.
-    """
+    """Calls to the store from an event loop, tried for ten minutes, or ten seconds once stopped."""
 
     def __init__(self, note: Note = log_note, stopped: Callable[[], bool] = lambda: False) -> None:
         self._note, self._stopped, self._is_away = note, stopped, False
@@ -130,10 +127,7 @@ class RecordWriter:
         self._failure: StoreError | None = None
 
     async def commit(self, record: Record) -> None:
-        """Return when it is stored; what is given up by then is dealt with by ``close``.
-
-        StoreError where it cannot be stored, nor can anything that comes later.
-        """
+        """Return when it is stored; StoreError where it cannot be, nor can what comes later."""
         done = anyio.Event()
         self._waiting.append((record, done))
         async with self._lock:
@@ -181,13 +175,11 @@ class RecordWriter:
 
 
 class Lease:
-    """What this command claims in the store; a thread gives signs of life while it lasts.
-
-    ``epoch`` changes when the lease was lost, so that what was claimed before is void.
-    """
+    """What this command claims in the store; a thread gives signs of life while it lasts."""
 
     def __init__(self, store: Store, lease_s: float = LEASE_S) -> None:
-        self.store, self.worker, self.epoch = store, Worker(lease_s), 0
+        self.store, self.worker = store, Worker(lease_s)
+        self.epoch = 0  # changes when the lease was lost: what was claimed before is void
         self._ended = threading.Event()
         self._begun = False
 
@@ -260,10 +252,7 @@ class WorkerPool:
         limiter: Limiter,
         do: Callable[[Task], Awaitable[None]],
     ) -> None:
-        """Do each task until there is none, as many at a time as the limiter lets through.
-
-        StoreError where the store failed; what was in flight then has been waited for.
-        """
+        """Do each task until there is none, as many at a time as the limiter lets through."""
 
         async def work(task: Task) -> None:
             try:
@@ -294,7 +283,7 @@ class WorkerPool:
                     break
                 workers.start_soon(work, task)
         if self._failure is not None:
-            raise self._failure
+            raise self._failure  # what was in flight has been waited for
 
     def _fail(self, error: StoreError) -> None:
         if self.stop is Stop.INTERRUPTED and isinstance(error, StoreAwayError):

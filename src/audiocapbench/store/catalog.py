@@ -335,10 +335,7 @@ def _asked(sample: Any) -> list[Any]:
 
 
 def keep_dataset(connection: Connection, dataset: Dataset) -> None:
-    """Keep a dataset, or follow what changed in one that is kept without being asked anew.
-
-    Traits are kept by the benchmark's name; a benchmark of other traits adds up otherwise.
-    """
+    """Keep a dataset, or follow what changed in one that is kept without being asked anew."""
     table, samples, runs = schema.datasets, schema.samples, schema.runs.c
     same = table.c.fingerprint == dataset.fingerprint
     known = connection.execute(select(table.c.traits).where(same)).first()

@@ -43,15 +43,12 @@ class TaskKey(NamedTuple):
 
 
 class ClaimReply(NamedTuple):
-    """Tasks that are ``taken`` now, that others have ``done`` since, and who has the rest.
-
-    ``lost``: the worker's time had been up, so that earlier claims are void.
-    """
+    """Tasks that are ``taken`` now, that others have ``done`` since, and who has the rest."""
 
     taken: list[TaskKey]
     done: list[TaskKey]
     owners: Counter[str]
-    lost: bool
+    lost: bool  # the worker's time had been up, so that earlier claims are void
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +123,12 @@ class BatchRepository(StoreRepository):
     def add(
         self, row: Mapping[str, Any], run_id: int, lines: Mapping[str, tuple[str, int]]
     ) -> None:
-        """Write down a batch that is about to be sent: by key, the sample and round of each line.
-
-        A line that was in an earlier batch is now in this one.
-        """
+        """Write down a batch that is to be sent: by key, the sample and round of each line."""
         own = {"run": run_id, "judge": row["judge"], "batch": row["mark"], "open": True}
         tasks = [{"key": key, "sample": one[0], "repeat": one[1]} for key, one in lines.items()]
         made = {"run": run_id, "count": len(lines), "made_at": schema.now()}
         with self._writing() as connection:
+            # A line that was in an earlier batch is now in this one.
             connection.execute(delete(_lines).where(_same_key), [{"old": key} for key in lines])
             connection.execute(insert(_batches).values(**row, **made))
             connection.execute(insert(_lines), [task | own for task in tasks])

@@ -69,10 +69,7 @@ def shown(url: URL) -> str:
 
 
 def store_option(url: URL) -> str:
-    """`` --store NAME``, or nothing where that is the default.
-
-    Every hint that names a command says it: without it, another store's run would be paid for.
-    """
+    """`` --store NAME`` for hints that name a command; nothing where that is the default."""
     name = shown(url)
     if name == DEFAULT_STORE and os.environ.get(STORE_VARIABLE, name) == name:
         return ""

@@ -31,17 +31,14 @@ _SHOWN = ("audio", "captions")
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """What one person said about one item; the page makes the ``key`` for this very answer.
-
-    Answers are in terms of the item and not of how it was shown; the page says ``played_s``.
-    """
+    """What one person said about one item, in terms of the item and not of how it was shown."""
 
     person: str
     item: str
-    key: str
+    key: str  # the page makes it for this very answer
     answer: Mapping[str, Any]
     took_s: float
-    played_s: float
+    played_s: float  # as the page says
     rated_at: str
 
 
@@ -70,10 +67,7 @@ class RatingRepository(StoreRepository):
         items: Mapping[str, Mapping[str, Any]],
         people: Iterable[str],
     ) -> tuple[bytes, dict[str, str]]:
-        """Make a project, or follow what changed in it.
-
-        Returns what the tokens of its items are derived from, and the tokens of who is new in it.
-        """
+        """Make or change a project; what its items' tokens derive from, and tokens of who is new."""
         table, everybody, now = schema.rating_projects, schema.rating_people, schema.now()
         with self._writing(alone=True) as connection:
             known = connection.execute(select(table).where(table.c.name == name)).first()
@@ -149,10 +143,7 @@ class RatingRepository(StoreRepository):
     def put(
         self, project: str, rating: Rating, replaces: str | None, listen_s: float
     ) -> RatingReceipt:
-        """Commit a rating, once; a new one needs the clip to have been there for so many seconds.
-
-        ``replaces`` is the key of the rating that the person takes back with it.
-        """
+        """Commit a rating once: a new one if the clip was there long enough, or in place of another."""
         table, claims = schema.ratings, schema.rating_claims
         who = {"project": project, "person": rating.person, "item": rating.item}
         same, mine = matching(table, **who), matching(claims, **who)

@@ -105,10 +105,7 @@ class Store(StoreRepository):
         self.close()
 
     def begin_run(self, spec: RunSpec, dataset: Dataset, *, fresh: bool = False) -> Run:
-        """Find the run that a command stands for, or make it; a ``fresh`` one in any case.
-
-        The dataset is kept with it, so that answers can be scored without the folder.
-        """
+        """Find the run that a command stands for, or make it, with its dataset; anew if ``fresh``."""
         runs = schema.runs
         with self._writing(alone=True) as connection:
             keep_dataset(connection, dataset)
