@@ -273,13 +273,12 @@ async def checked_reply(model: Model, question: Question) -> Reply:
         if isinstance(error, anyio.get_cancelled_exc_class()) and is_cancelled:
             raise
         return _unbilled(failure_words(error) + failure_place(error))
+    must = f"{model.name}: answer must return a Reply with text, and returned"
     if not isinstance(reply, Reply):
-        wrong = f"answer must return a Reply with text, and returned {type(reply).__name__}"
-        return _unbilled(f"{model.name}: {wrong}")
+        return _unbilled(f"{must} {type(reply).__name__}")
     for name, expected in _KINDS.items():
         if not isinstance(value := getattr(reply, name), expected):
-            wrong = f"answer returned a Reply whose {name} is of type {type(value).__name__}"
-            return _unbilled(f"{model.name}: {wrong}")
+            return _unbilled(f"{must} one whose {name} is of type {type(value).__name__}")
     reply, text = checked_usage(reply), _kept(reply.text, question.audio)
     if reply.status is Status.OK and is_blank(text):
         return replace(reply, text="", status=Status.EMPTY)

@@ -67,7 +67,7 @@ class RatingRepository(StoreRepository):
         items: Mapping[str, Mapping[str, Any]],
         people: Iterable[str],
     ) -> tuple[bytes, dict[str, str]]:
-        """Make or change a project; what its items' tokens derive from, and tokens of who is new."""
+        """Make or change a project: what tokens of items derive from, and tokens of who is new."""
         table, everybody, now = schema.rating_projects, schema.rating_people, schema.now()
         with self._writing(alone=True) as connection:
             known = connection.execute(select(table).where(table.c.name == name)).first()
@@ -143,7 +143,7 @@ class RatingRepository(StoreRepository):
     def put(
         self, project: str, rating: Rating, replaces: str | None, listen_s: float
     ) -> RatingReceipt:
-        """Commit a rating once: a new one if the clip was there long enough, or in place of another."""
+        """Commit a rating once: a new one if the clip was there long enough, or a changed one."""
         table, claims = schema.ratings, schema.rating_claims
         who = {"project": project, "person": rating.person, "item": rating.item}
         same, mine = matching(table, **who), matching(claims, **who)

@@ -105,7 +105,7 @@ class Store(StoreRepository):
         self.close()
 
     def begin_run(self, spec: RunSpec, dataset: Dataset, *, fresh: bool = False) -> Run:
-        """Find the run that a command stands for, or make it, with its dataset; anew if ``fresh``."""
+        """Find the run that a command stands for, or make it with its dataset; anew if fresh."""
         runs = schema.runs
         with self._writing(alone=True) as connection:
             keep_dataset(connection, dataset)
