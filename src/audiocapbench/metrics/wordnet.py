@@ -26,17 +26,15 @@ _ENDINGS = {
 }
 
 
-class _Runs(NamedTuple):
-    """Runs of numbers, end to end: run i is numbers[starts[i]:starts[i] + lengths[i]]."""
+_Runs = tuple[IntArray, IntArray, IntArray]
+"""Numbers, starts and lengths: run i is numbers[starts[i]:starts[i] + lengths[i]]."""
 
-    numbers: IntArray
-    starts: IntArray
-    lengths: IntArray
 
-    def follow(self, owners: IntArray, runs: IntArray) -> tuple[IntArray, IntArray]:
-        """Replace each (owner, run) by (owner, number) for all numbers of the run."""
-        follower, places = ranges(self.starts[runs], self.lengths[runs])
-        return owners[follower], self.numbers[places]
+def _follow(runs: _Runs, owners: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:
+    """Replace each (owner, run) by (owner, number) for all numbers of the run."""
+    numbers, starts, lengths = runs
+    follower, places = ranges(starts[chosen], lengths[chosen])
+    return owners[follower], numbers[places]
 
 
 class _Part(NamedTuple):
@@ -67,7 +65,7 @@ class _Part(NamedTuple):
             numbers = {word: at for word, at in slots if self.words[at : at + 1] == [word]}
         lemmas = [(place, numbers[base]) for place, base in bases if base in numbers]
         owners, leading = np.array(lemmas, dtype=np.int64).reshape(-1, 2).T
-        return self.names.follow(*self.synsets.follow(owners, leading))
+        return _follow(self.names, *_follow(self.synsets, owners, leading))
 
 
 def synonyms(words: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -113,8 +111,8 @@ def _parts() -> tuple[_Part, ...]:
         parts.append(
             _Part(
                 words=names,
-                synsets=_Runs(synsets, starts_of(counts)[:-1], counts),
-                names=_Runs(members.astype(np.int64), starts_of(sizes)[:-1], shown),
+                synsets=(synsets, starts_of(counts)[:-1], counts),
+                names=(members.astype(np.int64), starts_of(sizes)[:-1], shown),
                 exceptions=dict(zip(forms[own_forms], bases[own_forms], strict=True)),
                 rules=tuple((old, new) for old, _, new in cut),
             )

@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, load_counts, words_of
 from audiocapbench.meta.pairs.pair import Preference
 from audiocapbench.metrics.elements.splitting import ElementKind, kind_of
-from audiocapbench.metrics.fluency.detector import hash_words
+from audiocapbench.metrics.fluency.detector import hash_words, mean_by_owner
 from audiocapbench.metrics.fluency.likelihood import (
     framed_words,
     load_ngrams,
-    mean_by_owner,
     run_hashes,
 )
 

@@ -1,15 +1,8 @@
 """CLAP and SLIDE-CLAP: captions scored against the sound itself (extra ``local``)."""
 
 from audiocapbench.metrics.clap.encoder import LAION, AudioTextEncoder, identity, load_encoder
-from audiocapbench.metrics.clap.scoring import (
-    ClapScores,
-    SeedSpread,
-    choose_cutting,
-    clap_scores,
-    sign_clap,
-)
+from audiocapbench.metrics.clap.scoring import SeedSpread, choose_cutting, clap_scores, sign_clap
 from audiocapbench.metrics.clap.windows import PRESETS, Crops, Cutting, Slide, Windows
 
-__all__ = ["LAION", "PRESETS", "AudioTextEncoder", "ClapScores", "Crops", "Cutting", "SeedSpread"]
-__all__ += ["Slide", "Windows", "choose_cutting", "clap_scores", "identity"]
-__all__ += ["load_encoder", "sign_clap"]
+__all__ = ["LAION", "PRESETS", "AudioTextEncoder", "Crops", "Cutting", "SeedSpread", "Slide"]
+__all__ += ["Windows", "choose_cutting", "clap_scores", "identity", "load_encoder", "sign_clap"]

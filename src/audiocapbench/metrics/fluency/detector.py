@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import blake2b
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,9 +100,7 @@ class FluencyDetector:
             odds = hashed * self.step + features.repetition @ self.repetition + self.bias
             broken = 1 / (1 + np.exp(-np.clip(odds, -60, 60)))
             broken[[one for caption in read for one in _surely_broken(caption)]] = 1.0
-            sentences = np.bincount(features.owner, minlength=len(block))
-            totals = np.bincount(features.owner, weights=broken, minlength=len(block))
-            means = np.where(sentences > 0, totals / np.maximum(sentences, 1), 1.0)
+            means = mean_by_owner(broken, features.owner, len(block), 1.0)
             found.update(zip(block, means.tolist(), strict=True))
         return np.array([found[text] for text in captions], dtype=np.float64)
 
@@ -118,6 +115,15 @@ def _surely_broken(sentences: Sequence[Sequence[str]]) -> list[bool]:
         listed[place] |= again
         contents.append(own)
     return listed
+
+
+def mean_by_owner(
+    values: FloatArray, owners: NDArray[np.int64], count: int, nothing: float = 0.0
+) -> FloatArray:
+    """The mean of the values of each owner, and ``nothing`` of who has none."""
+    sizes = np.bincount(owners, minlength=count)
+    totals = np.bincount(owners, weights=values, minlength=count)
+    return np.asarray(np.where(sizes > 0, totals / np.maximum(sizes, 1), nothing))
 
 
 @cache
@@ -181,20 +187,6 @@ class Features:
     repetition: Floats
 
 
-class _Stream(NamedTuple):
-    """All sentences end to end, a word a place, with the marks of start and stop."""
-
-    row: Ints
-    lengths: Ints
-    exact: Hashes
-    word: Hashes
-    shape: Hashes
-    stem: Hashes
-    is_link: Bools
-    is_content: Bools
-    is_more: Bools
-
-
 def features_of(captions: Sequence[Sequence[Sequence[str]]], known: Hashes) -> Features:
     """The patterns of captions' sentences; of words that are not known, the shape counts."""
     owner = np.repeat(np.arange(len(captions), dtype=np.int64), list(map(len, captions)))
@@ -210,33 +202,28 @@ def features_of(captions: Sequence[Sequence[Sequence[str]]], known: Hashes) -> F
     exact, shape = hash_words(distinct), hash_words([shape_of(word) for word in distinct])
     stems = [stem_of(word) for word in distinct]
     marks = GRAMMAR | {PAUSE, START, STOP}
-    stream = _Stream(
-        np.repeat(np.arange(len(sentences), dtype=np.int64), lengths),
-        lengths,
-        exact[places],
-        np.where(np.isin(exact, known), exact, shape)[places],
-        shape[places],
-        hash_words(stems)[places],
-        np.array([word in LINKS or word == PAUSE for word in distinct], dtype=np.bool_)[places],
-        np.array([word not in marks for word in distinct], dtype=np.bool_)[places],
-        np.array([stem in STILL_MORE for stem in stems], dtype=np.bool_)[places],
-    )
-    return Features(owner, *_patterns(stream), _repetition(stream))
+    row = np.repeat(np.arange(len(sentences), dtype=np.int64), lengths)
+    words = np.where(np.isin(exact, known), exact, shape)
+    is_link = np.array([word in LINKS or word == PAUSE for word in distinct], dtype=np.bool_)
+    is_content = np.array([word not in marks for word in distinct], dtype=np.bool_)
+    is_more = np.array([stem in STILL_MORE for stem in stems], dtype=np.bool_)
+    kinds = (is_link[places], is_content[places], is_more[places])
+    patterns = _patterns(row, lengths, words[places], shape[places])
+    hashes = (exact[places], hash_words(stems)[places])
+    return Features(owner, *patterns, _repetition(row, lengths, *hashes, *kinds))
 
 
-def _patterns(stream: _Stream) -> tuple[Ints, Ints, Floats]:
+def _patterns(row: Ints, lengths: Ints, words: Hashes, shapes: Hashes) -> tuple[Ints, Ints, Floats]:
     """Hash runs of 1-3 words and of 1-4 shapes: their sentences, buckets and values.
 
     Inside a long sentence a run counts less, or chance would condemn it; at the end of a sentence,
     where most captions break, it counts in full.
     """
-    row = stream.row
     at_end = np.zeros(len(row), dtype=np.bool_)
-    at_end[np.cumsum(stream.lengths) - 1] = True
-    inside = np.sqrt(_USUAL_LENGTH / np.maximum(stream.lengths, _USUAL_LENGTH))[row]
+    at_end[np.cumsum(lengths) - 1] = True
+    inside = np.sqrt(_USUAL_LENGTH / np.maximum(lengths, _USUAL_LENGTH))[row]
     rows, buckets, values = [], [], []
-    families = (stream.word, _WORD_ORDERS), (stream.shape, _SHAPE_ORDERS)
-    for family, (hashes, orders) in enumerate(families):
+    for family, (hashes, orders) in enumerate([(words, _WORD_ORDERS), (shapes, _SHAPE_ORDERS)]):
         joint = np.zeros(len(row), dtype=np.uint64)
         for order in range(1, min(orders, len(row)) + 1):
             first = slice(0, len(row) - order + 1)
@@ -250,28 +237,35 @@ def _patterns(stream: _Stream) -> tuple[Ints, Ints, Floats]:
     return np.concatenate(rows), np.concatenate(buckets), np.concatenate(values)
 
 
-def _repetition(stream: _Stream) -> Floats:
+def _repetition(
+    rows: Ints,
+    lengths: Ints,
+    exact: Hashes,
+    every_stem: Hashes,
+    is_link: Bools,
+    is_content: Bools,
+    is_more: Bools,
+) -> Floats:
     """A row for each sentence; its events are what stands between links."""
-    rows, count = stream.row, len(stream.lengths)
-    row, stem = rows[stream.is_content], stream.stem[stream.is_content]
+    count, row, stem = len(lengths), rows[is_content], every_stem[is_content]
     stems = np.bincount(row, minlength=count)
     repeated = _repeats(row, stem, count)
     neighbours = row[1:] == row[:-1]
     pairs = _repeats(row[1:][neighbours], (stem[1:] + stem[:-1])[neighbours], count)
     # "word word", and "two words two words".
-    twice = (stream.exact[1:] == stream.exact[:-1]) & (rows[1:] == rows[:-1])
-    two = (stream.exact[2:] == stream.exact[:-2]) & (rows[2:] == rows[:-2])
-    opens = stream.is_link.copy()
-    opens[1:] &= ~stream.is_link[:-1]
+    twice = (exact[1:] == exact[:-1]) & (rows[1:] == rows[:-1])
+    two = (exact[2:] == exact[:-2]) & (rows[2:] == rows[:-2])
+    opens = is_link.copy()
+    opens[1:] &= ~is_link[:-1]
     opens[0] = True
     opens[1:] |= rows[1:] != rows[:-1]
     sentence = rows[opens]
-    event, own = _distinct((np.cumsum(opens) - 1)[stream.is_content], stem)
+    event, own = _distinct((np.cumsum(opens) - 1)[is_content], stem)
     bags = np.zeros(len(sentence), dtype=np.uint64)
     np.add.at(bags, event, own)
     filled = np.flatnonzero(bags)
     shared, shared_later = (_largest_share(event, own, sentence, gap, count) for gap in (1, 2))
-    more = np.bincount(rows[stream.is_more], minlength=count) > 0
+    more = np.bincount(rows[is_more], minlength=count) > 0
     columns = (
         np.bincount(rows[1:][twice], minlength=count) > 0,
         np.bincount(rows[3:][two[1:] & two[:-1]], minlength=count) > 0,
@@ -283,8 +277,8 @@ def _repetition(stream: _Stream) -> Floats:
         shared_later,
         more * np.maximum(shared, shared_later),
         np.minimum(np.bincount(sentence, minlength=count), 6) / 6,
-        stream.lengths == 3,
-        stream.lengths == 4,
+        lengths == 3,
+        lengths == 4,
     )
     return np.stack([np.asarray(column, dtype=np.float32) for column in columns], axis=1)
 

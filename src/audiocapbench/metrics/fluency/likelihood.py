@@ -17,6 +17,7 @@ from audiocapbench.metrics.fluency.detector import (
     START,
     STOP,
     hash_words,
+    mean_by_owner,
     sentences_of,
 )
 from audiocapbench.metrics.result import FloatArray
@@ -60,15 +61,6 @@ class NgramModel:
         counted = np.array([word != START for word in words], dtype=np.bool_)
         logs = np.log(chances)[counted]
         return mean_by_owner(logs, owners[counted], len(captions), np.log(unseen))
-
-
-def mean_by_owner(
-    values: FloatArray, owners: NDArray[np.int64], count: int, nothing: float = 0.0
-) -> FloatArray:
-    """The mean of the values of each owner, and ``nothing`` of who has none."""
-    sizes = np.bincount(owners, minlength=count)
-    totals = np.bincount(owners, weights=values, minlength=count)
-    return np.asarray(np.where(sizes > 0, totals / np.maximum(sizes, 1), nothing))
 
 
 def framed_words(caption: str) -> list[str]:

@@ -31,7 +31,6 @@ DROPPED = "\uffff"
 
 _TABLES = read_lists("audiocapbench.metrics.ptb", "characters.toml")
 _SIGNS: dict[str, str] = _TABLES["signs"]
-_ASCII_QUOTES: dict[str, str] = _TABLES["quotes"]
 _ENTITIES: dict[str, str] = _TABLES["entities"]
 _NOT_ASCII = re.compile("[^ -~]")
 _AMPERSAND = re.compile("(?i:&amp;)")
@@ -77,30 +76,21 @@ def sign(token: str) -> str:
     return _SIGNS.get(token, token)
 
 
-def quotes(token: str) -> str:
-    """Write typographic quotes with plain ones; several in a row are one token."""
-    return "".join(_ASCII_QUOTES.get(character, character) for character in token)
-
-
 def contraction(token: str) -> str:
     """Make the apostrophe of ``'s`` and ``n't`` a plain one."""
     plain = token.replace("\u2019", "'").replace("\u0092", "'").replace("&apos;", "'")
     return _GRAVE_LIKE.sub("`", plain)
 
 
-def brackets(token: str) -> str:
-    """Write round brackets as the Penn Treebank does."""
-    return token.replace("(", "-LRB-").replace(")", "-RRB-")
+def _spelled(characters: dict[str, str]) -> Callable[[str], str]:
+    table = str.maketrans(characters)
+    return lambda token: token.translate(table)
 
 
-def unbroken(token: str) -> str:
-    """Keep a token that has spaces in one piece: they become no-break spaces."""
-    return brackets(token.replace(" ", "\u00a0"))
-
-
-def unsoftened(token: str) -> str:
-    """Leave out soft hyphens."""
-    return token.replace("\u00ad", "")
+_quotes = _spelled(_TABLES["quotes"])  # several in a row are one token
+_TREEBANK = {"(": "-LRB-", ")": "-RRB-"}
+_brackets, _unbroken = _spelled(_TREEBANK), _spelled(_TREEBANK | {" ": "\u00a0"})
+_unsoftened = _spelled({"\u00ad": ""})
 
 
 def entity(token: str) -> str:
@@ -192,9 +182,9 @@ _TAG_AHEAD = _guard("[^>]*+>?", ">")
 
 _CONTRACTED = (
     _rule("((?i:can(?=not)|gon(?=na)|got(?=ta)|lem(?=me)|gim(?=me)|wan(?=na)))(?i:not|ta|me|na)"),
-    _rule(f"([A-Za-z\u00ad]*[A-MO-Za-mo-z]\u00ad*)[nN]{_APOS_LIKE}[tT]", unsoftened),
+    _rule(f"([A-Za-z\u00ad]*[A-MO-Za-mo-z]\u00ad*)[nN]{_APOS_LIKE}[tT]", _unsoftened),
     _rule(f"([nN]{_APOS_LIKE}[tT])", contraction),
-    _rule(f"({_WORD}){_AUXILIARY}", unsoftened),
+    _rule(f"({_WORD}){_AUXILIARY}", _unsoftened),
 )
 _APOSTROPHED = (
     _rule(f"([A-HJ-XZn]{_APOS_LIKE}[{_LETTER}]{{2}}[{_LETTER}]*+)"),
@@ -218,13 +208,13 @@ _FINALLY_ABBREVIATED = (
     _rule(rf"((?:{_capitalised(ABBREVIATIONS['capitalised'])})\.)(?s:..)?"),
 )
 _BEFORE_COMMA = (
-    _rule(rf"((?:{_WORD}|{_INITIALS}|{_THING})\.)[,;:\u3001]", unsoftened),
-    _rule(rf"({_LONG_COMPOUND}\.)[,;:\u3001]", unsoftened, _LONG_COMPOUND_AHEAD),
+    _rule(rf"((?:{_WORD}|{_INITIALS}|{_THING})\.)[,;:\u3001]", _unsoftened),
+    _rule(rf"({_LONG_COMPOUND}\.)[,;:\u3001]", _unsoftened, _LONG_COMPOUND_AHEAD),
 )
 _COMPOUND = (
     _rule(f"({_INITIALS})", lambda token: _AMPERSAND.sub("&", token)),
     _rule(r"([A-Za-z0-9]++(?:-[A-Za-z]++){0,2}+(?:\\?/[A-Za-z0-9]++(?:-[A-Za-z]++){0,2}+){1,2}+)"),
-    _rule(f"({_LONG_COMPOUND})", unsoftened, _LONG_COMPOUND_AHEAD),
+    _rule(f"({_LONG_COMPOUND})", _unsoftened, _LONG_COMPOUND_AHEAD),
     _rule(f"({_THING})"),
 )
 _EXTENSION = (
@@ -237,14 +227,14 @@ _FILE_NAME = _rule(
 )
 _NUMBERS = (
     _rule(f"({_D}{{1,2}}[-/]{_D}{{1,2}}[-/]{_D}{{2,4}})"),
-    _rule(f"((?:{_D}{{1,4}}[-{_JOINING}])?{_D}{{1,4}}(?:\\\\?/|\u2044){_D}{{1,4}})", unbroken),
-    _rule(f"([-+]?{_NUMBER})", unsoftened),
+    _rule(f"((?:{_D}{{1,4}}[-{_JOINING}])?{_D}{{1,4}}(?:\\\\?/|\u2044){_D}{{1,4}})", _unbroken),
+    _rule(f"([-+]?{_NUMBER})", _unsoftened),
     _rule(
         rf"((?:\([0-9]{{2,3}}\)[{_JOINING}]?"
         rf"|(?:\+\+?)?(?:[0-9]{{2,4}}[-{_JOINING}])?[0-9]{{2,4}}[-{_JOINING}])"
         rf"[0-9]{{3,4}}[-{_JOINING}]?[0-9]{{3,5}}"
         r"|(?:(?:\+\+?)?[0-9]{2,4}\.)?[0-9]{2,4}\.[0-9]{3,4}\.[0-9]{3,5})",
-        unbroken,
+        _unbroken,
     ),
 )
 _ADDRESSES = (
@@ -259,14 +249,14 @@ _ADDRESSES = (
     _rule(rf"((?i:www)\.(?:{_WWW}\.)+?[a-zA-Z]{{2,4}}{_PATH})", guard=_WWW_PATH_AHEAD),
 )
 _FACES = (
-    _rule(r"([<>]?[:;=][-o*']?[()DPdpO\\{@|\[\]])[^A-Za-z0-9]", brackets),
+    _rule(r"([<>]?[:;=][-o*']?[()DPdpO\\{@|\[\]])[^A-Za-z0-9]", _brackets),
     _rule(
         r"([-^x=~<>']_[-^x=~<>']|\([-^x=~<>'][_.]?[-^x=~<>']\)|\([-^x=~<>']-[-^x=~<>'`]\))",
-        brackets,
+        _brackets,
     ),
 )
 _MARKUP = (
-    _rule(f"({_TAG})", unbroken, _TAG_AHEAD),
+    _rule(f"({_TAG})", _unbroken, _TAG_AHEAD),
     _rule("(<<|>>)"),
 )
 _APOSTROPHE_FIRST = (
@@ -277,13 +267,13 @@ _APOSTROPHE_FIRST = (
     _rule(f"(')[A-Za-z][^ \t\n{NO_BREAK}]"),
     _rule(f"({_AUXILIARY})", contraction),
 )
-_PLAIN_WORD = _rule(f"({_WORD})", unsoftened)
+_PLAIN_WORD = _rule(f"({_WORD})", _unsoftened)
 _ENTITY = _rule(
     "((?i:&(?:amp|lt|gt|quot|apos|nbsp|ht|lr|q[clr]|tl|ur|[co]dq|md|[mn]dash);)|&#[0-9]+;)", entity
 )
 _RUNS = _rule(r"([!?]+|#+|\*+|_+|@{2,}|-{5,}|-{1,4}|\\\*|'')", sign)
 _ELLIPSIS = _rule(rf"(\.{{3,5}}|\.(?:[{_JOINING}]\.){{2,4}})", lambda dots: "...")
-_QUOTES = _rule("([`\u0091-\u0094\u2018-\u201f\u2039\u203a\u00ab\u00bb]{1,2})", quotes)
+_QUOTES = _rule("([`\u0091-\u0094\u2018-\u201f\u2039\u203a\u00ab\u00bb]{1,2})", _quotes)
 _SCRIPTS = _rule(f"({SIGN}?(?:{SUPERSCRIPT}+|{SUBSCRIPT}+))")
 _TAGS = (_rule(f"(#{_L}+)"), _rule("(@[A-Za-z_][A-Za-z_0-9]*)"))
 _SHARPS = (_rule(r"([cC]\+\+|[cCfF]#)"), _rule(r"([A-Z]*\$)"))
