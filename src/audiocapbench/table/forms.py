@@ -55,9 +55,9 @@ def markdown_text(tables: Iterable[Table]) -> str:
     """Tables as Markdown under headings."""
     blocks = []
     for table in tables:
-        notes = [f"- {markdown(note)}" for note in table.notes]
-        lines = [f"## {markdown(table.title)}", "", *markdown_rows(table), "", *notes]
-        blocks.append("\n".join(lines).rstrip())
+        notes = "\n".join(f"- {markdown(note)}" for note in table.notes)
+        lines = "\n".join(markdown_rows(table))
+        blocks.append(f"## {markdown(table.title)}\n\n{lines}\n\n{notes}".rstrip())
     return "\n\n".join(blocks) + "\n"
 
 

@@ -73,12 +73,10 @@ class TextColumn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of values, and how they are shown.
+    """Rows of values, and how they are shown; by default in plain columns of all values.
 
-    Attributes:
-        columns: A name is enough where a column has no special look; by default all values.
-        name: What its rows are called in a JSON document.
-        stacks: Whether rows of running text are shown one below the other where they do not fit.
+    A JSON document has the rows under ``name``; a table that ``stacks`` shows rows of running text
+    one below the other where they do not fit.
     """
 
     title: str
@@ -106,14 +104,15 @@ class Table:
 
     def records(self) -> list[dict[str, Any]]:
         """Rows for spreadsheets; the ends of an interval have columns of their own."""
-        records: list[dict[str, Any]] = []
+        records = []
         for row in self.rows:
-            records.append({})
+            record: Row = {}
             for name, one in row.items():
-                records[-1][name] = one.value if isinstance(one, Measured) else one
+                record[name] = one
                 if isinstance(one, Measured):
                     low, high = one.interval or (None, None)
-                    records[-1] |= {f"{name}_low": low, f"{name}_high": high}
+                    record |= {name: one.value, f"{name}_low": low, f"{name}_high": high}
+            records.append(record)
         return records
 
 
@@ -147,18 +146,16 @@ def shown(value: Any, form: str = "") -> str:
 
 
 class _Template(string.Formatter):
-    """Several values of a row in one text."""
-
     def format_field(self, value: Any, format_spec: str) -> str:
         return shown(value, format_spec)
 
     def fill(self, form: str, row: Row) -> str:
-        """The text; nothing where one of several values is missing."""
+        """Several values of a row in one text; nothing where one of several is missing."""
         fields = [name for _, name, _, _ in self.parse(form) if name]
-        known = [row.get(name) for name in fields]
-        if len(fields) == 1 and fields[0] in row and known[0] is None:
+        if [row.get(name, "") for name in fields] == [None]:
             return shown(None)
-        return "" if None in known else self.vformat(form, (), row)
+        missing = any(row.get(name) is None for name in fields)
+        return "" if missing else self.vformat(form, (), row)
 
 
 def _text_columns(look: Column, rows: Sequence[Row]) -> list[TextColumn]:

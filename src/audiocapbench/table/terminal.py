@@ -28,14 +28,12 @@ def print_table(console: "Console", table: Table) -> None:
             console.print(Text(escape_line(line)), soft_wrap=True)
         return
     columns, left_out = fitted(table, room)
-    # A title is as wide as the terminal, not as its table: no name in it is broken.
-    title = textwrap.wrap(
-        escape_line(table.title), room, break_long_words=False, break_on_hyphens=False
-    )
     unseen = f"Not shown, for want of room: {', '.join(left_out)}; JSON has them."
     notes = textwrap.wrap(unseen, room) if left_out else []
     notes += map(escape_line, table.notes)
-    for line in title:
+    # A title is as wide as the terminal, not as its table: no name in it is broken.
+    title = escape_line(table.title)
+    for line in textwrap.wrap(title, room, break_long_words=False, break_on_hyphens=False):
         console.print(Text(line), soft_wrap=True)
     # What is wider than the terminal is wrapped by it, and loses no digit.
     console.width = max(room, table_width(columns))

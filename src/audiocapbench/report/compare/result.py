@@ -25,20 +25,16 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One scorer on all common samples, or on those of a category.
+    """One scorer on all common samples, or on those of a category: the second run less the first.
 
     Attributes:
-        n: Samples that both runs have a score for.
-        difference: Second less first.
-        ci: 95 %, of paired samples; it and the p-value are None for too few samples.
-        p: Two-sided, by paired permutation.
+        n: Samples that both runs have a score for; only the first has ``lost``, the second gained.
+        p: Two-sided, by paired permutation; None, as the interval, for too few samples.
         p_adjusted: Corrected over all scorers, or over all scorers and categories; None where so
             few samples could show nothing.
         effect: The difference in standard deviations of the samples' differences.
         detectable: The smallest true difference that these samples show in four of five cases.
-        samples_needed: What it would take to see the difference that was found.
-        needed_unit: Clips are drawn and swapped where some have several samples.
-        lost: Samples that only the first run has a score for, and ``gained`` only the second.
+        samples_needed: What it would take to see the difference, in clips where some have several.
     """
 
     scorer: Scorer
@@ -62,12 +58,8 @@ class Difference:
 class ComparisonResult(Result):
     """Two runs side by side, on so many ``common`` samples that mean the same in both.
 
-    Attributes:
-        left_out: How many were asked in one alone, or changed in clip, references or category.
-        headline: The scorer that says which samples moved.
-        differences: All scorers on all samples, then by category.
-        moved: The samples that moved most, furthest first, with both answers, as JSON objects.
-        longest: How many characters of an answer to show.
+    Others are ``left_out``. ``differences`` are on all samples, then by category; ``moved`` has the
+    samples that moved most by the headline, as JSON objects. Answers are shown up to ``longest``.
     """
 
     first: Run

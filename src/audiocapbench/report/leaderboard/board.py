@@ -54,7 +54,6 @@ class Placement:
 
     @property
     def open_ranks(self) -> str:
-        """``ranks`` for people."""
         return "–".join(map(str, dict.fromkeys(self.ranks or ())))
 
 
@@ -62,15 +61,10 @@ class Placement:
 class PairTest:
     """A test between two runs, by their places in the list; the first has the higher place.
 
-    Attributes:
-        n: Samples that both have.
-        difference: First less second on these samples; None where there are none.
-        p_value: Of what the runs are ranked by: two-sided, by permutation; None where they have
-            too few samples in common to be tested.
-        adjusted: The same, corrected for all pairs of the table.
-        p_common: Of the difference on common samples, corrected alike.
-        different: Whether the first is significantly better.
-        against: Whether the second is significantly better on the samples that both have.
+    Both have ``n`` samples, on which the first less the second is ``difference``. ``p_value`` is of
+    what the runs are ranked by, two-sided; None where they have too few samples in common. It is
+    ``adjusted`` for all pairs of the table, as is ``p_common``, of the difference. ``different``
+    says that the first is significantly better, ``against`` that the second is on common samples.
     """
 
     first: int
@@ -86,14 +80,11 @@ class PairTest:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """All runs on one group of samples, in the order given.
+    """All runs on one group of samples, of which ranked runs have ``common`` ones, in order.
 
-    Attributes:
-        common: Samples that all ranked runs have.
-        untested: Why there are no tests, where there are runs to test.
-        by_zero: Whether failures count as zero in places and tests, because the runs that are
-            ranked do not have scores of the same samples.
-        unlettered: Whether there are too many groups of ties to name them.
+    ``untested`` is why there are no tests, where there are runs to test; ``by_zero`` whether
+    failures count as zero, because the ranked runs do not have scores of the same samples;
+    ``unlettered`` whether there are too many groups of ties to name them.
     """
 
     runs: tuple[Placement, ...] = ()
@@ -136,7 +127,6 @@ class RunEntry:
 
     @property
     def judge_cost_usd(self) -> float | None:
-        """Dollars for the judge that ranks, where known."""
         return self.table.judging_cost(self.scorer.name) if self.scorer.is_overall else None
 
 
@@ -161,11 +151,8 @@ Entry = RunEntry | PublishedEntry
 class Board:
     """Runs that may be compared, best first; those that cannot be ranked come last.
 
-    Attributes:
-        samples: How many samples the runs are about, and ``categories`` those of each category.
-        dataset: Fingerprint of the data.
-        missing_clips: Clips that belong to the data but were not there.
-        parts: How the runs rank in each category, where that was asked for.
+    ``categories`` have so many of the ``samples`` each, ``parts`` are how the runs rank there, if
+    asked for; ``missing_clips`` belong to the data but were not there.
     """
 
     benchmark: str

@@ -79,11 +79,10 @@ def standings_report(
     published: bool = True,
     by: str = METRIC,
 ) -> Findings:
-    """Place models among each other, and say how far their numbers can be compared.
+    """Place models among each other by DATE, or by plain similarity, which ``scored`` is of then.
 
-    They are ranked by DATE, or by plain similarity, which ``scored`` must be of then. The total of
-    a published model is the printed one; where that is a misprint, its note says so. Where no
-    model is given, ``benchmark`` says whose published models are shown.
+    The total of a published model is the printed one; where that is a misprint, its note says so.
+    Where no model is given, ``benchmark`` says whose published models are shown.
     """
     asked, benchmark = benchmark, _one_benchmark(scored) or benchmark or CAPTION
     if benchmark != (asked or benchmark):
@@ -124,8 +123,7 @@ def standings_report(
 def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> Findings:
     """Score_Cap under each weighting, and Kendall's tau between weightings.
 
-    Totals of published models are recomputed from their groups, because the paper prints only
-    the original one with one digit.
+    Totals of published models are of their groups: the paper prints only one, with one digit.
     """
     if _one_benchmark(scored) not in (None, CAPTION):
         raise ReportError(f"only {CAPTION} has weightings; Score_QA counts its categories alike")
@@ -216,11 +214,9 @@ def _ranked(
 ) -> list[Row]:
     """Give everybody a place by each figure, and sort by one of them; those without come last.
 
-    ``figures_of`` gives a user's model its figures and its note; ``table`` is where the published
-    figures are printed, blank for none; ``groups`` are what the figures are made of.
-
-    Rows have ``figures`` in percent over what was answered, the same ``as_zero``, and the
-    ``standing`` that decides the ``ranks``, of which equals share the better.
+    ``figures_of`` gives a user's model its figures and its note; figures are made of ``groups`` and
+    printed in a ``table``. Rows have ``figures`` in percent over what was answered, the same
+    ``as_zero``, and the ``standing`` that decides the ``ranks``.
     """
     every = published_count(groups, {})
     models: list[Row] = []
@@ -234,10 +230,11 @@ def _ranked(
             | {"as_zero": dict(row), "standing": dict(row), "note": " ".join(notes)}
         )
     for one in scored:
-        asked = {group: one.asked.get(group, 0) for group in groups}
+        asked = _asked(one, groups)
         sizes, whole = published_sizes(groups, asked), published_count(groups, asked)
         if not printed:
-            sizes = {group: max(other.asked.get(group, 0) for other in scored) for group in groups}
+            every_model = [_asked(other, groups) for other in scored]
+            sizes = {group: max(own[group] for own in every_model) for group in groups}
             whole = sum(sizes.values())
         n = sum(one.groups[group].n for group in groups if group in one.groups)
         figures, note = figures_of(one)
@@ -267,6 +264,10 @@ def _ranked(
         return (standing is None, figure is None, -(value or 0))
 
     return sorted(models, key=best_first)
+
+
+def _asked(one: ScoredAnswers, groups: Iterable[str]) -> dict[str, int]:
+    return {name: one.groups[name].asked if name in one.groups else 0 for name in groups}
 
 
 def _of(row: Row, names: Iterable[str]) -> Row:
@@ -345,8 +346,7 @@ def _comparison_notes(scored: Sequence[ScoredAnswers]) -> list[str]:
 def _taus(models: Sequence[Row], *, published: bool) -> list[Row]:
     """How far each two weightings rank alike; None where there is nothing to rank.
 
-    Of everybody; without the published caption-only models, as the paper has it; and of its totals
-    as it prints them, which is what its own tau is of.
+    Of everybody; without the published caption-only models; and of the paper's printed totals.
     """
     ranked = [one for one in models if None not in one["standing"].values()]
     sets = {"all": [one["standing"] for one in ranked]}

@@ -34,8 +34,7 @@ _MOST = 1 + 1e-6  # the cosine of a text with itself may be rounded up
 class GroupScore:
     """One group's scores, from 0 to 1; DATE's two parts are None where they were not kept.
 
-    Of so many samples that were ``asked``, ``n`` have a score. ``statistics`` are what resampling
-    needs of each answer, shape (n, k).
+    Of the samples ``asked``, ``n`` have a score; ``statistics`` of shape (n, k) are to resample.
     """
 
     n: int
@@ -48,10 +47,9 @@ class GroupScore:
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswers:
-    """One model's scores on MECAT; its origin is ``run 3``, or ``file``.
+    """One model's scores on MECAT; its origin is ``run 3``, or ``file``, without a signature.
 
-    The signature of a file is blank. ``without_null`` has the same scores without null references,
-    for groups in which most are null.
+    ``without_null`` has scores without null references, of groups in which most are null.
     """
 
     name: str
@@ -60,11 +58,6 @@ class ScoredAnswers:
     signature: Signature
     groups: Mapping[str, GroupScore]
     without_null: Mapping[str, GroupScore]
-
-    @property
-    def asked(self) -> dict[str, int]:
-        """How many samples of each group were asked."""
-        return {group: one.asked for group, one in self.groups.items()}
 
     def as_zero(self, sizes: Mapping[str, int], slack: float = 0.0) -> "ScoredAnswers":
         """The same with every sample of a group that has no score as zero, or below it."""
@@ -230,8 +223,7 @@ def answers_of_files(
 ) -> list[AnswerSet]:
     """The answers of each model that prediction files come from, as ``score`` takes them.
 
-    A file is a model of its own. Those that are given as ``SUBTASK=FILE``, or whose names say
-    their sub-task, are one model together.
+    A file is a model; those given as ``SUBTASK=FILE``, or named so, are one model together.
     """
     together: dict[str, PredictionFile] = {}
     models: list[list[PredictionFile]] = []

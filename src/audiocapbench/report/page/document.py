@@ -169,15 +169,9 @@ class BoardDocument(DocumentPart):
     """The document; its models are in the order of their ranks, published ones last.
 
     What takes long (ranks, correlations, histograms) is not in a document of kept estimates alone.
-
-    Attributes:
-        headline: The place among ``scorers`` of what the models are ranked by.
-        rows: Of each run, its place in the explorer's columns.
-        boards: A table for each judge and one for the metrics; the first has the headline.
-        estimates: By scorer and model.
-        judge_of_both: The judge whose accuracy and hallucination are drawn.
-        home: Of a model's page on a site: the address of the site.
-        views: Of a site: scores and ranks by category; ``""`` is everything.
+    ``headline`` is a place among the scorers; ``rows`` are the runs' places in the explorer's
+    columns; ``estimates`` are by scorer and model; ``judge_of_both`` scores accuracy and
+    hallucination. A site has ``views`` by category (``""`` is everything), its pages a ``home``.
     """
 
     title: str

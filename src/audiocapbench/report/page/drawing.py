@@ -57,11 +57,8 @@ class Drawing(NamedTuple):
 
     def html(self, name: str) -> str:
         """As wide as what it stands in; the name says what it shows to those who do not see it."""
-        label = escape(escape_controls(name), quote=True)
-        return (
-            f'<svg class="figure" width="100%" height="{self.height}" role="img" '
-            f'aria-label="{label}">{self.parts}</svg>'
-        )
+        size = f'class="figure" width="100%" height="{self.height}" role="img"'
+        return f'<svg {size} aria-label="{escape(escape_controls(name))}">{self.parts}</svg>'
 
     def placed(self, x: float, y: float, width: float) -> str:
         """At a place of a larger drawing."""
@@ -149,11 +146,7 @@ def draw_bars(
     colours: Sequence[str],
     line: tuple[float, str] | None = None,
 ) -> Drawing:
-    """Bars with intervals, one under the other; equal tops make drawings comparable.
-
-    Colours are given to providers in their order; a line is a value to hold the bars against, and
-    what it is called.
-    """
+    """Bars with intervals, coloured by provider; a line is a value to hold them against."""
     step = nice_step(top)
     scale = _Scale(0.0, step * max(1, -(-top // step)), 0.0, _PLOT, step)
     bottom = _ROW * len(bars)
@@ -192,10 +185,7 @@ def draw_histogram(one: Histogram, unit: str) -> Drawing:
 
 
 def draw_scatter(points: Sequence[Point], providers: Sequence[str], wide: float) -> Drawing:
-    """Models between accuracy (across) and hallucination (up), so many pixels wide.
-
-    Where names would cover much, numbers stand beside the points, and the names below.
-    """
+    """Models between accuracy (across) and hallucination (up); crowded names stand below."""
     across = _around([one.accuracy for one in points], _LEFT, _RIGHT)
     up = _around([one.hallucination for one in points], _BOTTOM, _TOP)
     parts = _grid(across, _TOP, _BOTTOM)

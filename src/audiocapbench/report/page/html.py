@@ -94,13 +94,9 @@ class Packer:
 
 @dataclass(frozen=True, slots=True)
 class Sound:
-    """One clip's audio.
+    """One clip's audio: a ``link`` to it or its ``content`` as base64, or why it is ``missing``.
 
-    Attributes:
-        peaks: Lowest and highest sample of each of POINTS pieces as 0 to 255, shape (2, POINTS).
-        link: Where it lies, seen from the page; empty where it is embedded.
-        content: Its bytes as base64; empty where it is linked.
-        missing: Why it cannot be played; empty where it can.
+    ``peaks`` are the lowest and highest sample of each of POINTS pieces, as 0 to 255.
     """
 
     peaks: NDArray[np.uint8]
@@ -210,19 +206,6 @@ def sound_size(clips: Iterable[Clip]) -> int:
     return sum(path.stat().st_size for path in paths.values() if path.is_file())
 
 
-def outline(path: Path) -> NDArray[np.uint8]:
-    """A waveform's lowest and highest values in POINTS pieces, -1 to 1 as 0 to 255."""
-    with audio.open_stream(path, mono=True) as stream:
-        levels = np.concatenate(
-            [
-                np.rint((np.clip(block[:, 0], -1.0, 1.0) + 1.0) * 127.5).astype(np.uint8)
-                for block in stream.blocks
-            ]
-        )
-    edges = np.linspace(0, len(levels), POINTS + 1).astype(int)[:-1]
-    return np.stack([np.minimum.reduceat(levels, edges), np.maximum.reduceat(levels, edges)])
-
-
 def _sound(clip: Clip, choice: AudioChoice, page: Path) -> Sound:
     if clip.is_absent:
         return Sound(_SILENCE, missing="only references were given for this run")
@@ -232,9 +215,17 @@ def _sound(clip: Clip, choice: AudioChoice, page: Path) -> Sound:
             content = audio.read_bytes(clip.path, MOST_EMBEDDED)
         if audio.sha256(content or clip.path) != clip.sha256:
             return Sound(_SILENCE, missing="the file has changed since the run")
-        peaks = outline(clip.path)
+        with audio.open_stream(clip.path, mono=True) as stream:
+            levels = np.concatenate(
+                [
+                    np.rint((np.clip(block[:, 0], -1.0, 1.0) + 1.0) * 127.5).astype(np.uint8)
+                    for block in stream.blocks
+                ]
+            )
     except AudioError as error:
         return Sound(_SILENCE, missing=f"the file {error.reason}")
+    edges = np.linspace(0, len(levels), POINTS + 1).astype(int)[:-1]
+    peaks = np.stack([np.minimum.reduceat(levels, edges), np.maximum.reduceat(levels, edges)])
     kind = MEDIA_TYPES.get(clip.path.suffix.lower(), "application/octet-stream")
     if choice == "link":
         return Sound(peaks, kind, link=_link(clip.path, page))
@@ -290,7 +281,7 @@ def write_report(
     """Write runs of one benchmark as a page; what is computed for it is kept in the store.
 
     ``auto`` embeds the sound where the page stays small enough for a mail, and else links to it.
-    ``facts`` stand on the board in the place of its own.
+    ``facts`` replace those of the board.
 
     Raises:
         ReportError: The page cannot be written, or the clips are too large to embed.

@@ -43,45 +43,35 @@ text { fill: #000; font: 12px sans-serif; } .tick, .value { font-size: 11px; }
 def formats(wanted: str) -> tuple[str, ...]:
     """Read ``--format``."""
     names = tuple(dict.fromkeys(part.strip().lower() for part in wanted.split(",") if part.strip()))
-    for name in names:
+    for name in names or [""]:
         if name not in FORMATS:
-            raise ReportError(
-                f"there is no format {name!r}{did_you_mean(name, FORMATS, 'there are')}"
-            )
-    if not names:
-        raise ReportError(f"no format is named; there are {', '.join(FORMATS)}")
+            near = did_you_mean(name, FORMATS, "there are")
+            raise ReportError(f"there is no format {name!r}{near}")
     return names
 
 
 def write_figures(board: BoardDocument, folder: Path, wanted: Sequence[str]) -> list[Path]:
     """Draw the four figures of a board; the last only where there is something to draw."""
     converters = {kind: _converter(kind) for kind in wanted}
-    paths = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, sheet in figure_sheets(board):
-            for kind, convert in converters.items():
-                paths.append(folder / f"{name}.{kind}")
-                write_file(paths[-1], convert(sheet))
     except OSError as error:
         raise ReportError(f"{folder}: cannot be written ({error.strerror})") from None
+    paths = []
+    for name, sheet in figure_sheets(board):
+        for kind, convert in converters.items():
+            paths.append(folder / f"{name}.{kind}")
+            write_file(paths[-1], convert(sheet))
     return paths
 
 
-def figure_writer(path: Path) -> Callable[[str], None]:
+def figure_writer(path: Path) -> Callable[[str], int]:
     """What writes a sheet into a file, in the format of its suffix; wrong paths fail at once."""
     [kind] = formats(path.suffix.removeprefix(".") or "svg")
     convert = _converter(kind)
     if path.is_dir() or not path.parent.is_dir():
         raise ReportError(f"{path}: cannot be written; name a file in a folder that is there")
-
-    def write(sheet: str) -> None:
-        try:
-            write_file(path, convert(sheet))
-        except OSError as error:
-            raise ReportError(f"{path}: cannot be written ({error.strerror})") from None
-
-    return write
+    return lambda sheet: write_file(path, convert(sheet))
 
 
 def shift_sheet(panels: Mapping[str, Sequence[tuple[str, Cell]]], label: str) -> str:
