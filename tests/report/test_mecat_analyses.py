@@ -368,8 +368,12 @@ def test_the_silence_probe_counts_and_lists_the_offending_answers(
 
 def given(*texts: str) -> AnswerSet:
     """Answers about the speech of silent clips."""
+    details = {"subtask": "speech", "domain": "000"}
     answers = [
-        GivenAnswer(f"{place}/speech", "outside_speech", "speech", "000", ("None",), text)
+        GivenAnswer(
+            replace(items()[0], id=f"{place}/speech", category="outside_speech", details=details),
+            text,
+        )
         for place, text in enumerate(texts)
     ]
     asked = {"outside_speech": len(answers)}

@@ -20,7 +20,8 @@ from audiocapbench.metrics.ptb.tokenizer import tokens_of
 from audiocapbench.metrics.result import FloatArray, first_column
 from audiocapbench.models.controls import ControlModel
 from audiocapbench.models.model import Question
-from audiocapbench.report.page.plots import curve_sheet, map_sheet
+from audiocapbench.report.page.drawing import draw_curves, draw_map
+from audiocapbench.report.page.plots import draw_sheet
 from audiocapbench.signature import Signature
 from audiocapbench.stats import mean_interval
 from audiocapbench.stats.correlation import auc, effect_interval
@@ -96,7 +97,8 @@ def corpus_map(groups: Groups, encoder: str) -> tuple[str, str]:
     projection = TSNE(2, perplexity=near, init="pca", metric="cosine", random_state=_SEED)
     points = np.split(np.asarray(projection.fit_transform(vectors)), ends)
     label = f"{len(samples):,} samples, {made}, t-SNE"
-    return map_sheet(dict(zip(groups, points, strict=True)), label), label
+    drawn = draw_map(dict(zip(groups, points, strict=True)))
+    return draw_sheet([[("", drawn)]], 1, list(groups), label), label
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +224,9 @@ def control_report(scores: ControlScores) -> Findings:
 
 def control_sheet(scores: ControlScores) -> str:
     """Cumulative distributions, a panel a metric: the farther apart the curves, the better."""
-    return curve_sheet(scores.known, f"{scores.benchmark}: share of answers at or below a score")
+    drawn = [[(metric, draw_curves(own))] for metric, own in scores.known.items()]
+    label = f"{scores.benchmark}: share of answers at or below a score"
+    return draw_sheet(drawn, min(len(drawn), 2), KINDS, label)
 
 
 async def _answer(benchmark: Benchmark, kind: str, samples: Sequence[Sample]) -> list[Reply]:

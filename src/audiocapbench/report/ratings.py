@@ -13,7 +13,8 @@ from audiocapbench.judges.sensitivity import JudgeSensitivity
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import FloatArray, first_column
 from audiocapbench.report.page.document import Cell
-from audiocapbench.report.page.plots import shift_sheet
+from audiocapbench.report.page.drawing import draw_shifts
+from audiocapbench.report.page.plots import draw_sheet
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats import correlation as effects
 from audiocapbench.stats import mean_interval
@@ -307,10 +308,14 @@ def sensitivity_sheet(study: JudgeSensitivity) -> str:
     judged = [one for one in study.figures if one.shifts]
     if not judged:
         raise ReportError("no answer was judged both ways: there is nothing to draw")
-    panels: dict[str, list[tuple[str, Cell]]] = {name: [] for name in study.dimensions}
-    for name, panel in panels.items():
-        for one in judged:
-            shift = one.shifts[name]
-            panel.append((one.variant, Cell(value=shift.mean, interval=shift.interval)))
+    panels = {
+        name: [
+            (one.variant, Cell(value=one.shifts[name].mean, interval=one.shifts[name].interval))
+            for one in judged
+        ]
+        for name in study.dimensions
+    }
+    every = [cell for rows in panels.values() for _, cell in rows]
+    drawn = [[(name, draw_shifts(rows, every))] for name, rows in panels.items()]
     label = f"{study.judge}: shift of scores from 0 to 10, with 95 % intervals"
-    return shift_sheet(panels, label)
+    return draw_sheet(drawn, min(len(drawn), 2), label=label)

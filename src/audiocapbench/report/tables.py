@@ -59,7 +59,7 @@ def estimate_table(
     groups = [name for name in table.categories if len(table.categories) > 1]
     columns = [
         Column("scorer"),
-        Column("score", form="{value:.{digits}f}"),
+        Column("score", form="{score:.{digits}f}"),
         Column("interval", "95 %", "{low:.{digits}f}–{high:.{digits}f}", folds=True),
         Column("scored", form="{n:,}/{samples:,}"),
         Column("as_zero", form="{as_zero:.{digits}f}", importance=5),
@@ -67,12 +67,9 @@ def estimate_table(
     rows: list[Row] = []
     for scorer in scorers:
         one = table.estimate(scorer)
-        low, high = one.interval or (None, None)
-        row: Row = {"scorer": scorer.label, "digits": scorer.digits, "value": one.value}
-        row |= {"low": low, "high": high, "n": one.n, "samples": one.coverage.total}
-        row |= {"as_zero": one.as_zero}
-        row |= {f"in {name}": table.estimate(scorer, category(name)) for name in groups}
-        rows.append(row)
+        row = {"scorer": scorer.label, "digits": scorer.digits, **one.flat(), "n": one.n}
+        parts = {f"in {name}": table.estimate(scorer, category(name)) for name in groups}
+        rows.append({**row, "samples": one.coverage.total, **parts})
     if all(row["n"] == row["samples"] for row in rows):
         columns.pop()
     columns += [Column(f"in {name}", name) for name in groups]

@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 
+from audiocapbench.files import write_file
 from audiocapbench.meta.pairs.pair import Agreement, PairSet
 from audiocapbench.meta.trial import NAMES, ORDERS, ScorerTrial
 from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.drawing import Bar, draw_bars
-from audiocapbench.report.page.html import joined, render, source_hash, write_page
+from audiocapbench.report.page.html import joined, render, source_hash
 from audiocapbench.table import Column, Row, Table, shown, signature_notes
 from audiocapbench.table.escape_controls import escape_controls
 from audiocapbench.table.forms import html_text
@@ -26,8 +28,7 @@ _TITLES = {
 }
 
 
-def _best_first(trial: ScorerTrial) -> float:
-    return -trial.score
+_score = attrgetter("score")
 
 
 def trial_tables(
@@ -37,13 +38,13 @@ def trial_tables(
     agreement: Agreement,
 ) -> list[Table]:
     """Measures of every scorer, in both orders where it was asked so, and by groups of pairs."""
-    trials = sorted([*tried, *controls], key=_best_first)
+    trials = sorted([*tried, *controls], key=_score, reverse=True)
     first = trials[0]
     tables = [_whole_table(trials)]
     orders: list[Row] = [
         {"scorer": one.scorer, "measure": _TITLES[name]}
         | {order: one.orders[order][name] for order in ORDERS}
-        for one in sorted(tried, key=_best_first)
+        for one in sorted(tried, key=_score, reverse=True)
         if one.orders is not None
         for name in dict.fromkeys([first.headline, "accuracy"])
     ]
@@ -127,7 +128,20 @@ def write_trials(
 ) -> None:
     """Write trials of scorers on one set of pairs as a page."""
     style = joined(["trial.css"])
-    trials = sorted([*tried, *controls], key=_best_first)
+    trials = sorted([*tried, *controls], key=_score, reverse=True)
+    headline, (constant, answer) = trials[0].headline, trials[0].constant
+    # The published measure of each scorer on a scale of 0 to 100.
+    bars = []
+    for one in trials:
+        value, interval = one.whole[headline].value, one.whole[headline].interval
+        cell = None if value is None else Cell(value=value, interval=interval)
+        bars.append(Bar(one.scorer, one.scorer.partition(":")[0], cell))
+    kinds = list(dict.fromkeys([*_KINDS, *(bar.provider for bar in bars)]))
+    line = (constant, f"always {answer}: {constant:.2f}")
+    name = (
+        f"{_TITLES[headline]} of each scorer with its 95 percent interval, and the line of the "
+        "best constant answer; the same numbers are in the table below"
+    )
     tables = trial_tables(tried, controls, pairs, agreement)
     page = render(
         "trial.html",
@@ -139,28 +153,11 @@ def write_trials(
         pairs=pairs,
         clips=len({pair.clip for pair in trials[0].pairs}),
         trials=trials,
-        headline=_TITLES[trials[0].headline],
+        headline=_TITLES[headline],
         tables=[(one.title, html_text(one, in_page=True)) for one in tables],
         agreement=agreement,
         constant=trials[0].constant,
-        chart=_chart(trials),
+        chart=draw_bars(bars, partial(shown, form=_FORM), 100.0, kinds, line).html(name),
         escape_controls=escape_controls,
     )
-    write_page(path, page)
-
-
-def _chart(trials: Sequence[ScorerTrial]) -> str:
-    """The published measure of each scorer on a scale of 0 to 100."""
-    headline, (constant, answer) = trials[0].headline, trials[0].constant
-    bars = []
-    for one in trials:
-        value, interval = one.whole[headline].value, one.whole[headline].interval
-        cell = None if value is None else Cell(value=value, interval=interval)
-        bars.append(Bar(one.scorer, one.scorer.partition(":")[0], cell))
-    kinds = list(dict.fromkeys([*_KINDS, *(bar.provider for bar in bars)]))
-    name = (
-        f"{_TITLES[headline]} of each scorer with its 95 percent interval, and the line of the "
-        "best constant answer; the same numbers are in the table below"
-    )
-    line = (constant, f"always {answer}: {constant:.2f}")
-    return draw_bars(bars, partial(shown, form=_FORM), 100.0, kinds, line).html(name)
+    write_file(path, page)

@@ -88,9 +88,28 @@ class Table:
 
     def text_columns(self) -> list[TextColumn]:
         """The table as text; an interval stands in a column of its own after its value."""
-        columns = self.columns or (list(self.rows[0]) if self.rows else ())
-        looks = (Column(one) if isinstance(one, str) else one for one in columns)
-        return [text for look in looks for text in _text_columns(look, self.rows)]
+        texts: list[TextColumn] = []
+        for one in self.columns or (list(self.rows[0]) if self.rows else ()):
+            look = Column(one) if isinstance(one, str) else one
+            heading = look.heading or look.name.replace("_", " ") + " %" * (look.form == "%")
+            if "{" in look.form:
+                cells = [_Template().fill(look.form, row) for row in self.rows]
+                texts.append(_text_column(heading, cells, look))
+                continue
+            values = [row.get(look.name, "") for row in self.rows]
+            measured = any(isinstance(value, Measured) for value in values)
+            form = look.form or (".3f" if measured else "")
+            points = [value.value if isinstance(value, Measured) else value for value in values]
+            if look.align is None and any(isinstance(value, str) and value for value in values):
+                look = replace(look, align="left")
+            texts.append(_text_column(heading, [shown(point, form) for point in points], look))
+            spans = [value.interval if isinstance(value, Measured) else None for value in values]
+            if any(spans):
+                between = " to " if form.startswith("+") else "–"
+                ends = [between.join(shown(end, form) for end in span or ()) for span in spans]
+                bare = replace(look, folds=True, marks=False)
+                texts.append(_text_column(INTERVAL, ends, bare))
+        return texts
 
     def objects(self) -> list[dict[str, Any]]:
         """Rows as JSON objects; a value with an interval is an object of both."""
@@ -156,25 +175,6 @@ class _Template(string.Formatter):
             return shown(None)
         missing = any(row.get(name) is None for name in fields)
         return "" if missing else self.vformat(form, (), row)
-
-
-def _text_columns(look: Column, rows: Sequence[Row]) -> list[TextColumn]:
-    heading = look.heading or look.name.replace("_", " ") + " %" * (look.form == "%")
-    if "{" in look.form:
-        return [_text_column(heading, [_Template().fill(look.form, row) for row in rows], look)]
-    values = [row.get(look.name, "") for row in rows]
-    measured = any(isinstance(one, Measured) for one in values)
-    form = look.form or (".3f" if measured else "")
-    points = [one.value if isinstance(one, Measured) else one for one in values]
-    if look.align is None and any(isinstance(one, str) and one for one in values):
-        look = replace(look, align="left")
-    columns = [_text_column(heading, [shown(one, form) for one in points], look)]
-    spans = [one.interval if isinstance(one, Measured) else None for one in values]
-    if any(spans):
-        between = " to " if form.startswith("+") else "–"
-        ends = [between.join(shown(end, form) for end in span or ()) for span in spans]
-        columns.append(_text_column(INTERVAL, ends, replace(look, folds=True, marks=False)))
-    return columns
 
 
 def _text_column(heading: str, cells: Sequence[str], look: Column) -> TextColumn:

@@ -124,7 +124,15 @@ def _notes(comparison: ComparisonResult) -> list[str]:
     """What a reader must know: what the test found, the samples, and what they could show."""
     headline = comparison.differences[0]
     scored = f"{headline.n:,} of them with {headline.scorer.label}"
-    said = [_verdict(comparison), f"{counted(comparison.common, 'sample')} in common; {scored}."]
+    verdict = f"too few {headline.needed_unit} for a test, which takes {FEWEST_FOR_INTERVAL}"
+    if headline.p_adjusted is not None and headline.difference is not None:
+        verdict = f"{'AB'[headline.difference > 0]} is better"
+        if headline.p_adjusted >= ALPHA:
+            verdict = "A and B cannot be told apart"
+        by = f"{headline.difference:+.{headline.scorer.digits}f}, {_corrected(comparison)}"
+        verdict += f" ({by} {shown(headline.p_adjusted, 'p')})"
+    said = [f"{headline.scorer.label}: {verdict}."]
+    said.append(f"{counted(comparison.common, 'sample')} in common; {scored}.")
     words = ("were asked in A only", "were asked in B only", "are not the same in A and B")
     counts = zip(comparison.left_out.values(), words, strict=True)
     left_out = [f"{count:,} {what}" for count, what in counts if count]
@@ -150,18 +158,6 @@ def _notes(comparison: ComparisonResult) -> list[str]:
         )
     said += comparison.notes
     return said + signature_notes(comparison.signatures.values())
-
-
-def _verdict(comparison: ComparisonResult) -> str:
-    """Whether the difference is real, by the first scorer."""
-    one = comparison.differences[0]
-    if one.p_adjusted is None or one.difference is None:
-        few = f"too few {one.needed_unit} for a test, which takes {FEWEST_FOR_INTERVAL}"
-        return f"{one.scorer.label}: {few}."
-    better = f"{'AB'[one.difference > 0]} is better"
-    found = better if one.p_adjusted < ALPHA else "A and B cannot be told apart"
-    by = f"{one.difference:+.{one.scorer.digits}f}, {_corrected(comparison)}"
-    return f"{one.scorer.label}: {found} ({by} {shown(one.p_adjusted, 'p')})."
 
 
 def _corrected(comparison: ComparisonResult) -> str:

@@ -131,7 +131,13 @@ def _of_file(path: Path, name: ScorerName) -> ScoredAnswers:
             samples[key] = Sample(key, Clip.absent(key), "", (), row["group"], 0)
             for scorer, own in scores.items():
                 if text := row.get(scorer.name):
-                    value = _number(text, f"{where}: {scorer.name}")
+                    try:
+                        value = float(text)
+                    except ValueError:
+                        value = math.nan
+                    if not abs(value) <= _MOST:
+                        what = f"{where}: {scorer.name} is {text[:40]!r}"
+                        raise ReportError(f"{what}, no number from -1 to 1")
                     own.add(key, value, (value,), UNSIGNED)
     except DatasetError as error:
         raise ReportError(
@@ -157,16 +163,6 @@ def _of_file(path: Path, name: ScorerName) -> ScoredAnswers:
     return ScoredAnswers(path.stem, "file", benchmark, UNSIGNED, groups, rest)
 
 
-def _number(text: str, where: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not abs(value) <= _MOST:
-        raise ReportError(f"{where} is {text[:40]!r}, no number from -1 to 1")
-    return value
-
-
 def _group_scores(table: ScoreTable, name: ScorerName) -> dict[str, GroupScore]:
     """The groups that have a score, in the order of the paper's tables."""
     whole, *parts = _scorers(name)
@@ -185,14 +181,14 @@ def _group_scores(table: ScoreTable, name: ScorerName) -> dict[str, GroupScore]:
 
 
 class GivenAnswer(NamedTuple):
-    """One answer, and what it is held against; a group ``outside_…`` counts in none."""
+    """One answer, and the sample with what it is held against; ``outside_…`` counts in no group."""
 
-    id: str
-    group: str
-    subtask: str
-    domain: str
-    references: tuple[str, ...]
+    sample: Sample
     text: str
+
+    @property
+    def subtask(self) -> str:
+        return str(self.sample.details.get("subtask", QA_SUBTASK))
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +207,8 @@ def answers_of_run(number: int, store: Store) -> AnswerSet:
     """The answers of a run that can be scored."""
     run, benchmark = _mecat_run(number, store)
     given = tuple(
-        _given(one.sample, one.references, one.outcome.reply.text) for one in answered(store, run)
+        GivenAnswer(replace(one.sample, references=one.references), one.outcome.reply.text)
+        for one in answered(store, run)
     )
     groups = {one.id: one.category for one in store.dataset(run.dataset).samples}
     asked = Counter(groups[one] for one in run.sample_ids)
@@ -246,16 +243,9 @@ def answers_of_files(
     for name, sources in zip(names, models, strict=True):
         found = read_answers(base_name(benchmark), sources, items)
         own = [one for one in items if one.id in found.texts]
-        given = tuple(_given(one, one.references, found.texts[one.id]) for one in own)
+        given = tuple(GivenAnswer(one, found.texts[one.id]) for one in own)
         if not given:
             raise ReportError(f"{sources[0].path}: no prediction belongs to any of the references")
         bad = tuple(map(str, found.bad))
         answers.append(AnswerSet(name, "file", base_name(benchmark), given, asked, bad))
     return answers
-
-
-def _given(sample: Sample, references: Sequence[str], text: str) -> GivenAnswer:
-    subtask, domain = sample.details.get("subtask", QA_SUBTASK), sample.details.get("domain", "")
-    return GivenAnswer(
-        sample.id, sample.category, str(subtask), str(domain), tuple(references), text
-    )

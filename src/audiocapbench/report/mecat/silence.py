@@ -6,7 +6,7 @@ They read English; denials are no claims.
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from audiocapbench.benchmarks.mecat.groups import QA, SUBTASKS
@@ -112,9 +112,7 @@ def _kind_at(words: Sequence[str], place: int) -> str | None:
     return None if word.startswith("speaker") and following in _words("loudspeaker") else kind
 
 
-@cache
-def _words(name: str) -> frozenset[str]:
-    return word_set(*_LISTS, name)
+_words = cache(partial(word_set, *_LISTS))
 
 
 @cache
@@ -155,7 +153,7 @@ _COLUMNS = (
 
 def silence_report(given: AnswerSet, shown: int | None = None) -> Findings:
     """Look for claims in a model's answers about silent clips; tables list so many, or all."""
-    silent = [one for one in given.answers if one.domain == SILENCE]
+    silent = [one for one in given.answers if one.sample.details.get("domain") == SILENCE]
     if not silent:
         raise ReportError(
             f"{given.name} ({given.origin}) has no answers about silent clips (domain {SILENCE})"
@@ -163,7 +161,7 @@ def silence_report(given: AnswerSet, shown: int | None = None) -> Findings:
     offending: list[Row] = []
     unread: list[Row] = []
     for one in silent:
-        found, place = claims(one.text), {"id": one.id, "subtask": one.subtask}
+        found, place = claims(one.text), {"id": one.sample.id, "subtask": one.subtask}
         if found:
             kinds, evidence = zip(*found, strict=True)
             offending.append({**place, "kinds": kinds, "evidence": evidence, "text": one.text})

@@ -57,7 +57,18 @@ def stability_report(
         raise ReportError(f"{metric}: only date[encoder=…,variant=…] is resampled")
     if rounds < 2 or not percents or not all(0 < percent <= 100 for percent in percents):
         raise ReportError("stability needs two rounds at least, and sizes above 0 and up to 100")
-    by_group = _by_group(given, groups)
+    known = QA_CATEGORIES if given.benchmark == QA else GROUPS
+    for group in groups:
+        if group not in known:
+            near = did_you_mean(group, known, "there are")
+            raise ReportError(f"there is no group {group!r}{near}")
+    by_group: dict[str, list[GivenAnswer]] = {}
+    for group in known:
+        own = [one for one in given.answers if one.sample.category == group]
+        if own and (not groups or group in groups):
+            by_group[group] = own
+    if not by_group:
+        raise ReportError(f"{given.name} has no answers of {', '.join(groups or known)}")
     encoder = piece_encoder(name.options.get("encoder", "wordllama"))
     tables: list[Table] = []
     facts: dict[str, Any] = {}
@@ -69,7 +80,7 @@ def stability_report(
         on_group(group)
         corpus = encode_corpus(
             [one.text for one in own],
-            [one.references for one in own],
+            [one.sample.references for one in own],
             variant=name.options.get("variant", "code"),
             subtask="qa" if given.benchmark == QA else subtask_of(group),
             encoder=encoder,
@@ -94,21 +105,6 @@ def stability_report(
     about = {"model": given.name, "origin": given.origin, "encoder": encoder.name}
     document = about | {"rounds": rounds, "groups": facts, "notes": notes}
     return Findings(tables, document, [{"model": given.name, **row} for row in spreads])
-
-
-def _by_group(given: AnswerSet, wanted: Sequence[str]) -> dict[str, list[GivenAnswer]]:
-    known = QA_CATEGORIES if given.benchmark == QA else GROUPS
-    for name in wanted:
-        if name not in known:
-            raise ReportError(f"there is no group {name!r}{did_you_mean(name, known, 'there are')}")
-    groups = {
-        name: [one for one in given.answers if one.group == name]
-        for name in known
-        if not wanted or name in wanted
-    }
-    if not any(groups.values()):
-        raise ReportError(f"{given.name} has no answers of {', '.join(wanted or known)}")
-    return {name: own for name, own in groups.items() if own}
 
 
 def _spread(group: str, percent: float, size: int, scores: FloatArray) -> Row:

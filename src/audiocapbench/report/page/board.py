@@ -85,7 +85,7 @@ def board_document(store: Store, data: BoardData, title: str) -> BoardDocument:
             clip = clip_of(sample, data.aggregation)
             seconds[sample.category][clip] = sample.clip.duration_s
         lengths[sample.category].append(float(len(sample.references[0])))
-    document.durations = _histograms({name: list(own.values()) for name, own in seconds.items()})
+    document.durations = _histograms({name: [*own.values()] for name, own in seconds.items()})
     document.lengths = _histograms(lengths)
     document.correlations = correlations(data)
     document.notes = drawn_notes(board)
@@ -207,8 +207,8 @@ def ranked_board(data: ReportData, scorer: Scorer, *, by_category: bool = False)
 
 def document_order(data: ReportData, board: Board) -> list[int]:
     """The places among the runs of what a board has first, second and so on."""
-    places = {one.run.id: place for place, one in enumerate(data.runs)}
-    return [places[entry.run.id] for entry in board.entries]
+    numbers = [one.run.id for one in data.runs]
+    return [numbers.index(entry.run.id) for entry in board.entries]
 
 
 def drawn_notes(board: Board) -> list[str]:

@@ -19,7 +19,7 @@ _SCATTER, _LEFT, _RIGHT, _TOP, _BOTTOM = 420, 7.0, 97.0, 26, 380
 _CURVES, _MAP = 160, 480
 _LONGEST = 48
 _CROWDED, _LINE = 400.0, 18
-_SHAPES = (
+SHAPES = (
     "M-5 0A5 5 0 1 0 5 0A5 5 0 1 0 -5 0Z",
     "M-4.5 -4.5H4.5V4.5H-4.5Z",
     "M0 -6L5.5 4.5H-5.5Z",
@@ -218,7 +218,7 @@ def draw_scatter(points: Sequence[Point], providers: Sequence[str], wide: float)
         for left, top, right, low in lines[2 * at : 2 * at + 2]:
             ends = f'x1="{left:.2f}" x2="{right:.2f}" y1="{top}" y2="{low}"'
             parts.append(f'<line class="spread s{shape}" {ends}/>')
-        mark = f'<path d="{_SHAPES[shape % len(_SHAPES)]}" class="mark c{shape}"/>'
+        mark = f'<path d="{SHAPES[shape % len(SHAPES)]}" class="mark c{shape}"/>'
         title = f"<title>{escape(escape_controls(one.label))}</title>"
         anchor = "start" if place.right else "end"
         words = text(label, f"{place.dx}", place.dy, "name", anchor)
@@ -277,14 +277,6 @@ def draw_map(groups: Mapping[str, FloatArray]) -> Drawing:
         )
         parts.append(f'<g class="point c{number % COLOURS}">{title}{points}</g>')
     return Drawing("".join(parts), _MAP)
-
-
-def draw_key(number: int) -> str:
-    """A provider's mark for the legend."""
-    return (
-        '<svg class="key" width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true">'
-        f'<path d="{_SHAPES[number % len(_SHAPES)]}" class="c{number}"/></svg>'
-    )
 
 
 def _grid(scale: _Scale, top: float, bottom: float) -> list[str]:

@@ -307,7 +307,7 @@ def write_report(
             break
     unheard = sum(bool(one.missing) for one in sounds.values())
     too_large = audio == "auto" and choice == "link"
-    return PageFile(write_page(path, page), unheard, choice, too_large)
+    return PageFile(write_file(path, page), unheard, choice, too_large)
 
 
 def joined(names: Sequence[str]) -> str:
@@ -341,11 +341,6 @@ def _environment() -> "Environment":
 def render(template: str, **values: Any) -> str:
     """Fill a template; a value that it misses is an error."""
     return _environment().get_template(template).render(**values)
-
-
-def write_page(path: Path, page: str) -> int:
-    """Write a page, and say how many bytes it has."""
-    return write_file(path, page.encode("utf-8", "replace"))
 
 
 def render_page(

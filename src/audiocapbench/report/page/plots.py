@@ -1,15 +1,14 @@
 """The paper's four figures as files: drawings on sheets, in colours that differ in grey."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.files import write_file
-from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.page import drawing
 from audiocapbench.report.page.document import BoardDocument, Cell
-from audiocapbench.report.page.drawing import COLOURS, Bar, Drawing, Point, short, text
+from audiocapbench.report.page.drawing import COLOURS, SHAPES, Bar, Drawing, Point, short, text
 
 FORMATS = ("png", "svg", "pdf")
 
@@ -74,24 +73,6 @@ def figure_writer(path: Path) -> Callable[[str], int]:
     return lambda sheet: write_file(path, convert(sheet))
 
 
-def shift_sheet(panels: Mapping[str, Sequence[tuple[str, Cell]]], label: str) -> str:
-    """Shifts around 0, a panel for each name, all to one scale."""
-    every = [cell for rows in panels.values() for _, cell in rows]
-    cells = [[(title, drawing.draw_shifts(rows, every))] for title, rows in panels.items()]
-    return _sheet(cells, min(len(cells), 2), (), label)
-
-
-def curve_sheet(panels: Mapping[str, Mapping[str, FloatArray]], label: str) -> str:
-    """Cumulative distributions of groups that all panels have, a panel for each name."""
-    cells = [[(title, drawing.draw_curves(groups))] for title, groups in panels.items()]
-    return _sheet(cells, min(len(cells), 2), list(next(iter(panels.values()))), label)
-
-
-def map_sheet(groups: Mapping[str, FloatArray], label: str) -> str:
-    """A map of groups of points, shape (points, 2) each, with a legend."""
-    return _sheet([[("", drawing.draw_map(groups))]], 1, list(groups), label)
-
-
 def _converter(kind: str) -> Callable[[str], bytes]:
     if kind == "svg":
         return str.encode
@@ -121,7 +102,7 @@ def figure_sheets(board: BoardDocument) -> Iterator[tuple[str, str]]:
         ][0 if seconds.total else 1 :]
         for seconds, characters in zip(board.durations, board.lengths, strict=True)
     ]
-    yield "figure1_lengths", _sheet(cells, columns)
+    yield "figure1_lengths", draw_sheet(cells, columns)
     measure = board.scorers[board.headline]
     overall = overall_bars(board)
     panels = [
@@ -141,15 +122,18 @@ def figure_sheets(board: BoardDocument) -> Iterator[tuple[str, str]]:
         whole = all(cell.interval is not None or cell.printed for cell in cells)
         return about if whole else f"{about} (none for fewer than {board.fewest} samples)"
 
-    yield "figure2_overall", _sheet([[("", drawn(overall))]], 1, board.providers, label(overall))
+    yield (
+        "figure2_overall",
+        draw_sheet([[("", drawn(overall))]], 1, board.providers, label(overall)),
+    )
     columns = min(max(1, len(panels)), _fitting([bar.label for bar in every]))
     sheets = [[(title, drawn(bars))] for title, bars in panels]
-    yield "figure3_categories", _sheet(sheets, columns, board.providers, label(every))
+    yield "figure3_categories", draw_sheet(sheets, columns, board.providers, label(every))
     points = tradeoff_points(board)
     if points:
         scatter = drawing.draw_scatter(points, board.providers, _WIDTH - 2 * _GAP)
         words = f"scores of {board.judge_of_both} from 0 to 10, with 95 % intervals"
-        yield "figure4_tradeoff", _sheet([[("", scatter)]], 1, board.providers, words)
+        yield "figure4_tradeoff", draw_sheet([[("", scatter)]], 1, board.providers, words)
 
 
 def _bars(board: BoardDocument, cells: Sequence[Cell | None]) -> list[Bar]:
@@ -184,7 +168,7 @@ def tradeoff_points(board: BoardDocument) -> list[Point]:
     ]
 
 
-def _sheet(
+def draw_sheet(
     cells: Sequence[Sequence[tuple[str, Drawing]]],
     columns: int,
     legend: Sequence[str] = (),
@@ -197,7 +181,9 @@ def _sheet(
     for number, name in enumerate(legend):
         x = _GAP + (_WIDTH - 2 * _GAP) / across * (number % across)
         y = top + _LEGEND * (number // across)
-        key = drawing.draw_key(number % COLOURS)
+        shape, colour = SHAPES[number % COLOURS % len(SHAPES)], number % COLOURS
+        size = 'class="key" width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true"'
+        key = f'<svg {size}><path d="{shape}" class="c{colour}"/></svg>'
         parts.append(f'<svg x="{x}" y="{y}" overflow="visible">{key}</svg>')
         parts.append(text(short(name), f"{x + 20}", y + 11, "name", "start"))
     top += _LEGEND * -(-len(legend) // across)

@@ -18,7 +18,7 @@ from audiocapbench.report.page.board import (
     ranking_part,
 )
 from audiocapbench.report.page.document import BoardDocument, CategoryView, Cell, SiteDocument
-from audiocapbench.report.page.html import Packer, render_page, write_page, write_report
+from audiocapbench.report.page.html import Packer, render_page, write_report
 from audiocapbench.report.page.report_data import ReportData, gather, stored_summaries
 from audiocapbench.report.site.submission import CheckedSubmission, skeleton
 from audiocapbench.scores.estimate import Scorer
@@ -46,7 +46,7 @@ def write_site(store: Store, checked: Sequence[CheckedSubmission], out: Path, ti
         old.unlink()
     data = Packer().packed(content)
     page = render_page("site.html", _SCRIPTS, board=boards[0], data=data)
-    return size + write_page(out / _INDEX, page)
+    return size + write_file(out / _INDEX, page)
 
 
 def page_paths(checked: Sequence[CheckedSubmission]) -> dict[int, str]:
@@ -96,14 +96,20 @@ def _views(
     data: ReportData, order: Sequence[int], shown: Sequence[CheckedSubmission]
 ) -> dict[str, CategoryView]:
     """Scores and places on everything, whose name is empty, and on each category."""
+    # Scores that submissions say and nobody here could check.
+    claims: dict[tuple[object, ...], Cell] = {}
+    for row, checked in zip(order, shown, strict=True):
+        for one in checked.claims:
+            claim = Cell(value=one.value, interval=one.interval, n=one.n, claimed=True)
+            claims.setdefault((row, one.scorer, one.dimension, one.category), claim)
     views = {
         name: CategoryView(
             samples=sum(name in ("", one.category) for one in data.samples),
             estimates=[
                 [
                     cell(data.runs[row].estimate(scorer, name or None))
-                    or _claimed(one, scorer, name)
-                    for row, one in zip(order, shown, strict=True)
+                    or claims.get((row, scorer.name, scorer.dimension, name or None))
+                    for row in order
                 ]
                 for scorer in data.scorers
             ],
@@ -121,15 +127,6 @@ def _views(
             view.rankings.append(ranking_part(ranking.reordered(places)))
             view.notes.append(drawn_notes(board))
     return views
-
-
-def _claimed(one: CheckedSubmission, scorer: Scorer, name: str) -> Cell | None:
-    """A score that the submission says and nobody here could check."""
-    wanted = (scorer.name, scorer.dimension, name or None)
-    for claim in one.claims:
-        if (claim.scorer, claim.dimension, claim.category) == wanted:
-            return Cell(value=claim.value, interval=claim.interval, n=claim.n, claimed=True)
-    return None
 
 
 def _write_model(store: Store, one: CheckedSubmission, path: Path) -> int:

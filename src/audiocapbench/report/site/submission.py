@@ -239,15 +239,11 @@ def _validated(value: Any, where: str) -> Submission:
 
 
 def _unheard(sample: Sample) -> Sample:
-    """A sample whose clip lies nowhere."""
     return replace(sample, clip=replace(sample.clip, path=Path(sample.id)))
 
 
 class CheckedSubmission(NamedTuple):
-    """A submission, as a run of the store that it was put into to be checked.
-
-    ``claims`` are scores that nothing here can check; ``problems`` say why it is refused.
-    """
+    """A submission as a run; ``claims`` cannot be checked here, for ``problems`` it is refused."""
 
     name: str
     submission: Submission
