@@ -47,10 +47,13 @@ def write_samples(path: Path, tables: Iterable[ScoreTable]) -> None:
 
 def sample_rows(table: ScoreTable) -> Iterable[Row]:
     """What was answered to each sample, and every score."""
-    run = {"run": table.run.id, "model": table.run.model} if isinstance(table, RunTable) else {}
+    run: Row = {}
+    reasons: dict[str, dict[str, str]] = {}
+    if isinstance(table, RunTable):
+        run = {"run": table.run.id, "model": table.run.model}
+        reasons = {judge: judge_words(table, judge) for judge in table.judgements}
     details = [name for name in _DETAILS if any(name in one.details for one in table.samples)]
     metrics = {scorer: one for scorer, one in table.scores.items() if scorer.judge is None}
-    reasons = _reasons(table)
     why = {scorer.name: _explanations(table, scorer.name) for scorer in metrics}
     for sample in table.samples:
         about: Row = {"category": sample.category}
@@ -65,7 +68,7 @@ def sample_rows(table: ScoreTable) -> Iterable[Row]:
         for judge, said in reasons.items():
             own = ((scorer, one) for scorer, one in table.scores.items() if scorer.judge == judge)
             row |= {scorer.label: one.values.get(sample.id) for scorer, one in own}
-            row[f"{judge}: reasoning"] = said.get(sample.id)
+            row[f"{judge}: reasoning"] = said.get(sample.id) or None
         yield row
 
 
@@ -101,20 +104,22 @@ def _explanations(table: ScoreTable, name: str) -> dict[str, str]:
     return {one.id: why for one, why in zip(told, words, strict=True)}
 
 
-def _reasons(table: ScoreTable) -> dict[str, dict[str, str]]:
-    """What each judge gave as its reasons, by sample; its rounds one below the other."""
-    if not isinstance(table, RunTable):
-        return {}
-    found: dict[str, dict[str, str]] = {}
-    for judge in table.judgements:
-        own = found.setdefault(judge, {})
-        for one in table.current_judgements(judge):
-            words = one.reasoning
-            if one.status is not Status.OK:
-                words = f"{one.status}: {one.error or 'no reason given'}"
-            if words:
-                own[one.sample_id] = "\n".join(filter(None, [own.get(one.sample_id), words]))
-    return found
+def judge_words(table: RunTable, judge: str) -> dict[str, str]:
+    """What a judge said of each sample."""
+    said: dict[str, list[Judgement]] = {}
+    for one in table.current_judgements(judge):
+        said.setdefault(one.sample_id, []).append(one)
+    return {key: words_of(rounds) for key, rounds in said.items()}
+
+
+def words_of(rounds: Sequence[Judgement]) -> str:
+    """What a judge said of an answer, round by round."""
+    lines = []
+    for one in rounds:
+        words = f"{one.status}: {one.error}" if one.error else str(one.status)
+        words = (one.reasoning or "") if one.status is Status.OK else words
+        lines.append(f"Round {one.repeat + 1}: {words}" if len(rounds) > 1 else words)
+    return "\n".join(lines)
 
 
 def export_result(

@@ -5,7 +5,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from audiocapbench.table.escape_controls import escape_line
 from audiocapbench.table.table import INTERVAL, MultilineCell, Table, TextColumn
@@ -20,6 +20,8 @@ _STYLES = {"best": "bold", "second": "underline", None: ""}
 
 def print_table(console: "Console", table: Table) -> None:
     """Print a table with its title and notes, in the console's width."""
+    from rich import box
+    from rich.table import Table as RichTable
     from rich.text import Text
 
     room = console.width
@@ -37,7 +39,20 @@ def print_table(console: "Console", table: Table) -> None:
         console.print(Text(line), soft_wrap=True)
     # What is wider than the terminal is wrapped by it, and loses no digit.
     console.width = max(room, table_width(columns))
-    console.print(_rich_table(columns), crop=False)
+    grid = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    for one in columns:
+        heading, align = Text("\n".join(one.heading)), one.look.align or "right"
+        grid.add_column(heading, justify=align, no_wrap=not one.look.wraps)
+    marked = (zip(one.cells, one.marks, strict=True) for one in columns)
+    for row in zip(*marked, strict=True):
+        # What stands below the first line is dim.
+        grid.add_row(
+            *(
+                Text.assemble((first, _STYLES[mark]), *((f"\n{line}", "dim") for line in below))
+                for (first, *below), mark in row
+            )
+        )
+    console.print(grid, crop=False)
     console.width = room
     for line in (*notes, *([""] if notes else [])):
         console.print(Text(line), soft_wrap=True)
@@ -171,23 +186,3 @@ def _name_lines(cell: MultilineCell) -> MultilineCell:
                 lines.append("")
             lines[-1] += part
     return tuple(line.strip() for line in lines)
-
-
-def _rich_table(columns: Sequence[TextColumn]) -> Any:
-    from rich import box
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
-    for one in columns:
-        heading, align = Text("\n".join(one.heading)), one.look.align or "right"
-        table.add_column(heading, justify=align, no_wrap=not one.look.wraps)
-
-    def cell(lines: MultilineCell, style: str) -> Text:
-        """What stands below the first line is dim."""
-        return Text.assemble((lines[0], style), *((f"\n{line}", "dim") for line in lines[1:]))
-
-    marked = (zip(one.cells, one.marks, strict=True) for one in columns)
-    for row in zip(*marked, strict=True):
-        table.add_row(*(cell(lines, _STYLES[mark]) for lines, mark in row))
-    return table

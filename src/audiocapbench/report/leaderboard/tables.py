@@ -1,6 +1,6 @@
 """A leaderboard as tables for people and of the paper, as rows for programs, and as JSON."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from statistics import mean
 from typing import Any
@@ -36,6 +36,8 @@ _COLUMNS = (
 _ALL = "all"
 _METRICS = ("meteor", "bleu_4", "rouge_l")
 _WHO = (Column("rank"), Column("model", align="left"), Column("run"))
+_Parts = tuple[list[Column], list[Row], set[str]]
+"""Of a table of the paper: all columns, rows, and the names of columns that it is without."""
 _TEST = ("difference", "p", "p_adjusted", "p_common", "against_order")
 
 
@@ -66,9 +68,9 @@ class LeaderboardResult(Result):
     def table(self, number: int, columns: Sequence[str] = ()) -> Findings:
         """Table 1, 2 or 3 of AudioCapBench's paper, for each board, with the paper's columns or
         those that are named."""
-        if number not in _PAPER:
+        if number not in (1, 2, 3):
             raise ReportError(f"there is no table {number}; the paper has tables 1, 2 and 3")
-        tables = [_PAPER[number](board, columns) for board in self.boards]
+        tables = [_paper_table(board, number, columns) for board in self.boards]
         rows = [row for one in tables for row in one.rows]
         return Findings(tables, {"tables": rows, "notes": list(self.notes)}, rows)
 
@@ -346,7 +348,7 @@ def _test(board: Board, pair: PairTest) -> Row:
     }
 
 
-def _paper_results(board: Board, wanted: Sequence[str]) -> Table:
+def _paper_results(board: Board) -> _Parts:
     form, entries = f".{board.scorer.digits}f", in_order(board)
     dimensions = dict.fromkeys(name for one in entries for name in one.dimensions)
     # The paper's metrics where anybody has them, then the runs' others; not what ranks.
@@ -367,11 +369,10 @@ def _paper_results(board: Board, wanted: Sequence[str]) -> Table:
         left_out |= {"low", "high", "scored"}
     if all(board.bounds(one) is None for one in board.entries):
         left_out |= {"worst", "best"}
-    rows = [_paper_row(board, one) for one in entries]
-    return _paper_table(board, 1, columns, rows, wanted, left_out)
+    return columns, [_paper_row(board, one) for one in entries], left_out
 
 
-def _paper_categories(board: Board, wanted: Sequence[str]) -> Table:
+def _paper_categories(board: Board) -> _Parts:
     form, overall = f".{board.scorer.digits}f", board.scorer.column
     columns = [
         *_WHO,
@@ -389,7 +390,7 @@ def _paper_categories(board: Board, wanted: Sequence[str]) -> Table:
                 parts[name] = one.table.point(board.scorer, in_category(name)).value
         rows.append(_paper_row(board, one) | parts)
     left_out = {"rank", "run", overall} | (set() if board.entries else {"scored"})
-    return _paper_table(board, 2, columns, rows, wanted, left_out)
+    return columns, rows, left_out
 
 
 def _paper_row(board: Board, one: Entry) -> Row:
@@ -403,7 +404,7 @@ def _paper_row(board: Board, one: Entry) -> Row:
     return row | {"rank": rank, "worst": worst, "best": best}
 
 
-def _paper_composition(board: Board, wanted: Sequence[str]) -> Table:
+def _paper_composition(board: Board) -> _Parts:
     """What the data are made of, source by source; without runs, as published."""
     groups: dict[tuple[str, str], list[Sample]] = {}
     for sample in board.entries[0].table.samples if board.entries else ():
@@ -411,14 +412,8 @@ def _paper_composition(board: Board, wanted: Sequence[str]) -> Table:
         groups.setdefault((sample.category, source), []).append(sample)
     rows: list[Row] = []
     for (kind, source), samples in groups.items():
-        tables = [entry.table for entry in board.entries]
-        replies = (
-            one.outcomes[sample.id].reply
-            for one in tables
-            for sample in samples
-            if sample.id in one.outcomes
-        )
-        lengths = [len(reply.text) for reply in replies if reply.text]
+        answers = [one.table.outcomes.get(sample.id) for one in board.entries for sample in samples]
+        lengths = [len(one.reply.text) for one in answers if one and one.reply.text]
         captions = mean(len(sample.references[0]) for sample in samples)
         rows.append({"category": kind, "source": source, "samples": len(samples)})
         rows[-1] |= {"caption_chars": captions, "answer_chars": mean(lengths) if lengths else None}
@@ -428,18 +423,13 @@ def _paper_composition(board: Board, wanted: Sequence[str]) -> Table:
     rows.append(total | dict.fromkeys(("caption_chars", "answer_chars")))
     chars = [Column(name, name, ".0f") for name in ("caption_chars", "answer_chars")]
     columns = [*map(Column, ("category", "source", "samples")), *chars]
-    return _paper_table(board, 3, columns, rows, wanted, () if board.entries else ("answer_chars",))
+    return columns, rows, set() if board.entries else {"answer_chars"}
 
 
-def _paper_table(
-    board: Board,
-    number: int,
-    columns: Sequence[Column],
-    rows: Sequence[Row],
-    wanted: Sequence[str],
-    left_out: Collection[str],
-) -> Table:
+def _paper_table(board: Board, number: int, wanted: Sequence[str]) -> Table:
     """The columns that are wanted, or all but some."""
+    make = (_paper_results, _paper_categories, _paper_composition)[number - 1]
+    columns, rows, left_out = make(board)
     known = {one.name: one for one in columns}
     names = wanted or [name for name in known if name not in left_out]
     for name in names:
@@ -461,10 +451,3 @@ def _paper_table(
         notes += signature_notes(sorted(signatures))
     chosen = [{"table": title, **{name: row.get(name) for name in names}} for row in rows]
     return Table(title, chosen, [known[name] for name in names], notes)
-
-
-_PAPER: dict[int, Callable[[Board, Sequence[str]], Table]] = {
-    1: _paper_results,
-    2: _paper_categories,
-    3: _paper_composition,
-}

@@ -23,12 +23,12 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import AudioError, ReportError
 from audiocapbench.files import write_file
+from audiocapbench.report.exports import judge_words
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.document import BoardDocument
 from audiocapbench.report.page.report_data import ReportData
 from audiocapbench.scores.table import keep_estimates
 from audiocapbench.store import Store
-from audiocapbench.store.records import Judgement
 from audiocapbench.table.escape_controls import escape_controls
 
 AudioChoice = Literal["none", "link", "embed"]
@@ -139,11 +139,8 @@ def explorer_data(data: ReportData, sounds: Mapping[str, Sound], board: BoardDoc
     verdicts = []
     for judge in data.judges:
         for run in data.runs:
-            said: dict[str, list[Judgement]] = {}
-            judged = judge in run.table.judgements
-            for one in run.table.current_judgements(judge) if judged else ():
-                said.setdefault(one.sample_id, []).append(one)
-            verdicts += [words_of(said.get(sample.id, ())) for sample in samples]
+            said = judge_words(run.table, judge) if judge in run.table.judgements else {}
+            verdicts += [said.get(sample.id, "") for sample in samples]
     packer.texts("verdicts", verdicts)
     packer.column("scores", "float32", np.array([data.scores[one] for one in data.scorers]))
     return packer.packed(
@@ -172,16 +169,6 @@ def note_of(reply: Reply) -> str:
     if reply.withheld is None:
         return ""
     return f"reference {reply.withheld + 1}, not scored against itself"
-
-
-def words_of(rounds: Sequence[Judgement]) -> str:
-    """What a judge said of an answer, round by round."""
-    lines = []
-    for one in rounds:
-        words = f"{one.status}: {one.error}" if one.error else str(one.status)
-        words = (one.reasoning or "") if one.status is Status.OK else words
-        lines.append(f"Round {one.repeat + 1}: {words}" if len(rounds) > 1 else words)
-    return "\n".join(lines)
 
 
 def sounds_of(clips: Iterable[Clip], choice: AudioChoice, page: Path) -> dict[str, Sound]:
