@@ -201,7 +201,7 @@ def _write_result(
     from audiocapbench.cli.progress import show_runs
     from audiocapbench.data.outcome import SCORED
     from audiocapbench.engine import score_run
-    from audiocapbench.report.exports import published_result
+    from audiocapbench.report.runs import published_result
     from audiocapbench.scores.summary import summarise
 
     metrics, left_out = list(plan.metrics), {}

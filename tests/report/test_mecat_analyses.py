@@ -17,7 +17,15 @@ from audiocapbench.benchmarks.mecat.groups import (
 )
 from audiocapbench.data import Sample
 from audiocapbench.errors import AudioCapBenchError, ReportError, StoreError
-from audiocapbench.report.exports import write_samples
+from audiocapbench.report.mecat.answers import (
+    AnswerSet,
+    GivenAnswer,
+    GroupScore,
+    ScoredAnswers,
+    answers_of_run,
+    read_scored,
+    stability_report,
+)
 from audiocapbench.report.mecat.rankings import (
     PUBLISHED,
     drop_report,
@@ -26,16 +34,8 @@ from audiocapbench.report.mecat.rankings import (
     standings_report,
     weight_report,
 )
-from audiocapbench.report.mecat.scored import (
-    AnswerSet,
-    GivenAnswer,
-    GroupScore,
-    ScoredAnswers,
-    answers_of_run,
-    read_scored,
-)
 from audiocapbench.report.mecat.silence import silence_report
-from audiocapbench.report.mecat.stability import stability_report
+from audiocapbench.report.runs import write_samples
 from audiocapbench.scores.table import TableReader
 from audiocapbench.stats.bootstrap import clopper_pearson
 from audiocapbench.store import Store

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.report.mecat.scored import answers_of_files
+from audiocapbench.report.mecat.answers import answers_of_files, stability_report
 from audiocapbench.report.mecat.silence import claims
-from audiocapbench.report.mecat.stability import stability_report
 
 
 def references(folder: Path, domain: str) -> list[dict[str, list[str]]]:

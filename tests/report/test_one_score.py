@@ -17,11 +17,11 @@ from audiocapbench.data.predictions import Predictions
 from audiocapbench.library.scoring import samples_of
 from audiocapbench.metrics import compute
 from audiocapbench.report.compare.compute import compare_runs
-from audiocapbench.report.exports import published_result
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.plots import overall_bars
 from audiocapbench.report.page.report_data import gather, stored_summaries
+from audiocapbench.report.runs import published_result
 from audiocapbench.scores.compute import ALL, category
 from audiocapbench.scores.estimate import Estimate, Missing, Scorer
 from audiocapbench.scores.summary import RunSummary, score_files, summarise

@@ -12,7 +12,7 @@ from audiocapbench.data.build.hub import hub_library
 from audiocapbench.data.problems import os_errors
 from audiocapbench.errors import AudioError, ReportError
 from audiocapbench.files import encodable, write_file
-from audiocapbench.report.exports import sample_rows
+from audiocapbench.report.runs import sample_rows
 from audiocapbench.scores.table import RunTable, estimate_records
 from audiocapbench.table import Column, Table
 from audiocapbench.table.forms import markdown, markdown_rows, parquet_content

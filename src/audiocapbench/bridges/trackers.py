@@ -22,7 +22,7 @@ from audiocapbench.credentials import redacted
 from audiocapbench.data import Sample
 from audiocapbench.errors import AudioCapBenchError, did_you_mean
 from audiocapbench.files import write_file
-from audiocapbench.report.exports import sample_rows
+from audiocapbench.report.runs import sample_rows
 from audiocapbench.scores.table import RunTable, ScoreTable
 
 MOST_ANSWERS, MOST_CLIPS, MOST_BYTES = 1_000, 40, 40_000_000

@@ -17,7 +17,7 @@ from audiocapbench.table import Findings, signature_notes
 from audiocapbench.table.forms import Format
 
 if TYPE_CHECKING:
-    from audiocapbench.report.mecat.scored import AnswerSet, ScoredAnswers
+    from audiocapbench.report.mecat.answers import AnswerSet, ScoredAnswers
 
 mecat_app = add_group(
     "mecat",
@@ -128,7 +128,7 @@ def stability(
         percent (A,B): Sizes in percent of the group.
         rounds (N): Samples of each size.
     """
-    from audiocapbench.report.mecat.stability import stability_report
+    from audiocapbench.report.mecat.answers import stability_report
 
     try:
         percents = [float(part) for part in percent.split(",")]
@@ -169,7 +169,7 @@ def _of_scores(
     kind: str = "date",
 ) -> None:
     """Report on scores of runs and of files, with the published models or without."""
-    from audiocapbench.report.mecat.scored import read_scored
+    from audiocapbench.report.mecat.answers import read_scored
 
     metric = kind if how.metric == "date" else how.metric
     named = dict.fromkeys(runs or ())
@@ -187,7 +187,7 @@ def _of_answers(
 ) -> None:
     """Report on answers of runs and of prediction files, a report a model."""
     from audiocapbench.benchmarks.mecat.dataset import source_of
-    from audiocapbench.report.mecat.scored import answers_of_files, answers_of_run
+    from audiocapbench.report.mecat.answers import answers_of_files, answers_of_run
 
     if how.references is not None:
         files = list(map(str, runs))

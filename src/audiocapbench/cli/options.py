@@ -257,7 +257,7 @@ class Outputs:
     def write(self, results: Sequence[tuple[dict[str, Any], "ScoreTable"]]) -> None:
         """Write the samples of results, and tell trackers of them."""
         if self.per_sample is not None:
-            from audiocapbench.report.exports import write_samples
+            from audiocapbench.report.runs import write_samples
 
             write_samples(self.per_sample, [table for _, table in results])
         if self.track and results:

@@ -188,7 +188,7 @@ def show_runs(
 ) -> None:
     """Print a document of runs, or else tables of them: the judges' and the leaderboard, with these
     metrics or the benchmark's columns. What had to be computed for it is kept."""
-    from audiocapbench.report.tables import run_tables
+    from audiocapbench.report.runs import run_tables
     from audiocapbench.scores.table import keep_estimates
 
     if document is not None:

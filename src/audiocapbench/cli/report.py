@@ -342,7 +342,7 @@ def export(
     from audiocapbench.bridges.hugging_face import FILES, write_dataset
     from audiocapbench.credentials import credential
     from audiocapbench.data.build.hub import Hub
-    from audiocapbench.report.exports import export_result
+    from audiocapbench.report.runs import export_result
     from audiocapbench.scores.table import TableReader
 
     if to == "hf" and not (judge is None and metrics is None):

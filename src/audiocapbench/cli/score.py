@@ -167,7 +167,7 @@ def _score_mecat(
     from audiocapbench.benchmarks import corpora, registry
     from audiocapbench.benchmarks.mecat import dataset, groups
     from audiocapbench.benchmarks.traits import base_name
-    from audiocapbench.report.tables import group_tables
+    from audiocapbench.report.runs import group_tables
     from audiocapbench.scores import estimate, summary
 
     benchmark = files.benchmark or ""

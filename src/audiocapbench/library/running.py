@@ -29,7 +29,7 @@ from audiocapbench.library.scoring import (
 )
 from audiocapbench.models import Model, ModelSettings, create_model
 from audiocapbench.plan import Call, Host, RunPlan, RunsEnd, aexecute, execute, finish, in_loop, now
-from audiocapbench.report.tables import estimate_table
+from audiocapbench.report.runs import estimate_table
 from audiocapbench.scores.estimate import Estimate, Scorer
 from audiocapbench.scores.summary import RunSummary, summarise
 from audiocapbench.scores.table import estimate_records, keep_estimates

@@ -18,7 +18,7 @@ from audiocapbench.data.predictions import Predictions, read_predictions
 from audiocapbench.data.row import read_references
 from audiocapbench.errors import AudioCapBenchError, DatasetError, did_you_mean
 from audiocapbench.metrics.names import split_names
-from audiocapbench.report.tables import estimate_table
+from audiocapbench.report.runs import estimate_table
 from audiocapbench.scores.estimate import Estimate, Scorer, counted
 from audiocapbench.scores.summary import FileScores, score_files
 from audiocapbench.scores.table import estimate_records

@@ -9,8 +9,8 @@ from enum import StrEnum
 from audiocapbench.errors import ReportError
 from audiocapbench.files import csv_text as rows_as_csv
 from audiocapbench.files import encodable
+from audiocapbench.table import Mark, MultilineCell, Row, Table, TextColumn
 from audiocapbench.table.escape_controls import escape_controls, escape_line
-from audiocapbench.table.table import Mark, MultilineCell, Row, Table, TextColumn
 
 
 class Format(StrEnum):

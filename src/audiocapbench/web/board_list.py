@@ -13,8 +13,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.judges.aggregation import OVERALL, together
-from audiocapbench.report.exports import words_of
 from audiocapbench.report.page.html import MEDIA_TYPES, NOT_ASKED, details_of, note_of
+from audiocapbench.report.runs import words_of
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.store import Store

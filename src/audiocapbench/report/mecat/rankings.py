@@ -26,7 +26,7 @@ from audiocapbench.benchmarks.mecat.published import TOTAL
 from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.metrics.date.metric import aggregate_date
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.report.mecat.scored import METRIC, SIMILARITY, GroupScore, ScoredAnswers
+from audiocapbench.report.mecat.answers import METRIC, SIMILARITY, GroupScore, ScoredAnswers
 from audiocapbench.scores.compute import corpus_means
 from audiocapbench.scores.estimate import FEWEST_SHARE, SLACK
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval

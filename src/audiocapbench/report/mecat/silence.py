@@ -13,7 +13,7 @@ from audiocapbench.benchmarks.mecat.groups import QA, SUBTASKS
 from audiocapbench.errors import ReportError
 from audiocapbench.metrics.negation import NegationRules, find_denials
 from audiocapbench.metrics.shipped import read_lists, word_set
-from audiocapbench.report.mecat.scored import QA_SUBTASK, AnswerSet
+from audiocapbench.report.mecat.answers import QA_SUBTASK, AnswerSet
 from audiocapbench.stats.bootstrap import clopper_pearson
 from audiocapbench.table import Column, Findings, Row, Table
 

@@ -23,10 +23,10 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import AudioError, ReportError
 from audiocapbench.files import write_file
-from audiocapbench.report.exports import judge_words
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.document import BoardDocument
 from audiocapbench.report.page.report_data import ReportData
+from audiocapbench.report.runs import judge_words
 from audiocapbench.scores.table import keep_estimates
 from audiocapbench.store import Store
 from audiocapbench.table.escape_controls import escape_controls

@@ -1,14 +1,26 @@
-"""Tables of scores: runs side by side, one metric by category, judges, groups and files."""
+"""Runs shown and written: tables of scores, rows of single samples, the published tool's file."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from audiocapbench.benchmarks.corpora import without_null
+from audiocapbench.data import Sample
+from audiocapbench.data.outcome import SCORED, Reply, Status
+from audiocapbench.data.records import DELIMITERS, JSON_LINES
+from audiocapbench.errors import MetricError, ReportError
+from audiocapbench.files import csv_text, write_file
 from audiocapbench.judges.aggregation import OVERALL
+from audiocapbench.metrics import find_metric
+from audiocapbench.models.registry import PUBLISHED_NAMES
 from audiocapbench.scores.compute import ALL, GroupKey, category
 from audiocapbench.scores.estimate import Estimate, Scorer, interval_words, missing_words
 from audiocapbench.scores.summary import RunSummary
-from audiocapbench.scores.table import ScoreTable
+from audiocapbench.scores.table import RunTable, ScoreTable, TableReader
+from audiocapbench.store import Run, Store
+from audiocapbench.store.records import Judgement
 from audiocapbench.table import Column, Row, Table, shown, signature_notes
 
 _JUDGE_DIGITS = 2
@@ -217,3 +229,213 @@ def _bounds(name: str, estimate: Estimate, digits: int) -> str:
 def _ranked(summaries: Iterable[RunSummary], scorer: Scorer) -> list[RunSummary]:
     """Best first by one score; runs without it come last."""
     return sorted(summaries, key=lambda one: scorer.sort_key(one.table.point(scorer)))
+
+
+_DETAILS = ("clip", "subtask", "domain", "difficulty")
+_REFERENCES, _REFERENCE = "references", "reference"
+
+
+def write_samples(path: Path, tables: Iterable[ScoreTable]) -> None:
+    """Write one row a sample, at full precision, as JSON lines if the name ends so, or else CSV.
+
+    Where samples make corpora, a row also says which, what tells the sample from others, and
+    whether its references are null. ``import`` and ``score --predictions`` read it.
+    """
+    rows = [row for one in tables for row in sample_rows(one)]
+    if path.suffix.lower() in JSON_LINES:
+        lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
+        write_file(path, "".join(f"{line}\n" for line in lines))
+        return
+    # References stand in columns of their own, as many as any sample has.
+    most = max((len(one[_REFERENCES]) for one in rows), default=0)
+    columns = [f"{_REFERENCE}_{n + 1}" for n in range(most)]
+    found = dict.fromkeys(name for row in rows for name in row) or ["id"]
+    names = [one for name in found for one in (columns if name == _REFERENCES else [name])]
+    flat = [row | dict(zip(columns, row[_REFERENCES], strict=False)) for row in rows]
+    cells = [[row.get(name) for name in names] for row in flat]
+    write_file(path, csv_text([names, *cells], DELIMITERS.get(path.suffix.lower(), ",")))
+
+
+def sample_rows(table: ScoreTable) -> Iterable[Row]:
+    """What was answered to each sample, and every score."""
+    run: Row = {}
+    reasons: dict[str, dict[str, str]] = {}
+    if isinstance(table, RunTable):
+        run = {"run": table.run.id, "model": table.run.model}
+        reasons = {judge: judge_words(table, judge) for judge in table.judgements}
+    details = [name for name in _DETAILS if any(name in one.details for one in table.samples)]
+    metrics = {scorer: one for scorer, one in table.scores.items() if scorer.judge is None}
+    why = {scorer.name: _explanations(table, scorer.name) for scorer in metrics}
+    for sample in table.samples:
+        about: Row = {"category": sample.category}
+        if table.aggregation is not None:
+            about = {"group": sample.category}
+            about |= {name: sample.details.get(name) for name in details}
+            about["null_reference"] = "yes" if table.aggregation.null(sample) else "no"
+        row = {"id": sample.id, **run, **about, **_answer(table, sample)}
+        row[_REFERENCES] = list(sample.references)
+        row |= {scorer.name: one.values.get(sample.id) for scorer, one in metrics.items()}
+        row |= {f"{name}: reasoning": own.get(sample.id) for name, own in why.items() if own}
+        for judge, said in reasons.items():
+            own = ((scorer, one) for scorer, one in table.scores.items() if scorer.judge == judge)
+            row |= {scorer.label: one.values.get(sample.id) for scorer, one in own}
+            row[f"{judge}: reasoning"] = said.get(sample.id) or None
+        yield row
+
+
+def _answer(table: ScoreTable, sample: Sample) -> Row:
+    status: Status | None = None
+    error: str | None = "it was not asked yet"
+    text: str | None = None
+    if isinstance(table, RunTable):
+        if (outcome := table.outcomes.get(sample.id)) is not None:
+            reply = outcome.reply
+            status, error, text = reply.status, reply.error, reply.text
+    elif (text := table.texts.get(sample.id)) is None:
+        status, error = Status.SKIPPED, "there is no prediction for it in the file"
+    else:
+        status, error = Status.OK if text.strip() else Status.EMPTY, None
+    return {"status": status and str(status), "error": error, "prediction": text}
+
+
+def _explanations(table: ScoreTable, name: str) -> dict[str, str]:
+    """Why each answer scores as it does, by sample, where the metric can tell."""
+    try:
+        metric, parsed = find_metric(name)
+    except MetricError:  # it was a plug-in's, and that is gone
+        return {}
+    answers = {one.id: _answer(table, one)["prediction"] for one in table.samples}
+    told = [one for one in table.samples if answers[one.id] is not None and one.references]
+    if metric.explain is None or not told:
+        return {}
+    options = {key: value for key, value in parsed.options.items() if key in metric.options}
+    words = metric.explain(
+        [answers[one.id] for one in told], [one.references for one in told], **options
+    )
+    return {one.id: why for one, why in zip(told, words, strict=True)}
+
+
+def judge_words(table: RunTable, judge: str) -> dict[str, str]:
+    """What a judge said of each sample."""
+    said: dict[str, list[Judgement]] = {}
+    for one in table.current_judgements(judge):
+        said.setdefault(one.sample_id, []).append(one)
+    return {key: words_of(rounds) for key, rounds in said.items()}
+
+
+def words_of(rounds: Sequence[Judgement]) -> str:
+    """What a judge said of an answer, round by round."""
+    lines = []
+    for one in rounds:
+        words = f"{one.status}: {one.error}" if one.error else str(one.status)
+        words = (one.reasoning or "") if one.status is Status.OK else words
+        lines.append(f"Round {one.repeat + 1}: {words}" if len(rounds) > 1 else words)
+    return "\n".join(lines)
+
+
+def export_result(
+    store: Store, run: Run, metrics: Sequence[str] | None = None, judge: str | None = None
+) -> dict[str, Any]:
+    """Any run as the published tool's result; an imported one as the file that it came from."""
+    if run.source is not None and metrics is None and judge is None:
+        outcomes = store.outcomes(run.id)
+        raw = [outcomes[key].reply.raw for key in run.sample_ids if key in outcomes]
+        return {**run.source, "results": [json.loads(one) for one in raw if one is not None]}
+    table = TableReader(store).read(run)
+    judges = list(table.judgements)
+    if judge is not None and judge not in judges:
+        raise ReportError(f"{judge} has not judged run {run.id}; {_there_are(judges)}")
+    if judge is None and len(judges) > 1:
+        raise ReportError(f"a result has one judge; choose it with `judge`: {_there_are(judges)}")
+    known = [one.name for one in table.scorers if one.dimension is None]
+    for name in metrics or ():
+        if name not in known:
+            raise ReportError(f"run {run.id} has no scores of {name}; {_there_are(known)}")
+    chosen = (judge,) if judge is not None else tuple(judges)
+    summary = RunSummary(table, tuple(known if metrics is None else metrics), chosen)
+    provider, slash, model_id = run.model.partition("/")
+    names = {"provider": "", "model_id": run.model}
+    if slash:
+        names = {"provider": PUBLISHED_NAMES.get(provider, provider), "model_id": model_id}
+    source = run.source or {}
+    names |= {name: str(source[name]) for name in names if name in source}
+    return published_result(store, summary, **names)
+
+
+def _there_are(names: Sequence[str]) -> str:
+    return f"there are {', '.join(names)}" if names else "there is none"
+
+
+def published_result(
+    store: Store, summary: RunSummary, *, provider: str, model_id: str
+) -> dict[str, Any]:
+    """One run as the published tool writes it, with what it leaves out: signatures and statuses."""
+    run, table, coverage = summary.run, summary.table, summary.table.coverage
+    scores = _scores(summary, ALL)
+    signatures = {
+        name: str(table.signature(Scorer(name))) for name in summary.metrics if name in scores
+    }
+    judge = next(iter(summary.judges), None)
+    if judge is not None:
+        signatures["llm"] = str(summary.judges[judge].signature)
+    samples = {one.id: one for one in table.samples}
+    # Of several rounds the published tool would have kept the last.
+    said = {one.sample_id: one for one in table.judgements.get(judge or "", ())}
+    return {
+        "provider": provider,
+        "model_id": model_id,
+        "total_samples": coverage.total,
+        "successful": coverage.replied,
+        "failed": coverage.failed,
+        "missing_clips": table.missing_clips,
+        "corpus_scores": scores,
+        "per_category_scores": {one: _scores(summary, category(one)) for one in table.categories},
+        "benchmark": run.benchmark,
+        "judge": judge,
+        "signatures": signatures,
+        "store": store.name,
+        "run": run.id,
+        "results": [_result(summary, samples[key], said.get(key)) for key in run.sample_ids],
+    }
+
+
+def _scores(summary: RunSummary, key: GroupKey) -> dict[str, float]:
+    """Means over what was answered, as published; nothing where there is nothing to average."""
+    scorers = {name: Scorer(name) for name in summary.metrics}
+    for judge in summary.judges.values():
+        scorers |= {f"llm_{name}": Scorer(judge.judge, name) for name in judge.overall}
+    values = {name: summary.table.point(one, key).value for name, one in scorers.items()}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _result(summary: RunSummary, sample: Sample, judgement: Judgement | None) -> dict[str, Any]:
+    """One sample; as published, ``error`` stands only where there is no answer."""
+    outcome = summary.table.outcomes.get(sample.id)
+    reply = outcome.reply if outcome else Reply("", Status.SKIPPED, "it was not asked yet")
+    success = reply.status in SCORED
+    result: dict[str, Any] = {
+        "id": sample.id,
+        "category": sample.category,
+        "audio_file": sample.clip.file_name,
+        "instruction": sample.instruction,
+        "prediction": reply.text if success else "",
+        "reference_captions": list(sample.references),
+        "inference_time": outcome.latency_s if outcome else 0.0,
+        "success": success,
+        "status": str(reply.status),
+    }
+    if "transcript" in sample.details:
+        result["transcript"] = sample.details["transcript"]
+    if not success:
+        return result | {"error": reply.error or f"the answer is {reply.status}"}
+    columns = {name: summary.table.sample_scores(Scorer(name)).values for name in summary.metrics}
+    result["metrics"] = {
+        name: values[sample.id] for name, values in columns.items() if sample.id in values
+    }
+    if judgement is None:
+        return result
+    if judgement.overall is None:
+        error = judgement.error or f"the judgement is {judgement.status}"
+        return result | {"llm_judge_error": error}
+    words = {"overall": judgement.overall, "reasoning": judgement.reasoning}
+    return result | {"llm_judge": {**judgement.scores, **words}}
