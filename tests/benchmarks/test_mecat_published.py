@@ -121,7 +121,7 @@ def test_every_misprint_has_a_note_and_no_other_row_has_one() -> None:
 )
 def test_tables_are_whole(number: str, models: int, columns: tuple[str, ...]) -> None:
     table = published().tables[number]
-    names = {one.name for one in published().models}
+    names = {one["name"] for one in published().models}
     assert (len(table.rows), table.columns) == (models, columns)
     assert set(table.rows) <= names
     assert all(0 < figure < 100 for row in table.rows.values() for figure in row.values())

@@ -43,7 +43,7 @@ RANKS = {
 
 def test_table_f4_and_its_tau_follow_from_table_2() -> None:
     said = json.loads(run_command("mecat", "weights", "--json").stdout)
-    lalm = [one.name for one in published().models if one.kind == "lalm"]
+    lalm = [one["name"] for one in published().models if one["kind"] == "lalm"]
     scores = {one["model"]: one["scores"] for one in said["models"] if one["model"] in lalm}
     printed = published().tables["F.4"].rows
     for model in lalm:

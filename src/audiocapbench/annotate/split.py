@@ -161,9 +161,9 @@ def _forget(ledger: Ledger, wanted: Mapping[str, Mapping[str, Any]]) -> None:
     """Leave out what an earlier command wrote and this one would write otherwise."""
     places, files = {key: place for place, key in enumerate(wanted)}, set()
     for key, one in list(ledger.clips.items()):
-        own = {name: value for name, value in one.row.items() if name != "duration_s"}
+        own = {name: value for name, value in one.items() if name != "duration_s"}
         if key not in wanted or own != {**wanted[key], "position": places[key]}:
-            files.add(str(ledger.clips.pop(key).row["file_name"]))
+            files.add(str(ledger.clips.pop(key)["file_name"]))
     for name in files - {str(row["file_name"]) for row in wanted.values()}:
         (ledger.root / name).unlink(missing_ok=True)
 

@@ -346,7 +346,7 @@ def _keep(ledger: Ledger, row: Row, content: bytes, digest: str) -> None:
     if len(content) > audio.MOST_BYTES:
         raise AudioError(f"has {len(content):,} bytes; a clip has at most {audio.MOST_BYTES:,}")
     known, suffix = ledger.clips.get(row["id"]), suffix_of(content)
-    if known is None or known.facts.sha256 != digest:
+    if known is None or ledger.files[known["file_name"]].sha256 != digest:
         check_audio(content)
     file_name = f"audio/{row['position']:06d}{suffix}"
     ledger.keep({"file_name": file_name, **row, "references": list(row["references"])}, content)

@@ -147,7 +147,7 @@ class _ShardBuilder:
     ) -> None:
         self.ledger, self.settings, self.progress = ledger, settings, progress
         self.domains = settings.domains or tuple(settings.sizes)
-        self.kept = Counter(str(one.row.get("domain")) for one in ledger.clips.values())
+        self.kept = Counter(str(row.get("domain")) for row in ledger.clips.values())
         self.there = self.kept.copy()
         self.received: Counter[str] = Counter()
         self.problems: dict[str, str] = {}
@@ -234,10 +234,10 @@ class _ShardBuilder:
             if domain is not None and (domain not in self.domains or self._reached(domain)):
                 return
             known = self.ledger.clips.get(pair.key)
-            if known is not None and known.row.get("shard") == shard.name:
+            if known is not None and known.get("shard") == shard.name:
                 return
             if known is not None:
-                raise BadFieldsError(f"its key is also in {known.row.get('shard')}")
+                raise BadFieldsError(f"its key is also in {known.get('shard')}")
             row = row_of(self.settings.part, pair.key, fields, suffix_of(pair.audio))
             domain = str(row["domain"])
             check_audio(pair.audio)
@@ -369,8 +369,8 @@ def _local_shards(places: Sequence[Path], ledger: Ledger) -> list[_Shard]:
     if not paths:
         raise DatasetError(f"{places[0] if places else '.'}: holds no shards (.tar, .tar.gz, .tgz)")
     numbers = {
-        str(one.row.get("shard")): int(one.row["position"]) % _A_DOMAIN // _A_SHARD
-        for one in ledger.clips.values()
+        str(row.get("shard")): int(row["position"]) % _A_DOMAIN // _A_SHARD
+        for row in ledger.clips.values()
     }
     shards = []
     for path in paths:

@@ -16,18 +16,6 @@ CAPTION_SIMILARITY, QA_SIMILARITY, WEIGHTED = "K.1", "K.2", "F.4"
 TOTAL = "score"
 
 
-class MecatModel(NamedTuple):
-    """A model as table 2 and as the appendices name it; of the kind ``caption-only`` or ``lalm``.
-
-    With ``built_with``, an earlier version of it took part in making the dataset.
-    """
-
-    name: str
-    full_name: str
-    kind: str
-    built_with: bool
-
-
 class PublishedTable(NamedTuple):
     """One printed table: a row a model, a figure a column."""
 
@@ -54,11 +42,14 @@ class PublishedStability(NamedTuple):
 class MecatPaper(NamedTuple):
     """What the paper prints: 17 models in the order of table 2, and tables by their numbers.
 
-    ``notes`` are figures that do not follow from the others of their row, and what these give.
+    A model has its ``name`` in table 2 and its ``full_name`` in the appendices, is of the ``kind``
+    caption-only or lalm, and is ``built_with`` where an earlier version of it took part in making
+    the dataset. ``notes`` are figures that do not follow from the others of their row, and what
+    these give.
     """
 
     source: Mapping[str, str]
-    models: tuple[MecatModel, ...]
+    models: tuple[Mapping[str, Any], ...]
     tables: Mapping[str, PublishedTable]
     stability: PublishedStability
     notes: tuple[Mapping[str, Any], ...]

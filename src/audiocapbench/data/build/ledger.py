@@ -112,15 +112,8 @@ def check_audio(content: bytes) -> None:
             pass
 
 
-class StoredClip(NamedTuple):
-    """A clip that is in the folder: its row of the metadata, and the facts of its file."""
-
-    row: dict[str, Any]
-    facts: folders.FileFacts
-
-
 class Ledger:
-    """The state of one output folder."""
+    """The state of one output folder: rows of the metadata by id, and facts of their files."""
 
     def __init__(self, root: Path, *names: str, reuse: Path | None = None) -> None:
         """Read what earlier builds left, under one of the names if any, and keep what is intact.
@@ -132,16 +125,15 @@ class Ledger:
         self.missing: dict[str, folders.MissingClip] = {}
         self._stream: IO[str] | None = None
         hash_of = cache(lambda name: _hash(root / name))
+        self.clips: dict[str, dict[str, Any]] = {}
+        self.files: dict[str, folders.FileFacts] = {}
         with os_errors(root, "read"):
-            known = dict(self._stored(names))
-            self.clips = {
-                key: one
-                for key, one in known.items()
-                if hash_of(one.row["file_name"]) == one.facts.sha256
-            }
-        self._files = {one.row["file_name"]: one.facts for one in self.clips.values()}
+            for row, facts in self._stored(names):
+                if hash_of(row["file_name"]) == facts.sha256:
+                    self.clips[row["id"]] = row
+                    self.files[row["file_name"]] = facts
 
-    def _stored(self, names: tuple[str, ...]) -> Iterator[tuple[str, StoredClip]]:
+    def _stored(self, names: tuple[str, ...]) -> Iterator[tuple[dict[str, Any], folders.FileFacts]]:
         """Clips of builds that came to an end, then those of one that was stopped before."""
         metadata, journal = self.root / folders.METADATA, self.root / JOURNAL
         if (self.root / folders.MANIFEST).exists() or metadata.exists():
@@ -157,7 +149,7 @@ class Ledger:
             for _, row in json_lines(metadata, []) if metadata.exists() else ():
                 facts = manifest.files.get(str(row.get("file_name")))
                 if facts is not None and _complete(row):
-                    yield row["id"], StoredClip(row, facts)
+                    yield row, facts
         # A line that a kill cut short is left out.
         for _, line in json_lines(journal, []) if journal.exists() else ():
             with suppress(ValidationError):
@@ -167,8 +159,7 @@ class Ledger:
                     lost = folders.MissingClip.model_validate(line["missing"])
                     self.missing[lost.id] = lost
                 elif isinstance(clip := line.get("row"), dict) and _complete(clip):
-                    facts = folders.FileFacts.model_validate(line.get("facts"))
-                    yield clip["id"], StoredClip(clip, facts)
+                    yield clip, folders.FileFacts.model_validate(line.get("facts"))
 
     def agree(self, name: str, value: str) -> None:
         """Note what the folder is made of."""
@@ -210,13 +201,13 @@ class Ledger:
                 self._stream.close()
                 self._stream = None
                 if lost is not None:
-                    kept = sorted(self.clips.values(), key=lambda one: int(one.row["position"]))
-                    files = {one.row["file_name"]: one.facts for one in kept}
+                    kept = sorted(self.clips.values(), key=lambda row: int(row["position"]))
+                    files = {row["file_name"]: self.files[row["file_name"]] for row in kept}
                     manifest = folders.Manifest(
                         name=name, files=files, missing=lost, origin=self.origin
                     )
                     folders.write_manifest(self.root, manifest)
-                    lines = [json.dumps(one.row, ensure_ascii=False) + "\n" for one in kept]
+                    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in kept]
                     write_file(self.root / folders.METADATA, "".join(lines))
                 path.unlink(missing_ok=True)
                 if not any(self.root.iterdir()):
@@ -228,16 +219,16 @@ class Ledger:
         if not isinstance(checked, MetadataRow):
             raise BadFieldsError("; ".join(f"{one.field} {one.what}" for one in checked))
         digest = audio.sha256(content)
-        known = self._files.get(row["file_name"])
+        known = self.files.get(row["file_name"])
         if known is not None and known.sha256 != digest:
             name = PurePosixPath(row["file_name"])
             row["file_name"] = str(name.with_name(f"{row['id']}{name.suffix}"))
-            known = self._files.get(row["file_name"])
+            known = self.files.get(row["file_name"])
         facts = known or self._put(row["file_name"], content, digest)
         row["duration_s"] = facts.duration_s
         self._write({"row": row, "facts": facts.model_dump()})
-        self._files[row["file_name"]] = facts
-        self.clips[row["id"]] = StoredClip(row, facts)
+        self.files[row["file_name"]] = facts
+        self.clips[row["id"]] = row
         self.missing.pop(row["id"], None)
 
     def _put(self, name: str, content: bytes, digest: str) -> folders.FileFacts:
@@ -274,7 +265,7 @@ class Ledger:
         return self.origin.get(shard) == self._whole(shard)
 
     def _whole(self, shard: str) -> str:
-        return f"{_DONE} {sum(one.row.get('shard') == shard for one in self.clips.values())}"
+        return f"{_DONE} {sum(row.get('shard') == shard for row in self.clips.values())}"
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._stream is not None:

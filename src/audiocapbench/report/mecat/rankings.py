@@ -223,7 +223,9 @@ def _ranked(
     for name, row in printed.items():
         known = [one for one in paper.published().notes if one["table"] == table]
         notes = [str(one["text"]) for one in known if one["model"] == name]
-        if table and any(one.built_with for one in paper.published().models if one.name == name):
+        if table and any(
+            one["built_with"] for one in paper.published().models if one["name"] == name
+        ):
             notes.append("An earlier version of it took part in making the dataset.")
         models.append(
             {"model": name, "origin": PUBLISHED, "n": every, "asked": every, "figures": dict(row)}
@@ -351,7 +353,7 @@ def _taus(models: Sequence[Row], *, published: bool) -> list[Row]:
     ranked = [one for one in models if None not in one["standing"].values()]
     sets = {"all": [one["standing"] for one in ranked]}
     if published:
-        other = {one.name for one in paper.published().models if one.kind != "lalm"}
+        other = {one["name"] for one in paper.published().models if one["kind"] != "lalm"}
         sets["audio-language models"] = [
             one["standing"]
             for one in ranked
