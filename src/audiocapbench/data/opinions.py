@@ -68,15 +68,12 @@ def read_opinions(path: Path) -> Opinions:
     """The opinions of a table: one in a column such as ``value``, or several ``vote_1`` and on."""
     problems: list[Problem] = []
     found: list[Opinion] = []
-    for where, fields in read_records(path, problems, ((*_VALUES, *_VOTES),)):
+    for where, fields in read_records(path, problems, ((*_VALUES, *_VOTES),), roles=_NAMES):
         row = {
             fold_name(name): "" if value is None else str(value).strip()
             for name, value in fields.items()
         }
-        about = {
-            key: next((row[name] for name in names if name in row), "")
-            for key, names in _NAMES.items()
-        }
+        about = {role: row.get(role, "") for role in _NAMES}
         values = [name for name in _VALUES if name in row]
         votes = [name for name, text in row.items() if name[:5] == "vote_" and text]
         # The first column of values that holds something, else all votes.

@@ -13,17 +13,8 @@ from typing import IO, Any, Literal, NamedTuple
 from audiocapbench.audio import sha256
 from audiocapbench.benchmarks.mecat.dataset import CAPTION_FIELDS, QUESTION_FIELDS, field_problems
 from audiocapbench.benchmarks.mecat.groups import DOMAINS, SUBTASKS
+from audiocapbench.data.build import ledger as ledgers
 from audiocapbench.data.build.hub import Hub, HubError, Repository
-from audiocapbench.data.build.ledger import (
-    BadFieldsError,
-    BuildResult,
-    BuildStep,
-    Ledger,
-    OnProgress,
-    PartResult,
-    check_audio,
-    suffix_of,
-)
 from audiocapbench.data.build.repository_layouts import split_files
 from audiocapbench.data.build.shards import ShardError, ShardPair, Spool, UnusableMember, read_pairs
 from audiocapbench.data.folder import MissingClip
@@ -78,7 +69,7 @@ def row_of(part: MecatPart, key: str, fields: Mapping[str, Any], suffix: str) ->
     """A row of the metadata, less its place in the benchmark; the error names all bad fields."""
     names = CAPTION_FIELDS if part == "caption" else QUESTION_FIELDS
     if wrong := field_problems(names, fields, key):
-        raise BadFieldsError("; ".join(f"its {one.field} {one.what}" for one in wrong))
+        raise ledgers.BadFieldsError("; ".join(f"its {one.field} {one.what}" for one in wrong))
     # The key of a question adds eight hexadecimal digits to the clip's.
     clip = re.sub(r"(?<=.)_[0-9a-f]{8}$", "", key) if part == "qa" else key
     domain = fields["domain"]
@@ -114,9 +105,9 @@ def build_mecat(
     settings: MecatSettings | None = None,
     *,
     dry_run: bool = False,
-    progress: OnProgress = lambda _: None,
+    progress: ledgers.OnProgress = lambda _: None,
     hub: Hub | None = None,
-) -> BuildResult:
+) -> ledgers.BuildResult:
     """Build one of MECAT's folders, or go on with it; shards that are done are not read again."""
     settings = settings or MecatSettings()
     for domain in settings.domains:
@@ -126,7 +117,7 @@ def build_mecat(
     if settings.limit is not None and settings.limit < 1:
         raise DatasetError(f"the limit is {settings.limit}; it must be at least 1")
     name = f"mecat-{settings.part}"
-    ledger = Ledger(out, name, reuse=settings.reuse)
+    ledger = ledgers.Ledger(out, name, reuse=settings.reuse)
     if ledger.clips and ledger.origin.get(_SPLIT, TEST) != settings.split:
         raise DatasetError(f"{out}: was built of the other split; choose another folder")
     if settings.split != TEST:
@@ -136,14 +127,18 @@ def build_mecat(
         with ledger.building(name, builder.missing):
             builder.read_all()
         shutil.rmtree(out / _SPOOLS, ignore_errors=True)
-    return BuildResult(name, builder.results(dry_run=dry_run))
+    return ledgers.BuildResult(name, builder.results(dry_run=dry_run))
 
 
 class _ShardBuilder:
     """Reads the shards that are not done yet, in order."""
 
     def __init__(
-        self, ledger: Ledger, settings: MecatSettings, progress: OnProgress, hub: Hub
+        self,
+        ledger: ledgers.Ledger,
+        settings: MecatSettings,
+        progress: ledgers.OnProgress,
+        hub: Hub,
     ) -> None:
         self.ledger, self.settings, self.progress = ledger, settings, progress
         self.domains = settings.domains or tuple(settings.sizes)
@@ -222,31 +217,31 @@ class _ShardBuilder:
             fields = parse_json(pair.fields, pair.key)
             if isinstance(fields, Problem):
                 what = fields.what.replace("is not JSON", "cannot be read")
-                raise BadFieldsError(f"its JSON {what}")
+                raise ledgers.BadFieldsError(f"its JSON {what}")
             if isinstance(fields, dict) and list(fields) == [pair.key]:
                 fields = fields[pair.key]
             if not isinstance(fields, dict):
-                raise BadFieldsError("its JSON is not an object")
+                raise ledgers.BadFieldsError("its JSON is not an object")
             if fields.get("domain") in self.settings.sizes:
                 domain = str(fields["domain"])
             if shard.domain not in (None, domain):
-                raise BadFieldsError(f"it is of {domain} in a shard of {shard.domain}")
+                raise ledgers.BadFieldsError(f"it is of {domain} in a shard of {shard.domain}")
             if domain is not None and (domain not in self.domains or self._reached(domain)):
                 return
             known = self.ledger.clips.get(pair.key)
             if known is not None and known.get("shard") == shard.name:
                 return
             if known is not None:
-                raise BadFieldsError(f"its key is also in {known.get('shard')}")
-            row = row_of(self.settings.part, pair.key, fields, suffix_of(pair.audio))
+                raise ledgers.BadFieldsError(f"its key is also in {known.get('shard')}")
+            row = row_of(self.settings.part, pair.key, fields, ledgers.suffix_of(pair.audio))
             domain = str(row["domain"])
-            check_audio(pair.audio)
+            ledgers.check_audio(pair.audio)
             place = list(self.settings.sizes).index(domain) * _A_DOMAIN
             row |= {} if self.settings.split == TEST else {_SPLIT: self.settings.split}
             row |= {"shard": shard.name, "position": place + shard.number * _A_SHARD + pair.place}
             self.ledger.keep(row, pair.audio)
             self.there[domain] += 1
-        except (BadFieldsError, AudioError) as error:
+        except (ledgers.BadFieldsError, AudioError) as error:
             self._note(pair.key, str(error), domain)
         self._tell(shard)
 
@@ -266,7 +261,7 @@ class _ShardBuilder:
             and (self._concerns(key) or not key.startswith(replaced))
         ]
 
-    def results(self, *, dry_run: bool) -> tuple[PartResult, ...]:
+    def results(self, *, dry_run: bool) -> tuple[ledgers.PartResult, ...]:
         """How each domain ended, and what was lost without one."""
         lost, limit = self.missing(), self.settings.limit
         name = self.repository.name if self.repository else LOCAL
@@ -286,7 +281,7 @@ class _ShardBuilder:
             size = sum(one.size for one in self.shards if one.domain == domain)
             new = max(0, wanted - kept) if dry_run else there - kept
             counts = (max(wanted, there), kept, new, there - kept, size)
-            results.append(PartResult(domain, name, commit, *counts, missing, problem))
+            results.append(ledgers.PartResult(domain, name, commit, *counts, missing, problem))
         unplaced = tuple(one for one in lost if one.category is None and self._concerns(one.id))
         if unplaced:
             # A shard that breaks off counts as one clip at least.
@@ -295,7 +290,9 @@ class _ShardBuilder:
                 shown.append(f"and {len(unplaced) - _SHOWN:,} more")
             part, problem = UNPLACED if self.repository else LOCAL, "; ".join(shown)
             results.append(
-                PartResult(part, name, commit, len(unplaced), 0, missing=unplaced, problem=problem)
+                ledgers.PartResult(
+                    part, name, commit, len(unplaced), 0, missing=unplaced, problem=problem
+                )
             )
         return tuple(results)
 
@@ -329,7 +326,7 @@ class _ShardBuilder:
         size = None
         if self.repository is not None:
             total, size = max(there, sum(map(self._expected, domains))), self.bytes_total[part]
-        self.progress(BuildStep(part, there, total, self.received[part], size))
+        self.progress(ledgers.BuildStep(part, there, total, self.received[part], size))
 
     @contextmanager
     def _opened(self, shard: _Shard, spooled: Path) -> Iterator[IO[bytes]]:
@@ -358,7 +355,7 @@ def _remote_shards(repository: Repository, settings: MecatSettings) -> list[_Sha
     return shards
 
 
-def _local_shards(places: Sequence[Path], ledger: Ledger) -> list[_Shard]:
+def _local_shards(places: Sequence[Path], ledger: ledgers.Ledger) -> list[_Shard]:
     """Shards on this disk, also those in folders; those that are known keep their numbers."""
     paths: list[Path] = []
     for path in places:

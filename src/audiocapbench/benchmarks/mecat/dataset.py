@@ -43,8 +43,7 @@ _SHOWN = 5
 
 def caption_prompt(subtask: str, prompts: str = I2) -> str:
     """The paper's prompt (appendix I) that asks for a caption of one kind."""
-    if prompts not in (I1, I2):
-        raise BenchmarkError(f"MECAT has no prompts {prompts!r}; it has {I1}, {I2}")
+    groups.check_known("prompts", prompts, (I1, I2))
     return str(prompts_of("mecat")[prompts][subtask])
 
 

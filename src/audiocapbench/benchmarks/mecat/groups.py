@@ -54,12 +54,17 @@ class Total(NamedTuple):
     missing: tuple[str, ...]
 
 
+def check_known(what: str, name: str, known: Collection[str]) -> None:
+    """Refuse a name that MECAT does not have."""
+    if name not in known:
+        near = did_you_mean(name, known, "it has")
+        raise BenchmarkError(f"MECAT has no {what} {name!r}{near}")
+
+
 def groups_of(subtask: str, domain: str) -> str | None:
     """The group that an answer counts in, or None where it counts in none."""
-    for what, name, known in (("sub-task", subtask, SUBTASKS), ("domain", domain, DOMAINS)):
-        if name not in known:
-            near = did_you_mean(name, known, "it has")
-            raise BenchmarkError(f"MECAT has no {what} {name!r}{near}")
+    check_known("sub-task", subtask, SUBTASKS)
+    check_known("domain", domain, DOMAINS)
     if subtask not in CONTENTS:
         return subtask
     if domain == PURE_DOMAINS[subtask]:
@@ -97,10 +102,7 @@ def published_count(groups: Collection[str], asked: Mapping[str, int]) -> int:
 
 def cap_weights(weighting: str = ORIGINAL) -> dict[str, float]:
     """What each group counts for in Score_Cap; they add up to 1."""
-    if weighting not in WEIGHTINGS:
-        raise BenchmarkError(
-            f"MECAT has no weighting {weighting!r}; it has {', '.join(WEIGHTINGS)}"
-        )
+    check_known("weighting", weighting, WEIGHTINGS)
     shares = dict(zip(CONTENTS, WEIGHTINGS[weighting], strict=True))
     weights = {"long": _LONG, "short": _SHORT, "environment": _ENVIRONMENT}
     for content, share in shares.items():
@@ -219,6 +221,5 @@ def corpus_of(subtask: str, domain: str) -> str:
 
 def is_asked(category: str, domain: str, probes: str = NO_PROBES) -> bool:
     """Whether a caption is asked for: it counts in a group, or is a probe that was chosen."""
-    if probes not in PROBES:
-        raise BenchmarkError(f"MECAT has no probes {probes!r}; it has {', '.join(PROBES)}")
+    check_known("probes", probes, PROBES)
     return not category.startswith(OUTSIDE) or domain in PROBES[probes]

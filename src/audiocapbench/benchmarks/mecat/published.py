@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
-from audiocapbench.benchmarks.mecat.groups import GROUPS
-from audiocapbench.errors import BenchmarkError
+from audiocapbench.benchmarks.mecat.groups import GROUPS, check_known
 
 CAPTION_DATE, QA_DATE, SPEECH_SPLIT = "2", "3", "J.1"
 CAPTION_SIMILARITY, QA_SIMILARITY, WEIGHTED = "K.1", "K.2", "F.4"
@@ -74,8 +73,7 @@ def published_split(group: str) -> dict[str, dict[str, float]]:
     """
     if group == "pure_speech":
         return {model: dict(row) for model, row in published().tables[SPEECH_SPLIT].rows.items()}
-    if group not in GROUPS:
-        raise BenchmarkError(f"MECAT has no group {group!r}; it has {', '.join(GROUPS)}")
+    check_known("group", group, GROUPS)
     split = {}
     for model, row in published().tables[CAPTION_DATE].rows.items():
         date, similarity = row[group], published().tables[CAPTION_SIMILARITY].rows[model][group]
