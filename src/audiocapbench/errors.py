@@ -181,10 +181,6 @@ class TrialError(AudioCapBenchError):
     """A scorer cannot be found, or cannot be put on trial with these pairs."""
 
 
-class TrialStoppedError(TrialError, StoppedError):
-    """A trial was interrupted or its budget is spent; what was answered is kept in the store."""
-
-
 class AnnotationError(AudioCapBenchError):
     """A stage cannot be run on what it was given; the message says what to do first."""
 

@@ -78,13 +78,9 @@ class Host:
     def agree(self, previews: Iterable[Preview], budget: Budget, caveat: str = "") -> None:
         """Agree to what will be asked, or raise an error; a caveat is said of what costs money."""
 
-    def run_progress(self, model: str) -> Progress | None:
-        """Who is told how a model's run goes."""
-        return self.progress
-
-    def judge_progress(self, rounds: Sequence[str] = ()) -> Progress | None:
-        """Who is told how judging goes; of several rounds, each under its name."""
-        return None
+    def watch(self, model: str = "", rounds: Sequence[str] = ()) -> Progress | None:
+        """Who is told how a model's run goes, or else judging; of several rounds, each by name."""
+        return self.progress if model else None
 
     def advance(self, name: str, done: int, total: int, note: str = "") -> None:
         """Be told how far something is."""
@@ -366,7 +362,7 @@ class RunPlan(Plan[RunsEnd]):
                 statuses = Counter(str(one.reply.status) for one in outcomes)
                 end = RunEnd(asked, len(asked.sample_ids), len(outcomes), statuses, None)
             else:
-                how = self.asking.of_model(asked, host.run_progress(asked.name))
+                how = self.asking.of_model(asked, host.watch(asked.name))
                 how["selection"], how["only"] = self.selection, self.only
                 who = (self.benchmark, asked, self.store)
                 try:
@@ -394,7 +390,7 @@ class RunPlan(Plan[RunsEnd]):
             self.judges,
             repeats=self.repeats,
             samples=self.only,
-            **judge_options(self.asking, host.judge_progress()),
+            **judge_options(self.asking, host.watch()),
         )
         result.refusals += judging.refusals
         result.judged += sum(one.total - one.known for one in judging.judges)

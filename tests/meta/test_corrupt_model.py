@@ -10,7 +10,7 @@ import pytest
 
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget, RateLimits, RetryPolicy
-from audiocapbench.errors import ModelError, TrialStoppedError
+from audiocapbench.errors import ModelError, StoppedError
 from audiocapbench.meta.corrupt.by_model import (
     RejectedError,
     make_by_model,
@@ -195,7 +195,7 @@ def test_a_budget_stops_it_and_the_next_call_goes_on(
         with pytest.raises(ModelError, match="no price is known"):
             make(server, captions, store, budget=Budget(1.0))
         prices = write_prices(tmp_path / "prices.json", name)
-        with pytest.raises(TrialStoppedError, match=r"the budget is spent.*answers are kept"):
+        with pytest.raises(StoppedError, match=r"the budget is spent.*answers are kept"):
             make(server, captions, store, budget=Budget(0.5), prices=prices)
         asked = len(server.requests)
         assert 0 < asked < CAPTIONS

@@ -11,7 +11,7 @@ import pytest
 
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget
-from audiocapbench.errors import TrialError, TrialStoppedError
+from audiocapbench.errors import StoppedError, TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
 from audiocapbench.meta.scorers.scorer import Choice, TrialSettings, create_scorer
 from audiocapbench.meta.trial import try_scorer
@@ -142,7 +142,7 @@ def test_a_spent_budget_stops_the_trial_and_says_how_to_go_on(
     settings = TrialSettings(
         store_url=str(tmp_path / "trial.db"), budget=Budget(0.001), prices=prices
     )
-    with pytest.raises(TrialStoppedError, match="the same command goes on"):
+    with pytest.raises(StoppedError, match="the same command goes on"):
         try_scorer(create_scorer(f"judge:{model}", settings), PAIRS)
     settings.store.close()
 

@@ -12,7 +12,7 @@ import pytest
 
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget
-from audiocapbench.errors import FatalError, ModelError, TrialError, TrialStoppedError
+from audiocapbench.errors import FatalError, ModelError, StoppedError, TrialError
 from audiocapbench.meta.pairs.pair import Agreement, CaptionPair, PairSet
 from audiocapbench.meta.pairwise.scorer import PairwiseScorer
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, TrialSettings
@@ -272,7 +272,7 @@ def test_a_spent_budget_stops_and_keeps_what_was_answered(tmp_path: Path, clips:
         prices = write_prices(tmp_path / "prices.json", f"endpoint/judge@{server.base_url}")
         limited = {"prices": prices, "budget": Budget(0.6)}
         [told] = scorer(server, tmp_path, clips, **limited).preview(pairs)
-        with pytest.raises(TrialStoppedError, match="the budget is spent"):
+        with pytest.raises(StoppedError, match="the budget is spent"):
             scorer(server, tmp_path, clips, **limited).choose(pairs)
         asked = len(server.requests)
         assert 0 < asked < 12

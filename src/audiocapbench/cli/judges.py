@@ -82,7 +82,7 @@ def check(
             kept, known_answers(asked, opened, kept, **what).values(), how.prices
         ),
         lambda host: check_judge(
-            asked, opened, kept, **what, **judge_options(how, host.judge_progress(CHECKED))
+            asked, opened, kept, **what, **judge_options(how, host.watch(rounds=CHECKED))
         ),
     )
     found = carry_out(plan, yes=session.yes)
@@ -142,7 +142,7 @@ def sensitivity(
         how,
         lambda: preview_parts(kept, parts, how.prices),
         lambda host: study_of.study_sensitivity(
-            kept, parts, fixed, **judge_options(how, host.judge_progress())
+            kept, parts, fixed, **judge_options(how, host.watch())
         ),
     )
     study = carry_out(plan, yes=session.yes)

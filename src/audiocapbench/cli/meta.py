@@ -13,7 +13,7 @@ from audiocapbench.asking import TrialOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import add_group, leave
 from audiocapbench.cli.console import print_json, say, show, show_lines
-from audiocapbench.errors import AudioCapBenchError, FatalError, TrialStoppedError
+from audiocapbench.errors import AudioCapBenchError, FatalError, StoppedError
 from audiocapbench.files import csv_text, write_file
 from audiocapbench.table import Column, Table, ValueWithInterval, shown, signature_notes
 
@@ -173,7 +173,7 @@ def _try_scorers(
 
     try:
         _ask_scorers(wanted, pairs.decided, try_each, yes=yes)
-    except TrialStoppedError as error:
+    except StoppedError as error:
         return trials, [*errors, error], error.stop
     return trials, errors, None
 

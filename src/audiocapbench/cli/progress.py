@@ -109,47 +109,34 @@ class Terminal(Host):
             self._tasks[name] = self.bars.add_task(name, total=total)
         self.bars.update(self._tasks[name], completed=done, total=total, note=note)
 
-    def run_progress(self, model: str) -> RunProgress:
-        bars, failures = self.bars, 0
-        task = bars.add_task(f"{model:<14}", total=None)
+    def watch(self, model: str = "", rounds: Sequence[str] = ()) -> RunProgress:
+        """A bar for a model's run, or for each judge; of one that judges several things in turn,
+        each under its name."""
+        bars, tasks, left, failures = self.bars, dict[str, TaskID](), iter(rounds), 0
 
-        def planned(_run: object, total: int, known: int) -> None:
-            note = f"{known} already answered" if known else ""
-            bars.update(task, total=total, completed=known, note=note)
+        def planned(judge: object, total: int, known: int) -> None:
+            judged = ": ".join(filter(None, [f"  {judge}", next(left, "")]))
+            note = f"{known} already {'answered' if model else 'judged'}" if known else ""
+            name = f"{model:<14}" if model else judged
+            task = bars.add_task(name, total=total, completed=known, note=note)
+            tasks[model or str(judge)] = task
 
-        def arrived(outcome: Outcome) -> None:
+        def arrived(one: Outcome | Judgement) -> None:
             nonlocal failures
-            bars.advance(task)
-            if outcome.reply.status not in SCORED:
+            bars.advance(tasks[one.judge if isinstance(one, Judgement) else model])
+            if isinstance(one, Outcome) and one.reply.status not in SCORED:
                 failures += 1
-                bars.update(task, note=f"{failures} without an answer")
+                bars.update(tasks[model], note=f"{failures} without an answer")
 
         def stopping(in_flight: int) -> None:
-            note = f"stopping: waiting for {in_flight} in flight; Ctrl-C again drops them"
-            bars.update(task, note=note)
-
-        return RunProgress(
-            planned, arrived, stopping, lambda count: bars.advance(task, count), self._note
-        )
-
-    def judge_progress(self, rounds: Sequence[str] = ()) -> RunProgress:
-        """A bar for each judge; of one that judges several things in turn, each under its name."""
-        bars, left = self.bars, iter(rounds)
-        tasks: dict[str, TaskID] = {}
-
-        def planned(judge: str, total: int, known: int) -> None:
-            note = f"{known} already judged" if known else ""
-            name = ": ".join(filter(None, [judge, next(left, "")]))
-            tasks[judge] = bars.add_task(f"  {name}", total=total, completed=known, note=note)
-
-        def arrived(judgement: Judgement) -> None:
-            bars.advance(tasks[judgement.judge])
-
-        def stopping(_in_flight: int) -> None:
             for task in tasks.values():
-                bars.update(task, note="stopping; Ctrl-C again drops what is in flight")
+                note = f"stopping: waiting for {in_flight} in flight; Ctrl-C again drops them"
+                bars.update(task, note=note)
 
-        elsewhere = lambda judge, count: bars.advance(tasks[judge], count)  # noqa: E731
+        def elsewhere(*judge_and_count: Any) -> None:
+            *judge, count = judge_and_count
+            bars.advance(tasks[judge[0] if judge else model], count)
+
         return RunProgress(planned, arrived, stopping, elsewhere, self._note)
 
     def _note(self, words: str) -> None:

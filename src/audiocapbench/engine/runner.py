@@ -21,7 +21,7 @@ from audiocapbench.engine.ray_cluster import CLUSTER, on_cluster
 from audiocapbench.engine.retrying_client import RetryingClient, RetryPolicy
 from audiocapbench.engine.session import AskOptions, QuestionQueue, RateLimits, RunSession
 from audiocapbench.engine.workers import Stop, log_note
-from audiocapbench.errors import FatalError, ModelError, TrialStoppedError
+from audiocapbench.errors import FatalError, ModelError, StoppedError
 from audiocapbench.models import Model, ModelSettings
 from audiocapbench.models.controls import ControlModel
 from audiocapbench.models.model import CorpusModel, batch_of
@@ -347,12 +347,12 @@ class AskContext(Asking):
         return preview._replace(reused=len(left) - len(asked))
 
     def ask(self, benchmark: Benchmark, model: Model, name: str) -> Mapping[str, Outcome]:
-        """The outcomes of all samples by id; TrialStoppedError where it ended before the last."""
+        """The outcomes of all samples by id; StoppedError where it ended before the last."""
         count = self.counter(name, len(benchmark.samples))
         progress = Progress(lambda _run, _total, known: count(known), lambda _outcome: count())
         end = run_benchmark(benchmark, model, self.store, **self.of_model(model, progress))
         if end.stop is not None:
-            raise TrialStoppedError(
+            raise StoppedError(
                 f"{name}: stopped after {sum(end.statuses.values())} of {end.total} answers: "
                 f"{end.stop.because(end.spending)}; answers are kept in {self.store.name}, and the "
                 "same command goes on from here",

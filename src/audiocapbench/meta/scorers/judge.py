@@ -15,7 +15,7 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Reply
 from audiocapbench.data.sample import Sample
 from audiocapbench.engine import Preview, Progress, run_benchmark
-from audiocapbench.errors import TrialStoppedError
+from audiocapbench.errors import StoppedError
 from audiocapbench.judges import create_judge
 from audiocapbench.judges.aggregation import by_judge, failure_reasons, failure_words, overall
 from audiocapbench.judges.contract import JudgeInput, Verdict
@@ -96,7 +96,7 @@ class JudgeScorer(PointwiseScorer):
         filled = run_benchmark(benchmark, _CaptionModel(cases), settings.store)
         if filled.stop is not None:
             why = f"{self.name} was stopped before it was asked"
-            raise TrialStoppedError(why, stop=filled.stop)
+            raise StoppedError(why, stop=filled.stop)
         return filled.run
 
     def _judged(self, judge: ModelJudge, run: Run) -> dict[str, float]:
@@ -108,7 +108,7 @@ class JudgeScorer(PointwiseScorer):
         for refusal in end.refusals:
             raise refusal
         if end.stop is not None:
-            raise TrialStoppedError(
+            raise StoppedError(
                 f"{self.name} was stopped: {end.stop.because(end.spending)}; what was judged is "
                 f"kept in {settings.store.name}, and the same command goes on from here",
                 stop=end.stop,
