@@ -273,9 +273,7 @@ def rating_tests(
 def wins(
     file: list[str],
     *,
-    kind: Annotated[
-        Literal["csv", "human", "brace-main"], Option(help="What the files are, as 'meta' has it.")
-    ] = "csv",
+    kind: Literal["csv", "human", "brace-main"] = "csv",
     metrics: options.Metrics = None,
     at: options.StoreOptions,
 ) -> None:
@@ -283,6 +281,7 @@ def wins(
 
     Args:
         file (FILE): Pairs with answers, or a rating project of the store whose kind is pairs.
+        kind: What the files are, as 'meta' has it.
         metrics (A,B): Metrics to score preferred captions with, and the others.
     """
     from audiocapbench.meta.pairs.files import project_pairs, read_pairs
@@ -353,10 +352,7 @@ def export(
     project: str,
     *,
     out: Path | None = None,
-    form: Annotated[
-        Literal["csv", "jsonl", "votes"],
-        Option(help="A row a rating, or of pairs one with all votes, for 'meta csv'."),
-    ] = "csv",
+    form: Literal["csv", "jsonl", "votes"] = "csv",
     dimension: str | None = None,
     gold: bool = False,
     store: options.Store = options.DEFAULT_STORE,
@@ -366,6 +362,7 @@ def export(
     A row has item, run, model, group, person, dimension, value, and how it came about.
 
     Args:
+        form: A row a rating, or of pairs one with all votes, for 'meta csv'.
         dimension (NAME): Only this one, such as accuracy.
         gold: Also answers to gold questions.
     """

@@ -151,7 +151,7 @@ def subset(
     size: Annotated[int, Option(min=2)] = 100,
     metric: str | None = None,
     judge: str | None = None,
-    seed: Annotated[int, Option(min=0, metavar="N", help="Decides what is drawn.")] = 0,
+    seed: Annotated[int, Option(min=0)] = 0,
     out: Path | None = None,
     use: Path | None = None,
     at: options.StoreOptions,

@@ -44,9 +44,7 @@ Metric = Annotated[str, Option(metavar="DATE", help="Which DATE: date[encoder=â€
 class ScoreOptions(options.Shown):
     """Options of analyses of scores, of runs and of files."""
 
-    published: Annotated[
-        bool, Option("--published/--no-published", help="Show the paper's models as well.")
-    ] = True
+    published: Annotated[bool, Option("--published/--no-published")] = True
     metric: Metric = "date"
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option
+from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import add_group, app
@@ -249,7 +249,7 @@ def benchmarks(*, json: bool = False) -> None:
 
 @options.command(benchmarks_app.command, "show")
 def show_benchmarks(
-    names: Annotated[list[str], Argument(metavar="NAME")],
+    names: list[str],
     *,
     by: str = "category",
     map_file: Annotated[Path | None, Option("--map")] = None,

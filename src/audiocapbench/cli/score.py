@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 _OF_FILES = "preference,meteor,bleu_1,bleu_2,bleu_3,bleu_4,rouge_l"
 _MECAT = "date,similarity,bleu_4,rouge_l"
-_DEFAULTS = f"[default: of files {_OF_FILES}; of MECAT {_MECAT}]"
+_METRICS = (
+    "Comma-separated; 'audiocapbench metrics' lists them. "
+    f"[default: of files {_OF_FILES}; of MECAT {_MECAT}]"
+)
 
 
 @dataclass(frozen=True)
@@ -50,12 +53,7 @@ def score(
     *,
     files: PredictionFiles,
     metrics: Annotated[
-        Any,
-        Option(
-            parser=options.metric_names,
-            metavar="A,B",
-            help=f"Comma-separated; 'audiocapbench metrics' lists them. {_DEFAULTS}",
-        ),
+        Any, Option(parser=options.metric_names, metavar="A,B", help=_METRICS)
     ] = None,
     panel: JudgePanel,
     repeats: options.Repeats = 1,
