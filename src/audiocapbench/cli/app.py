@@ -152,7 +152,6 @@ class Commands(ExampleGroup):
 
 app = typer.Typer(
     cls=Commands,
-    help="Evaluate audio captioning: models, metrics and judges, with intervals on every number.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -1,7 +1,7 @@
 """``audiocapbench leaderboard``, ``compare`` and ``subset``: the models of a store compared."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -203,13 +203,7 @@ def subset(
         write_subset(out, chosen)
         say(f"Written: {out}")
     rows = [
-        {
-            "way": name,
-            "error": one.error,
-            "rank_error": one.rank_error,
-            "kendall": one.kendall,
-            "": "chosen" if name == chosen.method else "",
-        }
+        {"way": name, **asdict(one), "": "chosen" if name == chosen.method else ""}
         for name, one in chosen.held_out.items()
     ]
     what = f"{len(chosen.ids):,} of {chosen.of:,} clips of {chosen.benchmark}"
