@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from audiocapbench.table import INTERVAL, MultilineCell, Table, TextColumn
 from audiocapbench.table.escape_controls import escape_line
+from audiocapbench.table.forms import INTERVAL, MultilineCell, Table, TextColumn
 
 if TYPE_CHECKING:
     from rich.console import Console
