@@ -8,7 +8,6 @@ import pytest
 
 from audiocapbench.errors import StoreError
 from audiocapbench.store import Store
-from audiocapbench.store.cache import Embedding
 from forks import run_at_once
 
 
@@ -18,7 +17,7 @@ def vector(seed: int, size: int = 5) -> np.ndarray:
 
 def test_a_vector_comes_back_to_the_last_bit(tmp_path: Path, store: Store) -> None:
     odd = np.array([0.0, -0.0, 1e-45, 3.4e38, np.pi], dtype=np.float32)
-    store.cache.add_embeddings("m@1", [Embedding("s", "a", odd)])
+    store.cache.add_embeddings("m@1", [("s", "a", odd)])
     store.close()
     found = Store.open(str(tmp_path / "runs.db")).cache.embeddings("m@1", "s", ["a", "b"], 5)
     assert list(found) == ["a"]
@@ -29,7 +28,7 @@ def test_a_vector_comes_back_to_the_last_bit(tmp_path: Path, store: Store) -> No
 def test_model_setting_and_content_all_count(store: Store) -> None:
     keys = [("m@1", "s", "a"), ("m@2", "s", "a"), ("m@1", "t", "a"), ("m@1", "s", "b")]
     for seed, (model, setting, content) in enumerate(keys):
-        store.cache.add_embeddings(model, [Embedding(setting, content, vector(seed))])
+        store.cache.add_embeddings(model, [(setting, content, vector(seed))])
     for seed, (model, setting, content) in enumerate(keys):
         found = store.cache.embeddings(model, setting, [content], 5)
         np.testing.assert_array_equal(found[content], vector(seed))
@@ -37,12 +36,8 @@ def test_model_setting_and_content_all_count(store: Store) -> None:
 
 
 def test_the_first_one_stays(store: Store) -> None:
-    store.cache.add_embeddings(
-        "m@1", [Embedding("s", "a", vector(1)), Embedding("s", "a", vector(2))]
-    )
-    store.cache.add_embeddings(
-        "m@1", [Embedding("s", "a", vector(3)), Embedding("s", "b", vector(4))]
-    )
+    store.cache.add_embeddings("m@1", [("s", "a", vector(1)), ("s", "a", vector(2))])
+    store.cache.add_embeddings("m@1", [("s", "a", vector(3)), ("s", "b", vector(4))])
     found = store.cache.embeddings("m@1", "s", ["a", "b"], 5)
     np.testing.assert_array_equal(found["a"], vector(1))
     np.testing.assert_array_equal(found["b"], vector(4))
@@ -50,7 +45,7 @@ def test_the_first_one_stays(store: Store) -> None:
 
 def test_thousands_are_looked_up_at_once(store: Store) -> None:
     contents = [f"{number:064x}" for number in range(1_234)]
-    made = [Embedding("s", content, vector(row)) for row, content in enumerate(contents)]
+    made = [("s", content, vector(row)) for row, content in enumerate(contents)]
     store.cache.add_embeddings("m@1", made)
     found = store.cache.embeddings("m@1", "s", contents, 5)
     assert len(found) == len(contents)
@@ -58,7 +53,7 @@ def test_thousands_are_looked_up_at_once(store: Store) -> None:
 
 
 def test_other_dimensions_are_an_error_that_says_what_to_do(tmp_path: Path, store: Store) -> None:
-    store.cache.add_embeddings("m@1", [Embedding("s", "a", vector(1))])
+    store.cache.add_embeddings("m@1", [("s", "a", vector(1))])
     with pytest.raises(StoreError, match="has 5 dimensions in 20 bytes, the model gives 6"):
         store.cache.embeddings("m@1", "s", ["a"], 6)
     with sqlite3.connect(tmp_path / "runs.db") as other:
@@ -72,9 +67,7 @@ def test_other_dimensions_are_an_error_that_says_what_to_do(tmp_path: Path, stor
 )
 def test_what_is_no_vector_is_refused_and_nothing_is_kept(store: Store, odd: np.ndarray) -> None:
     with pytest.raises(StoreError, match="is not a list of finite numbers"):
-        store.cache.add_embeddings(
-            "m@1", [Embedding("s", "a", vector(1)), Embedding("s", "b", odd)]
-        )
+        store.cache.add_embeddings("m@1", [("s", "a", vector(1)), ("s", "b", odd)])
     assert store.cache.embeddings("m@1", "s", ["a"], 5) == {}
 
 
@@ -82,12 +75,11 @@ WRITER = """
 import sys
 import numpy as np
 from audiocapbench.store import Store
-from audiocapbench.store.cache import Embedding
 store = Store.open(sys.argv[1])
 for start in range(0, 60, 4):
     some = range(start, start + 4)
     store.cache.add_embeddings(
-        "m@1", [Embedding("s", f"{n}", np.full(5, n, dtype=np.float32)) for n in some]
+        "m@1", [("s", f"{n}", np.full(5, n, dtype=np.float32)) for n in some]
     )
 """
 

@@ -22,7 +22,7 @@ from pydantic import TypeAdapter
 
 from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.retrying_client import RetryPolicy
-from audiocapbench.engine.workers import Note, Stop, StoreAccess, StoreReader, WorkerPool
+from audiocapbench.engine.workers import Note, Stop, StoreAccess, WorkerPool, look_up_together
 from audiocapbench.errors import AwaitedError, FatalError, ModelError, TransientError
 from audiocapbench.models.openai_chat import OpenAIBatches
 from audiocapbench.models.price import Price
@@ -31,6 +31,7 @@ from audiocapbench.store import Run, Store
 from audiocapbench.store.claims import OWN
 
 Result = TypeVar("Result")
+Finder = Callable[[str], Awaitable[Any]]
 
 BATCH_RETRY = RetryPolicy(attempts=2, first_s=0.0)
 _MOST_BATCHES = 4  # that a question goes into
@@ -69,7 +70,7 @@ class BatchRounds:
 
     def of_repeat(self, repeat: int, *, fresh: bool) -> Callable[[str, str], Exchange]:
         """Who takes a question's body; the same, whoever asks it, is one line, unless ``fresh``."""
-        known = StoreReader(self.store.batches.open_lines, self.access)
+        known = look_up_together(self.store.batches.open_lines, self.access)
 
         def exchange(sample: str, question: str) -> Exchange:
             whose = [[self.run.id, self.run.created_at, self.judge, sample, repeat, question]]
@@ -81,10 +82,10 @@ class BatchRounds:
 
         return exchange
 
-    async def _line(self, known: StoreReader[Any], keys: list[str], task: Any) -> tuple[str, Any]:
+    async def _line(self, known: Finder, keys: list[str], task: Any) -> tuple[str, Any]:
         """The key under which a question goes, and the line that is awaited with it, if any."""
         for key in keys:
-            line = None if key in self._brought else await known.find(key)
+            line = None if key in self._brought else await known(key)
             is_ours = line and (line.run, line.sample) == (self.run.id, task[0])
             if line and not (line.remote or is_ours or key in self._askers):
                 return keys[0], None  # what another is about to send is not ours to look for
@@ -93,7 +94,7 @@ class BatchRounds:
         return keys[-1], None
 
     async def _answer(
-        self, known: StoreReader[Any], keys: list[str], task: tuple[str, int], body: SentBody
+        self, known: Finder, keys: list[str], task: tuple[str, int], body: SentBody
     ) -> tuple[int, Any]:
         key, line = await self._line(known, keys, task)
         is_last = self._tries[key] >= _MOST_BATCHES

@@ -9,7 +9,7 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
@@ -22,7 +22,7 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine.budget import Budget, CostTracker, OverBudgetError
 from audiocapbench.engine.limiter import Limiter, in_seconds
-from audiocapbench.engine.workers import StoreAccess, StoreReader
+from audiocapbench.engine.workers import StoreAccess, look_up_together
 from audiocapbench.errors import (
     AudioCapBenchError,
     AudioError,
@@ -122,10 +122,10 @@ class RetryingClient:
     draw: random.Random = field(default_factory=random.Random)
     refusals: Refusals = field(default_factory=Refusals)
     batches: Callable[[str, str], Exchange] | None = None
-    _cache: StoreReader[Reply] = field(init=False)
+    _cache: Callable[[str], Awaitable[Reply | None]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._cache = StoreReader(self.store.cache.replies, self.access)
+        self._cache = look_up_together(self.store.cache.replies, self.access)
 
     async def ask(self, sample: Sample) -> AnswerRecord | None:
         """Ask about one sample; None if the run is told to stop before the model was asked."""
@@ -152,7 +152,7 @@ class RetryingClient:
         """Ask a question whose audio, if any, is ready to be sent; otherwise as ``ask``."""
         key = self._key(question)
         if key is not None and self.use_cache:
-            known = await self._cache.find(key)
+            known = await self._cache(key)
             if known is not None:
                 outcome = _outcome(question.sample_id, known, question.audio, 0.0, 0)
                 return AnswerRecord(replace(outcome, cached=True), None)

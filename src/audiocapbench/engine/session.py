@@ -8,7 +8,7 @@ are dealt with here and nowhere else.
 import signal
 import threading
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypedDict, TypeVar
@@ -112,7 +112,7 @@ class RunSession:
         self._limiters: list[Limiter] = []
         self.lease = Lease(store, options.get("lease_s", LEASE_S))
         self.access = StoreAccess(note, lambda: any(one.is_leaving for one in self._pools.values()))
-        self._writer = RecordWriter(store, run, self.access, self.lease.worker.id, note)
+        self._writer = RecordWriter(store, run, self.access, self.lease.worker.id)
         self._everything: anyio.CancelScope | None = None
         self._watches_signals = False  # an event loop may belong to the caller
         self._interrupted = self._store_is_away = self.dropped = False
@@ -157,7 +157,8 @@ class RunSession:
                 queue.arrived(record)
 
         async def share(patient: bool = True) -> None:
-            await pool.share(_ClaimedTasks(self, queue, pool, patient).next, limiter, ask)
+            async with aclosing(self._claimed(queue, pool, patient)) as tasks:
+                await pool.share(lambda: anext(tasks, None), limiter, ask)
 
         try:
             if not self.batch:
@@ -178,6 +179,51 @@ class RunSession:
                     suppress(Exception),
                 ):
                     await queue.model.aclose()
+
+    async def _claimed(
+        self, queue: QuestionQueue[Any, Any], pool: WorkerPool, patient: bool
+    ) -> AsyncGenerator[TaskKey, None]:
+        """Tasks that no other command deals with; those of others are waited for if ``patient``."""
+        left, ready, epoch = deque(queue.tasks), deque[TaskKey](), 0
+        owners, noted, passed = Counter[str](), frozenset[str](), 0
+        at_a_time = max(_FEWEST_CLAIMED, min(_MOST_CLAIMED, queue.limiter.most))
+
+        def stopped() -> bool:
+            return pool.stop is not None
+
+        while (left or ready) and not stopped():
+            if epoch != self.lease.epoch:
+                epoch = self.lease.epoch
+                left.extendleft(reversed(ready))
+                ready.clear()
+            if ready:
+                yield ready.popleft()
+                continue
+            window = [left.popleft() for _ in range(min(at_a_time, len(left)))]
+            claiming = (self.lease.claim, self.run.id, window, queue.seen)
+            try:
+                taken, done, busy, _ = await self.access.call_unless(stopped, *claiming)
+            except StoreAwayError:
+                if stopped():
+                    return
+                raise
+            ready.extend(taken)
+            held = [task for task in window if task not in {*taken, *done}]
+            left.extend(held)
+            queue.elsewhere(len(done))
+            passed = 0 if taken else passed + len(held)
+            owners = Counter() if taken else owners + busy
+            if not left or passed < len(left):
+                continue
+            # A whole round was in vain.
+            if not patient:
+                return
+            if frozenset(owners) != noted:
+                noted = frozenset(owners)
+                whose = ", ".join(f"{count} by {owner}" for owner, count in owners.most_common())
+                self.note(f"waiting for {len(left)} that are being asked: {whose}")
+            passed, owners = 0, Counter()
+            await anyio.sleep(_LOOK_AGAIN_S)
 
     def run_blocking(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do the work for a caller that is not async; inside a busy event loop, in a thread."""
@@ -234,68 +280,3 @@ class RunSession:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
             async for _ in signals:
                 self.interrupt()
-
-
-class _ClaimedTasks:
-    """Hands out tasks that no other command deals with; a patient one waits for others' tasks."""
-
-    def __init__(
-        self, session: RunSession, queue: QuestionQueue[Any, Any], pool: WorkerPool, patient: bool
-    ) -> None:
-        self._session, self._queue, self._pool, self._patient = session, queue, pool, patient
-        self._left, self._ready = deque(queue.tasks), deque[TaskKey]()
-        self._at_a_time = max(_FEWEST_CLAIMED, min(_MOST_CLAIMED, queue.limiter.most))
-        self._epoch, self._lock = 0, anyio.Lock()
-        self._owners: Counter[str] = Counter()
-        self._noted: frozenset[str] = frozenset()
-        self._passed = 0
-
-    def _stopped(self) -> bool:
-        return self._pool.stop is not None
-
-    async def next(self) -> TaskKey | None:
-        """A task that is ours alone; None when there is nothing left to do, or it is to stop."""
-        while not self._stopped():
-            if self._epoch != self._session.lease.epoch:
-                self._epoch = self._session.lease.epoch
-                self._left.extendleft(reversed(self._ready))
-                self._ready.clear()
-            if self._ready:
-                return self._ready.popleft()
-            if not self._left:
-                return None
-            async with self._lock:
-                if not self._ready and self._left and not self._stopped():
-                    await self._claim()
-        return None
-
-    async def _claim(self) -> None:
-        """Claim the next few; after a whole round in vain, wait a moment."""
-        session, seen = self._session, self._queue.seen
-        window = [self._left.popleft() for _ in range(min(self._at_a_time, len(self._left)))]
-        try:
-            taken, done, owners, _ = await session.access.call_unless(
-                self._stopped, session.lease.claim, session.run.id, window, seen
-            )
-        except StoreAwayError:
-            if not self._stopped():
-                raise
-            return
-        settled = {*taken, *done}
-        self._ready.extend(taken)
-        held = [task for task in window if task not in settled]
-        self._left.extend(held)
-        self._queue.elsewhere(len(done))
-        self._passed = 0 if taken else self._passed + len(held)
-        self._owners = Counter() if taken else self._owners + owners
-        if not self._left or self._passed < len(self._left):
-            return
-        if not self._patient:
-            self._left.clear()
-            return
-        if frozenset(self._owners) != self._noted:
-            self._noted = frozenset(self._owners)
-            whose = ", ".join(f"{count} by {owner}" for owner, count in self._owners.most_common())
-            session.note(f"waiting for {len(self._left)} that are being asked: {whose}")
-        self._passed, self._owners = 0, Counter()
-        await anyio.sleep(_LOOK_AGAIN_S)

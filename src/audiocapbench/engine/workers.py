@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import anyio
 from anyio import to_thread
@@ -42,7 +42,7 @@ class StoreAccess:
     """Calls to the store from an event loop, tried for ten minutes, or ten seconds once stopped."""
 
     def __init__(self, note: Note = log_note, stopped: Callable[[], bool] = lambda: False) -> None:
-        self._note, self._stopped, self._is_away = note, stopped, False
+        self.note, self._stopped, self._is_away = note, stopped, False
 
     async def call(self, function: Callable[..., Result], *args: object) -> Result:
         """Call it in a thread, which is left alone when nobody waits for it any more."""
@@ -70,13 +70,13 @@ class StoreAccess:
                 if stopped() or time.monotonic() - began > _GIVE_UP_S:
                     raise StoreAwayError(f"given up waiting for the store: {words}") from error
                 if not self._is_away:
-                    self._note(f"waiting for the store: {words}")
+                    self.note(f"waiting for the store: {words}")
                 self._is_away = True
                 await anyio.sleep(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE_S)
             else:
                 if self._is_away:
-                    self._note("the store is back")
+                    self.note("the store is back")
                 self._is_away = False
                 return result
 
@@ -90,24 +90,23 @@ async def _last_call(function: Callable[..., None], *args: object) -> bool:
     return False
 
 
-class StoreReader(Generic[Result]):
-    """Looks for what is known by a key; what is wanted meanwhile is the next look-up's."""
+def look_up_together(
+    look_up: Callable[[Iterable[str]], Mapping[str, Result]], access: StoreAccess
+) -> Callable[[str], Awaitable[Result | None]]:
+    """What looks for a key; all that are wanted while it does so are looked up next, at once."""
+    lock, wanted, found = anyio.Lock(), set[str](), dict[str, Result | None]()
 
-    def __init__(
-        self, look_up: Callable[[Iterable[str]], Mapping[str, Result]], access: StoreAccess
-    ) -> None:
-        self._look_up, self._access, self._lock = look_up, access, anyio.Lock()
-        self._wanted: set[str] = set()
-        self._found: dict[str, Result | None] = {}
+    async def find(key: str) -> Result | None:
+        wanted.add(key)
+        async with lock:
+            if key not in found:
+                keys = wanted | {key}
+                wanted.clear()
+                known = await access.call(look_up, keys)
+                found.update((name, known.get(name)) for name in keys)
+            return found.pop(key)
 
-    async def find(self, key: str) -> Result | None:
-        self._wanted.add(key)
-        async with self._lock:
-            if key not in self._found:
-                keys, self._wanted = self._wanted | {key}, set()
-                known = await self._access.call(self._look_up, keys)
-                self._found |= {wanted: known.get(wanted) for wanted in keys}
-            return self._found.pop(key)
+    return find
 
 
 class RecordWriter:
@@ -117,11 +116,8 @@ class RecordWriter:
     come, so that a fifth of the time at most is spent on committing.
     """
 
-    def __init__(
-        self, store: Store, run: Run, access: StoreAccess, worker: str, note: Note
-    ) -> None:
-        self._store, self._run, self._access = store, run, access
-        self._worker, self._note = worker, note
+    def __init__(self, store: Store, run: Run, access: StoreAccess, worker: str) -> None:
+        self._store, self._run, self._access, self._worker = store, run, access, worker
         self._waiting: list[tuple[Record, anyio.Event]] = []
         self._lock, self._again_at = anyio.Lock(), -math.inf
         self._failure: StoreError | None = None
@@ -166,10 +162,8 @@ class RecordWriter:
         stored = await _last_call(self._store.add_records, self._run.id, records, self._worker)
         if not stored:
             path = self._store.keep_unsaved(self._run, records)
-            self._note(
-                f"{len(records)} answers could not be stored and are kept in {path}; "
-                "the same command takes them in"
-            )
+            kept = f"{len(records)} answers could not be stored and are kept in {path}"
+            self._access.note(f"{kept}; the same command takes them in")
         self._waiting.clear()
         return stored
 

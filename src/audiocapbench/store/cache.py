@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,6 @@ Vector = NDArray[np.float32]
 
 _BYTES = np.dtype("<f4")  # a vector is kept as its bytes in single precision, lowest byte first
 _AT_ONCE = 500
-
-
-class Embedding(NamedTuple):
-    """One vector to keep: how its content was prepared, the content's SHA-256 in hex, itself."""
-
-    setting: str
-    content: str
-    vector: Vector
 
 
 def cache_key(
@@ -66,15 +58,18 @@ class CacheRepository(StoreRepository):
         )
         return {row.clip_sha256: row.audio_sha256 for row in self._fetch(query)}
 
-    def add_embeddings(self, model: str, embeddings: Iterable[Embedding]) -> None:
-        """Commit embeddings of a model (name and fingerprint); one that is there already stays."""
+    def add_embeddings(self, model: str, embeddings: Iterable[tuple[str, str, Vector]]) -> None:
+        """Commit embeddings of a model (name and fingerprint); one that is there already stays.
+
+        Each is how its content was prepared, the content's SHA-256 in hex, and the vector.
+        """
         rows: list[dict[str, Any]] = []
-        for one in embeddings:
-            vector = np.asarray(one.vector)
+        for setting, content, numbers in embeddings:
+            vector = np.asarray(numbers)
             if vector.ndim != 1 or not len(vector) or not np.isfinite(vector).all():
                 what = "is not a list of finite numbers"
-                raise StoreError(f"the embedding of {one.content[:12]} {what}")
-            row = {"model": model, "setting": one.setting, "content": one.content}
+                raise StoreError(f"the embedding of {content[:12]} {what}")
+            row = {"model": model, "setting": setting, "content": content}
             kept = {"dimensions": len(vector), "vector": vector.astype(_BYTES).tobytes()}
             rows.append(row | kept | {"made_at": schema.now()})
         if rows:

@@ -10,9 +10,8 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, func, insert, select
 
@@ -25,6 +24,8 @@ from audiocapbench.store.records import MADE_BY, insert_all, matching, record_of
 
 ADMINISTRATOR = ""
 """The name that the one who looks on has among a project's people."""
+
+RatingReceipt = Literal["kept", "known", "conflict", "unheard"]
 
 _SHOWN = ("audio", "captions")
 
@@ -49,13 +50,6 @@ class RatingLoad(NamedTuple):
     current: str | None
     done: Counter[str]
     claimed: Counter[str]
-
-
-class RatingReceipt(StrEnum):
-    KEPT = "kept"
-    KNOWN = "known"
-    CONFLICT = "conflict"
-    UNHEARD = "unheard"
 
 
 class RatingRepository(StoreRepository):
@@ -151,27 +145,27 @@ class RatingRepository(StoreRepository):
             known = connection.execute(select(table).where(*same)).first()
             used = select(table.c.key).where(*matching(table, project=project, key=rating.key))
             if known is not None and known.key == rating.key:
-                return RatingReceipt.KNOWN
+                return "known"
             if connection.execute(used).first() is not None:
-                return RatingReceipt.CONFLICT
+                return "conflict"
             if known is not None:
                 if known.key != replaces:
-                    return RatingReceipt.CONFLICT
+                    return "conflict"
                 before = {"answer": known.answer, "key": known.key, "until": schema.now()}
                 new = {"key": rating.key, "answer": rating.answer}
                 change = table.update().where(*same)
                 connection.execute(change.values(**new, earlier=[*known.earlier, before]))
-                return RatingReceipt.KEPT
+                return "kept"
             now, own = database_time(connection), claims.c
             times = select((now - own.heard_at).label("heard"), (now - own.shown_at).label("shown"))
             claim = connection.execute(times.where(*mine)).first()
             if claim is None or min(claim.heard or 0.0, rating.played_s) < listen_s:
-                return RatingReceipt.UNHEARD
+                return "unheard"
             row = row_of(table, rating, project=project, earlier=[])
             row |= {"rated_at": schema.now(), "took_s": float(claim.shown)}
             connection.execute(insert(table), row)
             connection.execute(delete(claims).where(*mine))
-            return RatingReceipt.KEPT
+            return "kept"
 
     def of(self, project: str, person: str | None = None) -> list[Rating]:
         """Ratings of a project, or of one of its people, oldest first."""

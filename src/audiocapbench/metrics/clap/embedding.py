@@ -408,10 +408,7 @@ class Embedder:
 
     def _keep(self, embedded: Sequence[tuple[str, str, Vectors]]) -> None:
         if self._store is not None:
-            from audiocapbench.store.cache import Embedding
-
-            rows = [Embedding(*one) for one in embedded]
-            self._store.cache.add_embeddings(identity(self._encoder), rows)
+            self._store.cache.add_embeddings(identity(self._encoder), embedded)
 
 
 @dataclass(slots=True)

@@ -122,9 +122,9 @@ class RatingDesk:
         needed_s = max(_LEAST_S, listen_s - _SLACK_S) if listen_s else 0.0
         rating = Rating(person, key, sent.key, answer, 0.0, sent.played_s, "")
         found = self.store.ratings.put(self.project.name, rating, sent.replaces, needed_s)
-        if found is RatingReceipt.UNHEARD:
+        if found == "unheard":
             raise RatingError("listen to the clip first", why="unheard")
-        if found is RatingReceipt.CONFLICT:
+        if found == "conflict":
             raise RatingError("you rated this clip already, perhaps in another tab", 409)
         return found
 
