@@ -199,10 +199,7 @@ class Budget:
             )
 
     async def hold(self, model: str, cost: QuestionCost, question: str) -> float | None:
-        """Set aside what an attempt may cost; None where it no longer fits, and ``refusal`` says.
-
-        Waits while questions in flight may still turn out cheaper than what is set aside for them.
-        """
+        """Set aside what an attempt may cost; None where it does not fit, and ``refusal`` says."""
         known = self.histories[model]
         while True:
             held_usd = known.held_usd(cost)
@@ -215,7 +212,8 @@ class Budget:
                     break
                 self.refusal = self.refusal or self._refusal(f"{model} about {question}", expected)
                 return None
-            # An event belongs to the loop that waits for it; a budget may outlive several.
+            # Those in flight may turn out cheaper than what is set aside for them. An event belongs
+            # to the loop that waits for it; a budget may outlive several.
             self._settled = self._settled or anyio.Event()
             await self._settled.wait()
         if held_usd:

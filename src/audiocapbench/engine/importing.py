@@ -135,15 +135,11 @@ def model_name(given: str | None, predictions: Predictions) -> str:
 def import_run(
     store: Store, benchmark: Benchmark, found: Predictions, model: str, judge: str | None = None
 ) -> ImportEnd:
-    """Keep predictions as a run; what a result file's judge said becomes judgements.
-
-    A run of a result file has the samples that the file lists, any other all of the benchmark's.
-    ``judge`` is who judged, where a result file does not say it.
-    """
+    """Keep predictions as a run; what a result file's judge, or ``judge``, said are judgements."""
     samples = benchmark.samples
     by_id = {one.id: one for one in samples}
     surplus = tuple(key for key in found.by_id if key not in by_id)
-    if found.head is not None:
+    if found.head is not None:  # a result file lists its samples
         samples = tuple(by_id[key] for key in found.by_id if key in by_id)
     spec = RunSpec(
         benchmark.name,

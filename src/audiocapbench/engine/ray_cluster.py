@@ -225,11 +225,7 @@ class ActorPool(Generic[Item, Result]):
         retries: int = 3,
         note: Note = log_note,
     ) -> None:
-        """Begin to start actors, each with the work and its state, ``gpus``, and a CPU.
-
-        The work may be async, and have ``prepare``; an actor has so many items ``at_once``, and
-        one that was lost with an actor is given to ``retries`` others.
-        """
+        """Begin to start actors; the work may be async and have ``prepare``, losses are retried."""
         self._cluster, self._ray, self._name, self._gpus = cluster, cluster.ray, name, gpus
         self._at_once, self._retries, self._note = at_once, retries, note
         try:
@@ -447,10 +443,7 @@ class ClusterModel:
 
 
 def on_cluster(cluster: Cluster, model: Model, note: Note) -> Model:
-    """The model on a cluster; a service, which answers elsewhere, is asked from here as ever.
-
-    Its key then goes nowhere else, and no attempt is paid for of which nobody knows.
-    """
+    """The model on a cluster; a service is asked from here, so that its key goes nowhere else."""
     provider = provider_of(model.name)
     if provider is not None and provider.key_names:
         note(f"ray: {model.name} is a service and needs no worker; it is asked from here")

@@ -234,10 +234,7 @@ def preview_questions(
     *,
     prices: Path | None = None,
 ) -> Preview:
-    """What it will likely cost to ask questions: the text of each, and the seconds of its clip.
-
-    ``what`` says it in words, with ``{}`` for their number; ``prices`` come before the built-in.
-    """
+    """What questions (text, seconds of its clip) will likely cost; ``{}`` of words is how many."""
     price, hears = price_of(model.name, prices), model.contract.container != "none"
     costs = [
         likely_cost(price, model, length if hears else 0.0, text) for text, length in questions

@@ -1,8 +1,7 @@
 """Annotation: what experts found in clips, and how far each clip got.
 
 A finding belongs to the clip's bytes and to the expert as it was set up, so no clip is analysed
-twice in whatever folder it lies. What a stage says of a clip replaces what it said before, and
-what later stages made of that goes with it.
+twice in whatever folder it lies.
 """
 
 from collections import defaultdict
@@ -71,10 +70,7 @@ class AnnotationRepository(StoreRepository):
         return findings
 
     def put_stage(self, project: str, stage: str, records: Sequence[StageRecord]) -> None:
-        """Replace all that a stage says of a project's clips.
-
-        What later stages made of a clip goes with it where it is gone, or something else is said.
-        """
+        """Replace all that a stage says of clips; what later stages made of what changed goes."""
         table, now, later = schema.annotations, schema.now(), STAGES[STAGES.index(stage) :]
         with self._writing() as connection:
             known = self._records(connection, project, stage)

@@ -127,8 +127,7 @@ class RunCatalog(StoreRepository):
     def delete(self, run_ids: Sequence[int]) -> None:
         """Delete runs with all that is known of them, and datasets that no run is about any more.
 
-        Replies in the cache stay: they are of questions, not of runs. StoreError where there is no
-        such run, or a command is at work on it; then none is deleted.
+        Replies in the cache stay: they are of questions. Runs that are at work are refused.
         """
         self._check(run_ids)
         runs, kept = schema.runs, schema.datasets

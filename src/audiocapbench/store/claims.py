@@ -243,10 +243,7 @@ def _renewed(connection: Connection, worker: Worker) -> bool:
 
 
 def _forget_the_gone(connection: Connection, lease_s: float) -> None:
-    """Workers whose time is up, and those of this machine whose process has ended.
-
-    One that can be seen to live is not gone because the store was locked for a while.
-    """
+    """Workers whose time is up, unless they are seen to live, and those whose process has ended."""
     table, now, machine = schema.workers, database_time(connection), _machine()
     query = select(table.c.id, table.c.process, (now - table.c.until).label("late_s"))
     served_s = inf  # in which signs of life could be given; a server that has just begun hears late

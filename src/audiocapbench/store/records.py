@@ -32,11 +32,7 @@ IMPORTED = "imported"
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """What makes two runs the same run: benchmark, data, model, settings and selection.
-
-    What the run is for (``kind``), and what an imported result file says of the whole
-    (``source``), are kept with it, but make no other run of it.
-    """
+    """What makes two runs the same run; what it is for, and its source, make no other of it."""
 
     benchmark: str
     dataset: str
@@ -45,7 +41,7 @@ class RunSpec:
     contract: str
     sample_ids: tuple[str, ...] = field(repr=False)
     kind: RunKind = "asked"
-    source: Mapping[str, Any] | None = field(default=None, repr=False)
+    source: Mapping[str, Any] | None = field(default=None, repr=False)  # what a result file says
 
     @property
     def is_trial(self) -> bool:
@@ -116,7 +112,6 @@ class StoredScore:
 class Judgement:
     """What one judge (as the user wrote it) said about one answer in one round, from 0.
 
-    There are scores by dimension only where the status is ok; ``error`` then says what was odd.
     ``latency_s`` is of the last question, tokens and cost are of all that it took.
     """
 
@@ -125,9 +120,9 @@ class Judgement:
     repeat: int
     signature: Signature
     status: Status
-    scores: Mapping[str, float] = field(default_factory=dict)
+    scores: Mapping[str, float] = field(default_factory=dict)  # by dimension; only if it is ok
     reasoning: str | None = None
-    error: str | None = None
+    error: str | None = None  # also what was odd of one that is ok
     latency_s: float = 0.0
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -154,15 +149,12 @@ class JudgeReply:
 
 
 class StoredCheck(NamedTuple):
-    """A judge's reliability study on a benchmark of runs that it judged, by the same contract.
-
-    ``document`` is None where there was none; ``elsewhere`` has those on others, the newest last.
-    """
+    """A judge's reliability study, if any, on a benchmark of runs that it judged, and elsewhere."""
 
     judge: str
     benchmark: str
     document: Mapping[str, Any] | None
-    elsewhere: dict[str, Mapping[str, Any]]
+    elsewhere: dict[str, Mapping[str, Any]]  # by benchmark, the newest last
 
     @property
     def warning(self) -> str | None:
@@ -177,22 +169,18 @@ class StoredCheck(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StoredEstimate:
-    """One scorer on one group of a run's samples, as it was computed once.
-
-    There is the score with its interval, with every failure as zero, and with what failures could
-    make of it; then samples by what became of them, and what a total cannot be formed for.
-    """
+    """One scorer on one group of a run's samples, as it was computed once."""
 
     scorer: str
     group: str
     value: float | None
     low: float | None
     high: float | None
-    as_zero: float | None
-    worst: float | None
+    as_zero: float | None  # with every failure as zero
+    worst: float | None  # what failures could make of it
     best: float | None
-    counts: Mapping[str, int]
-    lacks: tuple[str, ...] | None
+    counts: Mapping[str, int]  # samples by what became of them
+    lacks: tuple[str, ...] | None  # what a total cannot be formed for
     signature: Signature
 
 

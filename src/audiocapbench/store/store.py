@@ -193,10 +193,7 @@ class Store(StoreRepository):
             return {row.sample: stored.outcome_of(row) for row in connection.execute(query)}
 
     def add_records(self, run_id: int, records: Sequence[Record], worker: str = "") -> None:
-        """Commit what arrived in one transaction, and release what the worker had claimed of it.
-
-        An earlier failure of the same sample is replaced; an earlier answer stays.
-        """
+        """Commit what arrived, also in place of failures, and release what the worker claimed."""
         answers = [one for one in records if isinstance(one, AnswerRecord)]
         judged = [one for one in records if isinstance(one, JudgementRecord)]
         with self._writing() as connection:
