@@ -290,14 +290,14 @@ class Answers:
 
 def source_of(benchmark: str, text: str) -> PredictionFile:
     """A file as the user names it: ``FILE``, or ``long=FILE`` for the answers to one sub-task."""
-    return PredictionFile.named(text, groups.PARTS[base_name(benchmark)])
+    return PredictionFile.named(text, groups.PARTS.get(base_name(benchmark), ()))
 
 
 def read_answers(
     benchmark: str, sources: Sequence[PredictionFile], items: Sequence[Sample]
 ) -> Answers:
     """Match the texts of files, in every form that MECAT's tool takes, to items."""
-    parts = groups.PARTS[base_name(benchmark)]
+    parts = groups.PARTS.get(base_name(benchmark), ())
     ids = {item.id for item in items}
     read = read_predictions(sources, asked=Asked(ids, parts))
     texts = {key: text for key, text in read.texts.items() if key in ids}
