@@ -125,7 +125,7 @@ def memory_rate(encoder: Any, paths: Sequence[Path], rounds: int = 6) -> float:
     """Windows a second where all samples are at hand: what is left is copying and computing."""
     rate = encoder.windows.rate
     sounds: list[Any] = [sound for _, sound in read_by_processes(hashed(paths), rate)]
-    views = [next(Slide(encoder.windows).views(one, "", ["x"])).cuts for one in sounds]
+    views = [next(Slide(encoder.windows).views(one, "", ["x"]))[1] for one in sounds]
     cuts = [cut for _ in range(rounds) for some in views for cut in some]
     return len(cuts) / seconds_of(lambda: list(BatchEncoder(encoder).cuts(cuts)))
 

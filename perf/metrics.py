@@ -85,9 +85,8 @@ def run_published(predictions: list[str], references: list[list[str]]) -> Scores
 
 def run_ours(predictions: list[str], references: list[list[str]]) -> Scores:
     """The same metrics by this package."""
-    from audiocapbench.metrics.meteor import meteor
+    from audiocapbench.metrics.align import meteor, rouge_l
     from audiocapbench.metrics.ngrams import bleu
-    from audiocapbench.metrics.rouge import rouge_l
 
     results = [
         meteor(predictions, references),
@@ -110,8 +109,8 @@ def tokenise_for_coco(predictions: list[str], references: list[list[str]]) -> Ca
 
 def tokenise_ours(predictions: list[str], references: list[list[str]]) -> Captions:
     """Let the package meet the captions once, after which it knows their tokens."""
+    from audiocapbench.metrics.align import rouge_l_coco
     from audiocapbench.metrics.ngrams import bleu_coco, cider_d
-    from audiocapbench.metrics.rouge import rouge_l_coco
 
     for metric in (bleu_coco, rouge_l_coco, cider_d):
         metric(predictions, references)
@@ -155,7 +154,7 @@ def run_our_coco_bleu(predictions: list[str], references: list[list[str]]) -> Sc
 
 def run_our_coco_rouge(predictions: list[str], references: list[list[str]]) -> Scores:
     """ROUGE-L by this package."""
-    from audiocapbench.metrics.rouge import rouge_l_coco
+    from audiocapbench.metrics.align import rouge_l_coco
 
     return {"rouge_l_coco": rouge_l_coco(predictions, references).score}
 

@@ -11,7 +11,7 @@ from audiocapbench.benchmarks.mecat.groups import CAPTION_AGGREGATION, QA_AGGREG
 from audiocapbench.data import Sample
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics import compute
-from audiocapbench.metrics.date.metric import date
+from audiocapbench.metrics.date.metric import date_and_parts
 from mecat_data import clips, questions, write_references
 
 
@@ -35,15 +35,17 @@ def test_date_ranks_within_the_group_and_with_its_threshold(items: list[Sample])
     made = scored(items, "date")
     group = [one for one in items if one.category == "mixed_music"]
     assert len(group) == 16
-    alone = date(
+    alone = date_and_parts(
         [one.references[-1] for one in group],
         [one.references[:1] for one in group],
         subtask="music",
-    )
+    )[0]
     assert of(made, "mixed_music", "date").tolist() == alone.samples.tolist()
     (found,) = [one for one in made.scores if one.corpus == "mixed_music"][:1]
     assert "|subtask:music|d:0.1566|" in str(found.result.signature)
-    mixture = date([one.references[-1] for one in items], [one.references[:1] for one in items])
+    mixture = date_and_parts(
+        [one.references[-1] for one in items], [one.references[:1] for one in items]
+    )[0]
     assert not np.isin(alone.samples, mixture.samples).all()
 
 
@@ -83,11 +85,11 @@ def test_a_group_of_mostly_null_references_is_also_scored_without_them(
     fewer = [one for one in few if not one.id.startswith(("clip_SMA_2", "clip_SMA_3"))]
     made = scored([one for one in fewer if one.details["domain"] != "0MA"], "date", "rouge_l")
     left = [one for one in items if one.id in ("clip_SMA_0/sound", "clip_SMA_1/sound")]
-    alone = date(
+    alone = date_and_parts(
         [one.references[-1] for one in left],
         [one.references[:1] for one in left],
         subtask="sound",
-    )
+    )[0]
     assert of(made, "mixed_sound", "date[null=out]").tolist() == alone.samples.tolist()
     assert len(of(made, "mixed_sound", "date")) == 6
     (found,) = [one for one in made.scores if one.result.name == "rouge_l[null=out]"][:1]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import MetricError
+from audiocapbench.metrics.align import rouge_l_coco
 from audiocapbench.metrics.ngrams import bleu_coco
-from audiocapbench.metrics.rouge import rouge_l_coco
 from coco_oracle import Corpus, clotho, conette, tokenised
 from needs import needs
 

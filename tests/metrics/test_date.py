@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.date.metric import date, date_parts
+from audiocapbench.metrics.date.metric import date_and_parts, date_parts
 from audiocapbench.metrics.date.pieces import PieceEncoder, piece_encoder
 from audiocapbench.metrics.encoders import load
 from needs import needs
@@ -236,7 +236,7 @@ def test_published_is_the_harmonic_mean_of_the_two_corpus_means() -> None:
     predictions, references = made_up(3, 20)
     parts = date_parts(predictions, references)
     s, u = parts.similarity.mean(), parts.discriminability.mean()
-    published = date(predictions, references, variant="published")
+    published = date_and_parts(predictions, references, variant="published")[0]
     assert published.score == pytest.approx(2 * s * u / (s + u), rel=1e-12)
     resampled = published.aggregate(np.array([[s, u], [0.0, u], [-0.1, u], [0.0, 0.0]]))
     assert resampled == pytest.approx([published.score, 0, 0, 0])
@@ -245,21 +245,25 @@ def test_published_is_the_harmonic_mean_of_the_two_corpus_means() -> None:
 def test_code_and_paper_are_means_over_samples() -> None:
     predictions, references = made_up(4, 20)
     for variant in ("code", "paper"):
-        result = date(predictions, references, variant=variant)
+        result = date_and_parts(predictions, references, variant=variant)[0]
         assert result.score == pytest.approx(result.samples.mean(), rel=1e-12)
         assert result.score > 0
 
 
 def test_the_signature_names_variant_subtask_encoder_and_fluency() -> None:
     predictions, references = made_up(5, 4)
-    result = date(predictions, references, subtask="music", error_probabilities=[0.0] * 4)
+    result = date_and_parts(
+        predictions, references, subtask="music", error_probabilities=[0.0] * 4
+    )[0]
     assert result.name == "date"
     assert str(result.signature).startswith(
         f"date|variant:code|subtask:music|d:0.1566|encoder:{load('wordllama').name}|"
     )
     assert "|fluency:yes|" in str(result.signature)
-    assert "|fluency:no|" in str(date(predictions, references).signature)
-    paper = str(date(predictions, references, variant="paper", subtask="music").signature)
+    assert "|fluency:no|" in str(date_and_parts(predictions, references)[0].signature)
+    paper = str(
+        date_and_parts(predictions, references, variant="paper", subtask="music")[0].signature
+    )
     assert "|variant:paper|subtask:any|d:0|" in paper
 
 
@@ -279,9 +283,9 @@ def test_a_corpus_of_empty_predictions_scores_zero(
     variant: str, encoder: str, request: pytest.FixtureRequest
 ) -> None:
     request.getfixturevalue(encoder)
-    result = date(
+    result = date_and_parts(
         ["", " ", "\t"], [["a dog"], ["rain"], ["wind"]], variant=variant, encoder=encoder
-    )
+    )[0]
     assert (result.score, list(result.samples)) == (0, [0, 0, 0])
 
 
@@ -351,13 +355,13 @@ def test_what_cannot_be_scored_is_one_clear_sentence(
     predictions: Any, references: Any, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(MetricError, match=message):
-        date(predictions, references, **options)
+        date_and_parts(predictions, references, **options)[0]
 
 
 @pytest.mark.usefixtures("minilm")
 def test_a_reference_that_the_encoder_cannot_read_is_named() -> None:
     with pytest.raises(MetricError, match="reference of sample 1 has no word"):
-        date(["a", "b"], [["a"], ["b", "\0"]], encoder="minilm")
+        date_and_parts(["a", "b"], [["a"], ["b", "\0"]], encoder="minilm")[0]
 
 
 def test_an_encoder_without_pieces_is_refused_by_name() -> None:
@@ -368,7 +372,7 @@ def test_an_encoder_without_pieces_is_refused_by_name() -> None:
             return np.ones((len(sentences), 2), dtype=np.float32)
 
     with pytest.raises(MetricError, match="'opaque@1' shows none"):
-        date(["a", "b"], [["a"], ["b"]], encoder=Opaque())
+        date_and_parts(["a", "b"], [["a"], ["b"]], encoder=Opaque())[0]
 
 
 def test_an_encoder_taken_apart_can_be_used_again() -> None:
@@ -376,8 +380,8 @@ def test_an_encoder_taken_apart_can_be_used_again() -> None:
     encoder = piece_encoder("wordllama")
     assert isinstance(encoder, PieceEncoder)
     by_name, by_encoder = (
-        date(predictions, references),
-        date(predictions, references, encoder=encoder),
+        date_and_parts(predictions, references)[0],
+        date_and_parts(predictions, references, encoder=encoder)[0],
     )
     assert by_name.signature == by_encoder.signature
     assert np.array_equal(by_name.samples, by_encoder.samples)

@@ -187,7 +187,7 @@ def test_a_missing_package_is_one_sentence_with_the_extra_to_install() -> None:
     hidden = "import sys; sys.modules['sentence_transformers'] = None; load('minilm')"
     assert error_of(hidden).strip().endswith("pip install 'audiocapbench[sbert]'.")
     hidden = "import sys; sys.modules['wordllama'] = None; load('wordllama')"
-    assert error_of(hidden).strip().endswith("pip install wordllama==0.1.0.")
+    assert error_of(hidden).strip().endswith("pip install --force-reinstall wordllama==0.1.0.")
 
 
 def test_a_model_that_is_not_on_disk_names_the_alternatives(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics import compute
-from audiocapbench.metrics.date.metric import date
+from audiocapbench.metrics.date.metric import date_and_parts
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.fluency.detector import load_detector
 from audiocapbench.metrics.fluency.fense import detect, fense, similarity
@@ -126,7 +126,7 @@ class TestCheckpoint:
         name = f"date[detector={path}]"
         (found,) = compute([name], texts, references)
         assert "fluency:small@" in str(found.signature)
-        same = date(texts, references, error_probabilities=detect(texts, path)[1])
+        same = date_and_parts(texts, references, error_probabilities=detect(texts, path)[1])[0]
         assert found.samples.tolist() == same.samples.tolist()
         with pytest.raises(MetricError, match="nowhere"):
             check_metrics(None, ["date[detector=nowhere.ckpt]"])

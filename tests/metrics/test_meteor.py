@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nltk.translate.meteor_score import meteor_score
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.meteor import meteor
+from audiocapbench.metrics.align import meteor
 from caption_corpora import CaptionCorpus, captions_of, corpora
 
 # Equal words, equal stems and chains of synonyms, so that alignments compete.

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.rouge import rouge_l
+from audiocapbench.metrics.align import rouge_l
 from caption_corpora import CaptionCorpus, captions_of, corpora
 
 WORDS = ["a", "dogs", "Dog's", "barking", "barked", "hip-hop", "rain.", "...", "🐕", "雨", "t.v."]

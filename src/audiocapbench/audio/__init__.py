@@ -1,6 +1,5 @@
 """Audio files in and out; nothing here believes what a file says of itself."""
 
-from audiocapbench.audio.files import read_bytes, sha256
 from audiocapbench.audio.reader import (
     AudioInfo,
     AudioStream,
@@ -9,6 +8,8 @@ from audiocapbench.audio.reader import (
     open_stream,
     probe,
     probe_and_hash,
+    read_bytes,
+    sha256,
 )
 from audiocapbench.audio.waveform import MOST_BYTES, Samples, Waveform, encode, wav
 

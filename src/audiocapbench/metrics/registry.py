@@ -86,14 +86,18 @@ _DATE = {
 }
 _METRICS = (
     Metric(
-        "meteor", "NLTK's METEOR with WordNet 3.0 synonyms, as published", _later("meteor.meteor")
+        "meteor",
+        "NLTK's METEOR with WordNet 3.0 synonyms, as published",
+        _later("align.meteor"),
     ),
     *(
         Metric(f"bleu_{n}", f"sentence BLEU-{n}, smoothed, as published", _later("ngrams.bleu"))
         for n in range(1, 5)
     ),
     Metric(
-        "rouge_l", "longest common subsequence with stemming, as published", _later("rouge.rouge_l")
+        "rouge_l",
+        "longest common subsequence with stemming, as published",
+        _later("align.rouge_l"),
     ),
     Metric(
         "similarity",
@@ -148,7 +152,7 @@ _METRICS = (
         )
         for n in range(1, 5)
     ),
-    Metric("rouge_l_coco", "ROUGE-L of the COCO evaluation", _later("rouge.rouge_l_coco")),
+    Metric("rouge_l_coco", "ROUGE-L of the COCO evaluation", _later("align.rouge_l_coco")),
     Metric(
         "cider_d",
         "CIDEr-D of the COCO evaluation",

@@ -17,7 +17,7 @@ import numpy as np
 
 from audiocapbench import audio
 from audiocapbench.audio import MOST_BYTES, Samples
-from audiocapbench.audio.files import hashed, open_plain, plain_wav
+from audiocapbench.audio.reader import hashed, open_plain, plain_wav
 from audiocapbench.errors import AudioError, MetricError
 from audiocapbench.metrics.clap.encoder import (
     LOADED_BY,
@@ -328,19 +328,18 @@ class Embedder:
     def clips(self, paths: Iterable[Path]) -> ClipEmbeddings:
         """Embed clips; one that cannot be read is named with its reason."""
         distinct = list(dict.fromkeys(paths))
-        settings = self._cutting.settings
-        known = _Known({}, {}, {}, {setting: {} for setting in settings}, len(distinct))
+        known = _Known({}, {}, {}, {one: {} for one in self._cutting.settings}, len(distinct))
         begun: deque[tuple[str, View]] = deque()
         total, added = np.zeros(self._encoder.dimensions), 0
         for vectors in self._batches.cuts(self._cuts(distinct, known, begun)):
             embedded = []
             for vector in vectors:
-                content, view = begun[0]
+                content, (settings, cuts) = begun[0]
                 total += vector
                 added += 1
-                if added == len(view.cuts):
+                if added == len(cuts):
                     mean = (total / added).astype(np.float32)
-                    embedded += [(setting, content, mean) for setting in view.settings]
+                    embedded += [(setting, content, mean) for setting in settings]
                     begun.popleft()
                     total[:], added = 0, 0
             self._keep(embedded)
@@ -374,7 +373,7 @@ class Embedder:
                 continue
             for view in self._cutting.views(samples, clip.sha256, clip.settings):
                 begun.append((clip.sha256, view))
-                yield from view.cuts
+                yield from view[1]
 
     def _wanted(self, paths: Sequence[Path], known: "_Known") -> Iterator[ClipFile]:
         """Clips that are not in the store, each content once."""

@@ -73,11 +73,8 @@ class Cut(NamedTuple):
     stop: int
 
 
-class View(NamedTuple):
-    """Cuts of one clip whose mean embedding is kept, under one setting of the store or several."""
-
-    settings: tuple[str, ...]
-    cuts: Sequence[Cut]
+View = tuple[tuple[str, ...], Sequence[Cut]]
+"""Settings of the store, and the cuts of one clip whose mean embedding is kept under them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +99,7 @@ class Slide:
             window, length = self.windows.window, len(samples)
             starts = self.windows.starts(length)
             cuts = [Cut(samples, start, min(start + window, length)) for start in starts]
-            yield View(self.settings, cuts)
+            yield self.settings, cuts
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +130,7 @@ class Crops:
                 places.setdefault(start, []).append(self._setting(seed))
         for start, settings in places.items():
             stop = min(start + self.windows.input, len(samples))
-            yield View(tuple(settings), [Cut(samples, start, stop)])
+            yield tuple(settings), [Cut(samples, start, stop)]
 
     def _setting(self, seed: int) -> str:
         return _written(self.fields | {"seeds": seed})

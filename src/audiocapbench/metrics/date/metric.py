@@ -85,20 +85,13 @@ class EncodedCorpus(NamedTuple):
             yield rows, self.queries[rows] @ self.keys.T >= self.floors[rows, np.newaxis]
 
 
-def date(
-    predictions: Sequence[str], references: Sequence[Sequence[str]], **options: Unpack[DateOptions]
-) -> MetricResult:
-    """Score predictions, at least two, by the harmonic mean of similarity and discriminability.
-
-    A blank prediction scores 0 and counts among the N; a blank reference is refused.
-    """
-    return date_and_parts(predictions, references, **options)[0]
-
-
 def date_and_parts(
     predictions: Sequence[str], references: Sequence[Sequence[str]], **options: Unpack[DateOptions]
 ) -> list[MetricResult]:
-    """DATE and the two it is made of, as metrics of their own."""
+    """DATE, the harmonic mean of similarity and discriminability, and these by themselves.
+
+    A blank prediction scores 0 and counts among the N; a blank reference is refused.
+    """
     model = options["encoder"] = piece_encoder(options.get("encoder", "wordllama"))
     fluency: str | bool = options.get("error_probabilities") is not None
     if detector := options.pop("detector", None):
@@ -128,7 +121,7 @@ def date_and_parts(
 def date_parts(
     predictions: Sequence[str], references: Sequence[Sequence[str]], **options: Unpack[DateOptions]
 ) -> DateParts:
-    """The parts of each sample; arguments as for ``date``.
+    """The parts of each sample; arguments as for ``date_and_parts``.
 
     Discriminability is one less the share of samples that score as well as the right one; ties
     count against it.

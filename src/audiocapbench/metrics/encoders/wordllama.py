@@ -78,8 +78,8 @@ def load_wordllama() -> WordLlamaEncoder:
     weights_file, tokenizer_file = folder / _WEIGHTS, folder / _TOKENIZER
     if not (spec and weights_file.is_file() and tokenizer_file.is_file()):
         raise MetricError(
-            "The encoder 'wordllama' needs two data files of the package wordllama: pip install "
-            f"--force-reinstall {_PACKAGE}, or choose another encoder."
+            "The encoder 'wordllama' needs two data files of its package; choose another, or: "
+            f"pip install --force-reinstall {_PACKAGE}."
         )
     from safetensors import safe_open
     from tokenizers import Tokenizer

@@ -14,7 +14,7 @@ from unicodedata import normalize
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
-from audiocapbench.audio.files import read_bytes
+from audiocapbench.audio.reader import read_bytes
 from audiocapbench.benchmarks import Benchmark, Traits
 from audiocapbench.benchmarks.benchmark import BUILT_IN_TRAITS
 from audiocapbench.data import MissingClip, Problem, Sample

@@ -1,9 +1,12 @@
-"""METEOR as the published AudioCapBench recipe computes it.
+"""METEOR and ROUGE-L as the published AudioCapBench recipe computes them, and ROUGE-L of the COCO
+caption evaluation.
 
-Equals NLTK's ``meteor_score`` with WordNet 3.0, also in how it picks among possible alignments;
-METEOR 1.5 is another metric and not here.
+METEOR equals NLTK's ``meteor_score`` with WordNet 3.0, also in how it picks among possible
+alignments; METEOR 1.5 is another metric and not here. ROUGE-L equals rouge-score's ``rougeL``
+F-measure with stemming.
 """
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
@@ -16,6 +19,8 @@ from audiocapbench.metrics.batches import (
     Corpus,
     IntArray,
     MaskArray,
+    Sentences,
+    common_lengths,
     equal_word_masks,
     number_things,
     ranges,
@@ -30,6 +35,9 @@ from audiocapbench.signature import sign
 
 _FILLERS = 2
 _ALPHA, _BETA, _GAMMA = 0.9, 3.0, 0.5
+_TERM = re.compile("[a-z0-9]+")
+_SHORTEST_STEMMED = 4
+_ROUGE_BETA = 1.2
 
 
 def meteor(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> MetricResult:
@@ -162,3 +170,63 @@ def _link_places(links: dict[int, int], wanted: list[list[int]], reference: list
         choices = [places[word] for word in wanted[place] if places.get(word)]
         if place not in links and choices:
             links[place] = max(choices, key=lambda own: own[-1]).pop()
+
+
+def rouge_l(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> MetricResult:
+    """Score captions by the longest common subsequence with their best reference.
+
+    Terms are runs of a-z and 0-9 in the lower-cased text, stemmed from four characters on. A
+    caption without such terms (empty, or in another script) scores 0, whichever side it is on.
+    """
+    corpus = read_corpus(predictions, references)
+    scores = score_samples(corpus, _terms(corpus), _f_measures)
+    signature = sign(
+        "rouge_l", variant="rouge-score", stem="porter", tok="alnum", case="lower", refs="max"
+    )
+    return MetricResult.of_means("rouge_l", signature, scores[:, 0])
+
+
+def _terms(corpus: Corpus) -> Sentences:
+    """The corpus's sentences in stemmed terms; a word such as ``"dog's"`` is two of them."""
+    terms_of_words = [
+        [stem(term) if len(term) >= _SHORTEST_STEMMED else term for term in _TERM.findall(word)]
+        for word in corpus.words
+    ]
+    numbers = number_things(term for terms in terms_of_words for term in terms)
+    flat = np.array([numbers[term] for terms in terms_of_words for term in terms], dtype=np.int64)
+    word_starts = starts_of([len(terms) for terms in terms_of_words])
+    words, starts = corpus.sentences
+    lengths = np.diff(word_starts)[words]
+    _, places = ranges(word_starts[words], lengths)
+    return Sentences(flat[places], starts_of(lengths)[starts])
+
+
+def _f_measures(batch: Batch) -> FloatArray:
+    lengths = batch.prediction_lengths[batch.owners] + batch.reference_lengths
+    scores = 2.0 * common_lengths(batch) / np.maximum(lengths, 1)
+    return np.maximum.reduceat(scores, batch.first_pairs)[:, np.newaxis]
+
+
+def rouge_l_coco(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> MetricResult:
+    """Score with the F-measure (beta 1.2) of the longest common subsequence.
+
+    The best precision and the best recall may come from different references, as in the original.
+    An empty prediction scores 0, also against an empty reference, where the original gives 1.
+    """
+    from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
+
+    corpus = read_corpus(predictions, references, tokens_of)
+    precision, recall = score_samples(corpus, corpus.sentences, _best_shares, columns=2).T
+    weight = recall + _ROUGE_BETA**2 * precision
+    product = (1 + _ROUGE_BETA**2) * precision * recall
+    samples = np.divide(product, weight, out=np.zeros(len(weight)), where=weight > 0)
+    signature = sign("rouge_l_coco", tok=TOKENIZER, case="lower", beta=_ROUGE_BETA, refs="max")
+    return MetricResult.of_means("rouge_l_coco", signature, samples)
+
+
+def _best_shares(batch: Batch) -> FloatArray:
+    """The best precision and the best recall of each sample."""
+    common = common_lengths(batch)
+    lengths = (batch.prediction_lengths[batch.owners], batch.reference_lengths)
+    shares = [common / np.maximum(own, 1) for own in lengths]
+    return np.stack([np.maximum.reduceat(own, batch.first_pairs) for own in shares], axis=1)
