@@ -8,7 +8,6 @@ text. ``whole_object`` takes a reply that is nothing but strict JSON, in a fence
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from audiocapbench.errors import ReplyError
@@ -27,12 +26,15 @@ def _string(quotes: str) -> str:
     return rf"[{quotes}]{inner}[{quotes}]"
 
 
-_OPENING = frozenset("".join(_QUOTES))
+_ANY_QUOTE = "".join(_QUOTES)
+_OPENING = re.compile(rf"\s*+[{_ANY_QUOTE}]")
 _STRING = re.compile("|".join(_string(quotes) for quotes in _QUOTES), re.DOTALL)
-_BEGINNING = re.compile(rf"\{{\s*+(?=[}}{''.join(_QUOTES)}])")
-_NUMBER = re.compile(r"[-+]?[0-9]{1,20}(?:\.[0-9]{1,20})?(?:[eE][-+]?[0-9]{1,3})?(?![\w.])")
-_WORD = re.compile(r"(?:true|false|null)\b")
-_SPACE = re.compile(r"\s*+")
+_BEGINNING = re.compile(rf"\{{\s*+(?=[}}{_ANY_QUOTE}])")
+_COLON, _COMMA, _END = (re.compile(rf"\s*+{mark}") for mark in ":,}")
+_PLAIN = re.compile(
+    r"\s*+(?:([-+]?[0-9]{1,20}(?:\.[0-9]{1,20})?(?:[eE][-+]?[0-9]{1,3})?(?![\w.]))"
+    r"|(?:true|false|null)\b)"
+)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
@@ -40,70 +42,51 @@ _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 def find_objects(text: str) -> list[dict[str, Scalar]]:
     """Every flat object in the text, in order, with keys in lower case; other braces are prose."""
-    found = []
-    beginning = _BEGINNING.search(text)
-    while beginning:
-        reader = _Reader(text, beginning.end())
-        values = reader.object()
+    found, place = [], 0
+    # What was read is never read again, so a hostile reply costs one pass.
+    while beginning := _BEGINNING.search(text, place):
+        values, place = _object_at(text, beginning.end())
         if values is not None:
             found.append(values)
-        # What was read is never read again, so a hostile reply costs one pass.
-        beginning = _BEGINNING.search(text, reader.position)
     return found
 
 
-@dataclass(slots=True)
-class _Reader:
-    text: str
-    position: int
+def _object_at(text: str, place: int) -> tuple[dict[str, Scalar] | None, int]:
+    """The object whose brace was just passed, None if it is none, and where it ends."""
+    values: dict[str, Scalar] = {}
+    while not (end := _END.match(text, place)):
+        name, place = _string_at(text, place)
+        colon = _COLON.match(text, place)
+        if name is None or colon is None:
+            if values:
+                raise ReplyError("the JSON object is broken or cut off")
+            return None, place
+        key = name.strip().lower()
+        if key in values:
+            raise ReplyError(f"the field {shown(key)} is given twice")
+        values[key], place = _string_at(text, colon.end())
+        if values[key] is None:
+            plain = _PLAIN.match(text, place)
+            if plain is None:
+                raise ReplyError(f"the value of {shown(key)} is neither a number nor a string")
+            values[key] = float(plain[1]) if plain[1] else _WORDS[plain[0].strip()]
+            place = plain.end()
+        if comma := _COMMA.match(text, place):
+            place = comma.end()
+        elif not _END.match(text, place):
+            raise ReplyError(f"the JSON object is broken after the value of {shown(key)}")
+    return values, end.end()
 
-    def object(self) -> dict[str, Scalar] | None:
-        """The object whose brace was just passed; None if it is none."""
-        values: dict[str, Scalar] = {}
-        while not self._next_is("}"):
-            name = self._string()
-            if name is None or not self._next_is(":"):
-                if values:
-                    raise ReplyError("the JSON object is broken or cut off")
-                return None
-            key = name.strip().lower()
-            if key in values:
-                raise ReplyError(f"the field {shown(key)} is given twice")
-            values[key] = self._value(key)
-            if not self._next_is(","):
-                if not self._next_is("}"):
-                    raise ReplyError(f"the JSON object is broken after the value of {shown(key)}")
-                return values
-        return values
 
-    def _value(self, key: str) -> Scalar:
-        if (text := self._string()) is not None:
-            return text
-        found = _NUMBER.match(self.text, self.position) or _WORD.match(self.text, self.position)
-        if found is None:
-            raise ReplyError(f"the value of {shown(key)} is neither a number nor a string")
-        self.position = found.end()
-        return _WORDS[found[0]] if found[0] in _WORDS else float(found[0])
-
-    def _string(self) -> str | None:
-        self._skip_space()
-        if self.text[self.position : self.position + 1] not in _OPENING:
-            return None
-        found = _STRING.match(self.text, self.position)
-        if found is None:
-            raise ReplyError("the JSON object is broken or cut off: a string is not closed")
-        self.position = found.end()
-        return _plain(found[0][1:-1])
-
-    def _next_is(self, letter: str) -> bool:
-        self._skip_space()
-        is_next = self.text.startswith(letter, self.position)
-        self.position += is_next
-        return is_next
-
-    def _skip_space(self) -> None:
-        if found := _SPACE.match(self.text, self.position):
-            self.position = found.end()
+def _string_at(text: str, place: int) -> tuple[str | None, int]:
+    """The string that comes next, None if none does, and where it ends."""
+    opening = _OPENING.match(text, place)
+    if opening is None:
+        return None, place
+    found = _STRING.match(text, opening.end() - 1)
+    if found is None:
+        raise ReplyError("the JSON object is broken or cut off: a string is not closed")
+    return _plain(found[0][1:-1]), found.end()
 
 
 def shown(key: str) -> str:
