@@ -3,8 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import mean, stdev
-from typing import NamedTuple
+from statistics import mean
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import JudgeError
@@ -18,18 +17,6 @@ Scores = Mapping[str, float]
 ByJudge = dict[str, dict[str, Scores]]
 _LONGEST_REASON = 300
 _DETAILS = re.compile(r"\S*\d\S*")
-
-
-class PanelScore(NamedTuple):
-    """What a panel makes of one answer; ``spread`` is the standard deviation of overall scores."""
-
-    scores: Scores
-    judges: int
-    spread: float | None
-
-    @property
-    def overall(self) -> float:
-        return overall(self.scores)
 
 
 def overall(scores: Scores) -> float:
@@ -49,19 +36,15 @@ def by_judge(judgements: Iterable[Judgement]) -> ByJudge:
     }
 
 
-def panel(opinions: ByJudge) -> dict[str, PanelScore]:
+def panel(opinions: ByJudge) -> dict[str, list[Scores]]:
+    """The scores of each sample, by the judges that gave some; ``together`` is the panel's."""
     by_sample: dict[str, list[Scores]] = defaultdict(list)
     for samples in opinions.values():
         for sample, scores in samples.items():
             by_sample[sample].append(scores)
     if len({frozenset(scores) for own in by_sample.values() for scores in own}) > 1:
         raise JudgeError("judges of one panel must judge the same dimensions")
-    return {
-        sample: PanelScore(
-            together(own), len(own), stdev(map(overall, own)) if len(own) > 1 else None
-        )
-        for sample, own in by_sample.items()
-    }
+    return by_sample
 
 
 def together(scores: Sequence[Scores]) -> Scores:

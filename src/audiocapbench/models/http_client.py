@@ -5,7 +5,6 @@ import json
 import ssl
 import time
 import zlib
-from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import Any
@@ -14,14 +13,13 @@ from urllib.request import getproxies
 from anyio.lowlevel import RunVar
 
 from audiocapbench.data.outcome import Reply
-from audiocapbench.models.model import Question, SentAudio
+from audiocapbench.models.model import AudioContract, Parameters, Question, SentAudio
 from audiocapbench.models.remote import (
     BATCH_TRANSPORT,
     CONNECT_S,
     LARGEST_REPLY,
     AnnouncedLimit,
     RemoteModel,
-    RemoteModelBase,
     SentBody,
     announced_limit,
 )
@@ -34,18 +32,25 @@ _ZIPPED = frozenset({"gzip", "x-gzip", "deflate"})
 _numbers = itertools.count()
 
 
-class HttpModel(RemoteModelBase):
-    """A model over HTTP, whose clients of one connection each live in one event loop.
+class HttpModel:
+    """A model at a provider; its options go with every question, its time-out is for all of it.
 
-    httpx's own pool looks at every connection whenever a question comes or goes: with 70 in
-    flight, 13 ms of processor time a question in place of 6 (``perf/engine.py``).
+    Clients of one connection each live in one event loop: httpx's own pool looks at every
+    connection whenever a question comes or goes. With 70 in flight, that is 13 ms of processor
+    time a question in place of 6 (``perf/engine.py``).
     """
 
+    cacheable = True
+    concurrency = 64
     path: str  # where questions go, below the address
     announced: AnnouncedLimit | None = None  # by the last answer
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
+    def __init__(
+        self, remote: RemoteModel, contract: AudioContract, options: Parameters, timeout_s: float
+    ) -> None:
+        self.name, self.contract, self.remote = remote.name, contract, remote
+        self.parameters: Parameters = {"host": remote.host, **options}
+        self._options, self._timeout_s = options, timeout_s
         # Up to anyio 4.9 variables of one name are one variable, whoever made them.
         self._loop_clients: RunVar[list[tuple[float, Any]]] = RunVar(f"clients {next(_numbers)}")
 
@@ -89,13 +94,13 @@ class HttpModel(RemoteModelBase):
         """Answer one question, cleaned as published."""
         return cleaned(await self.ask(partial(self.body, question), question.audio))
 
-    @abstractmethod
     def body(self, question: Question, data: str) -> Mapping[str, Any]:
         """The request of a question, whose audio is ``data`` in base64."""
+        raise NotImplementedError
 
-    @abstractmethod
     def read(self, reply: HttpReply) -> Reply:
         """What a success says."""
+        raise NotImplementedError
 
     async def ask(
         self, request: Callable[[str], Mapping[str, Any]], audio: SentAudio | None

@@ -16,6 +16,7 @@ from audiocapbench.credentials import short
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import ModelError, TransientError
 from audiocapbench.models import replies
+from audiocapbench.models.http_client import HttpModel
 from audiocapbench.models.model import (
     PAPER,
     AudioContract,
@@ -31,7 +32,6 @@ from audiocapbench.models.remote import (
     FATAL_CODES,
     LARGEST_REPLY,
     RemoteModel,
-    RemoteModelBase,
     remote_model,
     span_s,
 )
@@ -73,7 +73,7 @@ def create(name: str, settings: ModelSettings) -> "OpenAIRealtime":
     return OpenAIRealtime(remote, _AUDIO, {**options, "dialect": "ga"}, settings.timeout_s)
 
 
-class OpenAIRealtime(RemoteModelBase):
+class OpenAIRealtime(HttpModel):
     """Asks one question a connection, so that no clip is heard in the light of another."""
 
     async def answer(self, question: Question) -> Reply:

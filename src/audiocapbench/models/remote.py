@@ -20,7 +20,7 @@ import anyio
 from audiocapbench.credentials import credential, short, without_query
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError
-from audiocapbench.models.model import AudioContract, Parameters, Provider, SentAudio
+from audiocapbench.models.model import Provider, SentAudio
 
 LARGEST_REPLY = 8 << 20
 """Bytes of a whole reply, unzipped, past which no more is read."""
@@ -181,21 +181,6 @@ class RemoteModel:
         except (ValueError, KeyError, RecursionError):
             # The error's own words may quote the whole body.
             raise self.no_answer("answered with something unreadable") from None
-
-
-class RemoteModelBase:
-    """A model at a provider; its options go with every question, its time-out is for all of it."""
-
-    cacheable = True
-    concurrency = 64
-
-    def __init__(
-        self, remote: RemoteModel, contract: AudioContract, options: Parameters, timeout_s: float
-    ) -> None:
-        self.name = remote.name
-        self.contract = contract
-        self.parameters: Parameters = {"host": remote.host, **options}
-        self.remote, self._options, self._timeout_s = remote, options, timeout_s
 
 
 def remote_model(provider: Provider, name: str, standard_url: str, *url_names: str) -> RemoteModel:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from shlex import quote
-from statistics import mean
+from statistics import mean, stdev
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from audiocapbench.judges.aggregation import (
     failure_words,
     overall,
     panel,
+    together,
 )
 from audiocapbench.judges.registry import is_judge_name, is_listed
 from audiocapbench.scores.compute import (
@@ -207,8 +208,9 @@ def summarise_panel(table: RunTable, judges: Sequence[str]) -> dict[str, Any]:
     says how far that judge is from the others on average.
     """
     opinions: ByJudge = {judge: table.verdicts[judge] for judge in judges}
-    together = panel(opinions)
-    spreads = [one.spread for one in together.values() if one.spread is not None]
+    given = panel(opinions)
+    scores_of = {key: together(own) for key, own in given.items()}
+    spreads = [stdev(map(overall, own)) for own in given.values() if len(own) > 1]
 
     def rating(scores: Scores | None, name: str) -> float:
         if scores is None:
@@ -217,22 +219,23 @@ def summarise_panel(table: RunTable, judges: Sequence[str]) -> dict[str, Any]:
 
     group = Group(table.samples, tuple(one.clip.sha256 for one in table.samples))
     figures, ratings = {}, {}
-    for name in (*next(iter(together.values())).scores, OVERALL):
+    for name in (*next(iter(scores_of.values())), OVERALL):
         # Of shape (judges, samples); NaN where a judge gave none.
         ratings[name] = np.array(
-            [[rating(given.get(key), name) for key in together] for given in opinions.values()]
+            [[rating(own.get(key), name) for key in given] for own in opinions.values()]
         )
-        values = {key: rating(one.scores, name) for key, one in together.items()}
+        values = {key: rating(one, name) for key, one in scores_of.items()}
         scorer, scores = Scorer("panel", name), SampleScores.of_values(values, UNSIGNED, {})
         point = point_estimate(scorer, group, scores, table.replies)
         numbers = with_interval(point, scorer, group, scores).scores()
         figures[name] = {"interval": numbers.pop("ci"), **numbers}
-    whole, without = mean(one.overall for one in together.values()), {}
+    whole, without = mean(map(overall, scores_of.values())), {}
     for judge, own in opinions.items():
-        rest = panel({name: given for name, given in opinions.items() if name != judge})
+        others = panel({name: each for name, each in opinions.items() if name != judge})
+        rest = {key: overall(together(each)) for key, each in others.items()}
         if both := rest.keys() & own.keys():
-            score = mean(one.overall for one in rest.values())
-            distance = mean(abs(overall(own[key]) - rest[key].overall) for key in both)
+            score = mean(rest.values())
+            distance = mean(abs(overall(own[key]) - rest[key]) for key in both)
             without[judge] = {"score": score, "change": score - whole, "distance": distance}
     return {
         "judges": list(judges),
