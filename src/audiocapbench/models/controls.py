@@ -39,12 +39,10 @@ class ControlRules:
     def can_mislead(self, sample: Sample, other: Sample) -> bool:
         """Whether another sample's reference is a wrong answer of the same kind."""
         firsts = [one.references[0].strip().rstrip(".").lower() for one in (sample, other)]
-        return (
-            other.clip.sha256 != sample.clip.sha256
-            and (self.wrong_from != "category" or other.category == sample.category)
-            and all(other.details.get(key) == sample.details.get(key) for key in self.wrong_alike)
-            and not all(first in self.nulls for first in firsts)
-        )
+        alike = [other.details.get(key) == sample.details.get(key) for key in self.wrong_alike]
+        alike.append(self.wrong_from != "category" or other.category == sample.category)
+        is_other = other.clip.sha256 != sample.clip.sha256
+        return is_other and all(alike) and not all(first in self.nulls for first in firsts)
 
 
 class ControlModel(SimpleModel):

@@ -269,14 +269,10 @@ BATCH_TRANSPORT: ContextVar[Exchange | None] = ContextVar("batch_transport", def
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
     """Seconds that a provider asks to be left alone, in any of the ways it may say so."""
-
-    def number(text: str | None) -> float | None:
-        is_one = text is not None and re.fullmatch(r"\s*\d{1,99}(\.\d{1,9})?\s*", text)
-        return float(text) if text and is_one else None
-
-    milliseconds, wait = number(headers.get("retry-after-ms")), headers.get("retry-after")
-    if milliseconds is not None:
-        return milliseconds / 1000
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        if re.fullmatch(r"\s*\d{1,99}(\.\d{1,9})?\s*", headers.get(name, "")):
+            return float(headers[name]) / unit
+    wait = headers.get("retry-after")
     if wait is None:
         # When the limits that are used up are full again, as OpenAI's headers tell.
         waits = [
@@ -285,8 +281,6 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
             if headers.get(f"x-ratelimit-remaining-{kind}") == "0"
         ]
         return max((span for span in waits if span is not None), default=None)
-    if (seconds := number(wait)) is not None:
-        return seconds
     try:
         # By the server's clock where it shows one: ours may be wrong.
         there = headers.get("date")
