@@ -19,7 +19,6 @@ from audiocapbench.data import Sample
 from audiocapbench.errors import AudioCapBenchError, ReportError, StoreError
 from audiocapbench.report.mecat.answers import (
     AnswerSet,
-    GivenAnswer,
     GroupScore,
     ScoredAnswers,
     answers_of_run,
@@ -369,15 +368,12 @@ def test_the_silence_probe_counts_and_lists_the_offending_answers(
 def given(*texts: str) -> AnswerSet:
     """Answers about the speech of silent clips."""
     details = {"subtask": "speech", "domain": "000"}
-    answers = [
-        GivenAnswer(
-            replace(items()[0], id=f"{place}/speech", category="outside_speech", details=details),
-            text,
-        )
-        for place, text in enumerate(texts)
-    ]
+    answers = {f"{place}/speech": text for place, text in enumerate(texts)}
+    samples = tuple(
+        replace(items()[0], id=one, category="outside_speech", details=details) for one in answers
+    )
     asked = {"outside_speech": len(answers)}
-    return AnswerSet("made", "file", "mecat-caption", tuple(answers), asked)
+    return AnswerSet("made", "file", "mecat-caption", samples, answers, asked)
 
 
 def test_answers_that_cannot_be_read_are_counted_apart_and_shown() -> None:
@@ -434,7 +430,7 @@ def test_stability_spreads_shrink_with_size_and_start_from_the_stored_score(
     assert groups["long"]["published"]["size"] == 20_052
     assert "table F.5): mean 64.86 (64.7–65.0), CV 0.14 %" in " ".join(report.tables()[0].notes)
     assert (small["published_cv"], whole["published_cv"]) == (0.54, 0.14)
-    fewer = replace(given, answers=given.answers[6:])
+    fewer = replace(given, samples=given.samples[6:])
     left_out = stability_report(fewer, groups=["long"], percents=[10], rounds=2).to_dict()["notes"]
     assert "1 samples without an answer are left out." in left_out, "of the group that is shown"
     again = stability_report(given, groups=["long"], percents=[10, 100], rounds=20)

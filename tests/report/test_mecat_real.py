@@ -32,7 +32,7 @@ def test_references_claim_what_is_to_be_heard_as_often_as_the_note_says(
 ) -> None:
     own = [one[kind] for one in references(shared, domain)[:900] if one[kind][0] != "None"]
     texts = [text for three in own for text in three]
-    found = sum(kind in [one.kind for one in claims(text)] for text in texts)
+    found = sum(kind in list(claims(text)) for text in texts)
     assert found >= least * len(texts)
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -193,25 +193,18 @@ def _group_scores(table: ScoreTable, name: ScorerName) -> dict[str, GroupScore]:
     return groups
 
 
-class GivenAnswer(NamedTuple):
-    """One answer, and the sample with what it is held against; ``outside_…`` counts in no group."""
-
-    sample: Sample
-    text: str
-
-    @property
-    def subtask(self) -> str:
-        return str(self.sample.details.get("subtask", QA_SUBTASK))
-
-
 @dataclass(frozen=True, slots=True)
 class AnswerSet:
-    """One model's answers, of how many samples of each group, and the wrong lines of its files."""
+    """One model's answers by sample, of how many of each group, and the wrong lines of its files.
+
+    Samples have the references that their answer is held against; ``outside_…`` is no group.
+    """
 
     name: str
     origin: str
     benchmark: str
-    answers: tuple[GivenAnswer, ...]
+    samples: tuple[Sample, ...]
+    texts: Mapping[str, str]
     asked: Mapping[str, int]
     bad: tuple[str, ...] = ()
 
@@ -219,13 +212,12 @@ class AnswerSet:
 def answers_of_run(number: int, store: Store) -> AnswerSet:
     """The answers of a run that can be scored."""
     run, benchmark = _mecat_run(number, store)
-    given = tuple(
-        GivenAnswer(replace(one.sample, references=one.references), one.outcome.reply.text)
-        for one in answered(store, run)
-    )
+    given = list(answered(store, run))
+    samples = tuple(replace(one.sample, references=one.references) for one in given)
+    texts = {one.sample.id: one.outcome.reply.text for one in given}
     groups = {one.id: one.category for one in store.dataset(run.dataset).samples}
     asked = Counter(groups[one] for one in run.sample_ids)
-    return AnswerSet(run.model, f"run {number}", benchmark, given, asked)
+    return AnswerSet(run.model, f"run {number}", benchmark, samples, texts, asked)
 
 
 def answers_of_files(
@@ -255,12 +247,11 @@ def answers_of_files(
     answers = []
     for name, sources in zip(names, models, strict=True):
         found = read_answers(base_name(benchmark), sources, items)
-        own = [one for one in items if one.id in found.texts]
-        given = tuple(GivenAnswer(one, found.texts[one.id]) for one in own)
-        if not given:
+        own = tuple(one for one in items if one.id in found.texts)
+        if not own:
             raise ReportError(f"{sources[0].path}: no prediction belongs to any of the references")
         bad = tuple(map(str, found.bad))
-        answers.append(AnswerSet(name, "file", base_name(benchmark), given, asked, bad))
+        answers.append(AnswerSet(name, "file", base_name(benchmark), own, found.texts, asked, bad))
     return answers
 
 
@@ -310,9 +301,9 @@ def stability_report(
         if group not in known:
             near = did_you_mean(group, known, "there are")
             raise ReportError(f"there is no group {group!r}{near}")
-    by_group: dict[str, list[GivenAnswer]] = {}
+    by_group: dict[str, list[Sample]] = {}
     for group in known:
-        own = [one for one in given.answers if one.sample.category == group]
+        own = [one for one in given.samples if one.category == group]
         if own and (not groups or group in groups):
             by_group[group] = own
     if not by_group:
@@ -327,8 +318,8 @@ def stability_report(
             continue
         on_group(group)
         corpus = encode_corpus(
-            [one.text for one in own],
-            [one.sample.references for one in own],
+            [given.texts[one.id] for one in own],
+            [one.references for one in own],
             variant=name.options.get("variant", "code"),
             subtask="qa" if given.benchmark == QA else subtask_of(group),
             encoder=encoder,

@@ -7,7 +7,7 @@ They read English; denials are no claims.
 import re
 from collections.abc import Sequence
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from audiocapbench.benchmarks.mecat.groups import QA, SUBTASKS
 from audiocapbench.errors import ReportError
@@ -56,15 +56,8 @@ _MARKS = {
 _QUOTED, _TOLD, _EVENT = _MARKS
 
 
-class ContentClaim(NamedTuple):
-    """A kind of content, and the words that claim it."""
-
-    kind: str
-    evidence: str
-
-
-def claims(text: str) -> list[ContentClaim]:
-    """What a text claims to be audible, each kind once, in the order of ``KINDS``."""
+def claims(text: str) -> dict[str, str]:
+    """What a text claims to be audible, and because of which words, in the order of ``KINDS``."""
     found: dict[str, str] = {}
     for sentence in _SENTENCE.split(_prepared(text[:LONGEST_READ])):
         words = _TOKEN.findall(sentence)
@@ -72,7 +65,7 @@ def claims(text: str) -> list[ContentClaim]:
             kind = _kind_at(words, place)
             if kind is not None and denier is None:
                 found.setdefault(kind, _MARKS.get(words[place], ("", words[place]))[1])
-    return [ContentClaim(kind, found[kind]) for kind in KINDS if kind in found]
+    return {kind: found[kind] for kind in KINDS if kind in found}
 
 
 def readable(text: str) -> bool:
@@ -153,21 +146,22 @@ _COLUMNS = (
 
 def silence_report(given: AnswerSet, shown: int | None = None) -> Findings:
     """Look for claims in a model's answers about silent clips; tables list so many, or all."""
-    silent = [one for one in given.answers if one.sample.details.get("domain") == SILENCE]
+    silent = [one for one in given.samples if one.details.get("domain") == SILENCE]
     if not silent:
         raise ReportError(
             f"{given.name} ({given.origin}) has no answers about silent clips (domain {SILENCE})"
         )
+    asked = [str(one.details.get("subtask", QA_SUBTASK)) for one in silent]
     offending: list[Row] = []
     unread: list[Row] = []
-    for one in silent:
-        found, place = claims(one.text), {"id": one.sample.id, "subtask": one.subtask}
+    for one, subtask in zip(silent, asked, strict=True):
+        text, place = given.texts[one.id], {"id": one.id, "subtask": subtask}
+        found = claims(text)
         if found:
-            kinds, evidence = zip(*found, strict=True)
-            offending.append({**place, "kinds": kinds, "evidence": evidence, "text": one.text})
-        elif not readable(one.text):
-            unread.append({**place, "text": one.text})
-    asked = [one.subtask for one in silent]
+            kinds, evidence = tuple(found), tuple(found.values())
+            offending.append({**place, "kinds": kinds, "evidence": evidence, "text": text})
+        elif not readable(text):
+            unread.append({**place, "text": text})
     subtasks = [name for name in (*SUBTASKS, QA_SUBTASK) if name in asked]
     shares: dict[str, Row] = {}
     rows: list[Row] = []
