@@ -37,7 +37,7 @@ from typing import IO, Any, Self
 _ROOMS = (
     "annotate.check annotate.hear annotate.merge annotate.split benchmarks.audio_tables "
     "cli.progress engine judges.elements library metrics models.openai_chat "
-    "report.tables scores.estimate store study.race"
+    "report.runs scores.estimate store study.race"
 ).split()
 _OTHERS = ("anyio._backends._asyncio", "scipy.special")
 _WHERE_INSTALLED = ("httpx", "httpx2", "psycopg")
