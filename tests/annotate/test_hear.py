@@ -163,11 +163,11 @@ def test_what_cannot_run_or_be_read_is_counted_with_its_reason(place: Path) -> N
 
 
 def test_a_sample_is_drawn_by_lot_and_a_smaller_one_is_part_of_it(place: Path) -> None:
-    few = {one.id for one in open_clips(place / "clips", sample=4).clips}
-    more = {one.id for one in open_clips(place / "clips", sample=9).clips}
+    few = {one.id for one in open_clips(place / "clips", sample=4)[0]}
+    more = {one.id for one in open_clips(place / "clips", sample=9)[0]}
     assert len(few) == 4
     assert few < more
-    assert few != {one.id for one in open_clips(place / "clips", sample=4, seed=1).clips}
+    assert few != {one.id for one in open_clips(place / "clips", sample=4, seed=1)[0]}
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from audiocapbench.annotate.contract import Annotation
 from audiocapbench.annotate.split import key_of, provenance
-from audiocapbench.annotate.stage import ClipFolder, StageContext, StageResult
+from audiocapbench.annotate.stage import SourceClip, StageContext, StageResult
 from audiocapbench.benchmarks.mecat.groups import CAPTION_CONTROLS
 from audiocapbench.data.problems import Problem
 from audiocapbench.errors import AnnotationError, did_you_mean
@@ -38,17 +38,9 @@ _COLUMNS = {
 }
 
 
-class Audit(NamedTuple):
-    """What people said: votes as pairs, the annotation first, and ratings by domain and item."""
-
-    pairs: list[CaptionPair]
-    ratings: Mapping[tuple[str, str], Sequence[float]]
-    unrated: int
-
-
 def write_sheets(
     context: StageContext,
-    folder: ClipFolder,
+    clips: Sequence[SourceClip],
     out: Path,
     *,
     pairs: int = 150,
@@ -63,7 +55,7 @@ def write_sheets(
     domains = {clip: str(heard[clip].document["domain"]) for clip in good}
     captions = {clip: merged[clip].captions["long"][0] for clip in good}
     draw = random.Random(f"{seed} audit")
-    human = {one.id: one.captions[0] for one in folder.clips if one.captions}
+    human = {one.id: one.captions[0] for one in clips if one.captions}
     items: dict[str, dict[str, Any]] = {clip: {"domain": domains[clip]} for clip in good}
     rows: dict[str, list[list[str]]] = {AB: [], REL: []}
     opponents: Counter[str] = Counter()
@@ -127,8 +119,10 @@ def _opponents(
     return found
 
 
-def read_audit(context: StageContext, people: Sequence[str]) -> Audit:
-    """Read sheets that people filled in, or rating projects of them."""
+def read_audit(
+    context: StageContext, people: Sequence[str]
+) -> tuple[list[CaptionPair], dict[tuple[str, str], list[float]], int]:
+    """Votes as pairs, the annotation first, ratings by domain and item, and items without any."""
     records = context.kept.records(context.project, "audit")
     if not records:
         how = "run 'annotate audit' with --out first"
@@ -165,7 +159,7 @@ def read_audit(context: StageContext, people: Sequence[str]) -> Audit:
     domains = {key: str(records[clip].document["domain"]) for key, clip in rated.items()}
     by_domain = sorted(ratings.items(), key=lambda one: domains[one[0]])
     unrated = len(pairs) + len(rated) - len(votes) - len(ratings)
-    return Audit(compared, {(domains[key], key): own for key, own in by_domain}, unrated)
+    return compared, {(domains[key], key): own for key, own in by_domain}, unrated
 
 
 def clip_history(context: StageContext, name: str) -> dict[str, Any]:

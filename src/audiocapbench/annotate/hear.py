@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from audiocapbench import audio
 from audiocapbench.annotate.experts import (
@@ -28,7 +28,6 @@ from audiocapbench.annotate.experts import (
     signature_of,
 )
 from audiocapbench.annotate.stage import (
-    ClipFolder,
     SourceClip,
     StageContext,
     StageResult,
@@ -59,19 +58,20 @@ BatchFindings = dict[str, list[Finding] | str]
 
 def hear(
     context: StageContext,
-    folder: ClipFolder,
+    clips: Sequence[SourceClip],
+    unreadable: Mapping[str, str],
     panel: ExpertPanel,
     rules: DomainRules,
     describe: Model | None = None,
 ) -> StageResult:
     """Have all experts hear all clips, as far as they have not, and decide each clip's domain."""
-    described, cost = _describe(context, folder, describe) if describe else ({}, None)
-    hearing = _Hearing(context, folder, panel, rules)
+    described, cost = _describe(context, clips, describe) if describe else ({}, None)
+    hearing = _Hearing(context, clips, panel, rules)
     hearing.run()
     records: dict[str, StageRecord] = {}
     counts = {name: Counter({NOT_RUN: len(hearing.clips)}) for name in panel.not_run}
     counts |= {name: Counter[str]() for name in hearing.signatures}
-    for one in folder.clips:
+    for one in clips:
         digest = one.clip.sha256
         if (first := hearing.clips[digest].id) != one.id:
             reason = f"the same bytes as {first}"
@@ -81,7 +81,7 @@ def hear(
         for name, finding in said.items():
             counts.setdefault(name, Counter())[finding.status] += 1
         records[one.id] = _record(one, said, rules, hearing.undecoded.get(digest))
-    for name, reason in folder.unreadable.items():
+    for name, reason in unreadable.items():
         records[name] = StageRecord(name, "hear", "unreadable", {}, reason)
     shared = {"not_run": panel.not_run, "cost_usd": cost}
     settings = shared | {"experts": hearing.signatures, "thresholds": rules._asdict()}
@@ -122,12 +122,8 @@ def _record(
     return StageRecord(one.id, "hear", status, document, decision.reason)
 
 
-class HearingTask(NamedTuple):
-    """A clip to be heard: decoded, as bytes, or why it can be neither; and what is known of it."""
-
-    source: SourceClip
-    heard: ClipAudio | bytes | str
-    known: Mapping[str, Finding]
+HearingTask = tuple[SourceClip, ClipAudio | bytes | str, Mapping[str, Finding]]
+"""A clip to be heard; decoded, as bytes, or why it can be neither; and what is known of it."""
 
 
 def _lacks(expert: Expert, said: Said, rules: DomainRules, source: SourceClip) -> bool:
@@ -170,14 +166,14 @@ class _Listener:
 
     def __call__(self, tasks: Sequence[HearingTask]) -> BatchFindings:
         """What experts find: first those for every clip, then those for its domain."""
-        clips = [_decoded(task.source.clip, task.heard) for task in tasks]
-        said = {task.source.clip.sha256: dict(task.known) for task in tasks}
+        clips = [_decoded(source.clip, heard) for source, heard, _ in tasks]
+        said = {source.clip.sha256: dict(known) for source, _, known in tasks}
         new: dict[str, list[Finding]] = {digest: [] for digest in said}
         for expert in sorted(self._experts, key=lambda one: bool(one.domains)):
             lacking = [
                 clip
-                for task, clip, known in zip(tasks, clips, said.values(), strict=True)
-                if isinstance(clip, ClipAudio) and _lacks(expert, known, self._rules, task.source)
+                for (source, *_), clip, known in zip(tasks, clips, said.values(), strict=True)
+                if isinstance(clip, ClipAudio) and _lacks(expert, known, self._rules, source)
             ]
             for finding in analysed(expert, lacking):
                 said[finding.clip][expert.name] = finding
@@ -190,11 +186,15 @@ class _Hearing:
     """One call of ``hear``: which clip still lacks whom, and which command hears it."""
 
     def __init__(
-        self, context: StageContext, folder: ClipFolder, panel: ExpertPanel, rules: DomainRules
+        self,
+        context: StageContext,
+        clips: Sequence[SourceClip],
+        panel: ExpertPanel,
+        rules: DomainRules,
     ) -> None:
         self._context, self._rules, self._panel = context, rules, panel
         self.clips: dict[str, SourceClip] = {}
-        for one in folder.clips:  # the first of several that are the same is the one that counts
+        for one in clips:  # the first of several that are the same is the one that counts
             self.clips.setdefault(one.clip.sha256, one)
         self.signatures = {one.name: signature_of(one) for one in panel.experts}
         self.said = context.kept.findings(self.signatures, list(self.clips))
@@ -246,7 +246,7 @@ class _Hearing:
         self, read: Callable[[Clip], ClipAudio | bytes | str]
     ) -> Iterator[list[HearingTask]]:
         ahead, said = read_ahead(lambda key: read(self.clips[key].clip), self._claimed()), self.said
-        tasks = (HearingTask(self.clips[key], heard, said.get(key, {})) for key, heard in ahead)
+        tasks = ((self.clips[key], heard, said.get(key, {})) for key, heard in ahead)
         return iter(lambda: list(islice(tasks, _BATCH)), [])
 
     def _claimed(self) -> Iterator[str]:
@@ -324,10 +324,10 @@ def _finding(expert: Expert, clip: ClipAudio, said: Mapping[str, Any]) -> Findin
 
 
 def _describe(
-    context: StageContext, folder: ClipFolder, model: Model
+    context: StageContext, sources: Sequence[SourceClip], model: Model
 ) -> tuple[dict[str, dict[str, Finding]], float | None]:
     """What a model that hears says of each clip, by the hash of the clip, and what it cost."""
-    (words, version), clips = prompt(DESCRIBE), {one.clip.sha256: one.clip for one in folder.clips}
+    (words, version), clips = prompt(DESCRIBE), {one.clip.sha256: one.clip for one in sources}
     asked = ((digest, clip, words, DESCRIBE) for digest, clip in clips.items())
     questions = context.benchmark(f"describe/{version}", asked)
     if not questions.samples:

@@ -47,13 +47,6 @@ class SourceClip(NamedTuple):
     captions: tuple[str, ...] = ()
 
 
-class ClipFolder(NamedTuple):
-    """The clips of a folder in the order of their names, and why others cannot be read."""
-
-    clips: list[SourceClip]
-    unreadable: Mapping[str, str]
-
-
 def open_clips(
     root: Path,
     *,
@@ -61,8 +54,11 @@ def open_clips(
     seed: int = 0,
     follow_links: bool = False,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
-) -> ClipFolder:
-    """Read a folder, or a sample by lot, of which a smaller draw is part; metadata may say more."""
+) -> tuple[list[SourceClip], dict[str, str]]:
+    """The clips of a folder by name, or some by lot, and why others cannot be read.
+
+    A smaller draw is part of a larger one; metadata may say more of clips.
+    """
     if not root.is_dir():
         raise AnnotationError(f"{root}: no such folder")
     names = [
@@ -107,7 +103,7 @@ def open_clips(
             clips.append(SourceClip(name, found, told, captions))
         else:
             unreadable[name.encode("utf-8", "replace").decode()] = found
-    return ClipFolder(clips, unreadable)
+    return clips, unreadable
 
 
 def _metadata(root: Path) -> dict[str, dict[str, Any]]:

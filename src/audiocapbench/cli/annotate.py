@@ -135,8 +135,10 @@ def _hear(
         if model.contract.container == "none":
             raise ModelError(f"{describe} does not hear, so it cannot describe clips")
     watch = lambda done, total: context.progress("clips found", done, total)  # noqa: E731
-    clips = open_clips(folder, sample=sample, seed=seed, follow_links=follow_links, progress=watch)
-    return hear(context, clips, panel, rules, model)
+    clips, unreadable = open_clips(
+        folder, sample=sample, seed=seed, follow_links=follow_links, progress=watch
+    )
+    return hear(context, clips, unreadable, panel, rules, model)
 
 
 def _show_hearing(document: dict[str, Any]) -> None:
@@ -324,7 +326,7 @@ def audit(
     from audiocapbench.report.ratings import audit_report
 
     if out is not None and not ratings:
-        clips = open_clips(folder, follow_links=True)
+        clips, _ = open_clips(folder, follow_links=True)
         with at.open() as kept:
             how = {"pairs": pairs, "per_domain": per_domain, "seed": seed}
             made = write_sheets(StageContext(folder, kept), clips, out, **how, people=person or ())

@@ -13,7 +13,7 @@ from audiocapbench.cli import options
 from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import say, show_result
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.table import Findings, Table, ValueWithInterval
+from audiocapbench.table import Findings, Table
 from audiocapbench.table.forms import Format
 
 if TYPE_CHECKING:
@@ -183,15 +183,7 @@ def subset(
         if out is not None:
             raise AudioCapBenchError("--out writes what is chosen; --use only estimates")
         chosen = read_subset(use)
-        rows = [
-            {
-                "model": one.label,
-                "by_the_subset": ValueWithInterval(one.value, one.interval),
-                "on_all_clips": ValueWithInterval(one.whole),
-                "missing": one.missing,
-            }
-            for one in estimate_by(chosen, tables)
-        ]
+        rows = estimate_by(chosen, tables)
         title = f"{chosen.scorer} on all clips, by {len(chosen.ids):,} of {chosen.of:,}"
         table = Table(title, rows, notes=[f"Signature: {chosen.signature}"], name="models")
         at.show(Findings([table], {"subset": chosen.to_dict()}))

@@ -191,15 +191,15 @@ def audit_report(context: "StageContext", people: Sequence[str]) -> Findings:
     """Win rates by opponent, REL by domain, and the share of annotations that people reject."""
     from audiocapbench.annotate.audit import read_audit
 
-    found = read_audit(context, people)
+    pairs, ratings, unrated = read_audit(context, people)
     tables: list[Table] = []
-    facts: dict[str, Any] = {"unrated": found.unrated}
-    if any(one.answer is not None for one in found.pairs):
-        won = win_report(found.pairs)
+    facts: dict[str, Any] = {"unrated": unrated}
+    if any(one.answer is not None for one in pairs):
+        won = win_report(pairs)
         tables += won.tables()
         facts["wins"] = won.to_dict()
-    if found.ratings:
-        every = np.array([np.mean(values) for values in found.ratings.values()])
+    if ratings:
+        every = np.array([np.mean(values) for values in ratings.values()])
         rows: list[Row] = [
             {"annotations": name, "n": len(every), "share": _share(hits)}
             for name, hits in (
@@ -209,11 +209,11 @@ def audit_report(context: "StageContext", people: Sequence[str]) -> Findings:
             )
         ]
         # The paper compares clips of speech with clips of other sounds.
-        domains = dict.fromkeys(domain for domain, _ in found.ratings)
+        domains = dict.fromkeys(domain for domain, _ in ratings)
         sides = ["+".join(one for one in domains if letter in one) for letter in "SA"]
         compare = [":".join(sides)] if all(sides) and sides[0] != sides[1] else []
-        rated = _rated_groups(found.ratings, _BASIC, compare)
-        notes = [f"{found.unrated:,} items of the sheets have no rating."] if found.unrated else []
+        rated = _rated_groups(ratings, _BASIC, compare)
+        notes = [f"{unrated:,} items of the sheets have no rating."] if unrated else []
         columns = ("annotations", "n", Column("share", form="%"))
         shares = Table("Annotations as people rate them", rows, columns, notes)
         tables += [*rated.tables(), shares]

@@ -23,6 +23,7 @@ from audiocapbench.stats import Interval
 from audiocapbench.stats.correlation import kendall
 from audiocapbench.stats.predicted import student
 from audiocapbench.stats.units import FloatArray
+from audiocapbench.table import Row, ValueWithInterval
 
 FEWEST_MODELS = 4
 """Fewer leave nothing to choose by once one of them is left out."""
@@ -77,16 +78,6 @@ class Subset:
     def to_dict(self) -> dict[str, Any]:
         """The subset as a JSON object, as ``read_subset`` reads it back."""
         return {"size": len(self.ids), "half_width": self.half_width, **asdict(self)}
-
-
-class SubsetEstimate(NamedTuple):
-    """What a subset says of a model; ``whole`` is what all clips say, where the run has them."""
-
-    label: str
-    value: float | None
-    interval: Interval | None
-    whole: float | None
-    missing: int
 
 
 def choose_subset(
@@ -237,9 +228,9 @@ def read_subset(path: Path) -> Subset:
     return found
 
 
-def estimate_by(subset: Subset, tables: Sequence[RunTable]) -> list[SubsetEstimate]:
-    """What a subset says of runs: their score on all clips, within the honest interval."""
-    found = []
+def estimate_by(subset: Subset, tables: Sequence[RunTable]) -> list[Row]:
+    """What a subset says of runs: their score on all clips; also what all say, where known."""
+    rows: list[Row] = []
     for label, table in zip(labels([one.run for one in tables]), tables, strict=True):
         run, scorers = table.run, {one.label: one for one in table.scores}
         if run.dataset != subset.dataset:
@@ -256,5 +247,6 @@ def estimate_by(subset: Subset, tables: Sequence[RunTable]) -> list[SubsetEstima
             low, high = value - subset.half_width, value + subset.half_width
             interval = Interval(max(scorer.min_value, low), min(scorer.max_value, high))
         whole = sum(values.values()) / len(values) if len(values) >= subset.of else None
-        found.append(SubsetEstimate(label, value, interval, whole, missing))
-    return found
+        row: Row = {"model": label, "by_the_subset": ValueWithInterval(value, interval)}
+        rows.append(row | {"on_all_clips": ValueWithInterval(whole), "missing": missing})
+    return rows

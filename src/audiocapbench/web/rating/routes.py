@@ -12,10 +12,10 @@ from functools import cache, partial
 from importlib.resources import files
 from math import ceil
 from statistics import median
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from audiocapbench.errors import StoreAwayError, StoreError
 from audiocapbench.stats.bootstrap import wilson
@@ -39,12 +39,7 @@ _SLACK_S, _LEAST_S = 0.5, 1e-6
 
 _Token = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 _Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{16,64}$")]
-
-
-class BackRequest(BaseModel, extra="forbid", strict=True):
-    """A wish to see what was said before an item, or last."""
-
-    before: _Token | None = None
+_BACK = TypeAdapter(dict[Literal["before"], _Token | None])
 
 
 class RatingRequest(BaseModel, extra="forbid", strict=True):
@@ -214,7 +209,7 @@ def _answer(desk: RatingDesk, limit: GuessLimit, name: str, request: Any, body: 
     if name == "next":
         return desk.next(person)
     if name == "back":
-        return {"last": desk.back(person, BackRequest.model_validate_json(body).before)}
+        return {"last": desk.back(person, _BACK.validate_json(body).get("before"))}
     if name == "save":
         return {"receipt": desk.save(person, RatingRequest.model_validate_json(body))}
     if name == "progress":
