@@ -194,8 +194,7 @@ def main() -> None:
     """Make, serve, open, print."""
     import uvicorn
 
-    from audiocapbench.web.app import LiveFeed, make_app
-    from audiocapbench.web.board import Boards
+    from audiocapbench.web.app import Boards, LiveFeed, make_app
     from audiocapbench.web.server import GuardedApp, address_of, hosts_of, listen, settings
 
     parser = argparse.ArgumentParser(description=__doc__)

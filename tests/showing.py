@@ -49,8 +49,7 @@ def showing(store: Store, runs: Sequence[int] = (), token: str | None = None) ->
     needs("uvicorn")
     import uvicorn
 
-    from audiocapbench.web.app import LiveFeed, make_app
-    from audiocapbench.web.board import Boards
+    from audiocapbench.web.app import Boards, LiveFeed, make_app
     from audiocapbench.web.server import GuardedApp, address_of, hosts_of, listen, settings
 
     with listen("127.0.0.1", 0) as taken:

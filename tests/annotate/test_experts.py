@@ -10,10 +10,8 @@ from scipy.signal import fftconvolve
 
 from audiocapbench import audio
 from audiocapbench.annotate.contract import is_phantom
-from audiocapbench.annotate.experts import BatchExpert, ClipAudio, Expert, set_up
-from audiocapbench.annotate.experts import signal as signal_expert
-from audiocapbench.annotate.experts.packaged import best_key
-from audiocapbench.annotate.experts.signal import integrated_loudness
+from audiocapbench.annotate.experts import BatchExpert, ClipAudio, Expert, built_in, set_up
+from audiocapbench.annotate.experts.built_in import best_key, integrated_loudness
 from audiocapbench.annotate.hear import analysed
 from audiocapbench.data import Clip, facts_of
 from audiocapbench.errors import AnnotationError
@@ -84,13 +82,13 @@ def made(samples: Any, rate: int = 16_000) -> ClipAudio:
 def test_the_signal_is_described_in_figures_that_can_be_reckoned_by_hand() -> None:
     rate = 16_000
     sine = 0.5 * np.sin(2 * np.pi * 1000 * np.arange(rate) / rate)
-    said = signal_expert.SignalExpert({}).analyse(made(np.concatenate([sine, np.zeros(rate)])))
+    said = built_in.SignalExpert({}).analyse(made(np.concatenate([sine, np.zeros(rate)])))
     assert said["peak_dbfs"] == pytest.approx(20 * np.log10(0.5), abs=0.01)
     assert said["rms_dbfs"] == pytest.approx(20 * np.log10(0.25), abs=0.01)
     assert said["silence_share"] == pytest.approx(0.5, abs=0.02)
     assert said["bandwidth_hz"] == pytest.approx(1000, rel=0.05)
-    silent = signal_expert.SignalExpert({}).analyse(made(np.zeros(rate)))
-    assert (silent["rms_dbfs"], silent["bandwidth_hz"]) == (signal_expert.FLOOR_DB, 0.0)
+    silent = built_in.SignalExpert({}).analyse(made(np.zeros(rate)))
+    assert (silent["rms_dbfs"], silent["bandwidth_hz"]) == (built_in.FLOOR_DB, 0.0)
     assert silent["loudness_lufs"] is None
 
 
@@ -104,7 +102,7 @@ def test_the_blind_estimate_of_reverberation_finds_the_rooms_decay(t60: float) -
     for start in range(0, 12, 2):
         dry[start * rate : start * rate + rate // 10] = draw.standard_normal(rate // 10)
     wet = fftconvolve(dry, room)[: len(dry)]
-    found, decays = signal_expert.reverberation_s((wet / abs(wet).max()).astype(np.float32), rate)
+    found, decays = built_in.reverberation_s((wet / abs(wet).max()).astype(np.float32), rate)
     assert decays > 0
     assert found == pytest.approx(t60, rel=0.35)
 

@@ -22,7 +22,7 @@ from audiocapbench.report.page.report_data import ReportData
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.store import Store
 from audiocapbench.store.unsaved import AnswerRecord
-from audiocapbench.web import board as web_board
+from audiocapbench.web import app as web_app
 from command import COMMAND, run_command
 from folders import write_folder
 from four_models import IDS, JUDGE, SAMPLES, put_models, put_unscored
@@ -77,7 +77,7 @@ def test_what_is_kept_is_shown_before_anything_is_computed(kept: Store, data: Re
 def test_a_board_too_large_for_memory_ranks_alike(
     kept: Store, data: ReportData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(web_board, "MOST_AT_ONCE", 10)
+    monkeypatch.setattr(web_app, "MOST_AT_ONCE", 10)
     with showing(kept) as fresh:
         told = fresh.board()
         assert told["error"] == ""

@@ -128,8 +128,8 @@ def view(
         rate (PROJECT.toml): What is rated, and by whom; nothing else is then shown.
     """
     from audiocapbench.report.page.report_data import check_benchmark
-    from audiocapbench.web import board, server
-    from audiocapbench.web.app import LiveFeed, make_app
+    from audiocapbench.web import server
+    from audiocapbench.web.app import Boards, LiveFeed, make_app
 
     server.need_extra()
     if rate is not None:
@@ -142,7 +142,7 @@ def view(
     with server.listen(host, port) as taken, options.open_store(store) as kept:
         if runs:
             check_benchmark([kept.run(number) for number in runs])
-        boards = board.Boards(kept, runs or (), by)
+        boards = Boards(kept, runs or (), by)
         boards.document()  # whatever cannot be shown is said here, not in the browser
         address = f"{server.address_of(taken)}/{f'?token={token}' if token else ''}"
         show_lines(address)

@@ -311,10 +311,8 @@ def score_groups(
         key: Missing.FAILED if text is None else None if text.strip() else Missing.EMPTY
         for key, text in zip(ids, answers, strict=True)
     }
-    table = ScoreTable(samples, aggregation, scores, replies)
-    table.texts = texts
     return FileScores(
-        table,
+        ScoreTable(samples, aggregation, scores, replies, texts=texts),
         tuple(names),
         tuple(key for key in ids if key in texts),
         tuple(key for key in ids if key not in texts),

@@ -6,7 +6,7 @@ Whatever shows a score reads it here, so that a number is the same wherever it s
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from shlex import quote
 from typing import Any, NamedTuple
@@ -52,8 +52,7 @@ from audiocapbench.table import Row
 Estimates = dict[str, Estimate]
 """By metric, or by a judge's dimension."""
 
-KeptEstimates = Mapping[tuple[str, str], Estimate]
-"""What is known already, by the scorer's label and the group as text."""
+Computed = dict[tuple[Scorer, GroupKey], Estimate]
 
 
 class NullReferences(NamedTuple):
@@ -64,29 +63,22 @@ class NullReferences(NamedTuple):
     without: Estimates
 
 
+@dataclass(eq=False, repr=False)
 class ScoreTable:
     """Scores of one set of answers.
 
-    ``replies`` says what each sample that was asked lacks, ``computed`` has estimates that were not
-    known before, ``texts`` the answers where they are of files.
+    ``replies`` says what each sample that was asked lacks, ``kept`` has estimates that are known by
+    the scorer's label and the group as text, ``computed`` others, ``texts`` the answers of files.
     """
 
-    def __init__(
-        self,
-        samples: Sequence[Sample],
-        aggregation: Aggregation | None,
-        scores: Mapping[Scorer, SampleScores],
-        replies: Replies,
-        kept: KeptEstimates | None = None,
-    ) -> None:
-        self.samples = samples
-        self.aggregation = aggregation
-        self.scores = scores
-        self.replies = replies
-        self.computed: dict[tuple[Scorer, GroupKey], Estimate] = {}
-        self.texts: Mapping[str, str] = {}
-        self._kept = kept or {}
-        self._points: dict[tuple[Scorer, GroupKey], Estimate] = {}
+    samples: Sequence[Sample]
+    aggregation: Aggregation | None
+    scores: Mapping[Scorer, SampleScores]
+    replies: Replies
+    kept: Mapping[tuple[str, str], Estimate] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+    computed: Computed = field(default_factory=dict, init=False)
+    points: Computed = field(default_factory=dict, init=False)
 
     @cached_property
     def groups(self) -> dict[GroupKey, Group]:
@@ -127,8 +119,8 @@ class ScoreTable:
     def point(self, scorer: Scorer, key: GroupKey = ALL) -> Estimate:
         """An estimate that may lack its interval, for those who want none."""
         place = (scorer, key)
-        if place not in self._points:
-            found = self._kept.get((scorer.label, str(key)))
+        if place not in self.points:
+            found = self.kept.get((scorer.label, str(key)))
             scores = self.sample_scores(scorer)
             if found is None:
                 found = point_estimate(scorer, self.group(scorer, key), scores, self.replies)
@@ -136,12 +128,12 @@ class ScoreTable:
                 # Older stores keep estimates without the reasons.
                 reasons = missing_in(self.group(scorer, key), scores, self.replies)
                 found = replace(found, missing=reasons)
-            self._points[place] = found
-        return self._points[place]
+            self.points[place] = found
+        return self.points[place]
 
     def estimate(self, scorer: Scorer, key: GroupKey = ALL) -> Estimate:
         place = (scorer, key)
-        if (scorer.label, str(key)) in self._kept:
+        if (scorer.label, str(key)) in self.kept:
             return self.point(scorer, key)
         if place not in self.computed:
             group, scores = self.group(scorer, key), self.sample_scores(scorer)

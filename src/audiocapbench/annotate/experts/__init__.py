@@ -137,8 +137,7 @@ def set_up(names: Sequence[str]) -> ExpertPanel:
 
 
 def _load(name: str, options: Options) -> Expert:
-    file = "signal" if name == "signal" else "packaged"
-    module = import_module(f"audiocapbench.annotate.experts.{file}")
+    module = import_module("audiocapbench.annotate.experts.built_in")
     expert: Expert = getattr(module, f"{name.title()}Expert")(options)
     return expert
 

@@ -1,4 +1,4 @@
-"""Experts that need a package: ``speech``, ``tags``, ``asr``, ``quality`` and ``music``."""
+"""The built-in experts: ``signal``, by numpy; the others need a package, and some a model."""
 
 import math
 import warnings
@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from audiocapbench.annotate.contract import is_phantom
 from audiocapbench.annotate.experts import ClipAudio, Options, number, package_version
+from audiocapbench.audio import Samples
 from audiocapbench.errors import ExpertMissingError, MetricError
 from audiocapbench.metrics.encoders.encoder import choose_device, loading, snapshot
 from audiocapbench.models.checkpoint import folder_digest
@@ -30,6 +32,143 @@ _PROFILES = {
 DEFAULT = "mispeech/ced-base"
 _YES_NO = {"yes": True, "no": False}
 _KEPT, _LEAST = 8, 0.05
+
+
+_BLOCK_S, _STEP = 0.4, 0.25
+_ABSOLUTE, _RELATIVE = -70.0, -10.0
+_GAINS, _SURROUND = (1.0, 1.0, 1.0, 1.41, 1.41), (1.0, 1.0, 1.0, 0.0, 1.41, 1.41)
+"""Of channels: front, front, centre, two at the back; with six, the fourth is for effects."""
+
+
+def integrated_loudness(samples: Samples, rate: int) -> float | None:
+    """Loudness in LUFS of (frames, channels); None where no block passes the gates."""
+    block = _BLOCK_S * rate
+    if len(samples) < block:
+        return None
+    weighted = _k_weighted(samples.astype(np.float64), rate)
+    count = round((len(samples) / rate - _BLOCK_S) / (_BLOCK_S * _STEP)) + 1
+    starts = [int(_BLOCK_S * place * _STEP * rate) for place in range(count)]
+    ends = [int(_BLOCK_S * (place * _STEP + 1) * rate) for place in range(count)]
+    sums = np.vstack([np.zeros(weighted.shape[1]), np.cumsum(weighted**2, axis=0)])
+    channels = weighted.shape[1]
+    gains = np.array(_SURROUND if channels == 6 else (_GAINS + (1.0,) * channels)[:channels])
+    powers = (sums[np.minimum(ends, len(samples))] - sums[starts]) / block
+    power = powers @ gains
+    with np.errstate(divide="ignore"):
+        loudness = -0.691 + 10 * np.log10(power)
+    loud = loudness >= _ABSOLUTE
+    if not loud.any():
+        return None
+    gate = -0.691 + 10 * math.log10(power[loud].mean()) + _RELATIVE
+    kept = power[loud & (loudness > gate)]
+    return float(-0.691 + 10 * math.log10(kept.mean())) if len(kept) else None
+
+
+def _k_weighted(samples: NDArray[np.float64], rate: int) -> NDArray[np.float64]:
+    """The standard's two filters, for any rate; at 48 kHz its own coefficients come out."""
+    from scipy.signal import lfilter
+
+    k, q = math.tan(math.pi * 1681.974450955533 / rate), 0.7071752369554196
+    gain = 10 ** (3.999843853973347 / 20)
+    band = gain**0.4996667741545416 * k / q
+    shelf = np.array([gain + band + k * k, 2 * (k * k - gain), gain - band + k * k])
+    high = _poles(k, q)
+    low = _poles(math.tan(math.pi * 38.13547087602444 / rate), 0.5003270373238773)
+    shelved = lfilter(shelf / high[0], high / high[0], samples, axis=0)
+    # The standard leaves the zeros of the second filter as they are.
+    made: NDArray[np.float64] = lfilter([1.0, -2.0, 1.0], low / low[0], shelved, axis=0)
+    return made
+
+
+def _poles(k: float, q: float) -> NDArray[np.float64]:
+    return np.array([1 + k / q + k * k, 2 * (k * k - 1), 1 - k / q + k * k])
+
+
+FLOOR_DB = -120.0
+"""What digital silence is called; no recording is so quiet."""
+
+_FRAME_S = 0.025
+_ENERGY = 0.99
+_DECAY_S, _DECAY_DB, _FIT = 0.1, 12.0, 0.95
+
+
+class SignalExpert:
+    """Option ``silence``: dB of full scale below which a frame of 25 ms is silent."""
+
+    name, needs, domains = "signal", "nothing", ""
+
+    def __init__(self, options: Options) -> None:
+        self._silence_db = number(options, "silence", -60, -200, 0)
+        self.version = f"1, silence below {self._silence_db:g} dBFS"
+
+    def analyse(self, clip: ClipAudio) -> dict[str, Any]:
+        """Levels in dB of full scale, loudness in LUFS, times in seconds, frequencies in hertz."""
+        mono, rate = clip.mono(), clip.waveform.rate
+        levels = frame_levels(mono, rate)
+        reverberation, decays = reverberation_s(mono, rate)
+        return {
+            "duration_s": round(clip.duration_s, 3),
+            "rate_hz": rate,
+            "channels": clip.waveform.channels,
+            "rms_dbfs": _decibels(float(np.sqrt(np.mean(np.square(mono, dtype=np.float64))))),
+            "peak_dbfs": _decibels(float(np.abs(clip.waveform.samples).max())),
+            "loudness_lufs": integrated_loudness(clip.waveform.samples, rate),
+            "silence_share": float(np.mean(levels < self._silence_db)),
+            "clipped_share": float(np.mean(np.abs(mono) >= 0.999)),
+            "bandwidth_hz": bandwidth_hz(mono, rate),
+            "reverberation": {
+                "t60_s": reverberation,
+                "method": "blind estimate from free decays; rough",
+                "confidence": min(1.0, decays / 5) * 0.5,
+            },
+        }
+
+
+def _decibels(amplitude: float) -> float:
+    return max(FLOOR_DB, 20 * float(np.log10(max(amplitude, 1e-12))))
+
+
+def frame_levels(mono: Samples, rate: int, frame_s: float = _FRAME_S) -> NDArray[np.float64]:
+    """RMS of each frame in dB of full scale; the last may be shorter than the others."""
+    length = max(1, round(frame_s * rate))
+    starts = np.arange(0, len(mono), length)
+    sums = np.add.reduceat(np.square(mono, dtype=np.float64), starts)
+    counts = np.minimum(length, len(mono) - starts)
+    levels: NDArray[np.float64] = 10 * np.log10(np.maximum(sums / counts, 1e-24))
+    return np.maximum(FLOOR_DB, levels)
+
+
+def bandwidth_hz(mono: Samples, rate: int) -> float:
+    """The frequency below which 99 % of the energy lies; 0 for silence."""
+    power = np.square(np.abs(np.fft.rfft(mono - mono.mean(dtype=np.float64))))
+    total = np.cumsum(power)
+    if not len(total) or total[-1] <= 0:
+        return 0.0
+    return float(np.searchsorted(total, _ENERGY * total[-1]) * rate / len(mono))
+
+
+def reverberation_s(mono: Samples, rate: int) -> tuple[float | None, int]:
+    """Seconds in which sound falls by 60 dB, and how many free decays say so; a blind estimate.
+
+    A free decay is a stretch over which the level falls all the time; its first 5 dB are left out
+    and 25 more are looked at. It counts where that takes 0.1 s or more and is a line. The median
+    of the steeper half is given, as sources that fade by themselves fall more slowly than the room.
+    """
+    step = 0.02
+    levels = np.convolve(frame_levels(mono, rate, step), np.ones(3) / 3, mode="valid")
+    falling = np.concatenate([[False], np.diff(levels) < 0, [False]])
+    edges = np.flatnonzero(np.diff(falling))
+    times = []
+    for start, end in zip(edges[::2], edges[1::2], strict=True):
+        part = levels[start : end + 1]
+        part = part[(part <= part[0] - 5) & (part >= part[0] - 30)]
+        if (len(part) - 1) * step < _DECAY_S or part[0] - part[-1] < _DECAY_DB:
+            continue
+        places = np.arange(len(part)) * step
+        if np.corrcoef(places, part)[0, 1] ** 2 >= _FIT:
+            times.append(-60 / float(np.polyfit(places, part, 1)[0]))
+    steeper = sorted(times)[: max(1, len(times) // 2)]
+    return (float(np.median(steeper)) if times else None), len(times)
 
 
 class _Recorder:
