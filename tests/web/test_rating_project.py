@@ -9,13 +9,7 @@ import pytest
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.store import Store
 from audiocapbench.web.rating.items import load_items
-from audiocapbench.web.rating.project import (
-    RatingError,
-    is_right,
-    read_answer,
-    read_gold,
-    read_project,
-)
+from audiocapbench.web.rating.project import KINDS, RatingError, read_project
 from audiocapbench.web.rating.routes import RatingDesk
 from rating_project import write_project
 
@@ -191,7 +185,7 @@ def test_a_project_goes_on_with_what_is_new_and_refuses_what_was_changed(tmp_pat
 def test_gold_questions_have_right_answers(
     kind: str, text: str, answer: dict[str, Any], right: bool
 ) -> None:
-    assert is_right(read_gold(kind, text), answer) is right
+    assert KINDS[kind].is_right(text, answer) is right
 
 
 @pytest.mark.parametrize(
@@ -203,14 +197,14 @@ def test_gold_questions_have_right_answers(
 )
 def test_other_gold_is_refused(kind: str, text: str) -> None:
     with pytest.raises(RatingError, match="is '"):
-        read_gold(kind, text)
+        KINDS[kind].is_right(text, {})
 
 
 def test_a_choice_is_about_the_caption_and_not_its_side() -> None:
-    assert read_answer("pairs", {"choice": 1}, [1, 0]) == {"vote": "b"}
-    assert read_answer("pairs", {"choice": "bad"}, [1, 0]) == {"vote": "both_bad"}
-    assert read_answer("pick", {"choice": 4}, [2, 0, 3, 1]) == {"pick": 2}
+    assert KINDS["pairs"].read_answer({"choice": 1}, [1, 0]) == {"vote": "b"}
+    assert KINDS["pairs"].read_answer({"choice": "bad"}, [1, 0]) == {"vote": "both_bad"}
+    assert KINDS["pick"].read_answer({"choice": 4}, [2, 0, 3, 1]) == {"pick": 2}
     others: list[Any] = [3, "both_bad", True, None, ["a"]]
     for given in ({"choice": one} for one in others):
         with pytest.raises(RatingError):
-            read_answer("pairs", given, [0, 1])
+            KINDS["pairs"].read_answer(given, [0, 1])

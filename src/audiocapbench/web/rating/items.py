@@ -26,7 +26,7 @@ from audiocapbench.meta.build import vote_table
 from audiocapbench.meta.pairs.files import project_pairs
 from audiocapbench.meta.scorers.scorer import find_clip
 from audiocapbench.store import Store
-from audiocapbench.web.rating.project import KINDS, RatingError, RatingProject, is_right, read_gold
+from audiocapbench.web.rating.project import KINDS, RatingError, RatingProject
 
 _GROUPS = ("type", "group", "category", "domain")
 _GOLD = "gold"
@@ -107,7 +107,7 @@ def _table_items(project: RatingProject, path: Path, *, gold: bool = False) -> l
             check_storable(list(row.values()))
             known = {tried_by: answer, "answer": right}
             for name in filter(known.get, known):
-                _ = read_gold(kind, known[name])
+                KINDS[kind].is_right(known[name], {})
             name = _GOLD
             if gold and not answer:
                 raise RatingError("is missing: these are gold questions")
@@ -247,7 +247,7 @@ def export_ratings(
     if project not in kinds:
         near = did_you_mean(project, kinds, "there are")
         raise RatingError(f"there is no project {project!r}{near}")
-    kind = kinds[project]
+    kind = KINDS[kinds[project]]
     items = {key: RatingItem(id=key, **one) for key, one in store.ratings.items(project).items()}
     if form == "votes":
         pairs = [
@@ -256,7 +256,7 @@ def export_ratings(
         ]
         pairs = [replace(one, references_first=items[one.id].references) for one in pairs]
         return vote_table(".csv", pairs, max((len(one.votes) for one in pairs), default=0))
-    known = KINDS[kind].dimensions
+    known = kind.dimensions
     if dimension is not None and dimension not in known:
         near = did_you_mean(dimension, known, "there are")
         raise RatingError(f"{project} has no {dimension!r}{near}")
@@ -266,7 +266,7 @@ def export_ratings(
         if item.gold and not gold:
             continue
         answer = item.gold or item.right
-        right = int(is_right(read_gold(kind, answer), one.answer)) if answer else None
+        right = int(kind.is_right(answer, one.answer)) if answer else None
         # What was said of several captions is said of all their writers.
         runs, models = dict.fromkeys(map(str, item.runs)), dict.fromkeys(item.systems)
         about = [item.sample, "+".join(runs), "+".join(models), item.group, one.person]

@@ -6,7 +6,7 @@ own order. Only this file translates.
 
 import re
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
@@ -49,73 +49,58 @@ class Kind(NamedTuple):
         """The names of what an answer holds, but for how sure it is."""
         return (self.field,) if self.field else tuple(self.ends)
 
+    def read_answer(self, given: Mapping[str, Any], order: Sequence[int]) -> Answer:
+        """What the page sent about a question of this kind, in terms of the item.
 
-_FILE = files("audiocapbench.web.rating").joinpath("kinds.toml")
-KINDS = TypeAdapter(dict[str, Kind]).validate_python(tomllib.loads(_FILE.read_text("utf-8")))
+        That is ``choice``, the number of a caption as shown, ``tie`` or ``bad``, and perhaps
+        ``confidence``; or a number for each scale. ``order`` is which caption stands at each place.
+        """
+        if set(given) - ({"choice", "confidence"} if self.field else set(self.dimensions)):
+            raise RatingError("the answer says something that was not asked")
+        if not self.field:
+            return {name: _number(given, name, *ends) for name, ends in self.ends.items()}
+        choice = given.get("choice")
+        if self.undecided and isinstance(choice, str) and choice in _OTHER_VOTES:
+            made: Answer = {self.field: _OTHER_VOTES[choice]}
+        else:
+            place = order[_number(given, "choice", 1, len(order)) - 1]
+            made = {self.field: _LETTERS[place] if self.undecided else place + 1}
+        if given.get("confidence") is not None:
+            made["confidence"] = _number(given, "confidence", 1, _SUREST)
+        return made
 
+    def shown_answer(self, answer: Mapping[str, Any], order: Sequence[int]) -> dict[str, Any]:
+        """What ``read_answer`` was given."""
+        if not self.field:
+            return dict(answer)
+        said, other = answer[self.field], {kept: sent for sent, kept in _OTHER_VOTES.items()}
+        place = _LETTERS.find(said) if self.undecided else said - 1
+        choice = other[said] if said in other else 1 + order.index(place)
+        return {"choice": choice, "confidence": answer.get("confidence")}
 
-def read_answer(name: str, given: Mapping[str, Any], order: Sequence[int]) -> Answer:
-    """What the page sent about a question of this kind, in terms of the item.
+    def is_right(self, gold: str, answer: Mapping[str, Any]) -> bool:
+        """Whether an answer to a gold question is right; RatingError for what is no such question.
 
-    That is ``choice``, the number of a caption as shown, ``tie`` or ``bad``, and perhaps
-    ``confidence``; or a number for each scale. ``order`` is which caption stands at each place.
-    """
-    kind = KINDS[name]
-    allowed = {"choice", "confidence"} if kind.field else set(kind.dimensions)
-    if set(given) - allowed:
-        raise RatingError("the answer says something that was not asked")
-    if not kind.field:
-        return {name: _number(given, name, *ends) for name, ends in kind.ends.items()}
-    choice = given.get("choice")
-    if kind.undecided and isinstance(choice, str) and choice in _OTHER_VOTES:
-        made: Answer = {kind.field: _OTHER_VOTES[choice]}
-    else:
-        place = order[_number(given, "choice", 1, len(order)) - 1]
-        made = {kind.field: _LETTERS[place] if kind.undecided else place + 1}
-    if given.get("confidence") is not None:
-        made["confidence"] = _number(given, "confidence", 1, _SUREST)
-    return made
-
-
-def shown_answer(name: str, answer: Mapping[str, Any], order: Sequence[int]) -> dict[str, Any]:
-    """What ``read_answer`` was given."""
-    kind = KINDS[name]
-    if not kind.field:
-        return dict(answer)
-    said, other = answer[kind.field], {kept: sent for sent, kept in _OTHER_VOTES.items()}
-    place = _LETTERS.find(said) if kind.undecided else said - 1
-    choice = other[said] if said in other else 1 + order.index(place)
-    return {"choice": choice, "confidence": answer.get("confidence")}
-
-
-def read_gold(name: str, text: str) -> dict[str, Collection[str | int]]:
-    """What right answers to a gold question are, by dimension.
-
-    Written ``a``, ``b`` or ``tie`` of pairs, the caption's number of picks, and a range such as
-    ``4-5`` or ``accuracy 8-10; hallucination 9-10`` of scales.
-    """
-    kind, text = KINDS[name], text.strip().lower()
-    if kind.undecided:
-        if text not in ("a", "b", "tie"):
-            raise RatingError(f"is {text[:40]!r}, not a, b or tie")
-        return {kind.field: (text,)}
-    scales = kind.ends or {kind.field: (1, kind.captions)}
-    only = next(iter(scales)) if len(scales) == 1 else ""
-    found: dict[str, Collection[str | int]] = {}
-    for part in text.split(";"):
-        match = re.fullmatch(r"(?:([a-z]+)\s+)?(\d{1,2})(?:\s*-\s*(\d{1,2}))?", part.strip())
-        dimension = (match[1] or only) if match else ""
-        low, high = (int(match[2]), int(match[3] or match[2])) if match else (1, 0)
-        least, most = scales.get(dimension, (1, 0))
-        if not least <= low <= high <= most:
-            raise RatingError(f"is {text[:40]!r}, not such as '{'4' if only else 'accuracy 8-10'}'")
-        found[dimension] = range(low, high + 1)
-    return found
-
-
-def is_right(gold: Mapping[str, Collection[str | int]], answer: Mapping[str, Any]) -> bool:
-    """Whether an answer to a gold question is one of the right ones."""
-    return all(answer.get(name) in right for name, right in gold.items())
+        Written ``a``, ``b`` or ``tie`` of pairs, the caption's number of picks, and a range such as
+        ``4-5`` or ``accuracy 8-10; hallucination 9-10`` of scales.
+        """
+        text, right = gold.strip().lower(), True
+        if self.undecided:
+            if text not in ("a", "b", "tie"):
+                raise RatingError(f"is {text[:40]!r}, not a, b or tie")
+            return bool(answer.get(self.field) == text)
+        scales = self.ends or {self.field: (1, self.captions)}
+        only = next(iter(scales)) if len(scales) == 1 else ""
+        for part in text.split(";"):
+            match = re.fullmatch(r"(?:([a-z]+)\s+)?(\d{1,2})(?:\s*-\s*(\d{1,2}))?", part.strip())
+            dimension = (match[1] or only) if match else ""
+            low, high = (int(match[2]), int(match[3] or match[2])) if match else (1, 0)
+            least, most = scales.get(dimension, (1, 0))
+            if not least <= low <= high <= most:
+                example = "4" if only else "accuracy 8-10"
+                raise RatingError(f"is {text[:40]!r}, not such as {example!r}")
+            right = right and answer.get(dimension) in range(low, high + 1)
+        return right
 
 
 def _number(given: Mapping[str, Any], name: str, low: int, high: int) -> int:
@@ -125,6 +110,8 @@ def _number(given: Mapping[str, Any], name: str, low: int, high: int) -> int:
     return value
 
 
+_FILE = files("audiocapbench.web.rating").joinpath("kinds.toml")
+KINDS = TypeAdapter(dict[str, Kind]).validate_python(tomllib.loads(_FILE.read_text("utf-8")))
 _Run = Annotated[str, Field(min_length=1)] | Annotated[int, Field(ge=1)]
 
 

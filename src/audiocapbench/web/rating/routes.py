@@ -23,15 +23,7 @@ from audiocapbench.stats.correlation import category_counts, fleiss_kappa, kripp
 from audiocapbench.store import Store
 from audiocapbench.store.ratings import ADMINISTRATOR, Rating, RatingLoad, RatingReceipt
 from audiocapbench.web.rating.items import export_ratings, load_items, playable
-from audiocapbench.web.rating.project import (
-    KINDS,
-    RatingError,
-    RatingProject,
-    is_right,
-    read_answer,
-    read_gold,
-    shown_answer,
-)
+from audiocapbench.web.rating.project import KINDS, Kind, RatingError, RatingProject
 from audiocapbench.web.server import GuessLimit, Route, answered, bare_app, bearer, fixed
 
 _SLACK_S, _LEAST_S = 0.5, 1e-6
@@ -110,7 +102,7 @@ class RatingDesk:
         """Keep an answer; whoever is told so may forget it."""
         key = self._item(person, sent.item)
         given = {name: one for name, one in sent.answer.items() if one is not None}
-        answer = read_answer(self.project.kind, given, self._order(person, key))
+        answer = KINDS[self.project.kind].read_answer(given, self._order(person, key))
         if self.project.asks_confidence != ("confidence" in answer):
             raise RatingError("say how sure you are, where it is asked")
         listen_s = self.project.listen * self._clips[key].duration_s
@@ -133,7 +125,8 @@ class RatingDesk:
         if not said:
             return None
         last = said[-1]
-        answer = shown_answer(self.project.kind, last.answer, self._order(person, last.item))
+        order = self._order(person, last.item)
+        answer = KINDS[self.project.kind].shown_answer(last.answer, order)
         return {"item": self._shown(person, last.item), "answer": answer, "key": last.key}
 
     def clip(self, person: str, token: str) -> bytes:
@@ -248,18 +241,17 @@ def _progress(desk: RatingDesk) -> dict[str, Any]:
     ordinary = [one for one in said if not items[one.item].gold]
     counts = Counter(one.item for one in ordinary)
     asked = [key for key, one in items.items() if not one.gold]
-    people = []
+    people, kind = [], KINDS[project.kind]
     for name in project.people:
         own = [one for one in said if one.person == name]
         tried = [(items[one.item].gold, one.answer) for one in own if items[one.item].gold]
-        hits = sum(is_right(read_gold(project.kind, gold), answer) for gold, answer in tried)
+        hits = sum(kind.is_right(gold, answer) for gold, answer in tried)
         seconds = round(median(one.took_s for one in own), 1) if own else None
         person = {"person": name, "ratings": len(own) - len(tried), "seconds": seconds}
         person |= {"last": max((one.rated_at for one in own), default=None)}
         person |= {"gold": len(tried), "gold_right": hits}
         interval = list(wilson(hits, len(tried))) if tried else None
         people.append(person | {"gold_interval": interval})
-    dimensions = KINDS[project.kind].dimensions
     return {
         "name": project.name,
         "kind": project.kind,
@@ -269,12 +261,12 @@ def _progress(desk: RatingDesk) -> dict[str, Any]:
         "ratings": len(ordinary),
         "wanted": len(asked) * project.each,
         "complete": sum(counts[key] >= project.each for key in asked),
-        "agreement": [_agreement(project.kind, name, ordinary) for name in dimensions],
+        "agreement": [_agreement(kind, name, ordinary) for name in kind.dimensions],
         "people": people,
     }
 
 
-def _agreement(kind: str, dimension: str, said: Sequence[Rating]) -> dict[str, Any]:
+def _agreement(kind: Kind, dimension: str, said: Sequence[Rating]) -> dict[str, Any]:
     """Alpha over all items that several people rated; kappa over those that as many rated."""
     by_item: dict[str, dict[str, float]] = defaultdict(dict)
     for one in said:
@@ -283,8 +275,7 @@ def _agreement(kind: str, dimension: str, said: Sequence[Rating]) -> dict[str, A
     shared = [own for own in by_item.values() if len(own) > 1]
     raters = sorted({name for own in shared for name in own})
     table = np.array([[own.get(name, np.nan) for own in shared] for name in raters])
-    chosen = bool(KINDS[kind].field)
-    alpha = krippendorff_alpha(table, nominal=chosen) if shared else None
+    alpha = krippendorff_alpha(table, nominal=bool(kind.field)) if shared else None
     usual = Counter(map(len, shared)).most_common(1)[0][0] if shared else 0
     same = [list(own.values()) for own in shared if len(own) == usual]
     kappa = fleiss_kappa(category_counts(np.array(same).T)) if same else None
