@@ -13,7 +13,7 @@ from audiocapbench.engine import run_benchmark
 from audiocapbench.judges import JudgeError
 from audiocapbench.judges.aggregation import by_judge, overall, panel, together
 from audiocapbench.models import create_model
-from audiocapbench.scores.compute import Group, point_estimate
+from audiocapbench.scores.compute import Group
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.summary import summarise_judge, summarise_panel
 from audiocapbench.scores.table import RunTable, TableReader
@@ -107,7 +107,7 @@ def test_a_summary_can_be_of_some_samples_only(store: Store, run: Run) -> None:
     table, scorer = table_of(store, run), Scorer("a", "accuracy")
     chosen = tuple(one for one in table.samples if one.id in ("tone_1", "tone_3", "elsewhere"))
     group = Group(chosen, tuple(one.id for one in chosen))
-    some = point_estimate(scorer, group, table.sample_scores(scorer), table.replies)
+    some = group.point(scorer, table.sample_scores(scorer), table.replies)
     assert (some.coverage.total, some.value) == (2, 2.0)
     sound = summarise_judge(table, "a").by_category["sound"]["accuracy"]
     assert (sound.coverage.total, sound.value) == (6, 5.0)

@@ -8,7 +8,7 @@ import pytest
 
 from audiocapbench.library.scoring import samples_of
 from audiocapbench.metrics import compute
-from audiocapbench.scores.compute import Group, SampleScores, point_estimate
+from audiocapbench.scores.compute import Group, SampleScores
 from audiocapbench.scores.estimate import Scorer
 from mecat_runs import sentence
 
@@ -27,7 +27,7 @@ def place(metric: str, texts: Sequence[str | None]) -> float:
     for key, value, own in zip(given, result.samples, result.statistics, strict=True):
         scores.add(key, float(value), own, result.signature)
     group = Group(tuple(samples), tuple(given))
-    estimate = point_estimate(scorer, group, scores, dict.fromkeys(given))
+    estimate = group.point(scorer, scores, dict.fromkeys(given))
     return -scorer.sort_key(estimate)[1]
 
 

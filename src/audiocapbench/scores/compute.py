@@ -23,6 +23,7 @@ from audiocapbench.stats.bootstrap import Resampling, hits_of, own_scores
 from audiocapbench.stats.units import Aggregate
 
 FloatArray = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 CATEGORY = "category"
 
@@ -99,7 +100,7 @@ class Group:
         order = {name: place for place, name in enumerate(self.corpora)}
         return np.array([order[sample.category] for sample in self.samples], dtype=np.int64)
 
-    def arrays(self, runs: Sequence[SampleScores]) -> tuple[FloatArray, NDArray[np.bool_]]:
+    def arrays(self, runs: Sequence[SampleScores]) -> tuple[FloatArray, Mask]:
         """Statistics of shape (samples, runs, k), zero where there are none; which there are."""
         width = max((len(next(iter(one.statistics.values()), ())) for one in runs), default=0)
         statistics = np.zeros((len(self.samples), len(runs), max(width, 1)))
@@ -118,6 +119,144 @@ class Group:
         kept = [not aggregation.null(sample) for sample in self.samples]
         samples, clips = compress(self.samples, kept), compress(self.clips, kept)
         return Group(tuple(samples), tuple(clips), self.aggregation)
+
+    def point(self, scorer: Scorer, scores: SampleScores, replies: Replies) -> Estimate:
+        """Everything but the interval, which alone takes time."""
+        statistics, present = self._column(scores)
+        got = [replies.get(one.id, Missing.NOT_ASKED) for one in self.samples]
+        coverage = Coverage(len(got), got.count(None), got.count(Missing.EMPTY))
+        lacking, has_score = self.lacks(present), bool(present.any())
+        table = self.spread(statistics)
+        value = self.score(scorer, table, present) if has_score and not lacking else None
+        zero, bounds = self._with_failures(scorer, statistics, present)
+        # By identity first: thousands of samples share a handful of signatures.
+        made = [scores.signatures[one.id] for one in compress(self.samples, present.tolist())]
+        distinct = {id(one): one for one in made}.values()
+        # A judge judges in one way whatever the corpus; only a metric's signature names the total.
+        signature = Signature.join(distinct)
+        if signature and self.aggregation is not None and scorer.judge is None:
+            signature = signature.with_fields(total=self.aggregation.total)
+        lacked = tuple(lacking) if self.aggregation is not None else None
+        why, count = self.missing(scores, replies), int(present.sum())
+        return Estimate(value, count, coverage, zero, bounds, None, signature, lacked, why)
+
+    def missing(self, scores: SampleScores, replies: Replies) -> dict[Missing, int]:
+        """How many of the samples have no score, for each reason."""
+        reasons = Counter(
+            replies.get(one.id, Missing.NOT_ASKED) or scores.missing.get(one.id, Missing.NOT_JUDGED)
+            for one in self.samples
+            if one.id not in scores.values
+        )
+        return {reason: reasons[reason] for reason in Missing if reasons[reason]}
+
+    def with_interval(self, estimate: Estimate, scorer: Scorer, scores: SampleScores) -> Estimate:
+        """An estimate with its 95 % interval over clips, where every corpus has enough samples."""
+        statistics, present = self._column(scores)
+        if estimate.value is None or not self.enough(present):
+            return estimate
+        table, places = self.spread(statistics)[present], self.places[present]
+        clips = list(compress(self.clips, present.tolist()))
+        aggregate = scorer.aggregate
+        # What is known of a score before it is seen: its bounds, and whether it is made of shares.
+        statistics = statistics[present]
+        own, highest = own_scores(statistics, scorer.aggregate), scorer.max_value
+        lowest = 0.0 if np.nanmin(own) >= 0 else -highest
+        how = Resampling(bounds=(lowest, highest), clusters=clips)
+        if self.aggregation is not None:
+            whole = corpus_means(table.mean(axis=0), len(self.weights))
+            aggregate = self.aggregate_of(scorer, whole)
+            counts = np.bincount(places, minlength=len(self.weights))
+            how["most"] = float(self.weights.sum() ** 2 / (self.weights**2 / counts).sum())
+            mean = float(scorer.aggregate(statistics.mean(axis=0)[np.newaxis])[0])
+            how["share"] = hits_of(own, mean, how["bounds"]) is not None
+        return replace(estimate, interval=mean_interval(table, aggregate, **how))
+
+    def score(self, scorer: Scorer, table: FloatArray, present: Mask) -> float:
+        """The score of what ``spread`` returns, over the samples that are there; there is one."""
+        means = table[present].mean(axis=0)
+        return float(self.aggregate_of(scorer)(means[np.newaxis])[0])
+
+    def enough(self, present: Mask) -> bool:
+        """Whether there are as many samples, in every corpus of a total, as an interval takes."""
+        counts = np.bincount(self.places[present], minlength=len(self.weights))
+        return int(counts.min()) >= FEWEST_FOR_INTERVAL
+
+    def lacks(self, present: Mask) -> list[str]:
+        """Corpora of a total that have no score, so that there is no total."""
+        if self.aggregation is None:
+            return []
+        found = set(self.places[present].tolist())
+        return [name for place, name in enumerate(self.corpora) if place not in found]
+
+    def spread(self, statistics: FloatArray) -> FloatArray:
+        """Statistics of shape (n, ..., k); of a total (n, ..., corpora * (k + 1)), with counts."""
+        return statistics if self.aggregation is None else self._by_corpus(statistics)
+
+    def aggregate_of(self, scorer: Scorer, whole: FloatArray | float = 1.0) -> Aggregate:
+        """What makes a score of mean statistics as ``spread`` gives them.
+
+        ``whole`` are each corpus's means, for a round of resampling that draws no sample of it.
+        """
+        if self.aggregation is None:
+            return scorer.aggregate
+        own, weights = scorer.aggregate, self.weights
+
+        def total(means: FloatArray) -> FloatArray:
+            found: FloatArray = own(corpus_means(means, len(weights), whole)) @ weights
+            return found
+
+        return total
+
+    def spread_as_zeros(self, statistics: FloatArray, present: Mask) -> FloatArray:
+        """As ``spread``, with zeros where there is no score, and a count of those that have one."""
+        here = present[..., np.newaxis].astype(np.float64)
+        return self._by_corpus(np.concatenate([statistics * here, here], axis=-1))
+
+    def aggregate_as_zeros(self, scorer: Scorer) -> Aggregate:
+        """What makes a score of mean statistics as ``spread_as_zeros`` gives them."""
+        own, weights = scorer.aggregate, self.weights
+
+        def aggregate(means: FloatArray) -> FloatArray:
+            # Of all samples of a corpus: mean statistics with zeros, and the share with a score.
+            table = corpus_means(means, len(weights))
+            share = table[..., -1:]
+            scored = np.where(share > 0, table[..., :-1] / np.where(share > 0, share, 1.0), 1.0)
+            total: FloatArray = (own(scored) * share[..., 0]) @ weights
+            return total
+
+        return aggregate
+
+    def _column(self, scores: SampleScores) -> tuple[FloatArray, Mask]:
+        statistics, present = self.arrays([scores])
+        return statistics[:, 0], present[:, 0]
+
+    def _with_failures(
+        self, scorer: Scorer, statistics: FloatArray, present: Mask
+    ) -> tuple[float | None, Interval | None]:
+        """Failures as zero, and their bounds; none where a corpus has no samples at all."""
+        places, zero, most = self.places, 0.0, 0.0
+        for place, weight in enumerate(self.weights.tolist()):
+            rows = places == place
+            if not rows.any():
+                return None, None
+            here = present[rows]
+            value = 0.0
+            if here.any():
+                means = statistics[rows][here].mean(axis=0)
+                value = float(scorer.aggregate(means[np.newaxis])[0])
+            share = float(here.mean())
+            zero += weight * value * share
+            most += weight * (1 - share) * scorer.max_value
+        return zero, Interval(zero, zero + most)
+
+    def _by_corpus(self, statistics: FloatArray) -> FloatArray:
+        places, corpora = self.places, len(self.weights)
+        table = np.zeros((*statistics.shape[:-1], corpora, statistics.shape[-1] + 1))
+        for place in range(corpora):
+            rows = places == place
+            table[rows, ..., place, :-1] = statistics[rows]
+            table[rows, ..., place, -1] = 1.0
+        return table.reshape(*statistics.shape[:-1], -1)
 
 
 def group_samples(
@@ -145,109 +284,6 @@ def make_groups(
     }
 
 
-Mask = NDArray[np.bool_]
-
-
-def point_estimate(
-    scorer: Scorer, group: Group, scores: SampleScores, replies: Replies
-) -> Estimate:
-    """Everything but the interval, which alone takes time."""
-    statistics, present = _column(group, scores)
-    got = [replies.get(one.id, Missing.NOT_ASKED) for one in group.samples]
-    coverage = Coverage(len(got), got.count(None), got.count(Missing.EMPTY))
-    lacking, has_score = lacks(group, present), bool(present.any())
-    table = spread(group, statistics)
-    value = score(scorer, group, table, present) if has_score and not lacking else None
-    zero, bounds = _with_failures(scorer, group, statistics, present)
-    # By identity first: thousands of samples share a handful of signatures.
-    made = [scores.signatures[one.id] for one in compress(group.samples, present.tolist())]
-    distinct = {id(one): one for one in made}.values()
-    # A judge judges in one way whatever the corpus; only a metric's signature names the total.
-    signature = Signature.join(distinct)
-    if signature and group.aggregation is not None and scorer.judge is None:
-        signature = signature.with_fields(total=group.aggregation.total)
-    lacked = tuple(lacking) if group.aggregation is not None else None
-    why, count = missing_in(group, scores, replies), int(present.sum())
-    return Estimate(value, count, coverage, zero, bounds, None, signature, lacked, why)
-
-
-def missing_in(group: Group, scores: SampleScores, replies: Replies) -> dict[Missing, int]:
-    """How many samples of a group have no score, for each reason."""
-    reasons = Counter(
-        replies.get(one.id, Missing.NOT_ASKED) or scores.missing.get(one.id, Missing.NOT_JUDGED)
-        for one in group.samples
-        if one.id not in scores.values
-    )
-    return {reason: reasons[reason] for reason in Missing if reasons[reason]}
-
-
-def with_interval(
-    estimate: Estimate, scorer: Scorer, group: Group, scores: SampleScores
-) -> Estimate:
-    """An estimate with its 95 % interval over clips, where every corpus has enough samples."""
-    statistics, present = _column(group, scores)
-    if estimate.value is None or not enough(group, present):
-        return estimate
-    table, places = spread(group, statistics)[present], group.places[present]
-    clips = list(compress(group.clips, present.tolist()))
-    aggregate = scorer.aggregate
-    if group.aggregation is not None:
-        whole = corpus_means(table.mean(axis=0), len(group.weights))
-        aggregate = aggregate_of(scorer, group, whole)
-    # What is known of a score before it is seen: its bounds, and whether it is made of shares.
-    statistics = statistics[present]
-    own, highest = own_scores(statistics, scorer.aggregate), scorer.max_value
-    lowest = 0.0 if np.nanmin(own) >= 0 else -highest
-    how = Resampling(bounds=(lowest, highest), clusters=clips)
-    if group.aggregation is not None:
-        counts = np.bincount(places, minlength=len(group.weights))
-        how["most"] = float(group.weights.sum() ** 2 / (group.weights**2 / counts).sum())
-        mean = float(scorer.aggregate(statistics.mean(axis=0)[np.newaxis])[0])
-        how["share"] = hits_of(own, mean, how["bounds"]) is not None
-    return replace(estimate, interval=mean_interval(table, aggregate, **how))
-
-
-def score(scorer: Scorer, group: Group, table: FloatArray, present: Mask) -> float:
-    """The score of what ``spread`` returns, over the samples that are there; there is one."""
-    means = table[present].mean(axis=0)
-    return float(aggregate_of(scorer, group)(means[np.newaxis])[0])
-
-
-def enough(group: Group, present: Mask) -> bool:
-    """Whether there are as many samples, in every corpus of a total, as an interval takes."""
-    counts = np.bincount(group.places[present], minlength=len(group.weights))
-    return int(counts.min()) >= FEWEST_FOR_INTERVAL
-
-
-def lacks(group: Group, present: Mask) -> list[str]:
-    """Corpora of a total that have no score, so that there is no total."""
-    if group.aggregation is None:
-        return []
-    found = set(group.places[present].tolist())
-    return [name for place, name in enumerate(group.corpora) if place not in found]
-
-
-def spread(group: Group, statistics: FloatArray) -> FloatArray:
-    """Statistics of shape (n, ..., k); of a total (n, ..., corpora * (k + 1)), with counts."""
-    return statistics if group.aggregation is None else _by_corpus(group, statistics)
-
-
-def aggregate_of(scorer: Scorer, group: Group, whole: FloatArray | float = 1.0) -> Aggregate:
-    """What makes a score of mean statistics as ``spread`` gives them.
-
-    ``whole`` are each corpus's means, for a round of resampling that draws no sample of it.
-    """
-    if group.aggregation is None:
-        return scorer.aggregate
-    own, weights = scorer.aggregate, group.weights
-
-    def total(means: FloatArray) -> FloatArray:
-        found: FloatArray = own(corpus_means(means, len(weights), whole)) @ weights
-        return found
-
-    return total
-
-
 def corpus_means(
     means: FloatArray, corpora: int, otherwise: FloatArray | float = 1.0
 ) -> FloatArray:
@@ -257,59 +293,3 @@ def corpus_means(
     found = np.broadcast_to(otherwise, table[..., :-1].shape).astype(np.float64)
     np.divide(table[..., :-1], counts, out=found, where=counts > 0)
     return found
-
-
-def spread_as_zeros(group: Group, statistics: FloatArray, present: Mask) -> FloatArray:
-    """As ``spread``, with zeros where there is no score, and a count of those that have one."""
-    here = present[..., np.newaxis].astype(np.float64)
-    return _by_corpus(group, np.concatenate([statistics * here, here], axis=-1))
-
-
-def aggregate_as_zeros(scorer: Scorer, group: Group) -> Aggregate:
-    """What makes a score of mean statistics as ``spread_as_zeros`` gives them."""
-    own, weights = scorer.aggregate, group.weights
-
-    def aggregate(means: FloatArray) -> FloatArray:
-        # Of all samples of a corpus: mean statistics with zeros, and the share that has a score.
-        table = corpus_means(means, len(weights))
-        share = table[..., -1:]
-        scored = np.where(share > 0, table[..., :-1] / np.where(share > 0, share, 1.0), 1.0)
-        total: FloatArray = (own(scored) * share[..., 0]) @ weights
-        return total
-
-    return aggregate
-
-
-def _column(group: Group, scores: SampleScores) -> tuple[FloatArray, Mask]:
-    statistics, present = group.arrays([scores])
-    return statistics[:, 0], present[:, 0]
-
-
-def _with_failures(
-    scorer: Scorer, group: Group, statistics: FloatArray, present: Mask
-) -> tuple[float | None, Interval | None]:
-    """Failures as zero, and their bounds; none where a corpus has no samples at all."""
-    places, zero, most = group.places, 0.0, 0.0
-    for place, weight in enumerate(group.weights.tolist()):
-        rows = places == place
-        if not rows.any():
-            return None, None
-        here = present[rows]
-        value = 0.0
-        if here.any():
-            means = statistics[rows][here].mean(axis=0)
-            value = float(scorer.aggregate(means[np.newaxis])[0])
-        share = float(here.mean())
-        zero += weight * value * share
-        most += weight * (1 - share) * scorer.max_value
-    return zero, Interval(zero, zero + most)
-
-
-def _by_corpus(group: Group, statistics: FloatArray) -> FloatArray:
-    places, corpora = group.places, len(group.weights)
-    table = np.zeros((*statistics.shape[:-1], corpora, statistics.shape[-1] + 1))
-    for place in range(corpora):
-        rows = places == place
-        table[rows, ..., place, :-1] = statistics[rows]
-        table[rows, ..., place, -1] = 1.0
-    return table.reshape(*statistics.shape[:-1], -1)

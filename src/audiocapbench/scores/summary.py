@@ -33,8 +33,6 @@ from audiocapbench.scores.compute import (
     GroupKey,
     SampleScores,
     category,
-    point_estimate,
-    with_interval,
 )
 from audiocapbench.scores.estimate import Missing, Scorer
 from audiocapbench.scores.table import Estimates, RunTable, ScoreTable, TableReader, documents
@@ -226,8 +224,8 @@ def summarise_panel(table: RunTable, judges: Sequence[str]) -> dict[str, Any]:
         )
         values = {key: rating(one, name) for key, one in scores_of.items()}
         scorer, scores = Scorer("panel", name), SampleScores.of_values(values, UNSIGNED, {})
-        point = point_estimate(scorer, group, scores, table.replies)
-        numbers = with_interval(point, scorer, group, scores).scores()
+        point = group.point(scorer, scores, table.replies)
+        numbers = group.with_interval(point, scorer, scores).scores()
         figures[name] = {"interval": numbers.pop("ci"), **numbers}
     whole, without = mean(map(overall, scores_of.values())), {}
     for judge, own in opinions.items():

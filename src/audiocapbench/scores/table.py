@@ -27,9 +27,6 @@ from audiocapbench.scores.compute import (
     category,
     group_samples,
     make_groups,
-    missing_in,
-    point_estimate,
-    with_interval,
 )
 from audiocapbench.scores.estimate import (
     HAVE_TEXT,
@@ -123,10 +120,10 @@ class ScoreTable:
             found = self.kept.get((scorer.label, str(key)))
             scores = self.sample_scores(scorer)
             if found is None:
-                found = point_estimate(scorer, self.group(scorer, key), scores, self.replies)
+                found = self.group(scorer, key).point(scorer, scores, self.replies)
             elif found.n + sum(found.missing.values()) < found.coverage.total:
                 # Older stores keep estimates without the reasons.
-                reasons = missing_in(self.group(scorer, key), scores, self.replies)
+                reasons = self.group(scorer, key).missing(scores, self.replies)
                 found = replace(found, missing=reasons)
             self.points[place] = found
         return self.points[place]
@@ -137,7 +134,7 @@ class ScoreTable:
             return self.point(scorer, key)
         if place not in self.computed:
             group, scores = self.group(scorer, key), self.sample_scores(scorer)
-            self.computed[place] = with_interval(self.point(*place), scorer, group, scores)
+            self.computed[place] = group.with_interval(self.point(*place), scorer, scores)
         return self.computed[place]
 
     def of_metrics(self, metrics: Iterable[str], key: GroupKey = ALL) -> Estimates:

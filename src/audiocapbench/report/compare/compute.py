@@ -169,19 +169,19 @@ def _difference(
     statistics, each = group.arrays(scored)
     here = each[:, 0] & each[:, 1]
     lost, gained = (int((side & ~here).sum()) for side in each.T)
-    if compute.lacks(group, here) or not here.any():
+    if group.lacks(here) or not here.any():
         return Difference(scorer, category, 0, None, None, None)
-    table = compute.spread(group, statistics * here[:, np.newaxis, np.newaxis])
-    a, b = (compute.score(scorer, group, table[:, side], here) for side in (0, 1))
+    table = group.spread(statistics * here[:, np.newaxis, np.newaxis])
+    a, b = (group.score(scorer, table[:, side], here) for side in (0, 1))
     one, other = table[here, 0], table[here, 1]
     found = Difference(scorer, category, len(one), a, b, b - a, lost=lost, gained=gained)
-    if not compute.enough(group, here):
+    if not group.enough(here):
         return found
-    aggregate = drawn = compute.aggregate_of(scorer, group)
+    aggregate = drawn = group.aggregate_of(scorer)
     if group.aggregation is not None:
         # A draw may hold no sample of a small corpus, which then has the mean of all.
         means = np.stack([other.mean(axis=0), one.mean(axis=0)])
-        drawn = compute.aggregate_of(scorer, group, compute.corpus_means(means, len(group.weights)))
+        drawn = group.aggregate_of(scorer, compute.corpus_means(means, len(group.weights)))
     clusters = list(compress(group.clips, here.tolist()))
     units, bounds = len(set(clusters)), (0.0, scorer.max_value)
     spread = paired_spread(other, one, drawn, clusters) or 0.0

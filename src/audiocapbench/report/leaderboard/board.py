@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.scores import compute
 from audiocapbench.scores.compute import ALL, GroupKey
 from audiocapbench.scores.estimate import FEWEST_SHARE, Estimate, Scorer, counted, missing_words
 from audiocapbench.scores.table import RunTable
@@ -273,7 +272,7 @@ class _RankedGroup:
             place
             for place, one in enumerate(estimates)
             if one.value is not None
-            and compute.enough(self.group, self.present[:, place])
+            and self.group.enough(self.present[:, place])
             and one.n >= FEWEST_SHARE * one.coverage.total
         ]
         here = self.present[:, ranked]
@@ -288,17 +287,17 @@ class _RankedGroup:
     def tests(self, rounds: int) -> list[PairTest]:
         """Every pair of ranked runs; those without enough samples in common are not tested."""
         group, present = self.group, self.present
-        spread = compute.spread(group, self.statistics) * present[..., np.newaxis]
+        spread = group.spread(self.statistics) * present[..., np.newaxis]
         pairs: list[PairTest] = []
         chosen: list[int] = []
         for first, second in combinations(self.order, 2):
             both = present[:, first] & present[:, second]
             difference = None
-            if both.any() and not compute.lacks(group, both):
+            if both.any() and not group.lacks(both):
                 sides = (spread[:, place] for place in (first, second))
-                one, other = (compute.score(self.scorer, group, side, both) for side in sides)
+                one, other = (group.score(self.scorer, side, both) for side in sides)
                 difference = one - other
-                if compute.enough(group, both):
+                if group.enough(both):
                     chosen.append(len(pairs))
             pairs.append(PairTest(first, second, int(both.sum()), difference))
 
@@ -321,10 +320,10 @@ class _RankedGroup:
                 ).tolist()
             return values
 
-        ranked = common = p_values(spread, compute.aggregate_of(self.scorer, group), present)
+        ranked = common = p_values(spread, group.aggregate_of(self.scorer), present)
         if self.by_zero:
-            zeros = compute.spread_as_zeros(group, self.statistics, present)
-            aggregate = compute.aggregate_as_zeros(self.scorer, group)
+            zeros = group.spread_as_zeros(self.statistics, present)
+            aggregate = group.aggregate_as_zeros(self.scorer)
             ranked = p_values(zeros, aggregate, np.ones_like(present))
         for place, value, other in zip(chosen, ranked, common, strict=True):
             pairs[place] = replace(pairs[place], p_value=value, p_common=other)
