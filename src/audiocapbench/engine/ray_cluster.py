@@ -14,12 +14,12 @@ import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from inspect import isawaitable
 from itertools import chain, count, islice
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 import anyio
 from anyio.from_thread import start_blocking_portal
@@ -51,37 +51,33 @@ _GROW_S = 1.0  # how often the pool looks whether more actors fit
 _NOTE_AFTER_S, _GIVE_UP_AFTER_S = 10.0, 600.0  # without an actor that works
 _LOST_IN_A_ROW = 3  # actors that end before they are ready
 _MOST_LOSSES = 3  # of actors with one question
+_MOST_ACTORS = 100_000
 AT_ONCE = 2
 """Items that an actor has unless it takes more: one in work, and one on its way meanwhile."""
 
 
-class ClusterSpec(NamedTuple):
-    """What ``--engine`` says: where the cluster is, and how many actors a model may have there."""
+def parse_engine(text: str) -> tuple[str | None, int, int] | None:
+    """A cluster's address, and the least and most actors a model may have there, by ``--engine``.
 
-    address: str | None = None
-    least: int = 1
-    most: int = 100_000
-
-    @classmethod
-    def parse(cls, text: str) -> "ClusterSpec | None":
-        """``ray``, ``ray=ADDRESS`` or ``ray[min=2,max=16]=ADDRESS``; None for ``local``."""
-        if text == "local":
-            return None
-        match = _NAME.fullmatch(text)
-        if match is None:
-            known = "local, ray, ray=ADDRESS or ray[min=1,max=8]"
-            raise ClusterError(f"there is no engine {text!r}; write {known}")
-        bounds = dict(re.findall(r"(min|max)=(\d+)", match[1] or ""))
-        spec = cls(match[2], int(bounds.get("min", 1)), int(bounds.get("max", cls().most)))
-        if not 1 <= spec.least <= spec.most:
-            raise ClusterError(f"{text!r}: min is at least 1, and max not below it")
-        return spec
+    ``ray``, ``ray=ADDRESS`` or ``ray[min=2,max=16]=ADDRESS``; None for ``local``.
+    """
+    if text == "local":
+        return None
+    match = _NAME.fullmatch(text)
+    if match is None:
+        known = "local, ray, ray=ADDRESS or ray[min=1,max=8]"
+        raise ClusterError(f"there is no engine {text!r}; write {known}")
+    bounds = dict(re.findall(r"(min|max)=(\d+)", match[1] or ""))
+    least, most = int(bounds.get("min", 1)), int(bounds.get("max", _MOST_ACTORS))
+    if not 1 <= least <= most:
+        raise ClusterError(f"{text!r}: min is at least 1, and max not below it")
+    return match[2], least, most
 
 
 class Cluster:
     """A Ray cluster that this process uses: at an address, of RAY_ADDRESS, here, or begun here."""
 
-    def __init__(self, spec: ClusterSpec) -> None:
+    def __init__(self, address: str | None, least: int, most: int) -> None:
         # Ray prints what happens to nodes on stdout, where results go; the engine says it itself.
         os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", "^")
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -90,30 +86,20 @@ class Cluster:
         except ImportError:
             raise ClusterError("`engine` ray needs: pip install 'audiocapbench[ray]'") from None
         logging.getLogger("ray").setLevel(logging.ERROR)
-        self.spec, self.ray = spec, ray
-        if spec.address not in (None, "auto", "local"):
-            _check_reachable(spec.address)
+        self.ray, self._least, self._most = ray, least, most
+        if address not in (None, "auto", "local"):
+            _check_reachable(address)
         self._joined = not ray.is_initialized()
         if not self._joined:
             return
         quiet = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
         try:
-            ray.init(address=spec.address, include_dashboard=False, **quiet)
+            ray.init(address=address, include_dashboard=False, **quiet)
         except Exception as error:
-            where = spec.address or "this machine's cluster"
+            where = address or "this machine's cluster"
             raise ClusterError(f"ray: cannot join {where} ({failure_words(error)})") from error
 
-    def __enter__(self) -> "Cluster":
-        self._tokens: list[Token[Any]] = [
-            CLUSTER.set(self),
-            PARALLEL_MAP.set(self.map),
-            REMOTE_EXECUTION.set(True),
-        ]
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for token in self._tokens:
-            token.var.reset(token)
+    def close(self) -> None:
         if self._joined:
             self.ray.shutdown()
 
@@ -142,21 +128,29 @@ class Cluster:
         there = self.ray.cluster_resources() if here is None else self.ray.available_resources()
         fits = int(there.get("CPU", 0))
         fits = min(fits, int(there.get("GPU", 0) / gpus)) if gpus else fits
-        return max(self.spec.least, min(self.spec.most, (here or 0) + fits))
+        return max(self._least, min(self._most, (here or 0) + fits))
 
 
 CLUSTER: ContextVar[Cluster | None] = ContextVar("cluster", default=None)
 """The cluster that whatever is called now may use."""
 
 
-def joined(engine: str, note: Note = log_note) -> AbstractContextManager[Cluster | None]:
+@contextmanager
+def joined(engine: str, note: Note = log_note) -> Iterator[Cluster | None]:
     """The cluster that ``--engine`` names, for as long as it is used; None for ``local``."""
-    spec = ClusterSpec.parse(engine)
-    if spec is None:
-        return nullcontext()
-    cluster = Cluster(spec)
+    if (where := parse_engine(engine)) is None:
+        yield None
+        return
+    cluster = Cluster(*where)
     note(str(cluster))
-    return cluster
+    tokens: list[Token[Any]] = [CLUSTER.set(cluster), PARALLEL_MAP.set(cluster.map)]
+    tokens.append(REMOTE_EXECUTION.set(True))
+    try:
+        yield cluster
+    finally:
+        for token in tokens:
+            token.var.reset(token)
+        cluster.close()
 
 
 def _check_reachable(address: str) -> None:
