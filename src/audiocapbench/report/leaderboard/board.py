@@ -7,7 +7,6 @@ from itertools import combinations, islice
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.scores.compute import ALL, GroupKey
 from audiocapbench.scores.estimate import FEWEST_SHARE, Estimate, Scorer, counted, missing_words
@@ -189,13 +188,10 @@ def way_of(run: Run) -> str:
 
 
 def board_notes(
-    overall: Ranking,
-    entries: Sequence[RunEntry],
-    aggregation: Aggregation | None,
-    correction: Correction,
+    overall: Ranking, entries: Sequence[RunEntry], correction: Correction
 ) -> Iterator[str]:
     """What a reader of a board must know; the entries are in the order of the ranking."""
-    if aggregation is not None:
+    if (aggregation := entries[0].table.aggregation) is not None:
         yield f"The score is {aggregation.total}, the weighted sum of the categories."
     if overall.by_zero:
         yield (

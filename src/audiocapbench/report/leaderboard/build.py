@@ -211,7 +211,7 @@ def make_board(
         ranking,
         parts,
         correction,
-        notes=tuple(board_notes(ranking, entries, first.aggregation, correction)),
+        notes=tuple(board_notes(ranking, entries, correction)),
     )
 
 

@@ -102,10 +102,10 @@ def standings_report(
     rows: list[Row] = []
     standings = []
     for one in models:
-        ranks = {"rank": one["ranks"].get(TOTAL), "as_zero": one["as_zero"].get(TOTAL)}
-        record = _of(one, _ABOUT) | ranks
-        standings.append(record | {"figures": one["figures"], "note": one["note"]})
-        rows.append(record | one["figures"] | {"note": one["note"]})
+        record, note = _of(one, _ABOUT), {"note": one["note"]}
+        record |= {"rank": one["ranks"].get(TOTAL), "as_zero": one["as_zero"].get(TOTAL)}
+        standings.append(record | {"figures": one["figures"]} | note)
+        rows.append(record | one["figures"] | note)
     columns = [
         Column("rank", "#"),
         *_WHO,
@@ -218,6 +218,10 @@ def _ranked(
     printed in a ``table``. Rows have ``figures`` in percent over what was answered, the same
     ``as_zero``, and the ``standing`` that decides the ``ranks``.
     """
+
+    def asked(one: ScoredAnswers) -> dict[str, int]:
+        return {name: one.groups[name].asked if name in one.groups else 0 for name in groups}
+
     every = published_count(groups, {})
     models: list[Row] = []
     for name, row in printed.items():
@@ -232,10 +236,9 @@ def _ranked(
             | {"as_zero": dict(row), "standing": dict(row), "note": " ".join(notes)}
         )
     for one in scored:
-        asked = _asked(one, groups)
-        sizes, whole = published_sizes(groups, asked), published_count(groups, asked)
+        sizes, whole = published_sizes(groups, asked(one)), published_count(groups, asked(one))
         if not printed:
-            every_model = [_asked(other, groups) for other in scored]
+            every_model = list(map(asked, scored))
             sizes = {group: max(own[group] for own in every_model) for group in groups}
             whole = sum(sizes.values())
         n = sum(one.groups[group].n for group in groups if group in one.groups)
@@ -266,10 +269,6 @@ def _ranked(
         return (standing is None, figure is None, -(value or 0))
 
     return sorted(models, key=best_first)
-
-
-def _asked(one: ScoredAnswers, groups: Iterable[str]) -> dict[str, int]:
-    return {name: one.groups[name].asked if name in one.groups else 0 for name in groups}
 
 
 def _of(row: Row, names: Iterable[str]) -> Row:

@@ -202,11 +202,8 @@ def kept_data(
     labelled = {label for one in runs for label, _ in one.estimates}
     judges, metrics = dict[str, list[str]](), []
     for name in counts:
-        is_judge = any(label.startswith(f"{name}: ") for label in labelled)
-        dimensions = None
-        if is_judge or name not in labelled:
-            dimensions = store.catalog.dimensions(numbers, name)
-        if dimensions:
+        may_judge = name not in labelled or any(one.startswith(f"{name}: ") for one in labelled)
+        if may_judge and (dimensions := store.catalog.dimensions(numbers, name)):
             judges[name] = [*dimensions, OVERALL]
         if name in labelled or name not in judges:
             metrics.append(name)
