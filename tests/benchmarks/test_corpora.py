@@ -5,7 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audiocapbench.benchmarks.corpora import CorpusScores, check_metrics, compute_by_corpus
+from audiocapbench.benchmarks.corpora import (
+    CorpusScore,
+    UnscoredCorpus,
+    check_metrics,
+    compute_by_corpus,
+)
 from audiocapbench.benchmarks.mecat.dataset import read_items
 from audiocapbench.benchmarks.mecat.groups import CAPTION_AGGREGATION, QA_AGGREGATION
 from audiocapbench.data import Sample
@@ -14,20 +19,22 @@ from audiocapbench.metrics import compute
 from audiocapbench.metrics.date.metric import date_and_parts
 from mecat_data import clips, questions, write_references
 
+Scored = tuple[list[CorpusScore], list[UnscoredCorpus]]
+
 
 @pytest.fixture
 def items(tmp_path: Path) -> list[Sample]:
     return read_items("mecat-caption", write_references(tmp_path, "caption", clips(4)))
 
 
-def scored(items: list[Sample], *metrics: str) -> CorpusScores:
+def scored(items: list[Sample], *metrics: str) -> Scored:
     texts = [one.references[-1] for one in items]
     references = [one.references[:1] for one in items]
     return compute_by_corpus(CAPTION_AGGREGATION, metrics, items, texts, references)
 
 
-def of(made: CorpusScores, corpus: str, metric: str) -> np.ndarray:
-    (found,) = [one for one in made.scores if (one.corpus, one.result.name) == (corpus, metric)]
+def of(made: Scored, corpus: str, metric: str) -> np.ndarray:
+    (found,) = [one for one in made[0] if (one.corpus, one.result.name) == (corpus, metric)]
     return found.result.samples
 
 
@@ -41,7 +48,7 @@ def test_date_ranks_within_the_group_and_with_its_threshold(items: list[Sample])
         subtask="music",
     )[0]
     assert of(made, "mixed_music", "date").tolist() == alone.samples.tolist()
-    (found,) = [one for one in made.scores if one.corpus == "mixed_music"][:1]
+    (found,) = [one for one in made[0] if one.corpus == "mixed_music"][:1]
     assert "|subtask:music|d:0.1566|" in str(found.result.signature)
     mixture = date_and_parts(
         [one.references[-1] for one in items], [one.references[:1] for one in items]
@@ -68,7 +75,7 @@ def test_other_metrics_do_not_depend_on_the_corpus(items: list[Sample]) -> None:
         [one.references[-1] for one in items],
         [one.references[:1] for one in items],
     )
-    plain = [one for one in made.scores if one.result.name == "rouge_l"]
+    plain = [one for one in made[0] if one.result.name == "rouge_l"]
     for one in plain:
         assert one.result.samples.tolist() == whole.samples[one.rows].tolist()
     assert sorted(row for one in plain for row in one.rows) == list(range(len(items)))
@@ -78,7 +85,7 @@ def test_a_group_of_mostly_null_references_is_also_scored_without_them(
     items: list[Sample],
 ) -> None:
     made = scored(items, "date", "rouge_l")
-    names = {one.result.name for one in made.scores if one.corpus == "mixed_sound"}
+    names = {one.result.name for one in made[0] if one.corpus == "mixed_sound"}
     assert "date[null=out]" not in names
     # Without the clips that do have a sound, most of the group says None.
     few = [one for one in items if one.details["domain"] != "S0A"]
@@ -92,13 +99,13 @@ def test_a_group_of_mostly_null_references_is_also_scored_without_them(
     )[0]
     assert of(made, "mixed_sound", "date[null=out]").tolist() == alone.samples.tolist()
     assert len(of(made, "mixed_sound", "date")) == 6
-    (found,) = [one for one in made.scores if one.result.name == "rouge_l[null=out]"][:1]
+    (found,) = [one for one in made[0] if one.result.name == "rouge_l[null=out]"][:1]
     assert "|null:out|protocol:1" in str(found.result.signature)
 
 
 def test_null_references_can_be_left_out_of_everything(items: list[Sample]) -> None:
     made = scored(items, "rouge_l[null=out]")
-    assert {one.corpus for one in made.scores} == {
+    assert {one.corpus for one in made[0]} == {
         *CAPTION_AGGREGATION.weights,
     }
     assert len(of(made, "mixed_music", "rouge_l[null=out]")) == 12
@@ -108,12 +115,12 @@ def test_a_corpus_of_one_is_told_about_and_the_rest_is_scored(items: list[Sample
     few = [one for one in items if one.details["domain"] == "00A"]
     one_less = [one for one in few if one.category != "pure_sound" or one.id == "clip_00A_0/sound"]
     made = scored(one_less, "date", "rouge_l")
-    assert {(one.corpus, one.metric) for one in made.unscored} == {
+    assert {(one.corpus, one.metric) for one in made[1]} == {
         ("pure_sound", "date"),
         ("pure_sound", "date_similarity"),
         ("pure_sound", "date_discriminability"),
     }
-    assert "at least two" in made.unscored[0].reason
+    assert "at least two" in made[1][0].reason
     assert len(of(made, "pure_sound", "rouge_l")) == 1
     assert len(of(made, "long", "date")) == 4
 
@@ -152,10 +159,10 @@ def test_questions_are_scored_by_kind_and_an_answer_may_be_none(tmp_path: Path) 
     made = compute_by_corpus(
         QA_AGGREGATION, ["date"], items, texts, [one.references for one in items]
     )
-    assert {one.corpus for one in made.scores} == set(QA_AGGREGATION.weights)
-    assert {one.result.name for one in made.scores} == {
+    assert {one.corpus for one in made[0]} == set(QA_AGGREGATION.weights)
+    assert {one.result.name for one in made[0]} == {
         "date",
         "date_similarity",
         "date_discriminability",
     }
-    assert all("|subtask:qa|" in str(one.result.signature) for one in made.scores)
+    assert all("|subtask:qa|" in str(one.result.signature) for one in made[0])

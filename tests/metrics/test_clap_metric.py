@@ -128,10 +128,10 @@ def test_within_corpora_each_caption_is_held_to_its_own_clip(place: Path) -> Non
     samples = [replace(one, category=corpora[n % 2]) for n, one in enumerate(tones)]
     texts = [one.references[0] for one in samples]
     clips, references = [one.clip for one in samples], [one.references for one in samples]
-    made = compute_by_corpus(aggregation, [BANDS], samples, texts, references, clips=clips)
+    made, _ = compute_by_corpus(aggregation, [BANDS], samples, texts, references, clips=clips)
     alone = clap_scores([one.path for one in clips], texts, "bands").result.samples
-    assert {one.corpus for one in made.scores} == set(corpora)
-    for one in made.scores:
+    assert {one.corpus for one in made} == set(corpora)
+    for one in made:
         assert one.result.samples.tolist() == pytest.approx(alone[one.rows].tolist(), abs=1e-6)
 
 

@@ -36,13 +36,6 @@ class UnscoredCorpus(NamedTuple):
     reason: str
 
 
-class CorpusScores(NamedTuple):
-    """Every metric on every corpus, and what could not be scored."""
-
-    scores: tuple[CorpusScore, ...]
-    unscored: tuple[UnscoredCorpus, ...]
-
-
 def without_null(metric: str) -> str:
     """The name of a metric on what is left of a corpus without its null references."""
     name = parse_name(metric)
@@ -95,7 +88,7 @@ def compute_by_corpus(
     *,
     clips: Sequence[Clip] | None = None,
     store: "Store | None" = None,
-) -> CorpusScores:
+) -> tuple[list[CorpusScore], list[UnscoredCorpus]]:
     """Compute metrics on each corpus by itself, with its options; or on all, where they are one.
 
     The samples are all that were asked, a prediction None where there is no answer: what an answer
@@ -107,7 +100,7 @@ def compute_by_corpus(
     if aggregation is None:
         rows = [row for row, text in enumerate(predictions) if text is not None]
         whole = compute(metrics, predictions, references, clips=clips, store=store) if rows else ()
-        return CorpusScores(tuple(CorpusScore("", rows, one) for one in whole), ())
+        return [CorpusScore("", rows, one) for one in whole], []
     check_metrics(aggregation, metrics, audio=clips is not None)
     scores: list[CorpusScore] = []
     unscored: list[UnscoredCorpus] = []
@@ -135,7 +128,7 @@ def compute_by_corpus(
                 signed = result.signature.with_fields(**marks)
                 named = replace(result, name=name, signature=signed)
                 scores.append(CorpusScore(corpus, answered, named))
-    return CorpusScores(tuple(scores), tuple(unscored))
+    return scores, unscored
 
 
 def _tasks(

@@ -127,7 +127,6 @@ def _subset_builder(
 ) -> "Builder":
     from audiocapbench.data.build import BuildSettings
     from audiocapbench.data.build import build as build_folder
-    from audiocapbench.data.build.audiocapbench import NewSubset
 
     seed, drawn = given.new_subset, given.per_category
     if (seed is None) != (drawn is None):
@@ -139,7 +138,7 @@ def _subset_builder(
         limit=limit,
         clip=given.clip or ("published" if protocol == "published" else "annotation"),
         revisions=revisions,
-        new_subset=None if seed is None or drawn is None else NewSubset(seed, drawn),
+        new_subset=None if seed is None or drawn is None else (seed, drawn),
     )
     return partial(build_folder, out, settings)
 

@@ -53,7 +53,8 @@ def score_run(store: Store, run: Run, metrics: Sequence[str]) -> None:
     clips, aggregation = [one.clip for one in samples], stored_traits(dataset).aggregation
     asked_for = (aggregation, metrics, samples, predictions, references)
     stored: dict[str, list[StoredScore]] = defaultdict(list)
-    for _, rows, result in compute_by_corpus(*asked_for, clips=clips, store=store).scores:
+    made, _ = compute_by_corpus(*asked_for, clips=clips, store=store)
+    for _, rows, result in made:
         values, statistics = result.samples.tolist(), result.statistics.tolist()
         stored[result.name] += [
             StoredScore(samples[row].id, result.name, result.signature, value, tuple(parts))

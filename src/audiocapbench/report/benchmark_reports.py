@@ -148,7 +148,8 @@ def score_controls(
     for kind, replies in answers.items():
         texts = [reply.text for reply in compress(replies, there)]
         asked_for = (aggregation, metrics, samples, texts, references)
-        for _, rows, result in compute_by_corpus(*asked_for, clips=clips).scores:
+        made, _ = compute_by_corpus(*asked_for, clips=clips)
+        for _, rows, result in made:
             if result.name in values:
                 own = values[result.name].setdefault(kind, np.full(len(texts), np.nan))
                 own[rows] = result.samples

@@ -297,10 +297,10 @@ def score_groups(
     """Score answers, within corpora where there are some; DATE comes with its two parts there."""
     ids, answers = [one.id for one in samples], [texts.get(one.id) for one in samples]
     references = [one.references for one in samples]
-    made = compute_by_corpus(aggregation, metrics, samples, answers, references)
-    names = [one.result.name for one in made.scores] if aggregation is None else with_parts(metrics)
+    made, unscored = compute_by_corpus(aggregation, metrics, samples, answers, references)
+    names = [one.result.name for one in made] if aggregation is None else with_parts(metrics)
     scores: dict[Scorer, SampleScores] = {}
-    for _, rows, result in made.scores:
+    for _, rows, result in made:
         own = scores.setdefault(Scorer(result.name), SampleScores())
         columns = zip(rows, result.samples.tolist(), result.statistics.tolist(), strict=True)
         for row, value, statistics in columns:
@@ -315,5 +315,5 @@ def score_groups(
         tuple(key for key in ids if key in texts),
         tuple(key for key in ids if key not in texts),
         tuple(key for key in texts if key not in replies),
-        made.unscored,
+        tuple(unscored),
     )

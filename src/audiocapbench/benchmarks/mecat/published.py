@@ -15,15 +15,6 @@ CAPTION_SIMILARITY, QA_SIMILARITY, WEIGHTED = "K.1", "K.2", "F.4"
 TOTAL = "score"
 
 
-class PublishedTable(NamedTuple):
-    """One printed table: a row a model, a figure a column."""
-
-    title: str
-    metric: str
-    columns: tuple[str, ...]
-    rows: Mapping[str, Mapping[str, float]]
-
-
 class PublishedStability(NamedTuple):
     """How far DATE of one model varies in samples of the test set, with replacement.
 
@@ -41,6 +32,7 @@ class PublishedStability(NamedTuple):
 class MecatPaper(NamedTuple):
     """What the paper prints: 17 models in the order of table 2, and tables by their numbers.
 
+    A table has a row a model, and a figure a column.
     A model has its ``name`` in table 2 and its ``full_name`` in the appendices, is of the ``kind``
     caption-only or lalm, and is ``built_with`` where an earlier version of it took part in making
     the dataset. ``notes`` are figures that do not follow from the others of their row, and what
@@ -49,7 +41,7 @@ class MecatPaper(NamedTuple):
 
     source: Mapping[str, str]
     models: tuple[Mapping[str, Any], ...]
-    tables: Mapping[str, PublishedTable]
+    tables: Mapping[str, Mapping[str, Mapping[str, float]]]
     stability: PublishedStability
     notes: tuple[Mapping[str, Any], ...]
 
@@ -59,9 +51,11 @@ def published() -> MecatPaper:
     """The paper's figures, where they come from, and the encoder that they were made with."""
     file = resources.files("audiocapbench.benchmarks.mecat").joinpath("published.json")
     document = json.loads(file.read_bytes())
-    for table in document["tables"].values():
-        for model, row in table["rows"].items():
-            table["rows"][model] = dict(zip(table["columns"], row, strict=True))
+    for number, table in document["tables"].items():
+        document["tables"][number] = {
+            model: dict(zip(table["columns"], row, strict=True))
+            for model, row in table["rows"].items()
+        }
     return TypeAdapter(MecatPaper).validate_python(document)
 
 
@@ -72,11 +66,11 @@ def published_split(group: str) -> dict[str, dict[str, float]]:
     printed DATE (table 2) of the printed similarity (table K.1).
     """
     if group == "pure_speech":
-        return {model: dict(row) for model, row in published().tables[SPEECH_SPLIT].rows.items()}
+        return {model: dict(row) for model, row in published().tables[SPEECH_SPLIT].items()}
     check_known("group", group, GROUPS)
     split = {}
-    for model, row in published().tables[CAPTION_DATE].rows.items():
-        date, similarity = row[group], published().tables[CAPTION_SIMILARITY].rows[model][group]
+    for model, row in published().tables[CAPTION_DATE].items():
+        date, similarity = row[group], published().tables[CAPTION_SIMILARITY][model][group]
         other = date * similarity / (2 * similarity - date)
         split[model] = {"similarity": similarity, "discriminability": other, "date": date}
     return split

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from audiocapbench import audio
 from audiocapbench.data.build import id_lists
@@ -37,19 +37,6 @@ _EXACT = {"PCM_U8", "PCM_16", "PCM_24", "PCM_32"}
 _SEED_FIELDS = ("youtube_id", "ytid", "aspect_list", "caption", "transcript")
 
 
-class NewSubset(NamedTuple):
-    """What to draw: the seed of the random parts, and how many clips of each category."""
-
-    seed: int
-    per_category: int
-
-    def count(self, source: id_lists.ClipSource) -> int:
-        """How many clips of a part; parts of one category share its number, the first has more."""
-        parts = [one.name for one in id_lists.SOURCES if one.category == source.category]
-        share, rest = divmod(self.per_category, len(parts))
-        return share + (parts.index(source.name) < rest)
-
-
 @dataclass(frozen=True, slots=True)
 class BuildSettings:
     """What to build.
@@ -59,7 +46,8 @@ class BuildSettings:
         limit: At most so many clips of each part.
         clip: Which part of a MusicCaps file to keep.
         revisions: Revisions of repositories by the part's name; the newest one otherwise.
-        new_subset: A subset to draw from the whole pools, in the place of ID lists.
+        new_subset: A subset to draw from the whole pools, in the place of ID lists: the seed of its
+            random parts, and how many clips of each category.
     """
 
     ids_dir: Path | None = None
@@ -68,7 +56,7 @@ class BuildSettings:
     clip: ClipChoice = "annotation"
     revisions: Mapping[str, str] = field(default_factory=dict)
     cache_dir: Path | None = None
-    new_subset: NewSubset | None = None
+    new_subset: tuple[int, int] | None = None
 
     def of(self, ids: id_lists.IdList) -> tuple[id_lists.ListedClip, ...]:
         """The clips of a list that are wanted, from the first on."""
@@ -103,7 +91,7 @@ def build(
     if settings.new_subset is not None:
         if ids_dir is not None:
             raise DatasetError("a new subset has its own ID lists; leave out the folder of lists")
-        ids_dir = _write_new_lists(out / "ids", settings.new_subset, hub, settings.revisions)
+        ids_dir = _write_new_lists(out / "ids", *settings.new_subset, hub, settings.revisions)
     lists = id_lists.read_id_lists(ids_dir, settings.cache_dir)
     name = NAME if all(one.published for one in lists) else CUSTOM_NAME
     ledger = ledgers.Ledger(out, NAME, CUSTOM_NAME)
@@ -251,12 +239,12 @@ def _cut(
 
 
 def _write_new_lists(
-    folder: Path, subset: NewSubset, hub: Hub, revisions: Mapping[str, str]
+    folder: Path, seed: int, per_category: int, hub: Hub, revisions: Mapping[str, str]
 ) -> Path:
     """Write the four ID lists of a subset, unless they were drawn before: pools may change."""
-    if subset.per_category < 1:
-        raise DatasetError(f"{subset.per_category} is not a number of clips to draw")
-    rule = f"seed {subset.seed}, {subset.per_category} a category\n"
+    if per_category < 1:
+        raise DatasetError(f"{per_category} is not a number of clips to draw")
+    rule = f"seed {seed}, {per_category} a category\n"
     drawn = folder / "drawn.txt"
     if drawn.is_file():
         before = drawn.read_text("utf-8", "replace")
@@ -267,7 +255,7 @@ def _write_new_lists(
     with os_errors(folder, "written"):
         folder.mkdir(parents=True, exist_ok=True)
     for source in id_lists.SOURCES:
-        rows = choose(source, _pool(hub, source, revisions), subset)
+        rows = choose(source, _pool(hub, source, revisions), seed, per_category)
         columns = list(dict.fromkeys([*source.columns, "num_captions", "sample_caption"]))
         lines = [[str(row.get(name, "")) for name in columns] for row in rows]
         write_file(folder / source.id_list, csv_text([columns, *lines]))
@@ -276,17 +264,25 @@ def _write_new_lists(
 
 
 def choose(
-    source: id_lists.ClipSource, pool: Mapping[str, Mapping[str, Any]], subset: NewSubset
+    source: id_lists.ClipSource,
+    pool: Mapping[str, Mapping[str, Any]],
+    seed: int,
+    per_category: int,
 ) -> list[Mapping[str, Any]]:
-    """The clips of a part that the rule takes from its pool, by key."""
-    count = subset.count(source)
+    """The clips of a part that the rule takes from its pool, by key.
+
+    Parts of one category share its number of clips; the first has more.
+    """
+    parts = [one.name for one in id_lists.SOURCES if one.category == source.category]
+    share, rest = divmod(per_category, len(parts))
+    count = share + (parts.index(source.name) < rest)
     captions = {key: str(row["sample_caption"]) for key, row in pool.items()}
     if source.name in _LENGTHS:
         low, high = _LENGTHS[source.name]
 
         # A clip's lot depends on the seed and its name alone, not on the pool or on Python.
         def lot(key: str) -> tuple[bytes, str]:
-            text = f"{subset.seed}\0{key}".encode("utf-8", "surrogatepass")
+            text = f"{seed}\0{key}".encode("utf-8", "surrogatepass")
             return hashlib.sha256(text).digest(), key
 
         order = sorted((key for key, text in captions.items() if low <= len(text) <= high), key=lot)

@@ -90,14 +90,14 @@ def standings_report(
     add_up = score_cap if benchmark == CAPTION else score_qa
     number = _TABLES[by][0 if benchmark == CAPTION else 1]
     table = paper.published().tables[number]
-    parts = [group for group in table.columns if group != TOTAL]
+    parts = [group for group in next(iter(table.values())) if group != TOTAL]
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:
         dates = _dates_of(one)
         total = add_up(dates)
         return {**{group: dates.get(group) for group in parts}, TOTAL: total.score}, _lacking(total)
 
-    models = _ranked(scored, figures, table.rows if published else {}, number, TOTAL, parts)
+    models = _ranked(scored, figures, table if published else {}, number, TOTAL, parts)
     notes = _comparison_notes(scored) if published else []
     rows: list[Row] = []
     standings = []
@@ -135,7 +135,7 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
 
     printed = {
         model: {name: score_cap(row, name).score for name in WEIGHTINGS}
-        for model, row in paper.published().tables[paper.CAPTION_DATE].rows.items()
+        for model, row in paper.published().tables[paper.CAPTION_DATE].items()
         if published
     }
     by = next(iter(WEIGHTINGS))
@@ -358,9 +358,7 @@ def _taus(models: Sequence[Row], *, published: bool) -> list[Row]:
             for one in ranked
             if not (one["origin"] == PUBLISHED and one["model"] in other)
         ]
-        sets["as table F.4 prints them"] = list(
-            paper.published().tables[paper.WEIGHTED].rows.values()
-        )
+        sets["as table F.4 prints them"] = list(paper.published().tables[paper.WEIGHTED].values())
     taus = []
     for words, own in sets.items():
         for one, two in combinations(WEIGHTINGS, 2):
@@ -377,7 +375,7 @@ def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> F
     drops: list[Row] = []
     tables: list[Table] = []
     notes = [_MIXED, *(_comparison_notes(scored) if published else ())]
-    printed = paper.published().tables[paper.CAPTION_DATE].rows if published else {}
+    printed = paper.published().tables[paper.CAPTION_DATE] if published else {}
     for content in CONTENTS:
         names = f"pure_{content}", f"mixed_{content}"
         size = published_count(names, {})
