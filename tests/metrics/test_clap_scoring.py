@@ -324,7 +324,7 @@ def test_progress_is_told_and_the_kept_clips_are_not_counted(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"fault": "raises"}, r"its plug-in bands_plugin:create fails \(no weights\)"),
+        ({"fault": "raises"}, r"its plug-in bands_plugin:create fails \(\w+: no weights\)"),
         ({"fault": "other"}, "bands_plugin:create returned something else"),
         ({"colour": "blue"}, "'bands' has no option colour"),
     ],

@@ -48,6 +48,8 @@ _DRAWN, _SEED = 500, 0
 JudgeTask = tuple[AnsweredSample, int]
 """An answer, and the round in which it is judged."""
 
+_Tasks = dict[TaskKey, JudgeTask]
+
 
 @dataclass(frozen=True, slots=True)
 class JudgeEnd:
@@ -125,7 +127,7 @@ def missing_judgements(
     store: Store, run: Run, judge: Judge, *, repeats: int = 1, samples: frozenset[str] | None = None
 ) -> list[JudgeTask]:
     """What a judge would be asked, without asking; what a batch will bring is not."""
-    missing = _missing(store, run, judge, _tasks(judge, _answers(store, run, samples), repeats))
+    _, missing = _tasks(store, run, judge, repeats, samples)
     waiting = store.batches.awaited(run.id, judge.name)
     return [task for key, task in missing.items() if (key.sample, key.repeat) not in waiting]
 
@@ -136,25 +138,21 @@ def judgements_by(store: Store, judge: Judge, run_id: int) -> list[Judgement]:
     return [one for one in kept if one.signature == judge.signature]
 
 
-def _answers(store: Store, run: Run, samples: frozenset[str] | None) -> list[AnsweredSample]:
-    return [one for one in answered(store, run) if samples is None or one.sample.id in samples]
-
-
-def _tasks(judge: Judge, items: list[AnsweredSample], repeats: int) -> dict[TaskKey, JudgeTask]:
+def _tasks(
+    store: Store, run: Run, judge: Judge, repeats: int, samples: frozenset[str] | None
+) -> tuple[_Tasks, _Tasks]:
+    """All that a judge is to judge, and what of it is missing."""
+    items = [one for one in answered(store, run) if samples is None or one.sample.id in samples]
     rounds = range(repeats if isinstance(judge, ModelJudge) else 1)
     tasks = ((item, repeat) for repeat in rounds for item in items)
-    return {TaskKey(judge.name, task[0].sample.id, task[1]): task for task in tasks}
+    wanted = {TaskKey(judge.name, task[0].sample.id, task[1]): task for task in tasks}
+    kept = judgements_by(store, judge, run.id)
+    done = {_key(one) for one in kept if one.status not in ASKED_AGAIN}
+    return wanted, {key: task for key, task in wanted.items() if key not in done}
 
 
-def _missing(
-    store: Store, run: Run, judge: Judge, tasks: dict[TaskKey, JudgeTask]
-) -> dict[TaskKey, JudgeTask]:
-    done = {
-        TaskKey(judge.name, one.sample_id, one.repeat)
-        for one in judgements_by(store, judge, run.id)
-        if one.status not in ASKED_AGAIN
-    }
-    return {key: task for key, task in tasks.items() if key not in done}
+def _key(judgement: Judgement) -> TaskKey:
+    return TaskKey(judgement.judge, judgement.sample_id, judgement.repeat)
 
 
 def check_prices(judges: Iterable[Judge], budget: Budget, prices: Path | None) -> None:
@@ -182,12 +180,11 @@ class _Judging:
             store.batches.check(run.id, judge.name)
         store.take_in(run, noted)
         self._seen = {judge.name: store.claims.states(run.id, judge.name) for judge in judges}
-        items = _answers(store, run, options.get("samples"))
-        self._wanted = {judge.name: _tasks(judge, items, repeats) for judge in judges}
-        self._missing = dict(self._wanted)
-        if not self.session.fresh:
-            for judge in judges:
-                self._missing[judge.name] = _missing(store, run, judge, self._wanted[judge.name])
+        self._wanted, self._missing = dict[str, _Tasks](), dict[str, _Tasks]()
+        for judge in judges:
+            wanted, missing = _tasks(store, run, judge, repeats, options.get("samples"))
+            self._wanted[judge.name] = wanted
+            self._missing[judge.name] = wanted if self.session.fresh else missing
         self._prices = options.get("prices")
         asked = [judge for judge in judges if self._missing[judge.name]]
         check_prices(asked, self.session.budget, self._prices)
@@ -199,11 +196,8 @@ class _Judging:
         session, ends, stops = self.session, [], []
         for judge in self._judges:
             wanted, pool = self._wanted[judge.name], session.pool(judge.name)
-            judged = [
-                one
-                for one in judgements_by(session.store, judge, session.run.id)
-                if TaskKey(judge.name, one.sample_id, one.repeat) in wanted
-            ]
+            kept = judgements_by(session.store, judge, session.run.id)
+            judged = [one for one in kept if _key(one) in wanted]
             statuses = Counter(str(one.status) for one in judged)
             cost = total_cost(one.cost_usd for one in judged)
             counts = (len(wanted), self._known(judge), statuses)
@@ -229,10 +223,8 @@ class _Judging:
             if session.pool(judge.name).stop is not None:
                 return
             cases = [judge_input(item) for item, _ in missing[start : start + _AT_A_TIME]]
-            made = []
-            for case, verdict in zip(
-                cases, await to_thread.run_sync(judge_texts, judge, cases), strict=True
-            ):
+            made, verdicts = [], await to_thread.run_sync(judge_texts, judge, cases)
+            for case, verdict in zip(cases, verdicts, strict=True):
                 own = (judge.name, case.sample_id, 0, judge.signature)
                 if isinstance(verdict, str):
                     made.append(Judgement(*own, Status.FAILED, error=verdict))
@@ -285,11 +277,8 @@ class _Judging:
     def _fail(self, judge: ModelJudge, reason: str) -> None:
         """Keep of what a judge will not be asked why not, unless something better is known."""
         store, run_id = self.session.store, self.session.run.id
-        known = {
-            TaskKey(judge.name, one.sample_id, one.repeat)
-            for one in store.judgements(run_id, judge.name)
-            if one.status not in ASKED_AGAIN or one.cost_usd
-        }
+        kept = store.judgements(run_id, judge.name)
+        known = {_key(one) for one in kept if one.status not in ASKED_AGAIN or one.cost_usd}
         failed = [
             Judgement(*key, judge.signature, Status.FAILED, error=reason)
             for key in self._missing[judge.name]
