@@ -3,12 +3,14 @@
 from audiocapbench.engine.budget import Budget, Spending, likely_cost
 from audiocapbench.engine.retrying_client import RetryPolicy
 from audiocapbench.engine.runner import (
+    AnsweredSample,
     AskContext,
     Asking,
     Preview,
     Progress,
     RunEnd,
     RunOptions,
+    answered,
     arun_benchmark,
     as_questions,
     cached_answers,
@@ -16,8 +18,8 @@ from audiocapbench.engine.runner import (
     missing_samples,
     preview_questions,
     run_benchmark,
+    score_run,
 )
-from audiocapbench.engine.scoring import AnsweredSample, answered, score_run
 from audiocapbench.engine.session import RateLimits
 from audiocapbench.engine.workers import Stop
 

@@ -24,7 +24,7 @@ from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Clip, InvalidDataError, Problem, Sample
 from audiocapbench.data.predictions import PredictionFile
 from audiocapbench.data.records import read_records
-from audiocapbench.engine.scoring import answered
+from audiocapbench.engine import answered
 from audiocapbench.errors import DatasetError, MetricError, ReportError, did_you_mean
 from audiocapbench.metrics.date.metric import encode_corpus, resampled_date, whole_date
 from audiocapbench.metrics.date.pieces import piece_encoder
