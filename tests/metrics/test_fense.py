@@ -139,20 +139,20 @@ class TestCheckpoint:
     @pytest.mark.parametrize("content", [b"", b"not a checkpoint", b"PK\x03\x04"])
     def test_another_kind_of_file_is_refused(self, folder: Path, content: bytes) -> None:
         (folder / "other.ckpt").write_bytes(content)
-        with pytest.raises(MetricError, match="holds weights alone"):
+        with pytest.raises(MetricError, match="holds weights of a BERT classifier alone"):
             fense(["a"], [["a"]], "wordllama", folder / "other.ckpt")
 
     def test_a_checkpoint_that_would_run_code_is_refused(self, folder: Path) -> None:
         torch = needs("torch")
         torch.save({"model_type": Path("x"), "state_dict": print}, folder / "evil.ckpt")
-        with pytest.raises(MetricError, match="holds weights alone"):
+        with pytest.raises(MetricError, match="holds weights of a BERT classifier alone"):
             fense(["a"], [["a"]], "wordllama", folder / "evil.ckpt")
 
     def test_weights_of_something_else_are_refused(self, folder: Path) -> None:
         torch = needs("torch")
         torch.save({"model_type": "x", "state_dict": {"a": torch.ones(1)}}, folder / "x.ckpt")
-        with pytest.raises(MetricError, match="BERT classifier"):
+        with pytest.raises(MetricError, match="weights of a BERT classifier alone"):
             fense(["a"], [["a"]], "wordllama", folder / "x.ckpt")
         torch.save([1, 2], folder / "list.ckpt")
-        with pytest.raises(MetricError, match="lacks 'model_type'"):
+        with pytest.raises(MetricError, match="is not a FENSE checkpoint"):
             fense(["a"], [["a"]], "wordllama", folder / "list.ckpt")

@@ -252,8 +252,7 @@ def open_stream(
 ) -> Iterator[AudioStream]:
     """Decode a clip as it is needed: the first seconds, mixed down, at another rate.
 
-    It may be longer by ``spare_s``, by default of any length. Also while the blocks are read, a
-    file that is missing, corrupt, too long, cut short, or without finite samples is an AudioError.
+    It may be longer by ``spare_s``, by default of any length; AudioErrors come as blocks are read.
     """
     where = _where(source)
     with _opened(source) as (reader, head):

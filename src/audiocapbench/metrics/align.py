@@ -55,9 +55,8 @@ def meteor(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> M
 class _Lexicon(NamedTuple):
     """Stems of a corpus's words, and the synonyms of those that are predicted, all by number.
 
-    NLTK looks for synonyms among the words' stems, not among the words, and so does this. The
-    synonyms of stem i are synonyms[starts[i]:starts[i] + counts[i]]. Arrays end with entries for a
-    batch's fillers, which are -2 and -1.
+    As in NLTK, synonyms are of stems: those of i are synonyms[starts[i]:starts[i] + counts[i]].
+    Arrays end with entries for a batch's fillers, which are -2 and -1.
     """
 
     stems: IntArray

@@ -53,9 +53,8 @@ class Sentences(NamedTuple):
 class Corpus(NamedTuple):
     """Predictions and references with every distinct word, sentence and sample kept once.
 
-    A word's number is its place in ``words``. ``predictions`` has the sentence of each distinct
-    sample, ``references`` those of its references, which begin at ``reference_starts``; ``place``
-    has the distinct sample that stands for each sample of the corpus.
+    ``predictions`` has the sentence of each distinct sample, ``references`` those of its
+    references from ``reference_starts`` on; ``place`` has the distinct sample of each sample.
     """
 
     words: list[str]

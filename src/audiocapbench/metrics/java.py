@@ -208,14 +208,12 @@ def find_jar(metric: str, *parts: str) -> Path:
     """Find a file of the installed package pycocoevalcap."""
     spec = find_spec("pycocoevalcap")
     places = list(spec.submodule_search_locations or ()) if spec else []
-    if not places:
+    path = Path(*places[:1], *parts)
+    if not places or not path.is_file():
         raise MetricError(
-            f"{metric} runs a program that comes with pycocoevalcap; "
-            "install it with: pip install 'audiocapbench[coco]'."
+            f"{metric} runs {parts[-1]}, which comes with pycocoevalcap; install it with: "
+            "pip install 'audiocapbench[coco]'."
         )
-    path = Path(places[0], *parts)
-    if not path.is_file():
-        raise MetricError(f"{metric} needs {path}, which is missing; reinstall pycocoevalcap.")
     return path
 
 

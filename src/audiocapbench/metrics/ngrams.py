@@ -177,13 +177,8 @@ def match_ngrams(corpus: Corpus) -> Iterator[NgramMatches]:
 
 
 def count_matches(corpus: Corpus) -> FloatArray:
-    """Count what BLEU is made of, a row a sample.
-
-    Returns:
-        n-grams of orders 1 to 4 that were matched, none more often than one reference has it;
-        then the words of the prediction; then the reference length nearest to that, the shorter
-        of two as near.
-    """
+    """What BLEU is made of, a row a sample: n-grams of orders 1 to 4 that were matched, none more
+    often than in one reference, words of the prediction, and the nearest reference length."""
     table = np.zeros((len(corpus.place), ORDERS + 2))
     if not len(table):
         return table

@@ -71,9 +71,8 @@ class _Part(NamedTuple):
 def synonyms(words: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Pairs of a word's place and a synonym of it; some repeat. All are in lower case.
 
-    The synonyms of a word are the one-word names of all synsets of the word or a base form of it,
-    in any part of speech: what NLTK's METEOR makes of ``wordnet.synsets(word)``. The relation is
-    not symmetric, for only ``words`` are reduced to base forms.
+    These are the one-word names of all synsets of the word or a base form of it, in any part of
+    speech, as NLTK's METEOR has them; only ``words`` are reduced to base forms.
     """
     for part in _parts():
         owners, numbers = part.synonyms(words)

@@ -69,8 +69,7 @@ class Resampling(Draws, total=False):
     """How an interval is made.
 
     Attributes:
-        method: ``bootstrap-t`` weighs each round by its own spread; ``bca`` corrects for bias and
-            skew; ``percentile`` takes the rounds as they are.
+        method: Rounds by their own spread, corrected for bias and skew, or as they are.
         bounds: The least and the most that a score can be, which no interval leaves.
         most: As how many independent samples all count at the most, where they are weighted.
         share: The score is made of shares, as F1 and a weighted sum of shares are: its interval is
@@ -346,8 +345,8 @@ def wilson(hits: int, total: int) -> Interval:
 def share_interval(share: float, most: float, *, variance: float, units: float) -> Interval:
     """Interval of a share of answers that are not independent, or not counted alike.
 
-    They count as ``most`` independent answers at the most. The variance, the square of the share's
-    standard error, was estimated from so many independent ``units``; 0 leaves the share with those.
+    They count as ``most`` independent answers at the most; the variance of the share was estimated
+    from so many ``units``, and 0 leaves the share with those.
     """
     from scipy.special import stdtrit
 
@@ -372,8 +371,7 @@ def interval_of_hits(hits: Units) -> Interval:
 def paired_difference(wins: Units, losses: Units) -> Interval:
     """Interval of a difference of shares on the same samples, by Bonett and Price (2012).
 
-    A win is a sample that only the first has right. One win and one loss are added, so that none
-    does not pass for certainty. Samples that go together count as many as have the variance.
+    A win is a sample that only the first has right; one of each is added: none is no certainty.
     """
     from scipy.special import ndtri
 

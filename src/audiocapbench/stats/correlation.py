@@ -104,8 +104,7 @@ def effect_interval(effect: Callable[..., float | None], *groups: FloatArray) ->
 def krippendorff_alpha(ratings: FloatArray, *, nominal: bool = False) -> float | None:
     """Krippendorff's alpha for ratings (raters, units): 1 for full agreement, 0 for chance.
 
-    NaN is no rating. Numbers are an interval scale or, where nominal, names of categories. None
-    where no unit has two ratings or all are equal, so that there is nothing to agree on.
+    NaN is no rating. Numbers are an interval scale or names. None: there is nothing to agree on.
     """
     given = ~np.isnan(ratings)
     paired = given.sum(axis=0) >= 2
@@ -131,8 +130,7 @@ def krippendorff_alpha(ratings: FloatArray, *, nominal: bool = False) -> float |
 def fleiss_kappa(counts: NDArray[np.int64]) -> float | None:
     """Fleiss' kappa of how many raters chose each category (units, categories), from 0 for chance.
 
-    Every unit has as many ratings, two at least. None without units, or where every rating is the
-    same, so that there is nothing to agree on.
+    Every unit has as many ratings, two at least; None where there is nothing to agree on.
     """
     if not len(counts):
         return None

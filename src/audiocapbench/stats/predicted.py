@@ -19,10 +19,9 @@ FEWEST_RATED = 20
 class Calibrated(NamedTuple):
     """A mean as people would have given it, with its standard error and interval at 95 %.
 
-    These, and ``plain_error`` of the ratings alone, are None below ``FEWEST_RATED`` ratings or
-    where all are the same. A point of the judge counts for ``weight``; ``worth`` ratings without a
-    judge would be as certain. ``influence`` is what each sample moved the estimate by, those that
-    people rated first.
+    Errors, ``plain_error`` that of ratings alone, are None below ``FEWEST_RATED`` ratings or where
+    all are the same. A point of the judge counts for ``weight``; ``worth`` ratings alone would be
+    as certain. ``influence`` is what each sample moved it by, those that people rated first.
     """
 
     value: float

@@ -61,9 +61,8 @@ def deal_rounds(categories: Sequence[str], size: int, seed: int) -> list[Round]:
 class Race:
     """Models that are compared on rounds of clips until it is clear which are the ``top`` best.
 
-    ``clips`` is how many the whole benchmark has, ``alpha`` how often the race may name a wrong
-    one, ``seen`` how many clips were asked of those still in it; ``better`` says whether one is
-    surely better than another over all clips.
+    ``clips`` is how many there are, ``alpha`` how often a wrong one may be named, ``seen`` how many
+    clips were asked; ``better`` says whether one is surely better than another over all clips.
     """
 
     models: int

@@ -101,8 +101,7 @@ def read_by_processes(
 ) -> Iterator[tuple[ClipFile, Sound | AudioError]]:
     """Read clips ahead, in their order; threads would hold up the one that feeds a GPU.
 
-    Where a process dies, what was being read is read again, each clip by a process of its own:
-    one that ends this too cannot be read.
+    Where a process dies, each clip that was being read is read again by a process of its own.
     """
     waiting: deque[list[ClipFile]] = deque()
 
@@ -328,7 +327,7 @@ class Embedder:
     def clips(self, paths: Iterable[Path]) -> ClipEmbeddings:
         """Embed clips; one that cannot be read is named with its reason."""
         distinct = list(dict.fromkeys(paths))
-        known = _Known({}, {}, {}, {one: {} for one in self._cutting.settings}, len(distinct))
+        known = _Known({}, {}, {one: {} for one in self._cutting.settings}, len(distinct))
         begun: deque[tuple[str, View]] = deque()
         total, added = np.zeros(self._encoder.dimensions), 0
         for vectors in self._batches.cuts(self._cuts(distinct, known, begun)):
@@ -347,13 +346,13 @@ class Embedder:
                 known.vectors[setting][content] = mean
         if known.total:
             self._progress(known.total, known.total)
-        heard = {}
+        heard, missing = {}, {}
         for path, content in known.contents.items():
             if content in known.unread:
-                known.missing[path] = known.unread[content]
+                missing[path] = known.unread[content]
             else:
                 heard[path] = np.stack([vectors[content] for vectors in known.vectors.values()])
-        return ClipEmbeddings(heard, known.missing)
+        return ClipEmbeddings(heard, missing)
 
     def _cuts(
         self, paths: Sequence[Path], known: "_Known", begun: deque[tuple[str, View]]
@@ -382,11 +381,10 @@ class Embedder:
         while some := list(islice(hashes, _LOOKED_UP)):
             new: dict[str, ClipFile] = {}
             for path, clip in some:
+                known.contents[path] = str(path) if isinstance(clip, AudioError) else clip.sha256
                 if isinstance(clip, AudioError):
-                    known.missing[path] = str(clip)
-                    continue
-                known.contents[path] = clip.sha256
-                if clip.sha256 not in seen:
+                    known.unread[str(path)] = str(clip)
+                elif clip.sha256 not in seen:
                     new[clip.sha256] = clip
             seen.update(new)
             for setting, vectors in known.vectors.items():
@@ -412,10 +410,9 @@ class Embedder:
 
 @dataclass(slots=True)
 class _Known:
-    """SHA-256 by path, why some files or contents have none, embeddings, and clips to be read."""
+    """SHA-256 by path, why some contents have no embedding, embeddings, and clips to be read."""
 
     contents: dict[Path, str]
-    missing: dict[Path, str]
     unread: dict[str, str]
     vectors: dict[str, dict[str, Vectors]]
     total: int

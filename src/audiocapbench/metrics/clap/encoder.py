@@ -49,9 +49,8 @@ DEVICES = ("auto", "cpu", "cuda")
 class AudioTextEncoder(Protocol):
     """Embeds windows of audio and sentences in one space.
 
-    Embeddings are kept under its name and its fingerprint, which stands for weights and settings.
-    One that cuts windows on its device, and computes while clips are read, has more, as
-    ``LaionEncoder`` has: ``begin``, ``batch`` and ``in_flight``.
+    Embeddings are kept under its name and the fingerprint of its weights and settings. One that
+    computes while clips are read also has ``begin``, ``batch`` and ``in_flight`` of LaionEncoder.
     """
 
     @property

@@ -44,9 +44,8 @@ the others, where its cut begins, how long that is, and where the centre of the 
 class LogMel:
     """Log-mel pictures of looped cuts as a ClapFeatureExtractor makes them, on any device.
 
-    In double precision, values equal the extractor's to within 1e-3 dB: quiet bands beside a loud
-    tone would otherwise be noise. Cuts that begin a whole number of frames apart share the frames
-    that lie wholly in them; all others are computed for their cut alone.
+    In double precision, values equal the extractor's to within 1e-3 dB, also beside a loud tone.
+    Cuts that begin a whole number of frames apart share the frames that lie wholly in them.
     """
 
     def __init__(self, extractor: Any, device: str, *, double: bool = True) -> None:
@@ -117,9 +116,8 @@ class LogMel:
 class LaionEncoder:
     """A ClapModel with no randomness left in it, on a processor or a GPU.
 
-    A fusion model (``laion-fused``) gets four equal pictures and fuses nothing; with
-    ClapFeatureExtractor it would fuse one clip of a batch, chosen at random. ``bf16`` rounds the
-    audio tower alone: sentences are embedded exactly at all times.
+    A fusion model gets four equal pictures and fuses nothing; ClapFeatureExtractor would fuse one
+    clip of a batch, chosen at random. ``bf16`` rounds the audio tower alone, never sentences.
     """
 
     def __init__(
@@ -133,7 +131,7 @@ class LaionEncoder:
         compiled: bool = False,
     ) -> None:
         import torch
-        from transformers import AutoTokenizer, ClapFeatureExtractor
+        from transformers import AutoTokenizer, ClapFeatureExtractor, ClapModel
 
         # Other numbers, another model.
         rounded = "" if precision == "exact" else f"-{precision}"
@@ -141,7 +139,14 @@ class LaionEncoder:
         self._device, self._precision, self._compiled = device, precision, compiled
         extractor = ClapFeatureExtractor.from_pretrained(folder, local_files_only=True)
         self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        self._model = _load_model(folder).float().eval().to(device)
+        model, found = ClapModel.from_pretrained(
+            folder, local_files_only=True, output_loading_info=True
+        )
+        # One whose file lacks weights would be filled with random numbers.
+        if absent := set(found["missing_keys"]) & {key for key, _ in model.named_parameters()}:
+            lacks = f"lacks {len(absent)} weights, such as {min(absent)}: fetch the folder again"
+            raise MetricError(f"the CLAP model in {folder} {lacks}")
+        self._model = model.float().eval().to(device)
         if precision == "bf16":
             _round_tower(self._model)
         self._log_mel = LogMel(extractor, device, double=precision != "bf16")
@@ -316,22 +321,6 @@ def _yes_no(name: str, key: str, options: dict[str, str]) -> bool:
     if found not in ("yes", "no"):
         raise MetricError(f"{name}: {key} is yes or no")
     return found == "yes"
-
-
-def _load_model(folder: Path) -> Any:
-    """The model; one whose file lacks weights is refused, not filled with random numbers."""
-    from transformers import ClapModel
-
-    model, found = ClapModel.from_pretrained(
-        folder, local_files_only=True, output_loading_info=True
-    )
-    absent = set(found["missing_keys"]) & {name for name, _ in model.named_parameters()}
-    if absent:
-        raise MetricError(
-            f"the CLAP model in {folder} lacks {len(absent)} weights, such as {min(absent)}: fetch "
-            "the folder again"
-        )
-    return model
 
 
 def _round_tower(model: Any) -> None:

@@ -14,10 +14,7 @@ from audiocapbench.errors import MetricError
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """What an encoder wants to hear: sliding windows, in seconds at a rate in hertz.
-
-    The model takes ``input_s``; a shorter window is looped until it is that long.
-    """
+    """Sliding windows, in seconds at a rate in hertz, looped until they fill the model's input."""
 
     rate: int
     window_s: float

@@ -123,8 +123,7 @@ def date_parts(
 ) -> DateParts:
     """The parts of each sample; arguments as for ``date_and_parts``.
 
-    Discriminability is one less the share of samples that score as well as the right one; ties
-    count against it.
+    Discriminability is one less the share of samples that score as well as the right one.
     """
     corpus = encode_corpus(predictions, references, **options)
     counts = np.concatenate([np.count_nonzero(reached, axis=1) for _, reached in corpus.reached()])
@@ -258,8 +257,7 @@ def _terms(encoder: PieceEncoder, pieces: Pieces, place: IntArray) -> tuple[Floa
     """Soft statistics of each piece in its sentence; zero where a piece is special.
 
     The first sums its squared cosines with the other pieces of the sentence: one more is the soft
-    term frequency. The second is its inverse document frequency, ln((n + 1) / (DF + 1)) + 1. A tile
-    of the squared cosines of distinct pieces and a block of sentences are held at a time, so memory
+    term frequency. The second is its inverse document frequency, ln((n + 1) / (DF + 1)) + 1. Memory
     grows neither with pieces squared nor with tokens.
     """
     from scipy.sparse import csr_array

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-import numpy as np
-
 from audiocapbench.metrics.elements.matching import Matches, ReferenceElements, gather, match
 from audiocapbench.metrics.elements.splitting import Element, ElementKind, split, words_of
 from audiocapbench.metrics.elements.vocabulary import ElementVocabulary
@@ -56,9 +54,8 @@ class ElementCase(NamedTuple):
 class ElementScores(NamedTuple):
     """Scores from 0 to 10 by dimension, and what they are made of, where there was a match.
 
-    ``error`` is the probability that the caption is broken, ``broken`` says from 0 to 1 how much
-    less it is a sentence than any reference, ``excess`` how often its length was doubled beyond
-    them. A remark says why nothing was matched.
+    ``error`` is the probability that it is broken, ``broken`` how much less it is a sentence than
+    any reference, ``excess`` how often its length was doubled; a remark says why nothing matched.
     """
 
     scores: dict[str, float]
@@ -162,7 +159,7 @@ def _scored(result: ElementScores, matches: Matches) -> ElementScores:
     claims, covers, (agreed, turned, unstated) = matches
     references = result.references
     total, met = sum([c.weight for c in claims]), sum([c.weight * c.support for c in claims])
-    demanded, covered = references.total, float(np.add.reduce(references.weights * covers))
+    demanded, covered = map(float, (references.weights.sum(), (references.weights * covers).sum()))
     if stated := agreed + turned:
         total, met = total + _ORDER_WEIGHT, met + _ORDER_WEIGHT * agreed / stated
     if pairs := agreed + turned + unstated:

@@ -68,7 +68,7 @@ class ReferenceElements:
         denied: What is said absent, and ``denied_numbers`` in the vocabulary.
         kind_weights: What each kind of element weighs in clips of this category.
         amount: What all that a reference affirms weighs, on average.
-        weights: Of affirmed, quoted and denied elements, one after the other; ``total`` sums them.
+        weights: Of affirmed, quoted and denied elements, one after the other.
         counts: How often a word stands in the reference that repeats it most; those above 1.
     """
 
@@ -81,7 +81,6 @@ class ReferenceElements:
     kind_weights: dict[ElementKind, float]
     amount: float
     weights: Weights
-    total: float
     said: frozenset[str]
     counts: dict[str, int]
     audible: bool
@@ -190,7 +189,6 @@ def _weighed(
         scheme,
         amount=(float(np.add.reduce(kinds)) + sum(quotes)) / max(1, len(clip)),
         weights=weights,
-        total=float(np.add.reduce(weights)),
         said=frozenset([stem(element.word) for element in quoted]),
         counts=counts,
         audible=any(element.word not in ("silence", "silent") for element in affirmed),

@@ -125,8 +125,7 @@ class Element(NamedTuple):
 class ParsedCaption(NamedTuple):
     """A caption as it was read: elements in reading order, quoted words last.
 
-    It is ordered where it may hold more than one stage, unfinished where it breaks off; affirmed is
-    what is said to be there and is neither vague nor quoted.
+    It is unfinished where it breaks off; affirmed is what is there and neither vague nor quoted.
     """
 
     elements: tuple[Element, ...]

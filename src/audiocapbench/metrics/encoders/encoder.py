@@ -46,11 +46,7 @@ class Encoder(Protocol):
         """Name and fingerprint of the weights, as signatures show it: ``minilm@53aa5117``."""
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Encode sentences, shape (n, dimensions).
-
-        A row has unit length, except that a blank sentence is the zero vector: it is like nothing,
-        so its cosine with anything is 0. White space around a sentence has no meaning.
-        """
+        """Encode sentences at unit length, (n, dimensions); a blank one is the zero vector."""
 
 
 def encode_distinct(

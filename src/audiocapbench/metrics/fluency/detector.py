@@ -216,8 +216,7 @@ def features_of(captions: Sequence[Sequence[Sequence[str]]], known: Hashes) -> F
 def _patterns(row: Ints, lengths: Ints, words: Hashes, shapes: Hashes) -> tuple[Ints, Ints, Floats]:
     """Hash runs of 1-3 words and of 1-4 shapes: their sentences, buckets and values.
 
-    Inside a long sentence a run counts less, or chance would condemn it; at the end of a sentence,
-    where most captions break, it counts in full.
+    Inside a long sentence a run counts less; at its end, where most captions break, in full.
     """
     at_end = np.zeros(len(row), dtype=np.bool_)
     at_end[np.cumsum(lengths) - 1] = True

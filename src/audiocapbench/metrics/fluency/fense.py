@@ -6,7 +6,6 @@ FENSE's published detectors are read from a checkpoint on disk, and nothing is d
 ``clf.*``). The last class says whether there is any error.
 """
 
-import hashlib
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import chain
@@ -16,6 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from audiocapbench.audio import sha256
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.encoders.encoder import label_of, require
@@ -203,17 +203,12 @@ def load_checkpoint(path: Path) -> CheckpointDetector:
 
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
+        model_type, (model, classifier) = str(content["model_type"]), _build(content["state_dict"])
     except Exception as error:  # a file that is something else can fail in any way
         raise MetricError(
-            f"{path} is not a checkpoint that holds weights alone: fetch it again from the "
-            "releases of FENSE."
+            f"{path} is not a FENSE checkpoint, which holds weights of a BERT classifier alone: "
+            "fetch it again from the releases of FENSE."
         ) from error
-    if not isinstance(content, dict) or not {"model_type", "state_dict"} <= content.keys():
-        raise MetricError(
-            f"{path} is not a FENSE checkpoint: it lacks 'model_type' or 'state_dict'."
-        )
-    model, classifier = _build(content["state_dict"], path)
-    model_type = str(content["model_type"])
     try:
         if (path.parent / "vocab.txt").is_file():
             tokenizer = BertTokenizerFast.from_pretrained(path.parent, local_files_only=True)
@@ -224,36 +219,32 @@ def load_checkpoint(path: Path) -> CheckpointDetector:
             f"The vocabulary of {model_type!r} is not on this disk: put its vocab.txt beside "
             f"{path}."
         ) from error
-    with path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    digest = sha256(path)
     label = label_of(path.with_suffix(""))
     if digest in _PUBLISHED:
         label = f"echecker_clotho_audiocaps_{_PUBLISHED[digest]}"
     return CheckpointDetector(f"{label}@{digest[:8]}", model, classifier, tokenizer)
 
 
-def _build(state: dict[str, Any], path: Path) -> tuple[Any, Any]:
+def _build(state: dict[str, Any]) -> tuple[Any, Any]:
     """Make the network that the weights fit, without asking the hub for its configuration."""
     import torch
     from transformers import BertConfig, BertModel
 
     own = {key.removeprefix("encoder."): value for key, value in state.items() if key[:4] != "clf."}
     own.pop("embeddings.position_ids", None)
-    try:
-        vocabulary, hidden = own["embeddings.word_embeddings.weight"].shape
-        config = BertConfig(
-            vocab_size=vocabulary,
-            hidden_size=hidden,
-            num_hidden_layers=len({key.split(".")[2] for key in own if "encoder.layer." in key}),
-            num_attention_heads=hidden // _HEAD_WIDTH,
-            intermediate_size=len(own["encoder.layer.0.intermediate.dense.weight"]),
-            max_position_embeddings=len(own["embeddings.position_embeddings.weight"]),
-            type_vocab_size=len(own["embeddings.token_type_embeddings.weight"]),
-        )
-        model = BertModel(config, add_pooling_layer="pooler.dense.weight" in own)
-        model.load_state_dict(own)
-        classifier = torch.nn.Linear(hidden, len(state["clf.bias"]))
-        classifier.load_state_dict({"weight": state["clf.weight"], "bias": state["clf.bias"]})
-    except (KeyError, RuntimeError, ValueError, AttributeError, TypeError) as error:
-        raise MetricError(f"{path} does not hold the weights of a BERT classifier.") from error
+    vocabulary, hidden = own["embeddings.word_embeddings.weight"].shape
+    config = BertConfig(
+        vocab_size=vocabulary,
+        hidden_size=hidden,
+        num_hidden_layers=len({key.split(".")[2] for key in own if "encoder.layer." in key}),
+        num_attention_heads=hidden // _HEAD_WIDTH,
+        intermediate_size=len(own["encoder.layer.0.intermediate.dense.weight"]),
+        max_position_embeddings=len(own["embeddings.position_embeddings.weight"]),
+        type_vocab_size=len(own["embeddings.token_type_embeddings.weight"]),
+    )
+    model = BertModel(config, add_pooling_layer="pooler.dense.weight" in own)
+    model.load_state_dict(own)
+    classifier = torch.nn.Linear(hidden, len(state["clf.bias"]))
+    classifier.load_state_dict({"weight": state["clf.weight"], "bias": state["clf.bias"]})
     return model.float().eval(), classifier.float().eval()
