@@ -7,14 +7,6 @@ from audiocapbench.judges.executor import ajudge_run, judge_run, missing_judgeme
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge
 from audiocapbench.judges.registry import create_judge, create_judges, find_contract
 
-__all__ = [
-    "Contract",
-    "Judge",
-    "JudgeError",
-    "JudgeInput",
-    "ModelJudge",
-    "ReplyError",
-    "ReplyField",
-]
-__all__ += ["TextJudge", "Verdict", "ajudge_run", "check_judge", "create_judge", "create_judges"]
-__all__ += ["find_contract", "judge_run", "missing_judgements"]
+__all__ = ["Contract", "Judge", "JudgeError", "JudgeInput", "ModelJudge", "ReplyError"]
+__all__ += ["ReplyField", "TextJudge", "Verdict", "ajudge_run", "check_judge", "create_judge"]
+__all__ += ["create_judges", "find_contract", "judge_run", "missing_judgements"]

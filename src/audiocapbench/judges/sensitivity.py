@@ -142,14 +142,11 @@ def plan_study(
     samples = frozenset(one.id for one in common)
     # A single reference has no other order: it would be judged in the same way twice.
     several = [{key for key, one in own.items() if len(set(one.references)) > 1} for own in by_run]
-    orders = dict.fromkeys(variants, samples)
-    orders |= {
-        label: samples.intersection(*several) for label in variants if label.startswith(_ORDER)
-    }
+    reordered = samples.intersection(*several)
     return [
-        StudyPart(judge, run, 1 if label else repeats, orders[label], label)
+        StudyPart(judge, run, 1 if label else repeats, within, label)
         for label, judge in variants.items()
-        if orders[label]
+        if (within := reordered if label.startswith(_ORDER) else samples)
         for run in runs
     ]
 
