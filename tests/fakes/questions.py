@@ -10,7 +10,6 @@ from audiocapbench.data.outcome import Reply
 from audiocapbench.data.sample import Clip
 from audiocapbench.engine.retrying_client import prepare
 from audiocapbench.models import AudioContract, Model, Question
-from audiocapbench.models.model import ClosableModel
 
 INSTRUCTION = "Describe the sound: what, where, how? — “naïve” ☂"
 
@@ -41,7 +40,7 @@ def ask(model: Model, *questions: Question) -> list[Reply]:
         try:
             return [await model.answer(one) for one in questions]
         finally:
-            if isinstance(model, ClosableModel):
+            if hasattr(model, "aclose"):
                 await model.aclose()
 
     return anyio.run(all_of_them)

@@ -14,7 +14,6 @@ from audiocapbench.engine import run_benchmark, score_run
 from audiocapbench.errors import ModelError
 from audiocapbench.models import Question, create_model
 from audiocapbench.models.controls import ControlModel, ControlRules
-from audiocapbench.models.model import CorpusModel
 from audiocapbench.store import Store
 from folders import write_folder, write_lines, write_tone
 from mecat_runs import items, questions
@@ -24,7 +23,7 @@ def answers(benchmark: Benchmark, kind: str) -> dict[str, Reply]:
     model = create_model(f"control/{kind}")
     assert isinstance(model, ControlModel)
     model.follow_rules(benchmark.traits.controls)
-    assert isinstance(model, CorpusModel)
+    assert hasattr(model, "prepare")
     model.prepare(benchmark.samples)
     return {
         sample.id: anyio.run(model.answer, Question(sample.id, sample.instruction, None))

@@ -37,7 +37,7 @@ from audiocapbench.errors import (
 )
 from audiocapbench.metrics.parallel import PARALLEL_MAP
 from audiocapbench.models import Model, Question
-from audiocapbench.models.model import REMOTE_EXECUTION, CorpusModel, batch_of, gpus_of
+from audiocapbench.models.model import REMOTE_EXECUTION, batch_of, gpus_of
 from audiocapbench.models.registry import MODULE_OF_FILE, provider_of
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.version import VERSION
@@ -368,7 +368,7 @@ class _Answering:
         for key, value in self._declared.items():
             if (there := self._model.parameters.get(key)) != value:
                 raise ModelError(f"its {key} is {there} there, and {value} where it was asked for")
-        if isinstance(self._model, CorpusModel):
+        if hasattr(self._model, "prepare"):
             self._model.prepare(self._samples)
 
     async def __call__(self, question: Question) -> Reply:
@@ -403,7 +403,7 @@ class ClusterModel:
 
     def prepare(self, samples: Sequence[Sample]) -> None:
         """Keep what the copies are to be prepared with; this process loads no weights."""
-        if isinstance(self._model, CorpusModel):
+        if hasattr(self._model, "prepare"):
             self._samples = samples
 
     async def answer(self, question: Question) -> Reply:

@@ -25,7 +25,7 @@ from audiocapbench.engine.workers import Stop, log_note
 from audiocapbench.errors import FatalError, ModelError, StoppedError
 from audiocapbench.models import Model, ModelSettings
 from audiocapbench.models.controls import ControlModel
-from audiocapbench.models.model import CorpusModel, batch_of
+from audiocapbench.models.model import batch_of
 from audiocapbench.models.openai_chat import check_batchable
 from audiocapbench.models.price import Price
 from audiocapbench.models.registry import check_model, price_of
@@ -112,7 +112,7 @@ class _BenchmarkRun:
         if budget is not None:
             budget.check(model.name, price)
         self._samples = (options.get("selection") or Selection()).of(benchmark)
-        if isinstance(model, CorpusModel):
+        if hasattr(model, "prepare"):
             with plugin_failures(f"{type(model).__name__}.prepare", ModelError):
                 model.prepare(benchmark.samples)
         spec = _spec(benchmark, model, self._samples)

@@ -30,7 +30,7 @@ from audiocapbench.engine.workers import (
 )
 from audiocapbench.errors import ModelError, StoreAwayError
 from audiocapbench.models import Model
-from audiocapbench.models.model import ClosableModel, batch_of
+from audiocapbench.models.model import batch_of
 from audiocapbench.models.price import Price
 from audiocapbench.store import Run, Store
 from audiocapbench.store.claims import LEASE_S, TaskKey
@@ -171,7 +171,7 @@ class RunSession:
                     client.batches = batches.of_repeat(repeat, fresh=self.fresh)
                 await batches.ask(share)
         finally:
-            if isinstance(queue.model, ClosableModel):
+            if hasattr(queue.model, "aclose"):
                 # Connections are given back before their loop ends; a plug-in may raise anything.
                 with (
                     anyio.CancelScope(shield=True),

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
+from typing import Any, Literal, Protocol, get_args
 
 from audiocapbench.credentials import credential
 from audiocapbench.data.outcome import Reply
@@ -113,9 +113,10 @@ class Question:
 class Model(Protocol):
     """Answers an instruction about a clip with text.
 
-    It may also ``prepare`` and ``aclose``, ``complete(messages, **options)`` a conversation as in
-    OpenAI's protocol, and make a model of itself ``with_schema(schema)``, to answer with JSON, or
-    ``with_options(options, most_tokens)`` in every request.
+    It may also ``prepare(samples)``, once and with all samples of the benchmark, before the first
+    question; ``aclose()`` the connections of this event loop; ``complete(messages, **options)`` a
+    conversation as in OpenAI's protocol; and make a model of itself ``with_schema(schema)``, to
+    answer with JSON, or ``with_options(options, most_tokens)`` in every request.
     """
 
     @property
@@ -138,20 +139,6 @@ class Model(Protocol):
             RefusedQuestionError: It will not answer this one, and maybe none.
             ModelError: It could not answer this one; the sample becomes ``failed``.
         """
-
-
-@runtime_checkable
-class CorpusModel(Protocol):
-    """A model that is shown all samples of the benchmark once, before the first question."""
-
-    def prepare(self, samples: Sequence[Sample]) -> None: ...
-
-
-@runtime_checkable
-class ClosableModel(Protocol):
-    """A model that holds connections, those of this event loop until it is closed."""
-
-    async def aclose(self) -> None: ...
 
 
 class SimpleModel:
@@ -185,14 +172,14 @@ class ModelVariant:
         self.contract = contract or model.contract
 
     def prepare(self, samples: Sequence[Sample]) -> None:
-        if isinstance(self._model, CorpusModel):
+        if hasattr(self._model, "prepare"):
             self._model.prepare(samples)
 
     async def answer(self, question: Question) -> Reply:
         return await self._model.answer(question)
 
     async def aclose(self) -> None:
-        if isinstance(self._model, ClosableModel):
+        if hasattr(self._model, "aclose"):
             await self._model.aclose()
 
 
