@@ -60,7 +60,7 @@ def test_the_document_has_the_groups_and_their_total(place: Path) -> None:
     for metric in ("date", "rouge_l"):
         scores = {group: document["by_group"][group][metric]["score"] for group in GROUPS}
         total = document["metrics"][metric]
-        assert total["score"] == pytest.approx(score_cap(scores).score)
+        assert total["score"] == pytest.approx(score_cap(scores))
         assert total["ci"] is None, "a group of six answers is too small"
         long = document["by_group"]["long"][metric]
         assert long["ci"][0] <= long["score"] <= long["ci"][1]
@@ -170,7 +170,7 @@ def test_questions_are_shown_by_kind_domain_and_difficulty(tmp_path: Path) -> No
     document = json.loads(done.stdout)
     assert (document["missing_ids"], document["surplus_ids"]) == ([first], ["stranger"])
     scores = {name: own["similarity"]["score"] for name, own in document["by_group"].items()}
-    assert document["metrics"]["similarity"]["score"] == pytest.approx(score_qa(scores).score)
+    assert document["metrics"]["similarity"]["score"] == pytest.approx(score_qa(scores))
     assert set(document["by_difficulty"]) == {"basic", "intermediate", "advanced", "complex"}
     assert sum(own["date"]["n"] for own in document["by_domain"].values()) == len(asked)
     shown = score(tmp_path, *words, kind="qa").stdout

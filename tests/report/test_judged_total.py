@@ -30,7 +30,7 @@ def test_a_judge_s_overall_score_is_the_weighted_total(tmp_path: Path) -> None:
     assert any(group.startswith("outside_") for group in judged.by_category)
     for name, figure in judged.overall.items():
         means = {group: judged.by_category[group][name].value or 0.0 for group in GROUPS}
-        assert figure.value == pytest.approx(score_cap(means).score)
+        assert figure.value == pytest.approx(score_cap(means))
         assert figure.interval is not None
         assert figure.interval.low < (figure.value or 0.0) < figure.interval.high
     [board] = build_leaderboard(store, scorer=Scorer("elements", "overall")).boards

@@ -102,7 +102,7 @@ def test_tables_k_are_the_standings_by_similarity(
     assert [one["figures"]["score"] for one in shown] == sorted(
         (row["score"] for row in rows.values()), reverse=True
     )
-    wrong = {model for model, row in rows.items() if abs(total(row).score - row["score"]) > 0.1}
+    wrong = {model for model, row in rows.items() if abs(total(row) - row["score"]) > 0.1}
     assert wrong == misprints
     noted = {one["model"] for one in shown if "own groups is" in one["note"]}
     assert noted == misprints

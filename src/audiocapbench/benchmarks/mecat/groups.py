@@ -1,7 +1,6 @@
 """How MECAT adds up: its domains, its groups, the two totals, and the traits of its two parts."""
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 from audiocapbench.benchmarks.traits import Aggregation, Traits, base_name
 from audiocapbench.errors import BenchmarkError, did_you_mean
@@ -45,13 +44,6 @@ WEIGHTINGS = {ORIGINAL: (6, 3, 1), "audio-centric": (2, 4, 4), "equal": (1, 1, 1
 """How speech, music and sound count against each other within the content-specific part."""
 
 _LONG, _SHORT, _CONTENT, _ENVIRONMENT = 0.4 * 0.8, 0.4 * 0.2, 0.4, 0.2
-
-
-class Total(NamedTuple):
-    """A total, or None with the groups that it lacks: the others are never scaled up for them."""
-
-    score: float | None
-    missing: tuple[str, ...]
 
 
 def check_known(what: str, name: str, known: Collection[str]) -> None:
@@ -111,21 +103,21 @@ def cap_weights(weighting: str = ORIGINAL) -> dict[str, float]:
     return {group: weights[group] for group in GROUPS}
 
 
-def score_cap(group_scores: Mapping[str, float], weighting: str = ORIGINAL) -> Total:
+def score_cap(group_scores: Mapping[str, float], weighting: str = ORIGINAL) -> float | None:
     """Score_Cap of the nine groups' scores, with a weighting that ``WEIGHTINGS`` names."""
     return _weighted(group_scores, cap_weights(weighting))
 
 
-def score_qa(category_scores: Mapping[str, float]) -> Total:
+def score_qa(category_scores: Mapping[str, float]) -> float | None:
     """Score_QA: the mean of the six categories' scores."""
     return _weighted(category_scores, QA_WEIGHTS)
 
 
-def _weighted(scores: Mapping[str, float], weights: Mapping[str, float]) -> Total:
-    missing = tuple(group for group in weights if group not in scores)
-    if missing:
-        return Total(None, missing)
-    return Total(sum(weight * scores[group] for group, weight in weights.items()), ())
+def _weighted(scores: Mapping[str, float], weights: Mapping[str, float]) -> float | None:
+    """The total, or None where a group lacks: the others are never scaled up for it."""
+    if not weights.keys() <= scores.keys():
+        return None
+    return sum(weight * scores[group] for group, weight in weights.items())
 
 
 OUTSIDE = "outside_"

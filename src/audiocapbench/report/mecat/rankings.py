@@ -16,7 +16,6 @@ from audiocapbench.benchmarks.mecat.groups import (
     QA,
     QA_CATEGORIES,
     WEIGHTINGS,
-    Total,
     published_count,
     published_sizes,
     score_cap,
@@ -94,8 +93,8 @@ def standings_report(
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:
         dates = _dates_of(one)
-        total = add_up(dates)
-        return {**{group: dates.get(group) for group in parts}, TOTAL: total.score}, _lacking(total)
+        by_group = {group: dates.get(group) for group in parts}
+        return {**by_group, TOTAL: add_up(dates)}, _lacking(dates, parts)
 
     models = _ranked(scored, figures, table if published else {}, number, TOTAL, parts)
     notes = _comparison_notes(scored) if published else []
@@ -129,12 +128,11 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
         raise ReportError(f"only {CAPTION} has weightings; Score_QA counts its categories alike")
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:
-        totals = {name: score_cap(_dates_of(one), name) for name in WEIGHTINGS}
-        note = _lacking(next(iter(totals.values())))
-        return {name: total.score for name, total in totals.items()}, note
+        dates = _dates_of(one)
+        return {name: score_cap(dates, name) for name in WEIGHTINGS}, _lacking(dates, GROUPS)
 
     printed = {
-        model: {name: score_cap(row, name).score for name in WEIGHTINGS}
+        model: {name: score_cap(row, name) for name in WEIGHTINGS}
         for model, row in paper.published().tables[paper.CAPTION_DATE].items()
         if published
     }
@@ -311,8 +309,9 @@ def _one_benchmark(scored: Iterable[ScoredAnswers]) -> str | None:
     return names[0] if names else None
 
 
-def _lacking(total: Total) -> str:
-    return f"No total: no scores of {', '.join(total.missing)}." if total.missing else ""
+def _lacking(dates: Mapping[str, float], groups: Iterable[str]) -> str:
+    missing = ", ".join(group for group in groups if group not in dates)
+    return f"No total: no scores of {missing}." if missing else ""
 
 
 def _notes_of(models: Iterable[Row]) -> list[str]:
