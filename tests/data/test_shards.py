@@ -10,14 +10,13 @@ from audiocapbench.data.build import shards
 from audiocapbench.data.build.shards import (
     ShardError,
     ShardPair,
-    UnusableMember,
     read_pairs,
     split_name,
 )
 from fakes.mecat_shards import tar
 
 
-def read(content: bytes) -> list[ShardPair | UnusableMember]:
+def read(content: bytes) -> list[ShardPair]:
     return list(read_pairs(io.BytesIO(content)))
 
 
@@ -46,17 +45,17 @@ def test_halves_and_repetitions_are_told() -> None:
     found = read(tar([*files, ("c.json", b"4"), ("a.flac", b"X")]))
     assert found == [
         ShardPair("c", 2, b"C", b"3"),
-        UnusableMember("c", 3, "its json comes twice in the shard"),
-        UnusableMember("a", 0, "its audio comes twice in the shard"),
-        UnusableMember("a", 0, "the shard has no JSON for it"),
-        UnusableMember("b", 1, "the shard has no audio for it"),
+        ShardPair("c", 3, problem="its json comes twice in the shard"),
+        ShardPair("a", 0, problem="its audio comes twice in the shard"),
+        ShardPair("a", 0, problem="the shard has no JSON for it"),
+        ShardPair("b", 1, problem="the shard has no audio for it"),
     ]
 
 
 def test_a_shard_of_halves_is_not_held_in_memory() -> None:
     files = [(f"{number}.flac", bytes(1000)) for number in range(9)]
     stream = read_pairs(io.BytesIO(tar(files)), held=2500)
-    assert [one.name for one in stream if isinstance(one, UnusableMember)] == list("012345678")
+    assert [one.key for one in stream if one.problem] == list("012345678")
 
 
 @pytest.mark.parametrize(
@@ -66,8 +65,7 @@ def test_a_shard_of_halves_is_not_held_in_memory() -> None:
 def test_a_name_that_leads_elsewhere_or_is_none_is_not_used(name: str) -> None:
     assert split_name(name)[0] is None
     (found,) = read(tar([(name, b"x")]))
-    assert isinstance(found, UnusableMember)
-    assert "KEY.flac or KEY.json" in found.reason
+    assert "KEY.flac or KEY.json" in found.problem
 
 
 @pytest.mark.parametrize(
@@ -76,7 +74,7 @@ def test_a_name_that_leads_elsewhere_or_is_none_is_not_used(name: str) -> None:
 def test_links_and_devices_are_told_and_not_followed(kind: bytes) -> None:
     content = special("a.flac", kind) + tar([("b.flac", b"B"), ("b.json", b"{}")], zipped=False)
     link, good = read(content)
-    assert link == UnusableMember("a.flac", 0, "it is a link or a device, not a file")
+    assert link == ShardPair("a.flac", 0, problem="it is a link or a device, not a file")
     assert good == ShardPair("b", 0, b"B", b"{}")
 
 
@@ -114,8 +112,8 @@ def test_long_and_foreign_names_are_read_as_tar_keeps_them() -> None:
     long = "k" * 150
     found = read(tar([(f"{long}.flac", b"A"), (f"{long}.json", b"{}"), ("ü\u202e.json", b"")]))
     assert found[0] == ShardPair(long, 0, b"A", b"{}")
-    assert isinstance(found[1], UnusableMember)
-    assert found[1].name == "ü?.json"
+    assert found[1].problem
+    assert found[1].key == "ü?.json"
 
 
 def test_no_tar_is_one_sentence() -> None:

@@ -16,7 +16,7 @@ from audiocapbench.benchmarks.mecat.groups import DOMAINS, SUBTASKS
 from audiocapbench.data.build import ledger as ledgers
 from audiocapbench.data.build.hub import Hub, HubError, Repository
 from audiocapbench.data.build.repository_layouts import split_files
-from audiocapbench.data.build.shards import ShardError, ShardPair, Spool, UnusableMember, read_pairs
+from audiocapbench.data.build.shards import ShardError, ShardPair, Spool, read_pairs
 from audiocapbench.data.folder import MissingClip
 from audiocapbench.data.json_text import parse_json
 from audiocapbench.data.problems import Problem, os_errors
@@ -206,11 +206,11 @@ class _ShardBuilder:
                         raise
             spooled.unlink(missing_ok=True)
 
-    def _take(self, pair: ShardPair | UnusableMember, shard: _Shard) -> None:
+    def _take(self, pair: ShardPair, shard: _Shard) -> None:
         if pair.place >= _A_SHARD:
             raise ShardError(f"has more than {_A_SHARD:,} pairs; it is not read any further")
-        if isinstance(pair, UnusableMember):
-            self._note(f"{shard.name}: {pair.name}", pair.reason, shard.domain)
+        if pair.problem:
+            self._note(f"{shard.name}: {pair.key}", pair.problem, shard.domain)
             return
         domain = shard.domain
         try:

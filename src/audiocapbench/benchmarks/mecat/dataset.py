@@ -8,9 +8,9 @@ sub-tasks) and ``domain``. A row of questions, several of which share a ``file_n
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.captioning import prompts_of
@@ -269,8 +269,7 @@ def _files(kind: str, place: Path) -> list[Path]:
     )
 
 
-@dataclass(slots=True)
-class Answers:
+class Answers(NamedTuple):
     """What was answered.
 
     Attributes:
@@ -283,9 +282,9 @@ class Answers:
     texts: dict[str, str]
     bad: list[Problem]
     surplus: list[str]
-    missing: list[str] = field(default_factory=list)
-    missing_outside: int = 0
-    absent: list[str] = field(default_factory=list)
+    missing: list[str]
+    missing_outside: int
+    absent: list[str]
 
 
 def source_of(benchmark: str, text: str) -> PredictionFile:
@@ -301,17 +300,13 @@ def read_answers(
     ids = {item.id for item in items}
     read = read_predictions(sources, asked=Asked(ids, parts))
     texts = {key: text for key, text in read.texts.items() if key in ids}
-    found = Answers(texts, read.bad, [key for key in read.by_id if key not in ids])
+    surplus = [key for key in read.by_id if key not in ids]
     answered = {key.rpartition("/")[2] for key in texts}
-    found.absent = [subtask for subtask in parts if subtask not in answered]
-    for item in items:
-        if item.id in texts or item.details.get("subtask") in found.absent:
-            continue
-        if item.category.startswith(groups.OUTSIDE):
-            found.missing_outside += 1
-        else:
-            found.missing.append(item.id)
-    return found
+    absent = [subtask for subtask in parts if subtask not in answered]
+    left = [one for one in items if one.id not in texts]
+    left = [one for one in left if one.details.get("subtask") not in absent]
+    missing = [one.id for one in left if not one.category.startswith(groups.OUTSIDE)]
+    return Answers(texts, read.bad, surplus, missing, len(left) - len(missing), absent)
 
 
 def looks_like(benchmark: str, found: Answers, items: Sequence[Sample]) -> str | None:

@@ -43,23 +43,19 @@ class ShardError(DatasetError):
 
 
 class ShardPair(NamedTuple):
-    """A clip and its JSON under the same key, and how many keys began before it in the shard."""
+    """A clip and its JSON under the same key, or a member of no pair and its ``problem``.
+
+    ``place`` is how many keys began before it in the shard.
+    """
 
     key: str
     place: int
-    audio: bytes
-    fields: bytes
+    audio: bytes = b""
+    fields: bytes = b""
+    problem: str = ""
 
 
-class UnusableMember(NamedTuple):
-    """Something in a shard that is no pair, and why."""
-
-    name: str
-    place: int
-    reason: str
-
-
-def read_pairs(stream: IO[bytes], held: int = HELD_AT_MOST) -> Iterator[ShardPair | UnusableMember]:
+def read_pairs(stream: IO[bytes], held: int = HELD_AT_MOST) -> Iterator[ShardPair]:
     """Pair the members of a shard by key, in any order; ``held`` bytes may wait for their pair."""
     places: dict[str, int] = {}
     waiting: dict[str, dict[str, bytes]] = {}
@@ -68,7 +64,7 @@ def read_pairs(stream: IO[bytes], held: int = HELD_AT_MOST) -> Iterator[ShardPai
         if isinstance(content, str) or key is None:
             named = "its name is not KEY.flac or KEY.json"
             reason = content if isinstance(content, str) else named
-            yield UnusableMember(shown(name), len(places), reason)
+            yield ShardPair(shown(name), len(places), problem=reason)
             continue
         if kind in AUDIO_KINDS:
             kind = "audio"
@@ -80,7 +76,7 @@ def read_pairs(stream: IO[bytes], held: int = HELD_AT_MOST) -> Iterator[ShardPai
         half = waiting.get(key)
         if half is None or kind in half:
             place = len(places) if half is None else places[key]
-            yield UnusableMember(key, place, f"its {kind} comes twice in the shard")
+            yield ShardPair(key, place, problem=f"its {kind} comes twice in the shard")
             continue
         half[kind] = content
         held -= len(content)
@@ -95,9 +91,9 @@ def read_pairs(stream: IO[bytes], held: int = HELD_AT_MOST) -> Iterator[ShardPai
         yield _alone(key, places[key], half)
 
 
-def _alone(key: str, place: int, half: dict[str, bytes]) -> UnusableMember:
+def _alone(key: str, place: int, half: dict[str, bytes]) -> ShardPair:
     lacking = "audio" if "json" in half else "JSON"
-    return UnusableMember(key, place, f"the shard has no {lacking} for it")
+    return ShardPair(key, place, problem=f"the shard has no {lacking} for it")
 
 
 def read_members(stream: IO[bytes]) -> Iterator[tuple[str, bytes | str]]:
