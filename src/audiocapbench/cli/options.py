@@ -157,7 +157,6 @@ class SharedHelp:
         data (DIR): The folder that 'audiocapbench build' made.
         follow_links: Read clips that are links out of the folder, as in a Hugging Face cache.
         metrics (A,B): Comma-separated metrics. [default: the benchmark's own]
-        protocol: How AudioCapBench is asked and judged: our way, or the published tool's.
         repeats (N): Rounds that a model judges.
         seed (N): Decides what is drawn by lot.
         by (SCORE): Rank by this metric or judge. [default: a judge's overall score, else a metric]
