@@ -4,14 +4,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics.names import parse_name
+from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.compare.result import ALL, ComparisonResult, Difference
 from audiocapbench.scores import compute
 from audiocapbench.scores.compute import ALL as EVERYTHING
@@ -23,6 +26,7 @@ from audiocapbench.scores.table import RunTable, TableReader
 from audiocapbench.stats import power
 from audiocapbench.stats.bootstrap import difference_interval, paired_spread, permutation_tests
 from audiocapbench.stats.multiple import Correction, corrected
+from audiocapbench.stats.units import Aggregate, Clusters
 from audiocapbench.store import Store
 from audiocapbench.table import Row
 
@@ -137,6 +141,15 @@ def _scorers(
     return scorers
 
 
+class _Sides(NamedTuple):
+    """What a test takes: statistics of shape (samples, 2, k), and the samples that both have."""
+
+    table: FloatArray
+    present: NDArray[np.bool_]
+    aggregate: Aggregate
+    clusters: Clusters
+
+
 def _differences(
     scorers: Sequence[Scorer],
     scored: Sequence[tuple[SampleScores, SampleScores]],
@@ -149,7 +162,7 @@ def _differences(
     asked = [groups[EVERYTHING].asked_by(scorer, aggregation) for scorer in scorers]
     both = list(zip(scorers, scored, strict=True))
     whole = [_difference(*one, ALL, group) for one, group in zip(both, asked, strict=True)]
-    kept = [place for place, one in enumerate(whole) if one.n] or range(len(whole))
+    kept = [place for place, (one, _) in enumerate(whole) if one.n] or range(len(whole))
     categories = dict.fromkeys(sample.category for sample in samples)
     parts = [
         _difference(*both[place], name, groups[in_category(name)])
@@ -158,25 +171,25 @@ def _differences(
     ]
     clips = {name: len(set(groups[in_category(name)].clips)) for name in categories}
     every = {ALL: len(set(asked[kept[0]].clips))}
-    own = _corrected([whole[place] for place in kept], every, correction)
-    return own + _corrected(parts, clips, correction)
+    own = _tested([whole[place] for place in kept], every, correction)
+    return own + _tested(parts, clips, correction)
 
 
 def _difference(
     scorer: Scorer, scored: tuple[SampleScores, SampleScores], category: str, group: Group
-) -> Difference:
-    """One difference, with its test where there are enough samples."""
+) -> tuple[Difference, _Sides | None]:
+    """One difference, and what its test needs where there are enough samples."""
     statistics, each = group.arrays(scored)
     here = each[:, 0] & each[:, 1]
     lost, gained = (int((side & ~here).sum()) for side in each.T)
     if group.lacks(here) or not here.any():
-        return Difference(scorer, category, 0, None, None, None)
+        return Difference(scorer, category, 0, None, None, None), None
     table = group.spread(statistics * here[:, np.newaxis, np.newaxis])
     a, b = (group.score(scorer, table[:, side], here) for side in (0, 1))
     one, other = table[here, 0], table[here, 1]
     found = Difference(scorer, category, len(one), a, b, b - a, lost=lost, gained=gained)
     if not group.enough(here):
-        return found
+        return found, None
     aggregate = drawn = group.aggregate_of(scorer)
     if group.aggregation is not None:
         # A draw may hold no sample of a small corpus, which then has the mean of all.
@@ -185,27 +198,38 @@ def _difference(
     clusters = list(compress(group.clips, here.tolist()))
     units, bounds = len(set(clusters)), (0.0, scorer.max_value)
     spread = paired_spread(other, one, drawn, clusters) or 0.0
-    detectable = power.minimum_detectable_difference(spread, units)
-    p = None
-    if detectable is not None:
-        sides, both = (table[:, 1:], table[:, :1]), here[:, np.newaxis]
-        tests = permutation_tests(*sides, aggregate, present=both, clusters=group.clusters)
-        p = float(tests[0])
-    return replace(
+    found = replace(
         found,
         ci=difference_interval(other, one, drawn, clusters=clusters, bounds=bounds),
-        p=p,
         effect=(b - a) / spread if spread > 0 else None,
-        detectable=detectable,
+        detectable=power.minimum_detectable_difference(spread, units),
         samples_needed=power.samples_needed(b - a, spread) if spread > 0 and b != a else None,
         needed_unit="clips" if units < len(one) else "samples",
     )
+    return found, _Sides(table, here, aggregate, group.clusters)
 
 
-def _corrected(
-    rows: list[Difference], clips: Mapping[str, int], correction: Correction
+def _tested(
+    pairs: Sequence[tuple[Difference, _Sides | None]],
+    clips: Mapping[str, int],
+    correction: Correction,
 ) -> list[Difference]:
-    """Rows with corrected p-values; where clips are too few to show anything, none counts."""
+    """Differences, tested in one pass where scorers add up alike; too few clips do not count."""
+    rows = [row for row, _ in pairs]
+    alike: dict[tuple[object, ...], list[tuple[int, _Sides]]] = {}
+    for place, (row, sides) in enumerate(pairs):
+        if sides is not None and row.detectable is not None:
+            key = (row.category, sides.aggregate, sides.table.shape)
+            alike.setdefault(key, []).append((place, sides))
+    for same in alike.values():
+        first = same[0][1]
+        tables = np.stack([sides.table for _, sides in same], axis=2)
+        here = np.stack([sides.present for _, sides in same], axis=1)
+        found = permutation_tests(
+            *(tables[:, 1], tables[:, 0], first.aggregate), present=here, clusters=first.clusters
+        )
+        for (place, _), value in zip(same, found.tolist(), strict=True):
+            rows[place] = replace(rows[place], p=value)
     tests = Counter(one.category for one in rows)
     tested = [
         place
