@@ -36,10 +36,35 @@ _CATEGORIES = {
     "application context": "application_context",
 }
 _HEADS = {view: f"{'main' if view == 'long' else view}-caption" for view in SUBTASKS}
-
-
 _PARTS = ("category", "difficulty", "question", "answer")
 """Of a question about a clip."""
+
+_SHORT_WORDS, _SENTENCES, _QUOTED = 15, 2, 4
+_LETTERS = dict(zip(CONTENTS, "SMA", strict=True))
+_ABSENT = re.compile(
+    r"\b(?:no|none|not|without|absent|absence|lacks?|lacking|nothing|never|neither|devoid|free of|"
+    r"silent|missing|undetect\w+|isn't|aren't|cannot|can't)\b",
+    re.IGNORECASE,
+)
+_PARENTHESES = re.compile(r"[()\[\]{}（）［］｛｝〔〕【】]")
+_FIGURES = re.compile(
+    r"\b(?:bpm|beats per minute|mos|dnsmos|p808|nisqa|lufs|dbfs|t60|rt60)\b"
+    r"|\d\s*(?:k?hz|db|decibels?|hertz)\b",
+    re.IGNORECASE,
+)
+_METADATA = re.compile(
+    r"\bmeta-?\s?(?:data|info\w*)|\bjson\b|\bvideo(?!\s+game)|\b(?:title|description) of the\b"
+    r"|\baccording to (?:the )?(?:analys|data|model|transcript|expert)"
+    r"|\b(?:model|expert|classifier|detector|asr|vad|transcription)s? (?:output|detect|report|say|"
+    r"suggest|indicat|classif)|\bconfidence (?:score|level)|\btranscri(?:pt|ption) (?:says|reads)",
+    re.IGNORECASE,
+)
+_PLACEHOLDER = re.compile(
+    r"\bparaphrased version\b|-caption\b|-captions\b|\bfocused analysis\b|\bintegrated summary\b"
+    r"|^single-sentence essence$|^(?:question|answer) content$",
+    re.IGNORECASE,
+)
+_END = re.compile(r"[.!?…]+[\"'”’]*(?=\s+[\"'“‘]?[A-Z0-9]|\s*$)")
 
 
 class Annotation(BaseModel):
@@ -191,37 +216,7 @@ def is_phantom(text: str) -> bool:
     return has_words and not left.strip()
 
 
-_SHORT_WORDS, _SENTENCES, _QUOTED = 15, 2, 4
-_LETTERS = dict(zip(CONTENTS, "SMA", strict=True))
-_ABSENT = re.compile(
-    r"\b(?:no|none|not|without|absent|absence|lacks?|lacking|nothing|never|neither|devoid|free of|"
-    r"silent|missing|undetect\w+|isn't|aren't|cannot|can't)\b",
-    re.IGNORECASE,
-)
-_PARENTHESES = re.compile(r"[()\[\]{}（）［］｛｝〔〕【】]")
-_FIGURES = re.compile(
-    r"\b(?:bpm|beats per minute|mos|dnsmos|p808|nisqa|lufs|dbfs|t60|rt60)\b"
-    r"|\d\s*(?:k?hz|db|decibels?|hertz)\b",
-    re.IGNORECASE,
-)
-_METADATA = re.compile(
-    r"\bmeta-?\s?(?:data|info\w*)|\bjson\b|\bvideo(?!\s+game)|\b(?:title|description) of the\b"
-    r"|\baccording to (?:the )?(?:analys|data|model|transcript|expert)"
-    r"|\b(?:model|expert|classifier|detector|asr|vad|transcription)s? (?:output|detect|report|say|"
-    r"suggest|indicat|classif)|\bconfidence (?:score|level)|\btranscri(?:pt|ption) (?:says|reads)",
-    re.IGNORECASE,
-)
-_PLACEHOLDER = re.compile(
-    r"\bparaphrased version\b|-caption\b|-captions\b|\bfocused analysis\b|\bintegrated summary\b"
-    r"|^single-sentence essence$|^(?:question|answer) content$",
-    re.IGNORECASE,
-)
-_END = re.compile(r"[.!?…]+[\"'”’]*(?=\s+[\"'“‘]?[A-Z0-9]|\s*$)")
-
-
 class ClipCase(NamedTuple):
-    """All that is known of a clip when it is checked."""
-
     annotation: Annotation
     domain: str
     said: Mapping[str, Finding]
@@ -262,7 +257,6 @@ def transcript(case: ClipCase) -> Iterator[str]:
 
 
 def wording(case: ClipCase) -> Iterator[str]:
-    """Appendix D's rules of wording."""
     captions = case.annotation.captions
     for place, text in enumerate(captions["short"], 1):
         if len(text.split()) >= _SHORT_WORDS:

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -47,13 +47,14 @@ from audiocapbench.store.annotations import Finding, StageRecord
 
 DESCRIBE = "describe"
 OK, FAILED, NOT_RUN = "ok", "failed", "not_run"
-_BATCH = 16
-_LOOK_AGAIN_S = 1.0
-_SHOWN = 80
-_LARGEST = 200_000
+_BATCH, _LOOK_AGAIN_S = 16, 1.0
+_SHOWN, _LARGEST = 80, 200_000
 
 BatchFindings = dict[str, list[Finding] | str]
 """What experts found in each clip of a batch, or why it cannot be decoded."""
+
+HearingTask = tuple[SourceClip, ClipAudio | bytes | str, Mapping[str, Finding]]
+"""A clip to be heard; decoded, as bytes, or why it can be neither; and what is known of it."""
 
 
 def hear(
@@ -66,15 +67,18 @@ def hear(
 ) -> StageResult:
     """Have all experts hear all clips, as far as they have not, and decide each clip's domain."""
     described, cost = _describe(context, clips, describe) if describe else ({}, None)
-    hearing = _Hearing(context, clips, panel, rules)
+    first: dict[str, SourceClip] = {}
+    for one in clips:  # of several that are the same, the first counts
+        first.setdefault(one.clip.sha256, one)
+    hearing = _Hearing(context, panel, rules, first)
     hearing.run()
     records: dict[str, StageRecord] = {}
-    counts = {name: Counter({NOT_RUN: len(hearing.clips)}) for name in panel.not_run}
+    counts = {name: Counter({NOT_RUN: len(first)}) for name in panel.not_run}
     counts |= {name: Counter[str]() for name in hearing.signatures}
     for one in clips:
         digest = one.clip.sha256
-        if (first := hearing.clips[digest].id) != one.id:
-            reason = f"the same bytes as {first}"
+        if (same := first[digest].id) != one.id:
+            reason = f"the same bytes as {same}"
             records[one.id] = StageRecord(one.id, "hear", "duplicate", {}, reason)
             continue
         said = hearing.said.get(digest, {}) | described.get(digest, {})
@@ -120,10 +124,6 @@ def _record(
     }
     status = OK if decision.domain else "no_domain"
     return StageRecord(one.id, "hear", status, document, decision.reason)
-
-
-HearingTask = tuple[SourceClip, ClipAudio | bytes | str, Mapping[str, Finding]]
-"""A clip to be heard; decoded, as bytes, or why it can be neither; and what is known of it."""
 
 
 def _lacks(expert: Expert, said: Said, rules: DomainRules, source: SourceClip) -> bool:
@@ -182,42 +182,37 @@ class _Listener:
         return {digest: clip if isinstance(clip, str) else own for (digest, own), clip in ends}
 
 
+@dataclass
 class _Hearing:
     """One call of ``hear``: which clip still lacks whom, and which command hears it."""
 
-    def __init__(
-        self,
-        context: StageContext,
-        clips: Sequence[SourceClip],
-        panel: ExpertPanel,
-        rules: DomainRules,
-    ) -> None:
-        self._context, self._rules, self._panel = context, rules, panel
-        self.clips: dict[str, SourceClip] = {}
-        for one in clips:  # the first of several that are the same is the one that counts
-            self.clips.setdefault(one.clip.sha256, one)
-        self.signatures = {one.name: signature_of(one) for one in panel.experts}
-        self.said = context.kept.findings(self.signatures, list(self.clips))
+    context: StageContext
+    panel: ExpertPanel
+    rules: DomainRules
+    clips: Mapping[str, SourceClip]
+
+    def __post_init__(self) -> None:
+        self.signatures = {one.name: signature_of(one) for one in self.panel.experts}
+        self.said = self.context.kept.findings(self.signatures, list(self.clips))
         self.undecoded: dict[str, str] = {}
-        self._left: list[str] = []
-        self._elsewhere: list[str] = []
+        self._left, self._elsewhere = list[str](), list[str]()
 
     def run(self) -> None:
         """Have all that is missing heard, here or on the cluster that was joined."""
         known = self.clips.items()
         clips = ((key, one.clip, "-", one.about.get("domain") or "any") for key, one in known)
-        questions = self._context.benchmark("hear", clips)
-        rules, work = self._rules, _Listener(self._panel, self._rules)
+        questions = self.context.benchmark("hear", clips)
+        rules, work = self.rules, _Listener(self.panel, self.rules)
         how = rules._asdict() | self.signatures
-        with StageRun(self._context.store, questions, "experts", how, shared=True) as self._stage:
+        with StageRun(self.context.store, questions, "experts", how, shared=True) as self._stage:
             for digest, one in known:
                 said = self.said.get(digest, {})
-                if any(_lacks(expert, said, rules, one) for expert in self._panel.experts):
+                if any(_lacks(expert, said, rules, one) for expert in self.panel.experts):
                     self._left.append(digest)
                 else:
                     self._stage.tell(digest, self._words(digest))
             self._done = len(self.clips) - len(self._left)
-            self._context.progress("clips heard", self._done, len(self.clips))
+            self.context.progress("clips heard", self._done, len(self.clips))
             if self._left and (cluster := CLUSTER.get()) is not None:
                 pool = ActorPool[list[HearingTask], BatchFindings](cluster, work, name="experts")
                 with closing(pool):
@@ -236,8 +231,8 @@ class _Hearing:
                 self._commit(batch)
             if len(self._left) == before:
                 time.sleep(_LOOK_AGAIN_S)
-        self.said |= self._context.kept.findings(self.signatures, self._elsewhere)
-        known = self._context.store.outcomes(self._stage.run.id) if self._elsewhere else {}
+        self.said |= self.context.kept.findings(self.signatures, self._elsewhere)
+        known = self.context.store.outcomes(self._stage.run.id) if self._elsewhere else {}
         for digest in known.keys() & set(self._elsewhere):
             if known[digest].reply.status is Status.SKIPPED:
                 self.undecoded[digest] = known[digest].reply.error or ""
@@ -262,7 +257,7 @@ class _Hearing:
 
     def _commit(self, batch: BatchFindings) -> None:
         found = [one for own in batch.values() if not isinstance(own, str) for one in own]
-        self._context.kept.add_findings(found)
+        self.context.kept.add_findings(found)
         for one in found:
             self.said.setdefault(one.clip, {})[one.expert] = one
         for digest, own in batch.items():
@@ -275,7 +270,7 @@ class _Hearing:
             self._stage.tell(digest, self._words(digest), reason)
         self._stage.write()
         self._done += len(batch)
-        self._context.progress("clips heard", self._done, len(self.clips))
+        self.context.progress("clips heard", self._done, len(self.clips))
 
     def _words(self, digest: str) -> str:
         """What experts said of a clip, for whoever looks on."""

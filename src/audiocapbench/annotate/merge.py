@@ -16,9 +16,6 @@ from audiocapbench.models import Model
 from audiocapbench.models.model import without_audio
 from audiocapbench.store.annotations import Finding, StageRecord
 
-REPAIRS = 2
-"""How often a reply that cannot be used is asked for again."""
-
 _FIELDS = {
     "speech": ("speech", "asr"),
     "music": ("music",),
@@ -54,7 +51,7 @@ def _harmless(value: Any) -> Any:
     return as_data(value[:_LONGEST_TEXT]) if isinstance(value, str) else value
 
 
-def merge(context: StageContext, model: Model, repairs: int = REPAIRS) -> StageResult:
+def merge(context: StageContext, model: Model, repairs: int = 2) -> StageResult:
     """Have what experts said merged, clip by clip, as far as it has not been."""
     heard = context.passed("hear")
     found, fields = context.findings(heard), ", ".join(field_names())

@@ -180,7 +180,6 @@ def _published(one: KeptClip, kind: MecatPart) -> dict[str, dict[str, Any]]:
 
 
 def _rows(one: KeptClip, kind: MecatPart, split: str) -> Iterator[dict[str, Any]]:
-    """Rows of MECAT's folder of captions, or of questions."""
     about, suffix = one.heard["about"], PurePosixPath(one.id).suffix.lower()
     licence = about.get("licence") or about.get("license")
     # Never to be taken for the published test set.

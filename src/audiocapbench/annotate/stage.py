@@ -36,6 +36,8 @@ from audiocapbench.store.unsaved import AnswerRecord
 _MOST = 4_000
 _ABSENT = "its metadata names it, and there is no such audio file"
 _TOLD = ("title", "description", "source", "licence", "license", "domain")
+_PAUSE_S = 0.5
+_DONE = {"hear": "heard", "merge": "merged", "check": "checked"}
 
 
 class SourceClip(NamedTuple):
@@ -107,7 +109,6 @@ def open_clips(
 
 
 def _metadata(root: Path) -> dict[str, dict[str, Any]]:
-    """What the folder's own table says of its files."""
     found: dict[str, dict[str, Any]] = {}
     problems: list[Problem] = []
     for name in (METADATA, TABLE):
@@ -123,10 +124,6 @@ def _metadata(root: Path) -> dict[str, dict[str, Any]]:
     if problems:
         raise InvalidDataError(root, problems)
     return found
-
-
-_PAUSE_S = 0.5
-_DONE = {"hear": "heard", "merge": "merged", "check": "checked"}
 
 
 @cache

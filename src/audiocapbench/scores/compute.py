@@ -42,7 +42,6 @@ ALL = GroupKey()
 
 
 def category(name: str) -> GroupKey:
-    """The samples of one category."""
     return GroupKey(CATEGORY, name)
 
 
@@ -64,7 +63,6 @@ class SampleScores:
         return cls(values, statistics, dict.fromkeys(values, signature), missing)
 
     def add(self, key: str, value: float, statistics: Sequence[float], made: Signature) -> None:
-        """One more sample."""
         self.values[key], self.statistics[key], self.signatures[key] = value, statistics, made
 
 
@@ -88,7 +86,6 @@ class Group:
 
     @cached_property
     def weights(self) -> FloatArray:
-        """What each corpus counts for."""
         weights = self.aggregation.weights.values() if self.aggregation is not None else [1.0]
         return np.array(list(weights))
 

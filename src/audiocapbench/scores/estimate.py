@@ -16,6 +16,15 @@ from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, Interval
 from audiocapbench.stats.units import Aggregate
 from audiocapbench.table import shown
 
+FEWEST_SHARE = 0.5
+"""Who has a score for fewer of the samples is shown, but neither ranked nor tested."""
+
+SLACK = 0.1
+"""What leaving out costs beyond the zero, in the order by a metric that compares its samples.
+
+It moves the weights of words in other answers: in trials on MECAT, by up to .07 of its share.
+"""
+
 
 class Missing(StrEnum):
     """Why a sample has no score; one reason is never counted as another."""
@@ -49,8 +58,6 @@ def missing_after(status: Status) -> Missing | None:
 
 
 class Coverage(NamedTuple):
-    """How many samples a number is about."""
-
     total: int
     answered: int
     empty: int
@@ -145,16 +152,6 @@ def interval_words(estimates: Iterable[Estimate]) -> str:
 def counted(count: int, what: str) -> str:
     """A number of things: one sample, several samples."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-FEWEST_SHARE = 0.5
-"""Who has a score for fewer of the samples is shown, but neither ranked nor tested."""
-
-SLACK = 0.1
-"""What leaving out costs beyond the zero, in the order by a metric that compares its samples.
-
-It moves the weights of words in other answers: in trials on MECAT, by up to .07 of its share.
-"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,8 @@ Estimates = dict[str, Estimate]
 """By metric, or by a judge's dimension."""
 
 Computed = dict[tuple[Scorer, GroupKey], Estimate]
+_WHY = "missing: "
+"""Stands before a reason among an estimate's counts, which know an empty answer already."""
 
 
 class NullReferences(NamedTuple):
@@ -179,7 +181,6 @@ def documents(estimates: Estimates) -> dict[str, Any]:
 
 
 def estimate_records(table: ScoreTable, scorers: Iterable[Scorer]) -> list[Row]:
-    """A row for each scorer and group."""
     # A list, because a category may be called as the whole is.
     keys = [("all", ALL), *((name, category(name)) for name in table.categories)]
     rows: list[Row] = []
@@ -272,7 +273,6 @@ class RunTable(ScoreTable):
         return sorted(name for name in metrics if not is_known(name))
 
     def dimensions(self, judge: str) -> list[Scorer]:
-        """A judge's dimensions, without ``overall``."""
         return [one for one in self.scores if one.judge == judge and not one.is_overall]
 
     def signature(self, scorer: Scorer) -> Signature:
@@ -329,12 +329,7 @@ class TableReader:
         return RunTable(self._store, run, *self._datasets[key], self._only)
 
 
-_WHY = "missing: "
-"""Stands before a reason among an estimate's counts, which know an empty answer already."""
-
-
 def kept_estimate(one: StoredEstimate) -> Estimate:
-    """An estimate as the store has it."""
     counts = one.counts
     return Estimate(
         one.value,

@@ -35,6 +35,8 @@ _ADDS = 1.05
 """A judge that makes fewer than 5 % more of the ratings adds nothing worth saying."""
 _LOPSIDED = 0.8
 _ENOUGH_LOPSIDED = 100
+Ratings = Mapping[str, Mapping[str, float]]
+"""People's mean ratings by run (as they name it) and sample."""
 
 
 class Bias(NamedTuple):
@@ -135,10 +137,6 @@ def calibrate_runs(
     pairs = [pair for one in found for pair in one.pairs]
     biases, own = _biases(pairs, scorer) if scorer.judge else ((), None)
     return Calibration(scorer, ordered, _better(ordered), biases, own, signature, tuple(notes))
-
-
-Ratings = Mapping[str, Mapping[str, float]]
-"""People's mean ratings by run (as they name it) and sample."""
 
 
 def _mean_ratings(

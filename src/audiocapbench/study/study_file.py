@@ -50,8 +50,6 @@ class StudyModel(_Strict):
 
 
 class Output(_Strict):
-    """What is written into the study's folder."""
-
     tables: tuple[Table, ...] = ("leaderboard",)
     formats: tuple[TableForm, ...] = ("md", "csv")
     figures: bool = False

@@ -27,9 +27,7 @@ from audiocapbench.table import Row, ValueWithInterval
 
 FEWEST_MODELS = 4
 """Fewer leave nothing to choose by once one of them is left out."""
-DRAWS = 10
-_ROUNDS = 25
-_DIRECTIONS = 2
+DRAWS, _ROUNDS, _DIRECTIONS = 10, 25, 2
 Method = Literal["balanced", "anchors", "draw"]
 
 

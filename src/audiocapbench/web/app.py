@@ -42,10 +42,19 @@ if TYPE_CHECKING:
 MOST_AT_ONCE = 60_000
 """Answers of a board that are read into memory together, for correlations and the like."""
 
-_PAUSE_S = 5.0
-_LATER_S = 3.0
+_PAUSE_S, _LATER_S = 5.0, 3.0
 
 Revision = tuple[tuple[int, int], ...]
+TICK_S = 1.0
+_WINDOW_S, _LINGER_S = 20.0, 5.0
+_NEWEST, _LONGEST = 5, 300
+
+Snapshot = dict[str, Any]
+_MOST_ROWS = 500
+_ICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 22 22"><path stroke="#1f55d0" '
+    'stroke-width="2.4" stroke-linecap="round" d="M2 11h2M6 6v10M10 2v18M14 7v8M18 9v4"/></svg>'
+)
 
 
 @dataclass
@@ -251,15 +260,6 @@ def ranked_document(store: Store, runs: Sequence[int], by: str | None) -> BoardD
     return document
 
 
-TICK_S = 1.0
-_WINDOW_S = 20.0
-_LINGER_S = 5.0
-_NEWEST = 5
-_LONGEST = 300
-
-Snapshot = dict[str, Any]
-
-
 class LiveFeed:
     """Looks at the store at most once a second, for whoever asks."""
 
@@ -353,13 +353,6 @@ async def events(feed: LiveFeed, version: Any, gone: Any) -> AsyncIterator[str]:
             quiet = 0
         quiet += 1
         await sleep(TICK_S)
-
-
-_MOST_ROWS = 500
-_ICON = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 22 22"><path stroke="#1f55d0" '
-    'stroke-width="2.4" stroke-linecap="round" d="M2 11h2M6 6v10M10 2v18M14 7v8M18 9v4"/></svg>'
-)
 
 
 class _Request(BaseModel):

@@ -28,17 +28,15 @@ _LOOK_S = 0.5
 _MOST_SOUND = 200_000_000
 _FEW = 2_000
 _NONE = (None, None)
-
-
-class QueryError(AudioCapBenchError):
-    """A request that cannot be answered."""
-
-
 Number = Annotated[int, Field(ge=0, lt=10**12)]
 ScorerLabel = Annotated[Scorer, BeforeValidator(lambda label: Scorer(*label.split("\t", 1)))]
 """A metric by its name, or a judge's name, a tab and its dimension."""
 
 _Value = Annotated[float, Field(gt=-1e12, lt=1e12)]
+
+
+class QueryError(AudioCapBenchError):
+    """A request that cannot be answered."""
 
 
 class ListQuery(BaseModel, frozen=True):

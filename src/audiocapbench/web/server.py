@@ -54,6 +54,9 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
     "cache-control": "no-store",
 }
+Route = Callable[[Any], Awaitable[Any]]
+
+_PATIENCE_S = 5.0
 
 
 def is_loopback(host: str) -> bool:
@@ -226,11 +229,6 @@ async def _body(headers: Mapping[str, str], receive: Receive) -> Any:
     return body
 
 
-Route = Callable[[Any], Awaitable[Any]]
-
-_PATIENCE_S = 5.0
-
-
 def need_extra() -> None:
     """Say what to install where it is missing, before anything else is done."""
     try:
@@ -252,8 +250,6 @@ def bare_app(read: Mapping[str, Route], write: Mapping[str, Route]) -> Any:
 
 
 def fixed(content: str | bytes, kind: str) -> Route:
-    """A route that always gives the same."""
-
     async def show(_request: Any) -> Any:
         from starlette.responses import Response
 

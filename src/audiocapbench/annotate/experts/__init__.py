@@ -31,6 +31,11 @@ from audiocapbench.store.annotations import Finding
 Options = dict[str, str]
 """What stands in the brackets of an expert's name; each takes out what it knows."""
 
+BUILT_IN = ("signal", "speech", "tags", "asr", "quality", "music")
+"""In the order in which they are told to the language model."""
+
+Said = Mapping[str, Finding]
+
 
 class ClipAudio:
     """A decoded clip: all channels as they are, and mono at any rate."""
@@ -102,10 +107,6 @@ def package_version(expert: str, *packages: str, extra: str = "experts") -> str:
     return ", ".join(said)
 
 
-BUILT_IN = ("signal", "speech", "tags", "asr", "quality", "music")
-"""In the order in which they are told to the language model."""
-
-
 class ExpertPanel(NamedTuple):
     """The experts that can run here, as they were named, and why others cannot, by name."""
 
@@ -162,9 +163,6 @@ def _plugin(name: str, options: Options) -> Expert:
         why = f"lacks {', '.join(lacking)}" if lacking else "says another name or odd domains"
         raise AnnotationError(f"the expert {name}: {point.value} {why}")
     return expert
-
-
-Said = Mapping[str, Finding]
 
 
 class DomainRules(NamedTuple):

@@ -32,12 +32,17 @@ _PROFILES = {
 DEFAULT = "mispeech/ced-base"
 _YES_NO = {"yes": True, "no": False}
 _KEPT, _LEAST = 8, 0.05
-
-
 _BLOCK_S, _STEP = 0.4, 0.25
 _ABSOLUTE, _RELATIVE = -70.0, -10.0
 _GAINS, _SURROUND = (1.0, 1.0, 1.0, 1.41, 1.41), (1.0, 1.0, 1.0, 0.0, 1.41, 1.41)
 """Of channels: front, front, centre, two at the back; with six, the fourth is for effects."""
+
+FLOOR_DB = -120.0
+"""What digital silence is called; no recording is so quiet."""
+
+_FRAME_S = 0.025
+_ENERGY = 0.99
+_DECAY_S, _DECAY_DB, _FIT = 0.1, 12.0, 0.95
 
 
 def integrated_loudness(samples: Samples, rate: int) -> float | None:
@@ -82,14 +87,6 @@ def _k_weighted(samples: NDArray[np.float64], rate: int) -> NDArray[np.float64]:
 
 def _poles(k: float, q: float) -> NDArray[np.float64]:
     return np.array([1 + k / q + k * k, 2 * (k * k - 1), 1 - k / q + k * k])
-
-
-FLOOR_DB = -120.0
-"""What digital silence is called; no recording is so quiet."""
-
-_FRAME_S = 0.025
-_ENERGY = 0.99
-_DECAY_S, _DECAY_DB, _FIT = 0.1, 12.0, 0.95
 
 
 class SignalExpert:

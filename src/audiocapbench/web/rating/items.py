@@ -32,6 +32,12 @@ _GROUPS = ("type", "group", "category", "domain")
 _GOLD = "gold"
 _LONGEST_CAPTION = 20_000
 _LONGEST_S, _HIGHEST_RATE = 600.0, 48_000
+Form = Literal["csv", "jsonl", "votes"]
+
+_COLUMNS = (
+    *("item", "run", "model", "group", "person", "dimension", "value", "confidence", "right"),
+    *("gold", "question", "audio", "took_s", "played_s", "rated_at"),
+)
 
 
 class RatingItem(BaseModel, frozen=True):
@@ -226,14 +232,6 @@ def playable(path: Path) -> bytes:
     target = io.BytesIO()
     soundfile.write(target, made.samples / loudest, made.rate, format="FLAC", subtype="PCM_16")
     return target.getvalue()
-
-
-Form = Literal["csv", "jsonl", "votes"]
-
-_COLUMNS = (
-    *("item", "run", "model", "group", "person", "dimension", "value", "confidence", "right"),
-    *("gold", "question", "audio", "took_s", "played_s", "rated_at"),
-)
 
 
 def export_ratings(

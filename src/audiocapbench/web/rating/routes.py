@@ -27,11 +27,15 @@ from audiocapbench.web.rating.project import KINDS, Kind, RatingError, RatingPro
 from audiocapbench.web.server import GuessLimit, Route, answered, bare_app, bearer, fixed
 
 _SLACK_S, _LEAST_S = 0.5, 1e-6
-
-
 _Token = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 _Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{16,64}$")]
 _BACK = TypeAdapter(dict[Literal["before"], _Token | None])
+PATH = "/rate/"
+
+_PAGES = {"rate.html": "", "admin.html": "admin", "rate.css": "rate.css"}
+_PAGES |= {"rate.js": "rate.js", "admin.js": "admin.js"}
+_KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+_VOTES = {"a": 1.0, "tie": 0.0, "b": -1.0, "both_bad": 2.0}
 
 
 class RatingRequest(BaseModel, extra="forbid", strict=True):
@@ -168,14 +172,6 @@ class RatingDesk:
         return found
 
 
-PATH = "/rate/"
-
-_PAGES = {"rate.html": "", "admin.html": "admin", "rate.css": "rate.css"}
-_PAGES |= {"rate.js": "rate.js", "admin.js": "admin.js"}
-_KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-_VOTES = {"a": 1.0, "tie": 0.0, "b": -1.0, "both_bad": 2.0}
-
-
 def rating_app(desk: RatingDesk) -> Any:
     """An application with nothing but a project's pages: raters can reach nothing else."""
     from starlette.responses import RedirectResponse
@@ -235,7 +231,6 @@ def _person(desk: RatingDesk, limit: GuessLimit, request: Any, *, is_admin: bool
 
 
 def _progress(desk: RatingDesk) -> dict[str, Any]:
-    """What the administrator sees."""
     project, items = desk.project, desk.items
     said = [one for one in desk.store.ratings.of(project.name) if one.item in items]
     ordinary = [one for one in said if not items[one.item].gold]
