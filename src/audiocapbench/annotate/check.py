@@ -21,7 +21,6 @@ from audiocapbench.metrics.names import parse_name
 from audiocapbench.plugins import plugins
 from audiocapbench.store.annotations import STAGES, StageRecord
 
-MarginUnit = Literal["points", "sd"]
 _BLOCK, _COMPARED, _OTHERS = 1024, 256, 6
 _DUPLICATE, _SIMILARITY = "near-duplicate", "similarity"
 _ORDER = (*RULES, _DUPLICATE, _SIMILARITY)
@@ -35,7 +34,7 @@ def check(
     context: StageContext,
     clap: str | None = "laion",
     margin: float = 6.0,
-    unit: MarginUnit = "points",
+    unit: Literal["points", "sd"] = "points",
     duplicate: float = 0.98,
     seed: int = 0,
 ) -> StageResult:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Annotated, Any, Literal, NamedTuple
@@ -37,8 +37,6 @@ _CATEGORIES = {
 }
 _HEADS = {view: f"{'main' if view == 'long' else view}-caption" for view in SUBTASKS}
 _PARTS = ("category", "difficulty", "question", "answer")
-"""Of a question about a clip."""
-
 _SHORT_WORDS, _SENTENCES, _QUOTED = 15, 2, 4
 _LETTERS = dict(zip(CONTENTS, "SMA", strict=True))
 _ABSENT = re.compile(
@@ -294,11 +292,5 @@ def sentences(text: str) -> int:
     return len(ends) + (not ends or ends[-1] < len(text.rstrip()))
 
 
-RULES: Mapping[str, Callable[[ClipCase], Iterator[str]]] = {
-    "confidence": confidence,
-    "domain": domain,
-    "transcript": transcript,
-    "wording": wording,
-    "questions": questions,
-}
+RULES = {one.__name__: one for one in (confidence, domain, transcript, wording, questions)}
 """In the order of the survival table."""

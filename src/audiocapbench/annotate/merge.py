@@ -1,7 +1,4 @@
-"""The second stage: a language model merges what experts said, held to the contract.
-
-A reply that breaks it is asked for again, a few times; nothing is mended here.
-"""
+"""The second stage: a model merges what experts said; what breaks the contract is asked again."""
 
 import json
 from collections.abc import Mapping

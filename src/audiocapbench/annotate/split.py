@@ -61,10 +61,7 @@ def read_shares(text: str) -> dict[str, float]:
 
 
 def assign(clips: Mapping[str, tuple[str, str]], shares: Shares, seed: int = 0) -> dict[str, str]:
-    """The split of each clip, given its source and domain.
-
-    Sources are dealt in an order drawn by lot, the largest first, to the split that lacks most.
-    """
+    """The split of each clip: its source goes by lot, largest first, to the one that lacks most."""
     sources: dict[str, list[str]] = defaultdict(list)
     for clip, (source, _) in clips.items():
         sources[source].append(clip)

@@ -220,10 +220,7 @@ def left_out(records: Mapping[str, StageRecord]) -> dict[str, dict[str, list[str
 
 
 class StageRun:
-    """What became of each clip, committed as it comes.
-
-    Commands that share a stage claim its clips; one that is not shared begins anew each time.
-    """
+    """What became of each clip, committed as it comes; a stage that is not shared begins anew."""
 
     def __init__(
         self,

@@ -1,7 +1,4 @@
-"""Groups of samples that are scored together, and the one place where their scores are computed.
-
-A total is the weighted sum of a benchmark's corpora; without a score of each there is none.
-"""
+"""Groups of samples that are scored together; a total is the weighted sum of several corpora."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -190,10 +187,7 @@ class Group:
         return statistics if self.aggregation is None else self._by_corpus(statistics)
 
     def aggregate_of(self, scorer: Scorer, whole: FloatArray | float = 1.0) -> Aggregate:
-        """What makes a score of mean statistics as ``spread`` gives them.
-
-        ``whole`` are each corpus's means, for a round of resampling that draws no sample of it.
-        """
+        """What makes a score of ``spread`` means; ``whole`` stands in for corpora without any."""
         if self.aggregation is None:
             return scorer.aggregate
         own, weights = scorer.aggregate, self.weights

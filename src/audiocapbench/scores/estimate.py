@@ -185,12 +185,10 @@ class Scorer:
 
     @property
     def min_value(self) -> float:
-        """The worst that an answer could score."""
         return find_metric(self.name)[0].min_value if self.dimension is None else 0.0
 
     @property
     def max_value(self) -> float:
-        """The best that a sample could score."""
         return find_metric(self.name)[0].max_value if self.dimension is None else MAX_VALUE
 
     @property

@@ -252,10 +252,7 @@ def summarise_panel(table: RunTable, judges: Sequence[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class FileScores:
-    """Scores of predictions; ids without one are ``missing``, those without references ``surplus``.
-
-    ``note`` is what was done for ids to match.
-    """
+    """Scores of predictions; ids without are ``missing``, ids without references ``surplus``."""
 
     table: ScoreTable
     metrics: tuple[str, ...]

@@ -1,7 +1,4 @@
-"""The score table: an estimate for each scorer and group, computed when it is first asked for.
-
-Whatever shows a score reads it here, so that a number is the same wherever it stands.
-"""
+"""The score table: whatever shows an estimate of a scorer and a group reads it here."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -194,10 +191,7 @@ def estimate_records(table: ScoreTable, scorers: Iterable[Scorer]) -> list[Row]:
 
 
 class RunTable(ScoreTable):
-    """Scores of one run, and what its answers came to.
-
-    ``store_option`` is how a command names the store, ``cost_estimated`` answers without usage.
-    """
+    """Scores of one run, and what its answers came to; ``cost_estimated`` ones had no usage."""
 
     samples: tuple[Sample, ...]
 
@@ -317,7 +311,6 @@ class TableReader:
     """Reads runs from a store, and each dataset once."""
 
     def __init__(self, store: Store, only: str | None = None) -> None:
-        """Read everything, or of all metrics and judges only one."""
         self._store, self._only = store, only
         self._datasets: dict[tuple[str, str], tuple[Dataset, Traits]] = {}
 

@@ -112,7 +112,6 @@ class RacePlan(Plan[RaceResult]):
         return self.runs.notes()
 
     def previews(self) -> Iterable[Preview]:
-        """What it costs to ask every model about every clip."""
         return self.runs.previews()
 
     async def carry_out(self, host: Host, call: Call) -> RaceResult:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from audiocapbench.asking import RequestOptions
 from audiocapbench.data.problems import InvalidDataError, Problem
@@ -23,9 +23,7 @@ TableForm = Literal["md", "csv", "latex", "json"]
 Positive = Annotated[int, Field(ge=1)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
+class _Strict(BaseModel, extra="forbid", allow_inf_nan=False):
     @model_validator(mode="after")
     def _without_nul(self) -> Self:
         given = dict(self) | getattr(self, "asking", {})

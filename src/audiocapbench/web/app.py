@@ -59,8 +59,6 @@ _ICON = (
 
 @dataclass
 class BoardState:
-    """Runs of one benchmark, and what is known of them."""
-
     runs: tuple[int, ...]
     samples: BoardList
     kept: BoardData | None = None

@@ -261,10 +261,7 @@ def fixed(content: str | bytes, kind: str) -> Route:
 def answered(
     work: Callable[[Any, bytes], Any], refusal: Callable[[Exception], tuple[int, dict[str, Any]]]
 ) -> Route:
-    """A route that works in a thread: the store may have to be waited for.
-
-    ``work`` makes a document or a response, ``refusal`` a status and a document of our errors.
-    """
+    """A route that works in a thread; ``refusal`` makes a status and a document of our errors."""
 
     async def route(request: Any) -> Any:
         from anyio import to_thread

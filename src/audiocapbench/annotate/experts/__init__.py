@@ -125,8 +125,7 @@ def set_up(names: Sequence[str]) -> ExpertPanel:
             raise AnnotationError(f"the expert {name.name} is named twice")
         try:
             options = dict(name.options)
-            create = _load if name.name in BUILT_IN else _plugin
-            experts.append(create(name.name, options))
+            experts.append(_create(name.name, options))
             if options:
                 raise AnnotationError(f"the expert {name.name} has no option {', '.join(options)}")
         except ExpertMissingError as error:
@@ -137,20 +136,18 @@ def set_up(names: Sequence[str]) -> ExpertPanel:
     return ExpertPanel(tuple(experts), not_run, good)
 
 
-def _load(name: str, options: Options) -> Expert:
-    module = import_module("audiocapbench.annotate.experts.built_in")
-    expert: Expert = getattr(module, f"{name.title()}Expert")(options)
-    return expert
-
-
-def _plugin(name: str, options: Options) -> Expert:
+def _create(name: str, options: Options) -> Expert:
+    if name in BUILT_IN:
+        module: Any = import_module("audiocapbench.annotate.experts.built_in")
+        expert: Expert = getattr(module, f"{name.title()}Expert")(options)
+        return expert
     point = plugins("experts").get(name)
     if point is None:
         known = [*BUILT_IN, *sorted(set(plugins("experts")) - set(BUILT_IN))]
         near = did_you_mean(name, known, "there are")
         raise AnnotationError(f"there is no expert {name!r}{near}")
     try:
-        expert: Expert = point.load()(options)
+        expert = point.load()(options)
     except AudioCapBenchError:
         raise
     except (Exception, SystemExit) as error:  # a plug-in may raise anything

@@ -20,9 +20,7 @@ from audiocapbench.errors import ExpertMissingError, MetricError
 from audiocapbench.metrics.encoders.encoder import choose_device, loading, snapshot
 from audiocapbench.models.checkpoint import folder_digest
 
-_RATE = 16_000
-_WINDOW = 512
-_MUSIC_RATE = 22_050
+_RATE, _MUSIC_RATE, _WINDOW = 16_000, 22_050, 512
 _NOTES = "C C# D D# E F F# G G# A A# B".split()
 # How well each degree fits a key, as listeners of Krumhansl and Kessler (1982) rated them.
 _PROFILES = {
@@ -40,8 +38,7 @@ _GAINS, _SURROUND = (1.0, 1.0, 1.0, 1.41, 1.41), (1.0, 1.0, 1.0, 0.0, 1.41, 1.41
 FLOOR_DB = -120.0
 """What digital silence is called; no recording is so quiet."""
 
-_FRAME_S = 0.025
-_ENERGY = 0.99
+_FRAME_S, _ENERGY = 0.025, 0.99
 _DECAY_S, _DECAY_DB, _FIT = 0.1, 12.0, 0.95
 
 

@@ -16,11 +16,9 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError, field_valid
 
 from audiocapbench.errors import AudioCapBenchError
 
-KindName = Literal["pairs", "judge", "rel", "pick"]
 Answer = dict[str, str | int]
 
-_LETTERS, _OTHER_VOTES = "ab", {"tie": "tie", "bad": "both_bad"}
-_SUREST = 3
+_LETTERS, _OTHER_VOTES, _SUREST = "ab", {"tie": "tie", "bad": "both_bad"}, 3
 
 
 class RatingError(AudioCapBenchError):
@@ -122,7 +120,7 @@ class RatingProject(BaseModel, extra="forbid", frozen=True, strict=True):
     """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$")]
-    kind: KindName
+    kind: Literal["pairs", "judge", "rel", "pick"]
     people: Annotated[tuple[str, ...], Field(min_length=1, max_length=500, strict=False)]
     each: Annotated[int, Field(ge=1)] = 1
     items: str | None = None

@@ -31,7 +31,6 @@ _Token = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 _Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{16,64}$")]
 _BACK = TypeAdapter(dict[Literal["before"], _Token | None])
 PATH = "/rate/"
-
 _PAGES = {"rate.html": "", "admin.html": "admin", "rate.css": "rate.css"}
 _PAGES |= {"rate.js": "rate.js", "admin.js": "admin.js"}
 _KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
