@@ -131,7 +131,7 @@ def _check_file(engine: Engine) -> None:
     try:
         status = path and path.stat()
         now = [(status.st_dev, status.st_ino)] if status else []
-        first.extend(now[len(first) :])
+        first.extend(now[len(first) :])  # what lay there at the first look
     except FileNotFoundError:
         now = []
     except OSError:
