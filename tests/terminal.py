@@ -102,7 +102,7 @@ def on_a_terminal_of_its_own(
         preexec_fn=_own_the_terminal,  # noqa: PLW1509  so that Ctrl-C reaches it
     )
     os.close(other)
-    shown, answered, deadline = b"", False, time.monotonic() + PATIENCE_S
+    shown, typed_at, deadline = b"", 0.0, time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         if select.select([main], [], [], 0.2)[0]:
             try:
@@ -112,9 +112,10 @@ def on_a_terminal_of_its_own(
             if not read:
                 break
             shown += read
-        if not answered and QUESTION in shown:
+        # Python may miss a signal that comes just before it waits for input: press the key again.
+        if QUESTION in shown and time.monotonic() - typed_at > PATIENCE_S / 6:
             os.write(main, typed)
-            answered = True
+            typed_at = time.monotonic()
         if process.poll() is not None and not select.select([main], [], [], 0.2)[0]:
             break
     os.close(main)
