@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import pytest
@@ -15,6 +16,11 @@ from folders import write_tone
 
 # What librosa has compiled when it is first used serves for seconds of audio, and need not be fast.
 os.environ.setdefault("NUMBA_OPT", "0")
+# Two processes that keep what they compiled in one place can break it, and then both crash.
+_WORKER = os.environ.get("PYTEST_XDIST_WORKER", "main")
+os.environ.setdefault(
+    "NUMBA_CACHE_DIR", f"{gettempdir()}/numba-{os.getuid()}-{_WORKER}-{os.getpid()}"
+)
 
 DOMAINS = ("S00", "0M0", "00A", "SMA")
 
