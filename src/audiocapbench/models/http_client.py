@@ -5,6 +5,7 @@ import json
 import ssl
 import time
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import Any
@@ -32,7 +33,7 @@ _ZIPPED = frozenset({"gzip", "x-gzip", "deflate"})
 _numbers = itertools.count()
 
 
-class HttpModel:
+class HttpModel(ABC):
     """A model at a provider; its options go with every question, its time-out is for all of it.
 
     Clients of one connection each live in one event loop: httpx's own pool looks at every
@@ -94,13 +95,13 @@ class HttpModel:
         """Answer one question, cleaned as published."""
         return cleaned(await self.ask(partial(self.body, question), question.audio))
 
+    @abstractmethod
     def body(self, question: Question, data: str) -> Mapping[str, Any]:
         """The request of a question, whose audio is ``data`` in base64."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read(self, reply: HttpReply) -> Reply:
         """What a success says."""
-        raise NotImplementedError
 
     async def ask(
         self, request: Callable[[str], Mapping[str, Any]], audio: SentAudio | None

@@ -16,12 +16,12 @@ from audiocapbench.credentials import short
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import ModelError, TransientError
 from audiocapbench.models import replies
-from audiocapbench.models.http_client import HttpModel
 from audiocapbench.models.model import (
     PAPER,
     AudioContract,
     KnownModel,
     ModelSettings,
+    Parameters,
     Provider,
     Question,
     SentAudio,
@@ -70,11 +70,18 @@ def create(name: str, settings: ModelSettings) -> "OpenAIRealtime":
     # All of these are part of what stored answers are known by.
     options = {"temperature": "default", "max_output_tokens": settings.max_tokens or "inf"}
     remote = replace(remote, url=url)
-    return OpenAIRealtime(remote, _AUDIO, {**options, "dialect": "ga"}, settings.timeout_s)
+    return OpenAIRealtime(remote, {**options, "dialect": "ga"}, settings.timeout_s)
 
 
-class OpenAIRealtime(HttpModel):
+class OpenAIRealtime:
     """Asks one question a connection, so that no clip is heard in the light of another."""
+
+    contract, cacheable, concurrency = _AUDIO, True, 64
+
+    def __init__(self, remote: RemoteModel, options: Parameters, timeout_s: float) -> None:
+        self.name, self.remote = remote.name, remote
+        self.parameters: Parameters = {"host": remote.host, **options}
+        self._options, self._timeout_s = options, timeout_s
 
     async def answer(self, question: Question) -> Reply:
         audio = question.audio
