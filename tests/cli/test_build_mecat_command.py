@@ -92,7 +92,6 @@ def test_a_file_that_is_no_shard_is_one_sentence_and_exit_code_2(tmp_path: Path)
         (["--out", "d", "--domains", ","], "--domains names none"),
         (["--out", "d", "--music", "3"], "mecat takes no --music"),
         (["--out", "d", "--ids-dir", "."], "mecat takes no --ids-dir"),
-        (["--out", "d", "--new-subset", "0"], "mecat takes no --new-subset"),
         (["--out", "d", "--clip", "published"], "mecat takes no --clip"),
         (["--out", "d", "--protocol", "published"], "mecat takes no --protocol published"),
         (["--out", "d", "--part", "both", "--shards", "x"], "say which with --part"),

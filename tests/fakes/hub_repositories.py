@@ -121,42 +121,6 @@ def repositories() -> dict[str, Repository]:
     return {CLOTHO: clotho(), AUDIOCAPS: audiocaps(), MUSIC: music(), SPEECH: speech()}
 
 
-def long_captions(known: dict[str, Repository]) -> dict[str, Repository]:
-    """The same with captions of music and speech as long as the paper's rule wants them."""
-    songs = [
-        {
-            "ytid": name,
-            "audio": ramp(),
-            "caption": f"Music {name} " + "goes on and on " * 10,
-            "aspect_list": "['slow']",
-            "start_s": start,
-            "end_s": end,
-        }
-        for name, (start, end) in MUSIC_TIMES.items()
-    ]
-    voices = [
-        {
-            "audio": tone(200 + number, kind="MP3"),
-            "caption": f"Voice {number} " + "speaks calmly " * 11,
-            "transcript": f"Sentence {number}.",
-        }
-        for number in range(5)
-    ]
-    path = "data/train-00000-of-00001.parquet"
-    changed = {
-        MUSIC: Repository({path: parquet(songs)}),
-        SPEECH: Repository({path: parquet(voices)}),
-    }
-    return known | changed
-
-
-def evaluation_list() -> dict[str, Repository]:
-    """The list that says which clips of MusicCaps are for evaluation: all but the first."""
-    lines = ["ytid,is_audioset_eval", *(f"{name},{name != 'm0'}" for name in MUSIC_TIMES)]
-    content = "\n".join(lines).encode()
-    return {"google/MusicCaps": Repository({"musiccaps-public.csv": content})}
-
-
 def write_lists(root: Path, **changes: Sequence[Mapping[str, Any]]) -> Path:
     """The four ID lists for these repositories, except where other rows are given."""
     root.mkdir(parents=True, exist_ok=True)

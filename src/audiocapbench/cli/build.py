@@ -32,15 +32,11 @@ class SubsetOptions:
 
     Attributes:
         ids_dir (DIR): Folder with the four ID lists. [default: the published ones, downloaded]
-        new_subset (SEED): Draw a subset of your own from the whole pools, by the paper's rule.
-        per_category (N): How many clips of sound, of music and of speech to draw.
         clip: MusicCaps: the 10 s that the annotation describes, or what the published builder
             keeps. [default: the protocol's]
     """
 
     ids_dir: Path | None = None
-    new_subset: int | None = None
-    per_category: Annotated[int | None, Option(min=1)] = None
     sound_clotho: Count = None
     sound_audiocaps: Count = None
     music: Count = None
@@ -128,9 +124,6 @@ def _subset_builder(
     from audiocapbench.data.build import BuildSettings
     from audiocapbench.data.build import build as build_folder
 
-    seed, drawn = given.new_subset, given.per_category
-    if (seed is None) != (drawn is None):
-        raise AudioCapBenchError("--new-subset SEED and --per-category N go together")
     counts = (given.sound_clotho, given.sound_audiocaps, given.music, given.speech)
     settings = BuildSettings(
         ids_dir=given.ids_dir,
@@ -138,7 +131,6 @@ def _subset_builder(
         limit=limit,
         clip=given.clip or ("published" if protocol == "published" else "annotation"),
         revisions=revisions,
-        new_subset=None if seed is None or drawn is None else (seed, drawn),
     )
     return partial(build_folder, out, settings)
 

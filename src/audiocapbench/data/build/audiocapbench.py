@@ -1,9 +1,7 @@
 """Builds the dataset folder of AudioCapBench: looks clips up, fetches what is missing, keeps it."""
 
-import hashlib
 import io
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -14,12 +12,12 @@ from audiocapbench import audio
 from audiocapbench.data.build import id_lists
 from audiocapbench.data.build import ledger as ledgers
 from audiocapbench.data.build.hub import Hub, HubError
-from audiocapbench.data.build.repository_layouts import CAPTION, find_clips, layout_of
+from audiocapbench.data.build.repository_layouts import find_clips, layout_of
 from audiocapbench.data.folder import METADATA, SEED_METADATA, MissingClip
-from audiocapbench.data.problems import InvalidDataError, Problem, os_errors
-from audiocapbench.data.records import json_lines, read_records
+from audiocapbench.data.problems import InvalidDataError, Problem
+from audiocapbench.data.records import json_lines
 from audiocapbench.errors import AudioError, DatasetError, did_you_mean
-from audiocapbench.files import csv_text, write_file
+from audiocapbench.files import write_file
 
 ClipChoice = Literal["annotation", "published"]
 
@@ -29,10 +27,6 @@ CUSTOM_NAME = "audiocapbench-custom"
 
 NOT_YET = "not downloaded yet; the same command goes on"
 
-_LENGTHS = {id_lists.MUSIC.name: (86, 350), id_lists.SPEECH.name: (140, 230)}
-"""Characters of a caption, from and to, as the paper's subset was drawn."""
-
-_MUSIC_EVALUATION = ("google/MusicCaps", "musiccaps-public.csv", "ytid", "is_audioset_eval")
 _EXACT = {"PCM_U8", "PCM_16", "PCM_24", "PCM_32"}
 _SEED_FIELDS = ("youtube_id", "ytid", "aspect_list", "caption", "transcript")
 
@@ -46,8 +40,6 @@ class BuildSettings:
         limit: At most so many clips of each part.
         clip: Which part of a MusicCaps file to keep.
         revisions: Revisions of repositories by the part's name; the newest one otherwise.
-        new_subset: A subset to draw from the whole pools, in the place of ID lists: the seed of its
-            random parts, and how many clips of each category.
     """
 
     ids_dir: Path | None = None
@@ -56,7 +48,6 @@ class BuildSettings:
     clip: ClipChoice = "annotation"
     revisions: Mapping[str, str] = field(default_factory=dict)
     cache_dir: Path | None = None
-    new_subset: tuple[int, int] | None = None
 
     def of(self, ids: id_lists.IdList) -> tuple[id_lists.ListedClip, ...]:
         """The clips of a list that are wanted, from the first on."""
@@ -86,19 +77,13 @@ def build(
     for count in (*settings.counts.values(), settings.limit):
         if count is not None and count < 0:
             raise DatasetError(f"{count} is not a number of clips")
-    hub = hub or Hub()
-    ids_dir = settings.ids_dir
-    if settings.new_subset is not None:
-        if ids_dir is not None:
-            raise DatasetError("a new subset has its own ID lists; leave out the folder of lists")
-        ids_dir = _write_new_lists(out / "ids", *settings.new_subset, hub, settings.revisions)
-    lists = id_lists.read_id_lists(ids_dir, settings.cache_dir)
+    lists = id_lists.read_id_lists(settings.ids_dir, settings.cache_dir)
     name = NAME if all(one.published for one in lists) else CUSTOM_NAME
     ledger = ledgers.Ledger(out, NAME, CUSTOM_NAME)
     ledger.agree("clip", settings.clip)
     for one in lists:
         ledger.agree(one.source.id_list, one.sha256)
-    builder = _ListBuilder(ledger, settings, hub, progress, dry_run)
+    builder = _ListBuilder(ledger, settings, hub or Hub(), progress, dry_run)
 
     def missing() -> list[MissingClip]:
         """All clips that are known to be wanted, now or by an earlier build, and are not there."""
@@ -236,94 +221,6 @@ def _cut(
         samples = stream.read(int(end_s * rate) - first, dtype=dtype, always_2d=True)
         soundfile.write(buffer, samples, rate, format="WAV", subtype=subtype)
     return buffer.getvalue(), [start_s, end_s]
-
-
-def _write_new_lists(
-    folder: Path, seed: int, per_category: int, hub: Hub, revisions: Mapping[str, str]
-) -> Path:
-    """Write the four ID lists of a subset, unless they were drawn before: pools may change."""
-    if per_category < 1:
-        raise DatasetError(f"{per_category} is not a number of clips to draw")
-    rule = f"seed {seed}, {per_category} a category\n"
-    drawn = folder / "drawn.txt"
-    if drawn.is_file():
-        before = drawn.read_text("utf-8", "replace")
-        if before != rule:
-            by = repr(before.strip()[:80])
-            raise DatasetError(f"{folder}: was drawn by {by}; choose another folder with --out")
-        return folder
-    with os_errors(folder, "written"):
-        folder.mkdir(parents=True, exist_ok=True)
-    for source in id_lists.SOURCES:
-        rows = choose(source, _pool(hub, source, revisions), seed, per_category)
-        columns = list(dict.fromkeys([*source.columns, "num_captions", "sample_caption"]))
-        lines = [[str(row.get(name, "")) for name in columns] for row in rows]
-        write_file(folder / source.id_list, csv_text([columns, *lines]))
-    write_file(drawn, rule)
-    return folder
-
-
-def choose(
-    source: id_lists.ClipSource,
-    pool: Mapping[str, Mapping[str, Any]],
-    seed: int,
-    per_category: int,
-) -> list[Mapping[str, Any]]:
-    """The clips of a part that the rule takes from its pool, by key.
-
-    Parts of one category share its number of clips; the first has more.
-    """
-    parts = [one.name for one in id_lists.SOURCES if one.category == source.category]
-    share, rest = divmod(per_category, len(parts))
-    count = share + (parts.index(source.name) < rest)
-    captions = {key: str(row["sample_caption"]) for key, row in pool.items()}
-    if source.name in _LENGTHS:
-        low, high = _LENGTHS[source.name]
-
-        # A clip's lot depends on the seed and its name alone, not on the pool or on Python.
-        def lot(key: str) -> tuple[bytes, str]:
-            text = f"{seed}\0{key}".encode("utf-8", "surrogatepass")
-            return hashlib.sha256(text).digest(), key
-
-        order = sorted((key for key, text in captions.items() if low <= len(text) <= high), key=lot)
-    else:
-        # Ties by the alphabet: so the published list of AudioCaps was made.
-        order = sorted(sorted(captions), key=lambda key: len(captions[key]), reverse=True)
-    if len(order) < count:
-        raise DatasetError(
-            f"{source.name}: {count} clips are wanted, and {len(order)} of the pool fit the rule"
-        )
-    return [pool[key] for key in order[:count]]
-
-
-def _pool(
-    hub: Hub, source: id_lists.ClipSource, revisions: Mapping[str, str]
-) -> dict[str, dict[str, Any]]:
-    """Every clip of a part's repository by key, with what its ID list says of a clip."""
-    repository = hub.repository(source.repository, revisions.get(source.name))
-    found: dict[str, dict[str, Any]] = {}
-    counts: Counter[str] = Counter()
-    names = (source.key, *source.key_columns)
-    batches = layout_of(repository, source).batches({CAPTION, *source.columns, *names})
-    for _, row in (one for batch in batches for one in batch):
-        key = next((row[name] for name in names if row.get(name)), None)
-        caption = row.get(CAPTION)
-        if isinstance(key, str) and isinstance(caption, str) and caption:
-            counts[key] += 1
-            found.setdefault(key, {**row, source.key: key, "sample_caption": caption})
-    for key, row in found.items():
-        row["num_captions"] = counts[key]
-    if source is not id_lists.MUSIC:
-        return found
-    # Of MusicCaps, those clips that its authors set aside for evaluation.
-    name, path, key, flag = _MUSIC_EVALUATION
-    problems: list[Problem] = []
-    content = hub.repository(name, None).open(path).read()
-    rows = [row for _, row in read_records(Path(path), problems, (key, flag), content)]
-    kept = {row[key] for row in rows if str(row[flag]).strip().lower() == "true"}
-    if problems or not kept:
-        raise HubError(f"{name}: {path} does not say which clips are for evaluation")
-    return {key: row for key, row in found.items() if key in kept}
 
 
 def write_seed_metadata(root: Path) -> None:

@@ -6,7 +6,7 @@ that hold wanted clips, page by page and no further than the last of them.
 
 import fnmatch
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -20,7 +20,7 @@ from audiocapbench.data.problems import Problem
 from audiocapbench.data.records import read_records
 from audiocapbench.errors import DatasetError, did_you_mean
 
-_AUDIO, CAPTION = "audio", "caption"
+_AUDIO, _CAPTION = "audio", "caption"
 _METADATA = ("metadata.csv", "metadata.jsonl")
 _SPLITS = ("train", "validation", "test", "dev", "val", "eval", "evaluation", "valid")
 _BUFFER = 4 << 20
@@ -124,13 +124,13 @@ def find_clips(
     """The wanted clips by key; batches after the last one that can matter are not read."""
     by_key = {one.key: one for one in wanted}
     found: dict[str, ClipMatch] = {}
-    for batch in layout.batches({CAPTION, *source.key_columns}, source.key_columns):
+    for batch in layout.batches(source.key_columns):
         for place, row in batch:
             key = next((row[name] for name in source.key_columns if row.get(name)), None)
             if not isinstance(key, str) or key not in by_key:
                 continue
-            caption = row.get(CAPTION)
-            confirmed = not source.confirms or caption == by_key[key].fields.get(CAPTION)
+            caption = row.get(_CAPTION)
+            confirmed = not source.confirms or caption == by_key[key].fields.get(_CAPTION)
             known = found.get(key)
             if known is None or (confirmed and not known.confirmed):
                 known = found[key] = ClipMatch(place, confirmed=confirmed)
@@ -162,21 +162,17 @@ class AudioFolder:
         if not self._clips:
             raise HubError(f"{repository.name} holds neither parquet nor audio files")
 
-    def batches(self, _columns: Set[str], keys: Sequence[str] = ()) -> Iterator[list[_Row]]:
-        """Every clip, as the metadata says; with keys, also by the files' own names."""
+    def batches(self, keys: Sequence[str]) -> Iterator[list[_Row]]:
+        """Every clip by one of the keys in the metadata, or else by its file's name."""
         listed = [
             (ClipLocation(str(PurePosixPath(path).parent / str(row.get("file_name")))), row)
             for path in self._metadata
             for row in self._rows(path)
+            if any(isinstance(row.get(key), str) for key in keys)
         ]
-        if keys:
-            clips = set(self._clips)
-            listed = [
-                (place, row)
-                for place, row in listed
-                if place.path in clips and any(isinstance(row.get(key), str) for key in keys)
-            ] or [(ClipLocation(one), {keys[0]: PurePosixPath(one).stem}) for one in self._clips]
-        yield listed
+        by_name = [(ClipLocation(one), {keys[0]: PurePosixPath(one).stem}) for one in self._clips]
+        clips = set(self._clips)
+        yield [(place, row) for place, row in listed if place.path in clips] or by_name
 
     def size(self, places: Sequence[ClipLocation]) -> int:
         """Bytes of the files."""
@@ -209,17 +205,17 @@ class ParquetTables:
         self._paths = tuple(paths)
         self._footers: dict[str, Any] = {}
 
-    def batches(self, columns: Set[str], keys: Sequence[str] = ()) -> Iterator[list[_Row]]:
-        """Some columns of each group of rows; ``keys`` are such of which a file must have one."""
+    def batches(self, keys: Sequence[str]) -> Iterator[list[_Row]]:
+        """Keys, of which a file must have one, and captions of each group of rows."""
         for path in self._paths:
             with self._opened(path, None, pre_buffer=True) as table:
                 names = table.schema_arrow.names
-                if keys and (_AUDIO not in names or not set(keys) & set(names)):
+                if _AUDIO not in names or not set(keys) & set(names):
                     raise HubError(
                         f"{self._repository.name}: {path} has the columns {', '.join(names)}, "
                         f"but {_AUDIO} and {' or '.join(keys)} are needed"
                     )
-                read = [one for one in names if one in columns]
+                read = [one for one in names if one in (_CAPTION, *keys)]
                 for group in range(table.num_row_groups):
                     rows = table.read_row_group(group, columns=read).to_pylist()
                     yield [(ClipLocation(path, group, at), row) for at, row in enumerate(rows)]
