@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from audiocapbench.report.leaderboard.board import PairTest
+from audiocapbench.report.leaderboard.board import PairTest, Ranking
 from audiocapbench.report.page.document import (
     BoardDocument,
     CategoryScores,
     Cell,
-    RankingPart,
     ScorerEntry,
     ScorerGroup,
     ServedBoard,
@@ -39,7 +38,7 @@ SCRIPTS = {
 HOLDS: dict[str, type[Any]] = {
     "board": BoardDocument,
     "whole": BoardDocument,
-    "ranking": RankingPart,
+    "ranking": Ranking,
     "scorer": ScorerEntry,
     "about": ScorerEntry,
     "cell": Cell,

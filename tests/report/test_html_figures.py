@@ -156,7 +156,7 @@ def test_only_runs_on_the_same_samples_are_tested_for_ties(runs: Path) -> None:
         data = gathered_runs(store, own)
         return ranked_board(data, data.headline)
 
-    found = ranked(made).overall.runs
+    found = ranked(made).overall.places
     assert [one.rank for one in found] == [1, 2]
     assert not set(found[0].tied) & set(found[1].tied)
     benchmark = open_benchmark(str(runs))
@@ -165,9 +165,9 @@ def test_only_runs_on_the_same_samples_are_tested_for_ties(runs: Path) -> None:
     ).run
     score_run(store, few, ["rouge_l"])
     apart = ranked([*made, few])
-    assert not any(one.rank for one in apart.overall.runs)
+    assert not any(one.rank for one in apart.overall.places)
     assert "not asked about the same samples" in apart.notes[0]
-    assert [one.rank for one in ranked(made[:1]).overall.runs] == [None]
+    assert [one.rank for one in ranked(made[:1]).overall.places] == [None]
 
 
 def test_bars_stand_in_proportion_to_their_scores() -> None:

@@ -36,10 +36,8 @@ def test_a_judge_s_overall_score_is_the_weighted_total(tmp_path: Path) -> None:
     [board] = build_leaderboard(store, scorer=Scorer("elements", "overall")).boards
     [entry] = board.entries
     overall = judged.overall["overall"]
-    assert entry.overall.estimate.value == pytest.approx(overall.value)
-    assert tuple(entry.overall.estimate.interval or ()) == pytest.approx(
-        tuple(overall.interval or ())
-    )
+    assert entry.estimate().value == pytest.approx(overall.value)
+    assert tuple(entry.estimate().interval or ()) == pytest.approx(tuple(overall.interval or ()))
     store.close()
 
 

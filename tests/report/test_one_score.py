@@ -260,7 +260,7 @@ def test_what_has_no_score_has_its_reason_and_no_other(tmp_path: Path) -> None:
         for _ in range(2):  # computed, then read from what was kept
             board = build_leaderboard(store, scorer=JUDGE).boards[0]
             told = build_leaderboard(store, scorer=JUDGE).to_dict()
-            estimate = board.entries[0].overall.estimate
+            estimate = board.entries[0].estimate()
             assert estimate.missing == {
                 Missing.FAILED: 2,
                 Missing.REFUSED: 1,

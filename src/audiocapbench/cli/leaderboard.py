@@ -82,7 +82,7 @@ def _passes(boards: "Sequence[Board]", least: float) -> bool:
     """Whether no model is surely below a score, failures as zero; says how each stands to it."""
     lines = []
     for board, entry in ((one, entry) for one in boards for entry in one.entries):
-        one, what = entry.overall.estimate, f"{entry.run.model}: {board.scorer.label}"
+        one, what = entry.estimate(), f"{entry.run.model}: {board.scorer.label}"
         if one.interval is None or one.value is None:
             lines.append(f"FAIL {what} has no interval; too few samples have a score.")
             continue

@@ -25,7 +25,6 @@ from audiocapbench.report.page.board import (
     board_document,
     drawn_notes,
     ranked_board,
-    ranking_part,
 )
 from audiocapbench.report.page.document import BoardDocument, ServedBoard, TrialRun
 from audiocapbench.report.page.html import NOT_ASKED, SERVED_SCRIPTS, STYLES, joined, render
@@ -253,7 +252,7 @@ def ranked_document(store: Store, runs: Sequence[int], by: str | None) -> BoardD
     by_number = {one.run.id: one for one in kept.runs}
     ordered = tuple(by_number[entry.run.id] for entry in board.entries)
     document = board_document(store, replace(kept, runs=ordered), kept.benchmark)
-    document.ranking = ranking_part(board.overall)
+    document.ranking = board.overall
     document.notes = drawn_notes(board)
     return document
 

@@ -42,17 +42,14 @@ _MOST_NUMBERS = 4_000_000
 class Placement:
     """One run among others on one group of samples; its rank is None where it is not ranked.
 
-    ``ranks`` are the places that tests leave open, ``tied`` the letters of those not told apart.
+    ``ranks``, in words ``open``, are the places that tests leave open, ``tied`` the letters of
+    those not told apart.
     """
 
-    estimate: Estimate
     rank: int | None = None
     ranks: RankInterval | None = None
+    open: str = ""
     tied: str = ""
-
-    @property
-    def open_ranks(self) -> str:
-        return "–".join(map(str, dict.fromkeys(self.ranks or ())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +75,15 @@ class PairTest:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """All runs on one group of samples, of which ranked runs have ``common`` ones, in order.
+    """The places of all runs on one group of samples, of which ranked runs have ``common`` ones.
 
     ``untested`` is why there are no tests, where there are runs to test; ``by_zero`` whether
     failures count as zero, because the ranked runs do not have scores of the same samples;
     ``unlettered`` whether there are too many groups of ties to name them.
     """
 
-    runs: tuple[Placement, ...] = ()
+    ranked: bool = False
+    places: tuple[Placement, ...] = ()
     pairs: tuple[PairTest, ...] = ()
     common: int = 0
     untested: str | None = None
@@ -96,7 +94,7 @@ class Ranking:
         """The same with the runs in another order."""
         at = {place: number for number, place in enumerate(order)}
         pairs = (replace(one, first=at[one.first], second=at[one.second]) for one in self.pairs)
-        return replace(self, runs=tuple(self.runs[one] for one in order), pairs=tuple(pairs))
+        return replace(self, places=tuple(map(self.places.__getitem__, order)), pairs=tuple(pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +110,9 @@ class RunEntry:
     @property
     def run(self) -> Run:
         return self.table.run
+
+    def estimate(self, key: GroupKey = ALL) -> Estimate:
+        return self.table.estimate(self.scorer, key)
 
     @property
     def dimensions(self) -> dict[str, float]:
@@ -169,7 +170,7 @@ class Board:
 
     def bounds(self, entry: RunEntry) -> Interval | None:
         """What failures, and clips that only published rows have, could make of it."""
-        estimate = entry.overall.estimate
+        estimate = entry.estimate()
         if not self.published or not self.missing_clips or entry.table.aggregation is not None:
             return estimate.bounds
         if estimate.value is None:
@@ -205,7 +206,7 @@ def board_notes(
         own = [str(number) for number, one in ways.items() if one == way]
         yield f"{'Run' if len(own) == 1 else 'Runs'} {', '.join(own)}: {way}."
     for one in entries:
-        estimate, total = one.overall.estimate, one.overall.estimate.coverage.total
+        estimate, total = one.estimate(), one.estimate().coverage.total
         if one.overall.rank is None:
             lacks = f", none in {', '.join(estimate.lacks)}" if estimate.lacks else ""
             yield (
@@ -222,7 +223,7 @@ def _test_notes(overall: Ranking, names: Sequence[str], correction: Correction) 
     if overall.untested == FEW_SAMPLES:
         yield "There are too few samples to tell any two models apart."
     if overall.untested == MANY_PAIRS:
-        ranked = sum(one.rank is not None for one in overall.runs)
+        ranked = sum(one.rank is not None for one in overall.places)
         yield (
             f"{ranked} runs make more than {MOST_PAIRS:,} pairs and were not tested; "
             "show fewer to see which are tied."
@@ -263,7 +264,7 @@ class _RankedGroup:
         self.scorer, self.group = scorer, tables[0].group(scorer, key)
         scores = [one.sample_scores(scorer) for one in tables]
         self.statistics, self.present = self.group.arrays(scores)
-        self.estimates = estimates = [one.estimate(scorer, key) for one in tables]
+        estimates = [one.estimate(scorer, key) for one in tables]
         ranked = [
             place
             for place, one in enumerate(estimates)
@@ -335,14 +336,20 @@ class _RankedGroup:
         if reason == MANY_PAIRS:
             ranks = [None] * len(order)
         groups = tied_groups(len(order), [*better, *apart]) if pairs else []
-        placements = [Placement(one) for one in self.estimates]
+        placements = [Placement()] * self.present.shape[1]
         for number, place in enumerate(order):
             tied = [letters(index) for index, group in enumerate(groups or ()) if number in group]
-            estimate = self.estimates[place]
-            placements[place] = Placement(estimate, number + 1, ranks[number], " ".join(tied))
-        common = int(np.all(self.present[:, order], axis=1).sum()) if order else 0
-        untested = reason if len(order) > 1 else None
-        return Ranking(tuple(placements), pairs, common, untested, self.by_zero, groups is None)
+            left_open = "–".join(map(str, dict.fromkeys(ranks[number] or ())))
+            placements[place] = Placement(number + 1, ranks[number], left_open, " ".join(tied))
+        return Ranking(
+            bool(order),
+            tuple(placements),
+            pairs,
+            int(np.all(self.present[:, order], axis=1).sum()) if order else 0,
+            reason if len(order) > 1 else None,
+            self.by_zero,
+            groups is None,
+        )
 
 
 def rank_runs(

@@ -183,8 +183,8 @@ def make_board(
     (overall,) = rank_runs(scorer, [ALL], group, correction)
 
     def best_first(place: int) -> tuple[float, bool, float, float]:
-        rank, estimate = overall.runs[place].rank, overall.runs[place].estimate
-        return (rank or float("inf"), *scorer.sort_key(estimate))
+        rank = overall.places[place].rank or float("inf")
+        return (rank, *scorer.sort_key(group[place].estimate(scorer)))
 
     order = sorted(range(len(group)), key=best_first)
     ranking = overall.reordered(order)
@@ -197,8 +197,8 @@ def make_board(
         parts = {name: one.reordered(order) for name, one in zip(counts, found, strict=True)}
     entries = []
     for number, place in enumerate(order):
-        places = {name: part.runs[number] for name, part in parts.items()}
-        entries.append(RunEntry(names[place], group[place], scorer, ranking.runs[number], places))
+        places = {name: part.places[number] for name, part in parts.items()}
+        entries.append(RunEntry(names[place], group[place], scorer, ranking.places[number], places))
     return Board(
         first.run.benchmark,
         scorer,

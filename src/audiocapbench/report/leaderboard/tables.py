@@ -20,7 +20,7 @@ from audiocapbench.report.leaderboard.board import (
     Ranking,
     RunEntry,
 )
-from audiocapbench.scores.compute import ALL
+from audiocapbench.scores.compute import ALL, GroupKey
 from audiocapbench.scores.compute import category as in_category
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, ROUNDS, SEED
@@ -131,7 +131,7 @@ def in_order(board: Board) -> list[Entry]:
     rows: list[Entry] = []
     waiting = list(board.published)
     for entry in board.entries:
-        score = -board.scorer.sort_key(entry.overall.estimate)[1]
+        score = -board.scorer.sort_key(entry.estimate())[1]
         while waiting and (entry.overall.rank is None or waiting[0].score > score):
             rows.append(waiting.pop(0))
         rows.append(entry)
@@ -156,7 +156,7 @@ def _overall(board: Board) -> Table:
         Column("judge_cost_usd", "judge's cost", "$", importance=2),
         Column("latency_s", "s/answer", ".2f", importance=1),
     ]
-    estimates = [one.overall.estimate for one in board.entries]
+    estimates = [one.estimate() for one in board.entries]
     left_out = set()
     if all(one.n == one.coverage.total for one in estimates):
         missing = board.published and board.missing_clips
@@ -177,7 +177,7 @@ def _overall(board: Board) -> Table:
         else:
             cost = "~" * (one.table.cost_estimated > 0) + dollars(one.table.cost_usd)
             worst, best = board.bounds(one) or (None, None)
-            row |= {"score": one.overall.estimate, "ranks": one.overall.open_ranks, "cost": cost}
+            row |= {"score": one.estimate(), "ranks": one.overall.open, "cost": cost}
             row |= {"worst": worst, "best": best}
         rows.append(row)
     return Table(_title(board), rows, kept, notes)
@@ -206,8 +206,8 @@ def _by_category(board: Board) -> Table:
             if isinstance(one, PublishedEntry):
                 row[f"in {name}"] = one.by_category.get(name)
             else:
-                place = one.by_category[name]
-                row |= {f"in {name}": place.estimate, f"tied in {name}": place.tied}
+                row[f"in {name}"] = one.estimate(in_category(name))
+                row[f"tied in {name}"] = one.by_category[name].tied
         rows.append(row)
     notes, parts = [], board.parts.items()
     if tested := sum(pair.p_value is not None for _, one in parts for pair in one.pairs):
@@ -245,6 +245,7 @@ def record(board: Board, one: Entry, name: str = _ALL) -> Row:
     if name != _ALL:
         place, key = one.by_category[name], in_category(name)
     rank_best, rank_worst = place.ranks or (None, None)
+    estimate = one.estimate(key)
     row: Row = {
         **one.dimensions_of(key),
         **{own.name: table.point(own, key).value for own in table.scorers if not own.judge},
@@ -258,9 +259,9 @@ def record(board: Board, one: Entry, name: str = _ALL) -> Row:
         "rank_best": rank_best,
         "rank_worst": rank_worst,
         "tied": place.tied,
-        "scored": place.estimate.n,
-        "samples": place.estimate.coverage.total,
-        **place.estimate.flat(),
+        "scored": estimate.n,
+        "samples": estimate.coverage.total,
+        **estimate.flat(),
     }
     if name == _ALL:
         row |= {"cost_usd": table.cost_usd, "judge_cost_usd": one.judge_cost_usd}
@@ -301,16 +302,19 @@ def _board_document(board: Board) -> dict[str, Any]:
                 "model": entry.run.model,
                 "parameters": dict(entry.run.parameters),
                 "created_at": entry.run.created_at,
-                **_place(entry.overall),
+                **_place(entry, entry.overall),
                 "dimensions": entry.dimensions,
                 "statuses": dict(entry.table.statuses),
                 "unasked": len(entry.table.samples) - len(entry.table.outcomes),
-                "unscored": dict(entry.overall.estimate.missing),
+                "unscored": dict(entry.estimate().missing),
                 "cost_usd": entry.table.cost_usd,
                 "cost_estimated": entry.table.cost_estimated,
                 "judge_cost_usd": entry.judge_cost_usd,
                 "latency_s": entry.table.latency_s,
-                "by_category": {name: _place(one) for name, one in entry.by_category.items()},
+                "by_category": {
+                    name: _place(entry, one, in_category(name))
+                    for name, one in entry.by_category.items()
+                },
             }
             for entry in board.entries
         ],
@@ -321,8 +325,8 @@ def _board_document(board: Board) -> dict[str, Any]:
     }
 
 
-def _place(place: Placement) -> dict[str, Any]:
-    estimate, total = place.estimate, place.estimate.coverage.total
+def _place(entry: RunEntry, place: Placement, key: GroupKey = ALL) -> dict[str, Any]:
+    estimate, total = entry.estimate(key), entry.estimate(key).coverage.total
     return {
         **estimate.scores(),
         "rank": place.rank,

@@ -27,8 +27,6 @@ from audiocapbench.report.page.document import (
     Correlation,
     Histogram,
     MetricJudge,
-    RankingPart,
-    RankPlace,
     ScorerEntry,
     ScorerGroup,
 )
@@ -66,7 +64,7 @@ def board_document(store: Store, data: BoardData, title: str) -> BoardDocument:
     rows = document_order(data, board)
     document = _document(data, [data.runs[row] for row in rows], title)
     document.rows = rows
-    document.ranking = ranking_part(board.overall)
+    document.ranking = board.overall
     unlike = []
     for entry, scorer in zip(document.scorers, data.scorers, strict=True):
         # The best is marked where all scores are of the same samples and made in the same way.
@@ -179,7 +177,7 @@ def _document(data: BoardData, runs: Sequence[ReportRun | KeptRun], title: str) 
             )
             for name, size in data.sizes.items()
         ],
-        ranking=RankingPart(ranked=False, by_zero=False, places=[], pairs=[]),
+        ranking=Ranking(),
         judge_of_both=data.headline.judge if data.headline.judge in both else (*both, None)[0],
         notes=list(data.notes),
         warnings=[],
@@ -196,13 +194,10 @@ def ranked_board(data: ReportData, scorer: Scorer, *, by_category: bool = False)
         reason = (f"{scorer.label} was not made in the same way for all: none is ranked.",)
     elif len(data.runs) > 1:
         return make_board([one.table for one in data.runs], scorer, by_category=by_category)
-    places = tuple(Placement(one.table.point(scorer)) for one in data.runs)
-    entries = tuple(
-        RunEntry(run.label, run.table, scorer, place, {})
-        for run, place in zip(data.runs, places, strict=True)
-    )
+    entries = tuple(RunEntry(one.label, one.table, scorer, Placement(), {}) for one in data.runs)
     about = (data.benchmark, scorer, data.sample_count, data.sizes)
-    return Board(*about, entries=entries, overall=Ranking(places), notes=reason)
+    ranking = Ranking(places=(Placement(),) * len(entries))
+    return Board(*about, entries=entries, overall=ranking, notes=reason)
 
 
 def document_order(data: ReportData, board: Board) -> list[int]:
@@ -217,17 +212,6 @@ def drawn_notes(board: Board) -> list[str]:
     for words, drawn in _DRAWN.items():
         notes = [one.replace(words, drawn) for one in notes]
     return notes
-
-
-def ranking_part(ranking: Ranking) -> RankingPart:
-    """Places, ties and tests of a ranking."""
-    places = [RankPlace(rank=one.rank, open=one.open_ranks, tied=one.tied) for one in ranking.runs]
-    return RankingPart(
-        ranked=any(one.rank is not None for one in ranking.runs),
-        by_zero=ranking.by_zero,
-        places=places,
-        pairs=list(ranking.pairs),
-    )
 
 
 def cell(one: Estimate | None) -> Cell | None:

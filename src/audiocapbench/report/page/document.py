@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from audiocapbench.report.leaderboard.board import PairTest
+from audiocapbench.report.leaderboard.board import Ranking
 
 Ends = tuple[float, float]
 Correlation = tuple[float | None, float | None]
@@ -105,23 +105,6 @@ class CategoryScores(DocumentPart):
     cells: list[Cell | None]
 
 
-class RankPlace(DocumentPart):
-    """The rank of a run, the ranks that the tests leave open to it, and the letters of its ties."""
-
-    rank: int | None
-    open: str
-    tied: str
-
-
-class RankingPart(DocumentPart):
-    """How the runs rank by one scorer."""
-
-    ranked: bool = False
-    by_zero: bool = False
-    places: list[RankPlace] = []
-    pairs: list[PairTest] = []
-
-
 class Histogram(DocumentPart):
     """How one quantity spreads over one category; edges are the same for all categories."""
 
@@ -161,7 +144,7 @@ class CategoryView(DocumentPart):
 
     samples: int
     estimates: list[list[Cell | None]]
-    rankings: list[RankingPart] = []
+    rankings: list[Ranking] = []
     notes: list[list[str]] = []
 
 
@@ -192,7 +175,7 @@ class BoardDocument(DocumentPart):
     boards: list[ScorerGroup]
     estimates: list[list[Cell | None]]
     parts: list[CategoryScores]
-    ranking: RankingPart
+    ranking: Ranking
     durations: list[Histogram] = []
     lengths: list[Histogram] = []
     correlations: list[MetricJudge] = []

@@ -15,7 +15,6 @@ from audiocapbench.report.page.board import (
     document_order,
     drawn_notes,
     ranked_board,
-    ranking_part,
 )
 from audiocapbench.report.page.document import BoardDocument, CategoryView, Cell, SiteDocument
 from audiocapbench.report.page.html import Packer, render_page, write_report
@@ -124,7 +123,7 @@ def _views(
         places = [by_rank.index(row) for row in order]
         for name, view in views.items():
             ranking = board.parts.get(name, board.overall)
-            view.rankings.append(ranking_part(ranking.reordered(places)))
+            view.rankings.append(ranking.reordered(places))
             view.notes.append(drawn_notes(board))
     return views
 
