@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.benchmarks.mecat.dataset import Answers, read_answers, read_items, source_of
+from audiocapbench.benchmarks.mecat.dataset import read_items
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.data import InvalidDataError, Sample
+from audiocapbench.data.predictions import Asked, PredictionFile, Predictions, read_predictions
 from audiocapbench.data.records import LONGEST_LINE
 from audiocapbench.errors import DatasetError
 from mecat_data import clips, questions, write_references
@@ -20,10 +21,13 @@ def items(tmp_path: Path) -> list[Sample]:
     return read_items("mecat-caption", write_references(tmp_path, "caption", clips(2, ("00A",))))
 
 
-def read(path: Path, items: list[Sample], content: str | bytes, head: str = "") -> Answers:
+def about(items: list[Sample]) -> Asked:
+    return Asked((one.id for one in items), SUBTASKS)
+
+
+def read(path: Path, items: list[Sample], content: str | bytes) -> Predictions:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    source = source_of("mecat-caption", f"{head}{path}")
-    return read_answers("mecat-caption", [source], items)
+    return read_predictions([PredictionFile.named(str(path), SUBTASKS)], asked=about(items))
 
 
 NESTED = {key: {name: f"{key} {name}" for name in SUBTASKS} for key in KEYS}
@@ -52,7 +56,7 @@ def test_one_file_may_answer_all_sub_tasks(
 ) -> None:
     found = read(tmp_path / name, items, content)
     assert found.texts == {f"{k}/{s}": f"{k} {s}" for k in KEYS for s in SUBTASKS}
-    assert (found.bad, found.missing, found.surplus, found.absent) == ([], [], [], [])
+    assert (found.bad, about(items).unanswered(found.texts)) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -71,17 +75,14 @@ def test_one_file_may_answer_one_sub_task(
 ) -> None:
     found = read(tmp_path / name, items, content)
     assert found.texts == {f"{KEYS[0]}/long": "one, two", f"{KEYS[1]}/long": "three"}
-    assert found.absent == [name for name in SUBTASKS if name != "long"]
-    assert (found.bad, found.missing) == ([], [])
+    others = [name for name in SUBTASKS if name != "long"]
+    assert (found.bad, about(items).unanswered(found.texts)) == ([], others)
 
 
 def test_a_text_without_a_sub_task_answers_all_six(tmp_path: Path, items: list[Sample]) -> None:
     found = read(tmp_path / "p.csv", items, f"{KEYS[0]},a motor\n")
     assert found.texts == {f"{KEYS[0]}/{name}": "a motor" for name in SUBTASKS}
-    assert found.missing == [
-        f"{KEYS[1]}/{name}" for name in ("long", "short", "sound", "environment")
-    ]
-    assert found.missing_outside == 2
+    assert about(items).unanswered(found.texts) == []
 
 
 def test_the_sub_task_is_named_by_hand_where_the_name_misleads(
@@ -91,10 +92,11 @@ def test_the_sub_task_is_named_by_hand_where_the_name_misleads(
     with pytest.raises(DatasetError, match=r"has the sub-tasks long, short in it; write long="):
         read(path, items, f"{KEYS[0]},x\n")
     (tmp_path / "music.csv").write_text(f"{KEYS[0]},x\n")
-    assert source_of("mecat-caption", f"sound={tmp_path / 'music.csv'}").part == "sound"
-    assert source_of("mecat-caption", f"all={tmp_path / 'music.csv'}").part is None
-    assert source_of("mecat-caption", str(tmp_path / "music.csv")).part == "music"
-    assert source_of("mecat-qa", str(tmp_path / "music.csv")).part is None
+    named = PredictionFile.named
+    assert named(f"sound={tmp_path / 'music.csv'}", SUBTASKS).part == "sound"
+    assert named(f"all={tmp_path / 'music.csv'}", SUBTASKS).part is None
+    assert named(str(tmp_path / "music.csv"), SUBTASKS).part == "music"
+    assert named(str(tmp_path / "music.csv")).part is None
 
 
 def test_an_open_quote_costs_its_own_line_only(tmp_path: Path, items: list[Sample]) -> None:
@@ -102,7 +104,6 @@ def test_an_open_quote_costs_its_own_line_only(tmp_path: Path, items: list[Sampl
     found = read(tmp_path / "long.csv", items, content)
     assert found.texts == {f"{KEYS[1]}/long": "two\nlines"}
     assert [str(one) for one in found.bad] == ["long.csv line 1: opens a quote that nothing closes"]
-    assert found.missing == [f"{KEYS[0]}/long"]
 
 
 @pytest.mark.parametrize(
@@ -151,10 +152,9 @@ def test_a_bad_line_is_named_and_the_next_one_is_read(
 def test_a_second_answer_is_listed_and_the_first_stays(tmp_path: Path, items: list[Sample]) -> None:
     lines = [f"{KEYS[0]},one", f"{KEYS[0]},one", f"{KEYS[0]},two", "stranger,x", "stranger,x"]
     found = read(tmp_path / "long.csv", items, "\n".join(lines))
-    assert found.texts == {f"{KEYS[0]}/long": "one"}
+    assert found.texts == {f"{KEYS[0]}/long": "one", "stranger": "x"}
     assert [one.where for one in found.bad] == ["long.csv line 3"]
     assert "has another prediction above" in str(found.bad[0])
-    assert found.surplus == ["stranger"]
 
 
 def test_an_answer_to_all_sub_tasks_fills_those_that_have_none(
@@ -163,8 +163,8 @@ def test_an_answer_to_all_sub_tasks_fills_those_that_have_none(
     first, every = tmp_path / "long.csv", tmp_path / "rest.csv"
     first.write_text(f"{KEYS[0]},one\n")
     every.write_text(f"{KEYS[0]},two\n")
-    sources = [source_of("mecat-caption", str(path)) for path in (first, every)]
-    found = read_answers("mecat-caption", sources, items)
+    sources = [PredictionFile.named(str(path), SUBTASKS) for path in (first, every)]
+    found = read_predictions(sources, asked=about(items))
     expected = {f"{KEYS[0]}/{name}": "one" if name == "long" else "two" for name in SUBTASKS}
     assert found.texts == expected
     assert [one.field for one in found.bad] == [f"{KEYS[0]}/long"]
@@ -179,13 +179,12 @@ def test_an_empty_answer_is_an_answer(tmp_path: Path, items: list[Sample]) -> No
 def test_answers_to_questions_have_no_sub_task(tmp_path: Path) -> None:
     asked = questions(1, ("00A",))
     items = read_items("mecat-qa", write_references(tmp_path, "qa", asked))
-    first, second, *rest = asked
+    first, second, *_ = asked
     path = tmp_path / "long.jsonl"
     path.write_text(f'{{"{first}": "a kettle"}}\n{{"{second}": {{"long": "x"}}}}\n')
-    found = read_answers("mecat-qa", [source_of("mecat-qa", str(path))], items)
+    found = read_predictions(path, asked=Asked(one.id for one in items))
     assert found.texts == {first: "a kettle"}
     assert "is missing; there is long" in str(found.bad[0])
-    assert found.missing == [second, *rest]
 
 
 @pytest.mark.parametrize(

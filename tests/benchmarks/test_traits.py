@@ -63,7 +63,7 @@ def test_single_traits_are_given_by_name_and_the_first_metric_ranks() -> None:
     assert replace(ranked, name="other").traits == ranked.traits
     assert (Traits().headline, Traits().columns) == ("meteor", ("meteor", "bleu_4", "rouge_l"))
     with pytest.raises(BenchmarkError, match="give a tuple of names, not 'rouge_l'"):
-        Benchmark("mine", demo.root, demo.samples, metrics="rouge_l")  # type: ignore[arg-type]
+        Benchmark("mine", demo.root, demo.samples, metrics="rouge_l")
 
 
 def test_other_traits_make_another_dataset_and_those_of_old_stores_do_not() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from audiocapbench.benchmarks.mecat.dataset import read_answers, read_items, source_of
+from audiocapbench.benchmarks.mecat.dataset import read_items
 from audiocapbench.benchmarks.mecat.groups import (
     CAPTION_AGGREGATION,
     CAPTION_CONTROLS,
@@ -18,6 +18,7 @@ from audiocapbench.benchmarks.mecat.groups import (
     score_cap,
     score_qa,
 )
+from audiocapbench.data.predictions import Asked, PredictionFile, read_predictions
 from audiocapbench.metrics.date.metric import date_parts
 from audiocapbench.scores.compute import category
 from audiocapbench.scores.summary import score_groups
@@ -156,6 +157,22 @@ def test_bad_lines_of_a_large_file_are_listed_and_the_rest_is_scored(tmp_path: P
     assert [line.split(":")[0] for line in said[1:6]] == told[:5]
     assert said[6] == "… and 195 more bad lines; --json lists them all"
     assert "200 answers missing: " in done.stderr
+
+
+def test_a_missing_answer_is_listed_where_it_would_count(tmp_path: Path) -> None:
+    first, second = clips(2, ("00A",))
+    write_references(tmp_path / "refs", "caption", clips(2, ("00A",)))
+    words = ("--metrics", "bleu_1", "--json", "--predictions", "answers.csv")
+    (tmp_path / "answers.csv").write_text(f"{first},a motor\nstranger,x\n")
+    document = json.loads(score(tmp_path, *words).stdout)
+    counted = ("long", "short", "sound", "environment")
+    assert document["missing_ids"] == [f"{second}/{name}" for name in counted]
+    assert (document["missing_outside"], document["absent_subtasks"]) == (2, [])
+    assert document["surplus_ids"] == ["stranger"]
+    (tmp_path / "long.csv").write_text(f"{first},a motor\n")
+    document = json.loads(score(tmp_path, *words[:-1], "long.csv").stdout)
+    assert document["missing_ids"] == [f"{second}/long"]
+    assert document["absent_subtasks"] == [name for name in SUBTASKS if name != "long"]
 
 
 def test_questions_are_shown_by_kind_domain_and_difficulty(tmp_path: Path) -> None:
@@ -321,8 +338,8 @@ def test_the_reference_values_come_out_of_this_door(tmp_path: Path, shared: Path
         entries[key] = {name: own[name][:2] for name in SUBTASKS} | {"domain": own["domain"]}
     items = read_items("mecat-caption", write_references(tmp_path, "caption", entries))
     (tmp_path / "sound.json").write_text(json.dumps(answers))
-    source = source_of("mecat-caption", str(tmp_path / "sound.json"))
-    texts = read_answers("mecat-caption", [source], items).texts
+    source = PredictionFile.named(str(tmp_path / "sound.json"), SUBTASKS)
+    texts = read_predictions([source], asked=Asked((one.id for one in items), SUBTASKS)).texts
     scores = score_groups(CAPTION_AGGREGATION, ["date[encoder=minilm]"], items, texts)
     estimates = scores.table.of_metrics(scores.metrics, category("pure_sound")).values()
     assert [round(one.value or 0, 4) for one in estimates] == [0.5760, 0.5144, 0.6965]

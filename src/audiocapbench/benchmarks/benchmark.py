@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from audiocapbench.benchmarks.mecat import groups as mecat
-from audiocapbench.benchmarks.traits import TraitFields, Traits
+from audiocapbench.benchmarks.traits import Traits
 from audiocapbench.data import MissingClip, Sample
 from audiocapbench.errors import BenchmarkError, did_you_mean
 from audiocapbench.store import RunKind
@@ -51,7 +51,7 @@ class Benchmark:
         kind: RunKind = "asked",
         notes: Iterable[str] = (),
         parts: Iterable[str] = (),
-        **own: Unpack[TraitFields],
+        **own: Any,
     ) -> None:
         """Put a benchmark together; ``own`` are single traits, such as ``headline="rouge_l"``."""
         traits = replace(traits, **own) if traits else Traits(**own)

@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -98,19 +98,6 @@ class Aggregation:
         if name not in sample.details:
             raise BenchmarkError(f"{sample.id}: has no detail {name!r}, which {self.total} needs")
         return str(sample.details[name])
-
-
-class TraitFields(TypedDict, total=False):
-    """The fields of ``Traits`` by name, for those who give some of them."""
-
-    aggregation: Aggregation | None
-    metrics: tuple[str, ...]
-    columns: tuple[str, ...]
-    headline: str
-    judge: str
-    controls: ControlRules
-    strata: tuple[str, ...]
-    unfit_judges: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

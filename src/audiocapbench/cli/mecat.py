@@ -184,12 +184,15 @@ def _of_answers(
     report: "Callable[[AnswerSet], Findings]", runs: Sequence[int | Path], how: AnswerOptions
 ) -> None:
     """Report on answers of runs and of prediction files, a report a model."""
-    from audiocapbench.benchmarks.mecat.dataset import source_of
+    from audiocapbench.benchmarks.mecat.groups import PARTS
+    from audiocapbench.benchmarks.traits import base_name
+    from audiocapbench.data.predictions import PredictionFile
     from audiocapbench.report.mecat.answers import answers_of_files, answers_of_run
 
     if how.references is not None:
         files = list(map(str, runs))
-        given = (source_of(how.benchmark, file).path for file in files)
+        parts = PARTS.get(base_name(how.benchmark), ())
+        given = (PredictionFile.named(file, parts).path for file in files)
         options.refuse_overwriting(how.out, chain(given, options.reference_files(how.references)))
         models = answers_of_files(files, how.references, how.benchmark)
     else:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -105,7 +104,7 @@ def _import(
     """Keep predictions as a run, where judges find them; returns whether there were bad lines."""
     from audiocapbench import plan, store
     from audiocapbench.benchmarks import corpora, registry
-    from audiocapbench.benchmarks.mecat.dataset import source_of
+    from audiocapbench.data.predictions import PredictionFile
     from audiocapbench.engine.importing import import_run, model_name, read_files
 
     predictions, references = files.predictions or [], files.references
@@ -114,7 +113,7 @@ def _import(
     # Whoever has no key is told so before anything is kept.
     plan.panel_judges(panel, about.traits, session.requests.get("timeout"))
     given = read_files(predictions, about, files.model)
-    paths = [source_of(about.name, one).path for one in predictions]
+    paths = [PredictionFile.named(one, about.parts).path for one in predictions]
     inputs = [options.store_file(session.store), *paths, *filter(None, [references])]
     options.refuse_overwriting(out.per_sample, inputs)
     named = files.model is not None or given.head or given.system
@@ -165,6 +164,7 @@ def _score_mecat(
     from audiocapbench.benchmarks import corpora, registry
     from audiocapbench.benchmarks.mecat import dataset, groups
     from audiocapbench.benchmarks.traits import base_name
+    from audiocapbench.data.predictions import Asked, PredictionFile, read_predictions
     from audiocapbench.report.runs import group_tables
     from audiocapbench.scores import estimate, summary
 
@@ -176,48 +176,60 @@ def _score_mecat(
     groups.is_asked("", "", named.pop("probes", groups.NO_PROBES))
     dataset.caption_prompt(groups.SUBTASKS[0], **named)
     corpora.check_metrics(traits.aggregation, metrics, audio=False)
-    sources = [dataset.source_of(benchmark, text) for text in files.predictions or ()]
-    given = (source.path for source in sources)
-    options.refuse_overwriting(out.per_sample, chain(given, options.reference_files(references)))
+    parts = groups.PARTS[base_name(benchmark)]
+    sources = [PredictionFile.named(text, parts) for text in files.predictions or ()]
+    files_read = [*(source.path for source in sources), *options.reference_files(references)]
+    options.refuse_overwriting(out.per_sample, files_read)
     items = dataset.read_items(benchmark, references)
-    answers = dataset.read_answers(benchmark, sources, items)
-    absent = f"No file has answers to {', '.join(answers.absent)}." if answers.absent else ""
+    asked = Asked((item.id for item in items), parts)
+    answers = read_predictions(sources, asked=asked)
+    texts = {key: text for key, text in answers.texts.items() if key in asked.ids}
+    surplus = [key for key in answers.by_id if key not in asked.ids]
+    absent = asked.unanswered(texts)
+    answered = [item for item in items if item.details.get("subtask") not in absent]
+    left = [item for item in answered if item.id not in texts]
+    missing = [item.id for item in left if not item.category.startswith(groups.OUTSIDE)]
 
     def explain() -> None:
-        _say_what_does_not_fit(answers.bad, answers.texts, absent)
-        say_ids(answers.missing, "answer", "missing")
-        say_ids(answers.surplus, "key", "without references")
+        unanswered = f"No file has answers to {', '.join(absent)}." if absent else ""
+        _say_what_does_not_fit(answers.bad, texts, unanswered)
+        say_ids(missing, "answer", "missing")
+        say_ids(surplus, "key", "without references")
 
-    if not answers.texts:
+    if not texts:
         explain()
-        other = dataset.looks_like(benchmark, answers, items)
-        why = f"nothing was scored{f'; this looks like {other}' if other else ''}"
-        raise DatasetError(f"no prediction belongs to any of the references; {why}")
-    scores = summary.score_groups(traits.aggregation, metrics, items, answers.texts)
+        keys = [*surplus, *(problem.field for problem in answers.bad)]
+        raise DatasetError(
+            "no prediction belongs to any of the references; nothing was scored"
+            + dataset.other_part_hint(benchmark, keys, items)
+        )
+    scores = summary.score_groups(traits.aggregation, metrics, items, texts)
     document = {
         "benchmark": benchmark,
-        "missing": len(answers.missing),
-        "missing_ids": answers.missing,
-        "missing_outside": answers.missing_outside,
-        "absent_subtasks": answers.absent,
-        "surplus": len(answers.surplus),
-        "surplus_ids": answers.surplus,
+        "missing": len(missing),
+        "missing_ids": missing,
+        "missing_outside": len(left) - len(missing),
+        "absent_subtasks": absent,
+        "surplus": len(surplus),
+        "surplus_ids": surplus,
         "bad_lines": [str(problem) for problem in answers.bad],
         **scores.to_dict(),
     }
     title = f"{benchmark}: {estimate.counted(len(scores.ids), 'answer')}"
-    tables = group_tables(scores.table, metrics, metrics, title)
-    show_result(Findings(tables, document), json=out.json)
+    whole = Findings(group_tables(scores.table, metrics, metrics, title), document)
+    show_result(whole, json=out.json)
     if not out.json:
         points = (scores.table.point(estimate.Scorer(name)) for name in scores.metrics)
         show_lines(*signature_notes(one.signature for one in points))
         say(*(f"{one.corpus}: no {one.metric}. {one.reason}" for one in scores.unscored))
-    for source in sources if groups.asks_for_captions(benchmark) else ():
-        what = source.part or "all sub-tasks"
-        say(f"{source.path.name}: read as answers to {what}, but for lines that name their own.")
+    for path, part in sources if parts else ():
+        say(
+            f"{path.name}: read as answers to {part or 'all sub-tasks'}, but for lines that name "
+            "their own."
+        )
     out.write([({"model": sources[0].path.stem, **document}, scores.table)])
     explain()
-    leave(failed=bool(answers.bad or answers.missing))
+    leave(failed=bool(answers.bad or missing))
 
 
 def _say_what_does_not_fit(bad: Sequence[object], texts: Mapping[str, str], note: str = "") -> None:

@@ -92,6 +92,11 @@ class Asked:
         named = self.parts if part is None else (part,)
         return [one for one in (f"{clip}/{name}" for name in named) if one in self.ids]
 
+    def unanswered(self, keys: Iterable[str]) -> list[str]:
+        """Parts that none of the keys answers."""
+        answered = {key.rpartition("/")[2] for key in keys if key in self.ids}
+        return [part for part in self.parts if part not in answered]
+
 
 class PredictionFile(NamedTuple):
     """A prediction file, and the part that its plain texts answer; None for all of them."""

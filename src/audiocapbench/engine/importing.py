@@ -81,9 +81,8 @@ def read_files(
         why = f": {found.bad[0]}" if found.bad else ""
         raise DatasetError(f"{', '.join(map(str, files))}: holds no prediction{why}")
     met, note = _match_samples(found, benchmark.samples)
-    answered = {key.rpartition("/")[2] for key in met.by_id if key in asked.ids}
-    absent = [part for part in benchmark.parts if part not in answered]
-    absence = f"no file has answers to {', '.join(absent)}" if absent else ""
+    absent = ", ".join(asked.unanswered(met.by_id))
+    absence = f"no file has answers to {absent}" if absent else ""
     differing = sum(
         met.by_id[one.id].fields.get("reference_captions", list(one.references))
         != list(one.references)

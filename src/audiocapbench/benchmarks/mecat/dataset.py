@@ -7,10 +7,10 @@ sub-tasks) and ``domain``. A row of questions, several of which share a ``file_n
 ``domain`` and ``clip`` (the clip's key). What is wrong is refused: every number depends on it.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.captioning import prompts_of
@@ -18,7 +18,6 @@ from audiocapbench.benchmarks.mecat import groups
 from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Clip, InvalidDataError, Problem, Sample, open_folder
 from audiocapbench.data.folder import METADATA
-from audiocapbench.data.predictions import Asked, PredictionFile, read_predictions
 from audiocapbench.data.records import json_lines
 from audiocapbench.data.row import MetadataRow, read_row
 from audiocapbench.errors import BenchmarkError, DatasetError
@@ -269,50 +268,9 @@ def _files(kind: str, place: Path) -> list[Path]:
     )
 
 
-class Answers(NamedTuple):
-    """What was answered.
-
-    Attributes:
-        surplus: Keys that there are no references for.
-        missing: Items of the groups without an answer, but for whole sub-tasks.
-        missing_outside: How many items outside the groups have no answer; nothing counts on them.
-        absent: Sub-tasks that no file has an answer to.
-    """
-
-    texts: dict[str, str]
-    bad: list[Problem]
-    surplus: list[str]
-    missing: list[str]
-    missing_outside: int
-    absent: list[str]
-
-
-def source_of(benchmark: str, text: str) -> PredictionFile:
-    """A file as the user names it: ``FILE``, or ``long=FILE`` for the answers to one sub-task."""
-    return PredictionFile.named(text, groups.PARTS.get(base_name(benchmark), ()))
-
-
-def read_answers(
-    benchmark: str, sources: Sequence[PredictionFile], items: Sequence[Sample]
-) -> Answers:
-    """Match the texts of files, in every form that MECAT's tool takes, to items."""
-    parts = groups.PARTS.get(base_name(benchmark), ())
-    ids = {item.id for item in items}
-    read = read_predictions(sources, asked=Asked(ids, parts))
-    texts = {key: text for key, text in read.texts.items() if key in ids}
-    surplus = [key for key in read.by_id if key not in ids]
-    answered = {key.rpartition("/")[2] for key in texts}
-    absent = [subtask for subtask in parts if subtask not in answered]
-    left = [one for one in items if one.id not in texts]
-    left = [one for one in left if one.details.get("subtask") not in absent]
-    missing = [one.id for one in left if not one.category.startswith(groups.OUTSIDE)]
-    return Answers(texts, read.bad, surplus, missing, len(left) - len(missing), absent)
-
-
-def looks_like(benchmark: str, found: Answers, items: Sequence[Sample]) -> str | None:
-    """The other part of MECAT, where keys that did not fit are keys of that part."""
+def other_part_hint(benchmark: str, keys: Iterable[str], items: Iterable[Sample]) -> str:
+    """That keys which did not fit are of the other part of MECAT; nothing where they are not."""
     captions = groups.asks_for_captions(benchmark)
     clips = {str(item.details["clip"]) for item in items}
-    keys = [*found.surplus, *(problem.field for problem in found.bad)]
     heads = {key.rpartition("_")[0] if captions else key.rpartition("/")[0] or key for key in keys}
-    return _TITLES[not captions] if clips & heads else None
+    return f"; this looks like {_TITLES[not captions]}" if clips & heads else ""

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.benchmarks.corpora import without_null
-from audiocapbench.benchmarks.mecat.dataset import read_answers, read_items, source_of
+from audiocapbench.benchmarks.mecat.dataset import read_items
 from audiocapbench.benchmarks.mecat.groups import (
     CAPTION,
     GROUPS,
+    PARTS,
     QA,
     QA_CATEGORIES,
     TRAITS,
@@ -22,7 +23,7 @@ from audiocapbench.benchmarks.mecat.groups import (
 from audiocapbench.benchmarks.mecat.published import published
 from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Clip, InvalidDataError, Problem, Sample
-from audiocapbench.data.predictions import PredictionFile
+from audiocapbench.data.predictions import Asked, PredictionFile, read_predictions
 from audiocapbench.data.records import read_records
 from audiocapbench.engine import answered
 from audiocapbench.errors import DatasetError, MetricError, ReportError, did_you_mean
@@ -229,7 +230,8 @@ def answers_of_files(
     """
     together: dict[str, PredictionFile] = {}
     models: list[list[PredictionFile]] = []
-    for source in (source_of(benchmark, text) for text in dict.fromkeys(files)):
+    parts = PARTS.get(base_name(benchmark), ())
+    for source in (PredictionFile.named(text, parts) for text in dict.fromkeys(files)):
         if source.part is None:
             models.append([source])
         elif (other := together.setdefault(source.part, source)) is not source:
@@ -240,18 +242,19 @@ def answers_of_files(
     if together:
         models.insert(0, list(together.values()))
     items = read_items(benchmark, references)
-    asked = Counter(one.category for one in items)
+    asked, about = Counter(one.category for one in items), Asked((one.id for one in items), parts)
     names = [", ".join(source.path.name for source in sources) for sources in models]
     if len(set(names)) < len(names):
         names = [", ".join(str(source.path) for source in sources) for sources in models]
     answers = []
     for name, sources in zip(names, models, strict=True):
-        found = read_answers(base_name(benchmark), sources, items)
-        own = tuple(one for one in items if one.id in found.texts)
+        found = read_predictions(sources, asked=about)
+        texts = found.texts
+        own = tuple(one for one in items if one.id in texts)
         if not own:
             raise ReportError(f"{sources[0].path}: no prediction belongs to any of the references")
         bad = tuple(map(str, found.bad))
-        answers.append(AnswerSet(name, "file", base_name(benchmark), own, found.texts, asked, bad))
+        answers.append(AnswerSet(name, "file", base_name(benchmark), own, texts, asked, bad))
     return answers
 
 
