@@ -4,39 +4,40 @@ What the store has kept of a board is shown at once; other ranks and intervals a
 """
 
 import json
-import os
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from multiprocessing import get_context, parent_process
-from threading import Lock, Thread, Timer
-from typing import TYPE_CHECKING, Annotated, Any
+from threading import Lock, Timer
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from audiocapbench.annotate.merge import written_caption
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import SCORED, total_cost
-from audiocapbench.errors import AudioCapBenchError, AudioError, ReportError, StoreError
+from audiocapbench.errors import AudioCapBenchError, AudioError, StoreError
 from audiocapbench.report.page.board import (
     board_document,
     drawn_notes,
     ranked_board,
 )
-from audiocapbench.report.page.document import BoardDocument, ServedBoard, TrialRun
+from audiocapbench.report.page.document import BoardDocument, ServedBoard
 from audiocapbench.report.page.html import NOT_ASKED, SERVED_SCRIPTS, STYLES, joined, render
-from audiocapbench.report.page.report_data import BoardData, gather, kept_data, stored_summaries
+from audiocapbench.report.page.report_data import (
+    BoardData,
+    KeptRun,
+    gather,
+    kept_data,
+    stored_summaries,
+)
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import TableReader, keep_estimates
 from audiocapbench.store import RunLine, Store
 from audiocapbench.web.board_list import BoardList, ListQuery, Number, QueryError, ScorerLabel
 from audiocapbench.web.server import answered, bare_app, fixed
-
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
 
 MOST_AT_ONCE = 60_000
 """Answers of a board that are read into memory together, for correlations and the like."""
@@ -108,19 +109,7 @@ class Boards:
             statuses.append(NOT_ASKED)
         return ServedBoard(
             board=shown,
-            trial_runs=[
-                TrialRun(
-                    model=one.model,
-                    benchmark=one.benchmark,
-                    asked=one.asked,
-                    total=one.sample_count,
-                    statuses=dict(one.statuses),
-                    cost=one.cost_usd,
-                    begun=one.created_at[:16].replace("T", " "),
-                )
-                for one in lines
-                if one.is_trial
-            ],
+            trial_runs=[KeptRun(one.model, one, {}).entry for one in lines if one.is_trial],
             partial=partial,
             error=board.error,
             benchmarks=others,
@@ -183,7 +172,7 @@ class Boards:
             elif board.kept is not None:
                 # What sorts by the headline; from here on at once.
                 board.samples.columns(board.runs, board.kept.headline)
-                board.full = _ranked_apart(self._store.url, board.runs, self._by)
+                board.full = ranked_document(self._store, board.runs, self._by)
             board.error, board.revision = "", revision
         except AudioCapBenchError as error:
             board.error, board.revision = str(error), revision
@@ -191,44 +180,6 @@ class Boards:
             self.version += 1
             board.rest_until = time.monotonic() + max(_PAUSE_S, 3 * (time.monotonic() - began))
             board.busy = False
-
-
-def _ranked_apart(url: str, runs: Sequence[int], by: str | None) -> BoardDocument | None:
-    """What ``ranked_document`` makes, by another process: nobody who clicks is held up."""
-    context = get_context("spawn")
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_send_ranked, args=(sender, url, runs, by), daemon=True)
-    process.start()
-    sender.close()
-    try:
-        reply = json.loads(receiver.recv_bytes())
-    except EOFError:
-        raise ReportError("ranks could not be computed") from None
-    finally:
-        process.join()
-    if "error" in reply:
-        raise ReportError(reply["error"])
-    return reply["board"] and BoardDocument.model_validate(reply["board"])
-
-
-def _send_ranked(sender: "Connection", url: str, runs: Sequence[int], by: str | None) -> None:
-    """Answer the server, and end with it."""
-
-    def end_with_parent() -> None:
-        if (parent := parent_process()) is not None:
-            parent.join()
-            os._exit(1)
-
-    Thread(target=end_with_parent, daemon=True).start()
-    os.nice(5)
-    reply: dict[str, Any]
-    try:
-        with Store.open(url, create=False) as store:
-            board = ranked_document(store, runs, by)
-        reply = {"board": board and board.to_dict()}
-    except AudioCapBenchError as error:
-        reply = {"error": str(error)}
-    sender.send_bytes(json.dumps(reply).encode())
 
 
 def ranked_document(store: Store, runs: Sequence[int], by: str | None) -> BoardDocument | None:

@@ -74,11 +74,6 @@ class ComparisonResult(Result):
     notes: tuple[str, ...]
     longest: int = LONGEST
 
-    @property
-    def comparison(self) -> "ComparisonResult":
-        """The same, as earlier versions had it."""
-        return self
-
     def tables(self) -> list[Table]:
         """Differences with their intervals and p-values, and the clips that moved most."""
         tables = [_differences(self), _by_category(self), _moved(self)]

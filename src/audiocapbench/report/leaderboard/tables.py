@@ -51,11 +51,6 @@ class LeaderboardResult(Result):
     boards: tuple[Board, ...]
     notes: tuple[str, ...] = ()
 
-    @property
-    def leaderboard(self) -> "LeaderboardResult":
-        """The same, as earlier versions had it."""
-        return self
-
     def tables(self) -> list[Table]:
         """A table for each board, and one by category where that was asked for."""
         tables = []

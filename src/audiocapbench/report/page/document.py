@@ -67,6 +67,7 @@ class BoardModel(DocumentPart):
     provider: str
     control: bool
     run: int | None
+    benchmark: str = ""
     begun: str = ""
     parameters: str = ""
     audio: str = ""
@@ -195,30 +196,18 @@ class SiteDocument(DocumentPart):
     boards: list[BoardDocument]
 
 
-class TrialRun(DocumentPart):
-    """A run that serves a trial or a check."""
-
-    model: str
-    benchmark: str
-    asked: int
-    total: int
-    statuses: dict[str, int]
-    cost: float | None
-    begun: str
-
-
 class ServedBoard(DocumentPart):
     """What ``view`` answers: a board, whether more of it is still computed, and what else there is.
 
-    ``version`` grows whenever a board of the store has become better; ``present`` is how samples
-    of the board ended.
+    ``version`` grows whenever a board of the store has become better; ``trial_runs`` serve a trial
+    or a check; ``present`` is how samples of the board ended.
     """
 
     board: BoardDocument | None
     benchmarks: list[str]
     version: int
     error: str = ""
-    trial_runs: list[TrialRun] = []
+    trial_runs: list[BoardModel] = []
     partial: bool = False
     categories: list[str] = []
     present: list[str] = []

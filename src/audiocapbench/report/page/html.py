@@ -57,39 +57,21 @@ _READERS = 4
 _SILENCE = np.full((2, POINTS), 128, dtype=np.uint8)
 
 
-class Packer:
-    """Collects texts, columns and small facts; the empty text is always number 0."""
-
-    def __init__(self) -> None:
-        self._texts: dict[str, int] = {"": 0}
-        self._columns: dict[str, tuple[str, NDArray[Any]]] = {}
-
-    def text(self, text: str) -> int:
-        """The number of a text, the same for the same text."""
-        return self._texts.setdefault(text, len(self._texts))
-
-    def column(self, name: str, kind: str, values: Any) -> None:
-        """Add numbers: ``uint8``, ``uint32`` or ``float32``."""
-        self._columns[name] = (kind, np.asarray(values, dtype=_TYPES[kind]).ravel())
-
-    def texts(self, name: str, texts: Iterable[str]) -> None:
-        """Add a column of texts."""
-        self.column(name, "uint32", [self.text(one) for one in texts])
-
-    def packed(self, facts: dict[str, Any]) -> str:
-        """Everything as base64 of gzip; the same content gives the same line."""
-        places: dict[str, Any] = {}
-        body = bytearray()
-        for name, (kind, values) in self._columns.items():
-            places[name] = [kind, len(body), len(values)]
-            body += values.tobytes()
-            body += bytes(-len(body) % _ALIGNED)
-        # Escaped to ASCII, so that half a surrogate pair is no reason to fail.
-        document = {**facts, "texts": list(self._texts), "columns": places}
-        head = json.dumps(document, separators=(",", ":"), allow_nan=False).encode("ascii")
-        head += b" " * (-(len(head) + 4) % _ALIGNED)
-        whole = struct.pack("<I", len(head)) + head + bytes(body)
-        return base64.b64encode(gzip.compress(whole, compresslevel=9, mtime=0)).decode("ascii")
+def packed(facts: Mapping[str, Any], columns: Mapping[str, tuple[str, Any]] | None = None) -> str:
+    """Facts and columns of numbers as base64 of gzip; the same content gives the same line."""
+    places: dict[str, Any] = {}
+    body = bytearray()
+    for name, (kind, numbers) in (columns or {}).items():
+        values = np.asarray(numbers, dtype=_TYPES[kind]).ravel()
+        places[name] = [kind, len(body), len(values)]
+        body += values.tobytes()
+        body += bytes(-len(body) % _ALIGNED)
+    # Escaped to ASCII, so that half a surrogate pair is no reason to fail.
+    document = {"texts": [""], **facts, "columns": places}
+    head = json.dumps(document, separators=(",", ":"), allow_nan=False).encode("ascii")
+    head += b" " * (-(len(head) + 4) % _ALIGNED)
+    whole = struct.pack("<I", len(head)) + head + bytes(body)
+    return base64.b64encode(gzip.compress(whole, compresslevel=9, mtime=0)).decode("ascii")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,52 +89,58 @@ class Sound:
 
 
 def explorer_data(data: ReportData, sounds: Mapping[str, Sound], board: BoardDocument) -> str:
-    """The packed line that the page's script reads."""
-    packer, samples, own = Packer(), data.samples, list(sounds.values())
+    """The packed line that the page's script reads: columns of numbers, or of texts by number."""
+    samples, own = data.samples, list(sounds.values())
+    numbered: dict[str, int] = {"": 0}
+    columns: dict[str, tuple[str, Any]] = {}
+
+    def add_texts(name: str, texts: Iterable[str]) -> None:
+        columns[name] = "uint32", [numbered.setdefault(one, len(numbered)) for one in texts]
+
     categories = {name: number for number, name in enumerate(data.categories)}
     places = {sha: number for number, sha in enumerate(sounds)}
-    packer.texts("id", (one.id for one in samples))
-    packer.column("category", "uint32", [categories[one.category] for one in samples])
-    packer.column("seconds", "float32", [one.clip.duration_s for one in samples])
-    packer.column("rate", "uint32", [one.clip.rate for one in samples])
-    packer.texts("file", (one.clip.file_name for one in samples))
-    packer.texts("instruction", (one.instruction for one in samples))
-    packer.texts("details", map(details_of, samples))
-    packer.column("sound", "uint32", [places.get(one.clip.sha256, NONE) for one in samples])
-    packer.column("references_end", "uint32", np.cumsum([len(one.references) for one in samples]))
-    packer.texts("references", (text for one in samples for text in one.references))
-    packer.column("peaks", "uint8", np.array([one.peaks for one in own]))
+    add_texts("id", (one.id for one in samples))
+    columns["category"] = "uint32", [categories[one.category] for one in samples]
+    columns["seconds"] = "float32", [one.clip.duration_s for one in samples]
+    columns["rate"] = "uint32", [one.clip.rate for one in samples]
+    add_texts("file", (one.clip.file_name for one in samples))
+    add_texts("instruction", (one.instruction for one in samples))
+    add_texts("details", map(details_of, samples))
+    columns["sound"] = "uint32", [places.get(one.clip.sha256, NONE) for one in samples]
+    columns["references_end"] = "uint32", np.cumsum([len(one.references) for one in samples])
+    add_texts("references", (text for one in samples for text in one.references))
+    columns["peaks"] = "uint8", np.array([one.peaks for one in own])
     for name in ("kind", "link", "missing"):
-        packer.texts(f"sound_{name}", (getattr(one, name) for one in own))
+        add_texts(f"sound_{name}", (getattr(one, name) for one in own))
     statuses = [*(str(status) for status in Status), NOT_ASKED]
     answers = [run.table.outcomes.get(one.id) for run in data.runs for one in samples]
     replies = [one and one.reply for one in answers]
-    packer.texts("text", (one.text if one else "" for one in replies))
-    packer.texts("error", ((one.error or "") if one else "" for one in replies))
-    packer.texts("note", (note_of(one) if one else "" for one in replies))
+    add_texts("text", (one.text if one else "" for one in replies))
+    add_texts("error", ((one.error or "") if one else "" for one in replies))
+    add_texts("note", (note_of(one) if one else "" for one in replies))
     ends = (str(one.status) if one else NOT_ASKED for one in replies)
-    packer.column("status", "uint8", [statuses.index(one) for one in ends])
+    columns["status"] = "uint8", [statuses.index(one) for one in ends]
     asked = (None if one is None or one.cached else one.latency_s for one in answers)
-    packer.column("latency", "float32", [np.nan if one is None else one for one in asked])
+    columns["latency"] = "float32", [np.nan if one is None else one for one in asked]
     costs = (one.cost_usd if one else None for one in replies)
-    packer.column("cost", "float32", [np.nan if one is None else one for one in costs])
+    columns["cost"] = "float32", [np.nan if one is None else one for one in costs]
     verdicts = []
     for judge in data.judges:
         for run in data.runs:
             said = judge_words(run.table, judge) if judge in run.table.judgements else {}
             verdicts += [said.get(sample.id, "") for sample in samples]
-    packer.texts("verdicts", verdicts)
-    packer.column("scores", "float32", np.array([data.scores[one] for one in data.scorers]))
-    return packer.packed(
-        {
-            "board": board.to_dict(),
-            "rows": board.rows,
-            "categories": data.categories,
-            "statuses": statuses,
-            "judges": data.judges,
-            "points": POINTS,
-        }
-    )
+    add_texts("verdicts", verdicts)
+    columns["scores"] = "float32", np.array([data.scores[one] for one in data.scorers])
+    facts = {
+        "board": board.to_dict(),
+        "rows": board.rows,
+        "categories": data.categories,
+        "statuses": statuses,
+        "judges": data.judges,
+        "points": POINTS,
+        "texts": list(numbered),
+    }
+    return packed(facts, columns)
 
 
 def details_of(sample: Sample) -> str:

@@ -60,6 +60,7 @@ def _board_model(
         provider=provider_of(run.model),
         control=run.model.startswith("control/"),
         run=run.id,
+        benchmark=run.benchmark,
         begun=run.created_at[:16].replace("T", " "),
         parameters=", ".join(f"{key} {value}" for key, value in run.parameters.items()),
         audio=run.contract,

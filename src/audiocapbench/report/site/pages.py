@@ -17,7 +17,7 @@ from audiocapbench.report.page.board import (
     ranked_board,
 )
 from audiocapbench.report.page.document import BoardDocument, CategoryView, Cell, SiteDocument
-from audiocapbench.report.page.html import Packer, render_page, write_report
+from audiocapbench.report.page.html import packed, render_page, write_report
 from audiocapbench.report.page.report_data import ReportData, gather, stored_summaries
 from audiocapbench.report.site.submission import CheckedSubmission, skeleton
 from audiocapbench.scores.estimate import Scorer
@@ -43,8 +43,7 @@ def write_site(store: Store, checked: Sequence[CheckedSubmission], out: Path, ti
     size += sum(_write_model(store, one, out / pages[one.run.id]) for one in checked)
     for old in set((out / _PAGES).glob("*.html")) - {out / one for one in pages.values()}:
         old.unlink()
-    data = Packer().packed(content)
-    page = render_page("site.html", _SCRIPTS, board=boards[0], data=data)
+    page = render_page("site.html", _SCRIPTS, board=boards[0], data=packed(content))
     return size + write_file(out / _INDEX, page)
 
 

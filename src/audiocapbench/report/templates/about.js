@@ -44,7 +44,7 @@ class TrialsView {
 
 // What served trials, checks of judges and annotation.
 function trialRuns(runs) {
-  const rows = runs.map((one) => row(rowHead(plain(one.model)), plain(one.benchmark), make("td", "num", `${one.asked.toLocaleString("en")}/${one.total.toLocaleString("en")}`), make("td", "words", Object.entries(one.statuses).map(([name, number]) => `${number.toLocaleString("en")} ${name}`).join(", ")), make("td", "num", dollars(one.cost)), one.begun));
+  const rows = runs.map((one) => row(rowHead(plain(one.label)), plain(one.benchmark), make("td", "num", `${one.asked.toLocaleString("en")}/${one.total.toLocaleString("en")}`), make("td", "words", Object.entries(one.statuses).map(([name, number]) => `${number.toLocaleString("en")} ${name}`).join(", ")), make("td", "num", dollars(one.cost)), one.begun));
   return card("Runs for trials, checks and annotation", "What was asked for something else than a benchmark's captions.", table("Runs of trials, table", ["model", "trial", make("th", "num", "asked"), "statuses", make("th", "num", "cost"), "begun"], rows, "board"));
 }
 

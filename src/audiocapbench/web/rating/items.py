@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
@@ -58,15 +58,10 @@ class RatingItem(BaseModel, frozen=True):
     references: tuple[str, ...] = ()
 
 
-class HeardClip(NamedTuple):
-    path: Path
-    duration_s: float
-
-
 def load_items(
     project: RatingProject, store: Store
-) -> tuple[dict[str, RatingItem], dict[str, HeardClip], list[str]]:
-    """The items of a project, the clip of each, and what was left out; or all that is wrong."""
+) -> tuple[dict[str, RatingItem], dict[str, tuple[Path, float]], list[str]]:
+    """The items of a project, the clip of each and its seconds, and what was left out."""
     notes: list[str] = []
     if project.items is not None:
         source = project.root / project.items
@@ -198,11 +193,11 @@ def _run_items(
 
 def _clips(
     project: RatingProject, folder: Path, items: Sequence[RatingItem]
-) -> dict[str, HeardClip]:
-    """The clip of each item."""
+) -> dict[str, tuple[Path, float]]:
+    """The clip of each item, and how many seconds it has."""
     if not folder.is_dir():
         raise RatingError(f"{folder}: no such folder; 'audio' names the folder with the clips")
-    found: dict[str, HeardClip] = {}
+    found: dict[str, tuple[Path, float]] = {}
     problems: list[Problem] = []
     for name, key in {one.audio: one.id for one in reversed(items)}.items():
         try:
@@ -212,7 +207,7 @@ def _clips(
             seconds = audio.probe(path).duration_s
             if seconds > _LONGEST_S:
                 raise AudioError(f"lasts {seconds:,.0f} s, and people hear {_LONGEST_S:,.0f} s")
-            found[name] = HeardClip(path, seconds)
+            found[name] = path, seconds
         except AudioCapBenchError as error:
             problems.append(Problem(key, name, str(error)))
     if problems:

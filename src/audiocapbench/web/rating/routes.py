@@ -108,7 +108,7 @@ class RatingDesk:
         answer = KINDS[self.project.kind].read_answer(given, self._order(person, key))
         if self.project.asks_confidence != ("confidence" in answer):
             raise RatingError("say how sure you are, where it is asked")
-        listen_s = self.project.listen * self._clips[key].duration_s
+        listen_s = self.project.listen * self._clips[key][1]
         needed_s = max(_LEAST_S, listen_s - _SLACK_S) if listen_s else 0.0
         rating = Rating(person, key, sent.key, answer, 0.0, sent.played_s, "")
         found = self.store.ratings.put(self.project.name, rating, sent.replaces, needed_s)
@@ -135,7 +135,7 @@ class RatingDesk:
     def clip(self, person: str, token: str) -> bytes:
         """The sound of an item, which the person is then given."""
         key = self._item(person, token)
-        sound = playable(self._clips[key].path)
+        sound = playable(self._clips[key][0])
         self.store.ratings.note_heard(self.project.name, person, key)
         return sound
 
@@ -155,7 +155,7 @@ class RatingDesk:
 
     def _shown(self, person: str, key: str) -> dict[str, Any]:
         texts = [self.items[key].captions[place] for place in self._order(person, key)]
-        listen_s = round(self.project.listen * self._clips[key].duration_s, 2)
+        listen_s = round(self.project.listen * self._clips[key][1], 2)
         return {"token": self._token(person, key), "captions": texts, "listen_s": listen_s}
 
     def _token(self, person: str, key: str) -> str:
