@@ -3,8 +3,9 @@
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
+from importlib.util import find_spec
 from pathlib import Path
 from traceback import walk_tb
 from typing import TYPE_CHECKING
@@ -42,6 +43,18 @@ def plugins(room: str) -> "dict[str, EntryPoint]":
 def _normalised(name: str) -> str:
     """A distribution's name as pip compares them."""
     return re.sub(r"[-_.]+", "-", name.strip()).lower()
+
+
+def require_packages(
+    error: type[AudioCapBenchError], what: str, extra: str, *packages: str
+) -> None:
+    """Refuse to go on where a package is missing that an extra of this one brings."""
+    for package in packages:
+        with suppress(ImportError):
+            if find_spec(package) is not None:
+                continue
+        name = package.replace("_", "-")
+        raise error(f"{what} needs {name}: pip install 'audiocapbench[{extra}]'")
 
 
 def failure_words(error: BaseException) -> str:

@@ -185,7 +185,7 @@ def test_a_folder_that_holds_no_model_is_named(tmp_path: Path) -> None:
 
 def test_a_missing_package_is_one_sentence_with_the_extra_to_install() -> None:
     hidden = "import sys; sys.modules['sentence_transformers'] = None; load('minilm')"
-    assert error_of(hidden).strip().endswith("pip install 'audiocapbench[sbert]'.")
+    assert error_of(hidden).strip().endswith("pip install 'audiocapbench[sbert]'")
     hidden = "import sys; sys.modules['wordllama'] = None; load('wordllama')"
     assert error_of(hidden).strip().endswith("pip install --force-reinstall wordllama==0.1.0.")
 

@@ -189,7 +189,7 @@ def test_a_missing_key_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_vertex_without_googles_sign_in_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VERTEX_PROJECT", "my-project")
     monkeypatch.setitem(sys.modules, "google.auth", None)
-    needed = r"through Vertex AI needs: pip install 'audiocapbench\[gemini\]'"
+    needed = r"through Vertex AI needs google.auth: pip install 'audiocapbench\[gemini\]'"
     with pytest.raises(ModelError, match=needed):
         create_model(FLASH)
 

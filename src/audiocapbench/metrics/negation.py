@@ -14,34 +14,21 @@ _NEAR = 4
 
 @dataclass(frozen=True, slots=True)
 class NegationRules:
-    """Words by what they do to a denial.
+    """Words by what they do to a denial."""
 
-    Attributes:
-        negators: Deny what follows in the clause; so do words with these ``endings`` ("isn't").
-        breaks: After these, a denial no longer holds.
-        list_words: "No speech, music or birds" is one list; these words hold it together.
-        reach: How many words ahead a list is looked for.
-        adjectives: Deny what they stand beside: what follows if it is near, else what precedes.
-        there: After "not", these say that what stands before is not there.
-        starters: After a comma or "and", these begin something new; so do ``bare_starters``, unless
-            a list goes on to ", or".
-        auxiliaries: After a comma, these go on with a sentence that a denial had interrupted.
-        things: Words for what can be denied; "non-" negates them.
-        names: Whether words name such a thing at a place. Without it every comma ends a denial,
-            but for lists; with it, only a comma before something that does something.
-    """
-
-    negators: frozenset[str]
-    endings: tuple[str, ...]
-    breaks: frozenset[str]
-    list_words: frozenset[str]
-    reach: int
-    adjectives: frozenset[str] = _NOTHING
-    there: frozenset[str] = _NOTHING
-    starters: frozenset[str] = _NOTHING
-    bare_starters: frozenset[str] = _NOTHING
-    auxiliaries: frozenset[str] = _NOTHING
-    things: Container[str] = _NOTHING
+    negators: frozenset[str]  # deny what follows in the clause
+    endings: tuple[str, ...]  # of words that do so, too, as "isn't"
+    breaks: frozenset[str]  # after these, a denial no longer holds
+    list_words: frozenset[str]  # hold together a list, as "no speech, music or birds"
+    reach: int  # how many words ahead a list is looked for
+    adjectives: frozenset[str] = _NOTHING  # deny what follows if it is near, else what precedes
+    there: frozenset[str] = _NOTHING  # say after "not" that what stands before is not there
+    starters: frozenset[str] = _NOTHING  # begin something new after a comma or "and"
+    bare_starters: frozenset[str] = _NOTHING  # so do these, unless a list goes on to ", or"
+    auxiliaries: frozenset[str] = _NOTHING  # go on after a comma where a denial had interrupted
+    things: Container[str] = _NOTHING  # words for what can be denied; "non-" negates them
+    # Whether words name such a thing at a place. Without it every comma ends a denial, but for
+    # lists; with it, only a comma before something that does something.
     names: Callable[[Sequence[str], int], bool] | None = None
 
     def negates(self, word: str) -> bool:

@@ -26,7 +26,7 @@ from audiocapbench.plugins import failure_words
 _NAME = re.compile(r"(?P<target>[^\[\]]+)(?:\[(?P<options>[^\[\]]*)\])?")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _WEIGHTS = (".safetensors", ".bin")
-_UNUSED = ["*.gguf", "*.onnx", "*.h5", "*.msgpack", "*.pth", "original/*"]
+_UNUSED = "*.gguf *.onnx onnx/* openvino/* *.h5 *.ot *.msgpack *.pth original/*".split()
 _BLOCKS, _BLOCK = 256, 4096
 _PROBE = "7f3a what is heard"
 _SEEING = {"image_processor", "video_processor"}
@@ -103,35 +103,41 @@ def find_checkpoint(name: LocalName) -> Checkpoint:
             f"{name.name}: code=trust runs code of strangers; pin what you have read with "
             "revision= and the 40 digits of its commit"
         )
-    folder = _snapshot(name)
-    _check_whole(name, folder)
-    return Checkpoint(folder, folder.name, trusted)
+    revision, download = name.options.get("revision"), name.choice("download", "no", "yes") == "yes"
+    found = snapshot(name.target, ModelError, revision, download=download)
+    if found is None:
+        from huggingface_hub.constants import HF_HUB_CACHE
+
+        at = f" at {revision}" if revision else ""
+        provider = name.name.partition("/")[0]
+        raise ModelError(
+            f"{name.target}{at} is not on this machine (looked in {HF_HUB_CACHE}), and nothing is "
+            f"downloaded unasked: allow it with {provider}/{name.target}[download=yes], name a "
+            f"folder that holds it with {provider}/FOLDER, or ask a server with "
+            f"endpoint/{name.target}@http://HOST:8000/v1"
+        )
+    _check_whole(name, found)
+    return Checkpoint(found, found.name, trusted)
 
 
-def _snapshot(name: LocalName) -> Path:
-    from huggingface_hub import constants, snapshot_download
+def snapshot(
+    repository: str, error: type[AudioCapBenchError], revision: str | None = None, *, download: bool
+) -> Path | None:
+    """The folder of a model's files; None where it is not on disk and may not be fetched."""
+    from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
-    revision = name.options.get("revision")
-    download = name.choice("download", "no", "yes") == "yes"
     try:
-        return Path(snapshot_download(name.target, revision=revision, local_files_only=True))
+        return Path(snapshot_download(repository, revision=revision, local_files_only=True))
     except (LocalEntryNotFoundError, HFValidationError):
         if not download:
-            at = f" at {revision}" if revision else ""
-            provider = name.name.partition("/")[0]
-            raise ModelError(
-                f"{name.target}{at} is not on this machine (looked in {constants.HF_HUB_CACHE}), "
-                f"and nothing is downloaded unasked: allow it with {provider}/{name.target}"
-                f"[download=yes], name a folder that holds it with {provider}/FOLDER, or ask a "
-                f"server with endpoint/{name.target}@http://HOST:8000/v1"
-            ) from None
+            return None
     try:
-        return Path(snapshot_download(name.target, revision=revision, ignore_patterns=_UNUSED))
-    except (HfHubHTTPError, LocalEntryNotFoundError, HFValidationError, OSError) as error:
-        said = str(error).strip().partition("\n")[0]
+        return Path(snapshot_download(repository, revision=revision, ignore_patterns=_UNUSED))
+    except (HfHubHTTPError, LocalEntryNotFoundError, HFValidationError, OSError) as failure:
+        said = str(failure).strip().partition("\n")[0]
         to_do = "check its name, the network, HF_ENDPOINT, and HF_TOKEN where it is gated"
-        raise ModelError(f"{name.target} cannot be downloaded ({said}): {to_do}") from error
+        raise error(f"{repository} cannot be downloaded ({said}): {to_do}") from failure
 
 
 def _check_whole(name: LocalName, folder: Path) -> None:
@@ -194,7 +200,7 @@ class ChatProcessor:
     """A checkpoint's processor: conversations in, tensors out, as its model card shows."""
 
     def __init__(self, name: str, checkpoint: Checkpoint, kind: str, system: str | None) -> None:
-        with loading(name, checkpoint):
+        with loading(name, checkpoint.folder):
             self.processor: Any = _load_processor(checkpoint, kind)
         self._name, self._system = name, system
         self.own = _DIFFERENCES.get(kind, _Differences())
@@ -211,7 +217,7 @@ class ChatProcessor:
         if self._extractor is not None and not self.rate:
             raise ModelError(f"{name}: its feature extractor does not say its sampling rate")
         self._in_parts = self._takes_parts()
-        with loading(name, checkpoint):
+        with loading(name, checkpoint.folder):
             self.longest_s = self._longest_s(self.rate) if self.rate else None
 
     @property
@@ -329,8 +335,10 @@ def _load_processor(checkpoint: Checkpoint, kind: str) -> Any:
 
 
 @contextmanager
-def loading(name: str, checkpoint: Checkpoint) -> Iterator[None]:
-    """Load quietly; what fails, or weights that are missing and would be made up, is fatal."""
+def loading(
+    what: str, folder: Path, error: type[AudioCapBenchError] = FatalError
+) -> Iterator[list[str]]:
+    """Load quietly from a folder, which may fail in any way; what transformers logs is noted."""
     from transformers.utils import logging as theirs
 
     said, logger = list[str](), logging.getLogger("transformers")
@@ -339,30 +347,26 @@ def loading(name: str, checkpoint: Checkpoint) -> Iterator[None]:
     shown, handlers = theirs.is_progress_bar_enabled(), logger.handlers
     theirs.disable_progress_bar()
     logger.handlers = [hearing]
-    where = f"{name} cannot be loaded from {checkpoint.folder}"
     try:
-        yield
-    except Exception as error:
-        if isinstance(error, AudioCapBenchError) or type(error).__name__ == "OutOfMemoryError":
+        yield said
+    except Exception as failure:
+        if isinstance(failure, AudioCapBenchError) or type(failure).__name__ == "OutOfMemoryError":
             raise
-        why = failure_words(error)
-        if "trust_remote_code" in str(error):
-            why = "it needs code of its own; read that, then write code=trust and its revision"
-        raise FatalError(f"{where} ({why})") from error
+        why = f"({failure_words(failure)}): fetch the folder again"
+        if "trust_remote_code" in str(failure):
+            why = "(it needs code of its own; read that, then write code=trust and its revision)"
+        raise error(f"{what} cannot be loaded from {folder} {why}") from failure
     finally:
         logger.handlers = handlers
         if shown:
             theirs.enable_progress_bar()
-    missing = next((one for one in said if "MISSING" in one), None)
-    if missing is not None:
-        raise FatalError(f"{where} (weights are missing: {' '.join(missing.split())[:200]})")
 
 
 def load_config(name: str, checkpoint: Checkpoint) -> Any:
     """A checkpoint's configuration, for text out only."""
     import transformers
 
-    with loading(name, checkpoint):
+    with loading(name, checkpoint.folder):
         config = transformers.AutoConfig.from_pretrained(
             checkpoint.folder, trust_remote_code=checkpoint.trusted, local_files_only=True
         )

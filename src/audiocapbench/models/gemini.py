@@ -27,12 +27,12 @@ from audiocapbench.models.model import (
     Provider,
     Question,
     SentAudio,
-    require_packages,
 )
 from audiocapbench.models.openai_chat import UPLOAD_S, BatchState, OpenAIBatches, request_options
 from audiocapbench.models.price import PRICED, Price
 from audiocapbench.models.remote import BATCH_TRANSPORT, RemoteModel, checked_url, remote_model
 from audiocapbench.models.replies import Json
+from audiocapbench.plugins import require_packages
 
 AUDIO = AudioContract("wav", longest_s=34_200.0, largest_bytes=2_000_000_000)
 # Vertex AI has no file service: what does not fit into a request cannot be sent.
@@ -64,7 +64,7 @@ def create(name: str, settings: ModelSettings) -> "Gemini":
         url = "https://generativelanguage.googleapis.com"
         remote = remote_model(PROVIDER, name, url, "GOOGLE_GEMINI_BASE_URL")
         return Gemini(remote, AUDIO, options, settings.timeout_s)
-    require_packages("gemini/… through Vertex AI", PROVIDER.extra, "google.auth")
+    require_packages(ModelError, "gemini/… through Vertex AI", "gemini", "google.auth")
     location = os.environ.get("VERTEX_LOCATION", "").strip() or "global"
     host = {"global": "aiplatform"}.get(location, f"{location}-aiplatform")
     if location in ("us", "eu"):

@@ -267,7 +267,7 @@ class LocalModel(CheckpointModel):
         import torch
 
         place = "auto" if self.device == "split" else {"": self.device}
-        with loading(self.name, self.checkpoint):
+        with loading(self.name, self.checkpoint.folder) as said:
             network = _auto_class(self.name, self.config, self.checkpoint).from_pretrained(
                 self.checkpoint.folder,
                 config=self.config,
@@ -279,6 +279,10 @@ class LocalModel(CheckpointModel):
             if self.adapter:
                 network.load_adapter(self.adapter, adapter_name=self.adapter.name)
                 network.set_adapter(self.adapter.name)
+        # What is missing was made up.
+        if missing := next((one for one in said if "MISSING" in one), None):
+            where = f"{self.name} cannot be loaded from {self.checkpoint.folder}"
+            raise FatalError(f"{where} (weights are missing: {' '.join(missing.split())[:200]})")
         # Omni models speak, too: only what thinks writes text.
         network = getattr(network, "thinker", network).eval()
         settings = network.generation_config

@@ -5,7 +5,6 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields
-from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any, Literal, Protocol, get_args
 
@@ -14,6 +13,7 @@ from audiocapbench.data.outcome import Reply
 from audiocapbench.data.sample import Sample
 from audiocapbench.errors import ModelError, did_you_mean
 from audiocapbench.models.price import Price
+from audiocapbench.plugins import require_packages
 
 TIMEOUT_S = 120.0
 
@@ -275,7 +275,7 @@ class Provider:
         if refused:
             taken = ", ".join(_IN_WORDS.get(one, one) for one in self.settings) or "no settings"
             raise ModelError(f"{name} takes no {' and no '.join(refused)}; it takes {taken}")
-        require_packages(f"{self.name}/…", self.extra, *self.packages)
+        require_packages(ModelError, f"{self.name}/…", self.extra, *self.packages)
         optional = self.key_optional or any(map(os.environ.get, self.other_access))
         if self.key_names and not optional:
             credential(*self.key_names)
@@ -293,13 +293,3 @@ class Provider:
         """What a model costs; None where that is not known."""
         known = self.known(name)
         return (known.price if known else None) or (self.price if known or self.any_model else None)
-
-
-def require_packages(what: str, extra: str, *packages: str) -> None:
-    """Refuse to go on where packages are missing that an extra of this package brings."""
-    try:
-        missing = any(find_spec(package) is None for package in packages)
-    except ImportError:
-        missing = True
-    if missing:
-        raise ModelError(f"{what} needs: pip install 'audiocapbench[{extra}]'")

@@ -66,19 +66,13 @@ class Draws(TypedDict, total=False):
 
 
 class Resampling(Draws, total=False):
-    """How an interval is made.
+    """How an interval is made."""
 
-    Attributes:
-        method: Rounds by their own spread, corrected for bias and skew, or as they are.
-        bounds: The least and the most that a score can be, which no interval leaves.
-        most: As how many independent samples all count at the most, where they are weighted.
-        share: The score is made of shares, as F1 and a weighted sum of shares are: its interval is
-            that of a share with the same standard error. A plain share need not be announced.
-    """
-
-    method: Method
-    bounds: tuple[float, float]
-    most: float
+    method: Method  # rounds by their own spread, corrected for bias and skew, or as they are
+    bounds: tuple[float, float]  # the least and the most of a score, which no interval leaves
+    most: float  # as how many independent samples all count at the most, where they are weighted
+    # The score is made of shares, as F1 and a weighted sum of shares are: its interval is that of a
+    # share with the same standard error. A plain share need not be announced.
     share: bool
 
 

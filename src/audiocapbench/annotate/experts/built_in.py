@@ -17,8 +17,8 @@ from audiocapbench.annotate.contract import is_phantom
 from audiocapbench.annotate.experts import ClipAudio, Options, number, package_version
 from audiocapbench.audio import Samples
 from audiocapbench.errors import ExpertMissingError, MetricError
-from audiocapbench.metrics.encoders.encoder import choose_device, loading, snapshot
-from audiocapbench.models.checkpoint import folder_digest
+from audiocapbench.metrics.encoders.encoder import choose_device
+from audiocapbench.models.checkpoint import folder_digest, loading, snapshot
 
 _RATE, _MUSIC_RATE, _WINDOW = 16_000, 22_050, 512
 _NOTES = "C C# D D# E F F# G G# A A# B".split()
@@ -235,11 +235,9 @@ class TagsExpert:
         if not batch.is_integer():
             raise ValueError(f"batch is {batch:g}, and not a whole number")
         self._batch = int(batch)
-        try:
-            is_folder = Path(name).is_dir()
-            folder = Path(name) if is_folder else snapshot(name, download=bool(flags["download"]))
-        except MetricError as error:
-            raise ExpertMissingError(f"tags: {error}") from None
+        folder: Path | None = Path(name)
+        if not Path(name).is_dir():
+            folder = snapshot(name, ExpertMissingError, download=bool(flags["download"]))
         if folder is None or not (folder / "config.json").is_file():
             how = f"{folder or name} has no config.json: tags[model=FOLDER], or tags[download=yes]"
             raise ExpertMissingError(f"tags needs a classifier on this disk; {how}")
@@ -282,7 +280,7 @@ class TagsExpert:
 
         how = {"local_files_only": True, "trust_remote_code": self._trust}
         device = choose_device("auto")
-        with loading("classifier", self._folder):
+        with loading("the classifier", self._folder, MetricError):
             extractor = AutoFeatureExtractor.from_pretrained(self._folder, **how)
             model = AutoModelForAudioClassification.from_pretrained(self._folder, **how)
         return extractor, model.float().eval().to(device), device

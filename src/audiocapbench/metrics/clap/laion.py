@@ -23,10 +23,9 @@ from audiocapbench.metrics.encoders.encoder import (
     count_that_fits,
     fingerprint,
     label_of,
-    loading,
-    require,
-    snapshot,
 )
+from audiocapbench.models.checkpoint import loading, snapshot
+from audiocapbench.plugins import require_packages
 
 _DEFINING = (
     "config.json preprocessor_config.json processor_config.json tokenizer.json vocab.json "
@@ -286,9 +285,9 @@ def load_laion(
     download = _yes_no(name, "download", options)
     if path and hub:
         raise MetricError(f"{name}: give path or model, not both")
-    require("CLAP", "local", "torch", "transformers")
+    require_packages(MetricError, "CLAP", "local", "torch", "transformers")
     repository = hub or repository
-    folder = Path(path) if path else snapshot(repository, download=download)
+    folder = Path(path) if path else snapshot(repository, MetricError, download=download)
     if folder is None:
         raise MetricError(
             f"the CLAP model {repository} is not on this disk, and downloads are off: allow one "
@@ -311,7 +310,7 @@ def load_laion(
     files += [folder / file for file in _DEFINING if (folder / file).is_file()]
     chosen = choose_device(device)
     check_precision(name, precision, chosen)
-    with loading("CLAP model", folder):
+    with loading("the CLAP model", folder, MetricError):
         weights = fingerprint(files)
         return LaionEncoder(label, weights, folder, chosen, precision, compiled=compiled)
 

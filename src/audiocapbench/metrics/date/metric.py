@@ -31,31 +31,19 @@ _TILE = 256
 VARIANTS = ("paper", "code", "published")
 """In the paper a sentence is the sum of equation 5, and its reference ranks it among all answers.
 The others are tolerant: weighted pieces go through the encoder, and a candidate is ranked by its
-score with all references, those within the tolerance as equals. The corpus score of ``published``
-is the harmonic mean of the two corpus means."""
+score with all references, those within the tolerance as equals. MECAT's public tool computes
+``code``; its tables are ``published``, the harmonic mean of the two corpus means."""
 
 
 class DateOptions(TypedDict, total=False):
-    """How DATE is computed.
+    """How DATE is computed."""
 
-    Attributes:
-        variant: ``code``, what MECAT's public tool computes, the default; ``paper``, its equations
-            as printed; ``published``, how its tables were made: the harmonic mean of the two
-            corpus means.
-        subtask: What was asked for, a key of ``TOLERANCES``, ``long`` by default; it sets which
-            scores pass as equal. ``paper`` has no such.
-        encoder: Name of an encoder, path of a sentence-transformers folder, or an encoder;
-            ``wordllama`` by default.
-        error_probabilities: Of a fluency error; above .9, a prediction keeps a tenth of its
-            similarity.
-        detector: Who says them, where they are not given: the path of FENSE's checkpoint.
-    """
-
-    variant: str
-    subtask: str
-    encoder: str | Encoder | PieceEncoder
+    variant: str  # of ``VARIANTS``; ``code`` by default
+    subtask: str  # a key of ``TOLERANCES``; ``long`` by default, and nothing to ``paper``
+    encoder: str | Encoder | PieceEncoder  # or its name or folder; ``wordllama`` by default
+    # Of a fluency error; above .9, a prediction keeps a tenth of its similarity.
     error_probabilities: Sequence[float] | FloatArray | None
-    detector: Detector | None
+    detector: Detector | None  # who says them, where they are not given
 
 
 class DateParts(NamedTuple):

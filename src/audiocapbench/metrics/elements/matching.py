@@ -58,31 +58,19 @@ _MOST_WORDS = 1_024
 
 @dataclass(frozen=True, slots=True)
 class ReferenceElements:
-    """What a clip's references say, and what they ask of a prediction.
+    """What a clip's references say, and what they ask of a prediction."""
 
-    Attributes:
-        affirmed: Elements that are there, reference after reference; in each, a word once.
-        held_to: Their words by number and where each reference that affirms anything begins.
-        staged: Which of these state an order.
-        quoted: Distinct words that references quote; ``said`` has their stems.
-        denied: What is said absent, and ``denied_numbers`` in the vocabulary.
-        kind_weights: What each kind of element weighs in clips of this category.
-        amount: What all that a reference affirms weighs, on average.
-        weights: Of affirmed, quoted and denied elements, one after the other.
-        counts: How often a word stands in the reference that repeats it most; those above 1.
-    """
-
-    affirmed: tuple[Element, ...]
-    held_to: ReferenceWords
-    staged: tuple[int, ...]
-    quoted: tuple[Element, ...]
-    denied: tuple[Element, ...]
-    denied_numbers: tuple[int, ...]
-    kind_weights: dict[ElementKind, float]
-    amount: float
-    weights: Weights
-    said: frozenset[str]
-    counts: dict[str, int]
+    affirmed: tuple[Element, ...]  # reference after reference; in each, a word once
+    held_to: ReferenceWords  # their words, of each reference that affirms anything
+    staged: tuple[int, ...]  # which of these references state an order
+    quoted: tuple[Element, ...]  # distinct words
+    denied: tuple[Element, ...]  # what is said absent
+    denied_numbers: tuple[int, ...]  # of these in the vocabulary
+    kind_weights: dict[ElementKind, float]  # in clips of this category
+    amount: float  # what all that a reference affirms weighs, on average
+    weights: Weights  # of affirmed, quoted and denied elements, one after the other
+    said: frozenset[str]  # stems of what is quoted
+    counts: dict[str, int]  # of a word in the reference that repeats it most; those above 1
     audible: bool
 
 

@@ -25,11 +25,10 @@ from audiocapbench.metrics.encoders.encoder import (
     fingerprint,
     in_parts,
     label_of,
-    loading,
-    require,
-    snapshot,
 )
 from audiocapbench.metrics.parallel import NamedWeights, read_ahead
+from audiocapbench.models.checkpoint import loading, snapshot
+from audiocapbench.plugins import require_packages
 
 _BATCH, _CHUNK = 64, 8192
 _TRIED_TOKENS, _TRIED_LENGTH, _MOST_TOKENS = 1 << 13, 64, 1 << 16
@@ -146,8 +145,8 @@ def find_folder(name: str, repository: str, *, download: bool) -> Path:
         packaged = Path(spec.origin).parent / "model"
         if (packaged / "modules.json").is_file():
             return packaged
-    require("This encoder", "sbert", "sentence_transformers")
-    folder = snapshot(repository, download=download)
+    require_packages(MetricError, "This encoder", "sbert", "sentence_transformers")
+    folder = snapshot(repository, MetricError, download=download)
     if folder is None:
         where = f" or pip install {_PACKAGES[name].replace('_', '-')}," if name in _PACKAGES else ""
         raise MetricError(
@@ -167,8 +166,8 @@ def load_folder(
             f"{folder} is not a sentence-transformers folder: it has no modules.json. Save the "
             "model with SentenceTransformer.save, or give the folder of a snapshot."
         )
-    require("This encoder", "sbert", "sentence_transformers")
-    with loading("sentence encoder", folder):
+    require_packages(MetricError, "This encoder", "sbert", "sentence_transformers")
+    with loading("the sentence encoder", folder, MetricError):
         from sentence_transformers import SentenceTransformer
 
         model = SentenceTransformer(str(folder), local_files_only=True)
@@ -229,7 +228,7 @@ def load_onnx(file: Path) -> OnnxEncoder:
     folder = next((one for one in folders if (one / "tokenizer.json").is_file()), None)
     if folder is None:
         raise MetricError(f"{file} has no tokenizer.json beside it or in the folder above")
-    require("An encoder in ONNX", "onnx", "onnxruntime")
+    require_packages(MetricError, "An encoder in ONNX", "onnx", "onnxruntime")
     from onnxruntime import InferenceSession, SessionOptions
     from tokenizers import Tokenizer
 

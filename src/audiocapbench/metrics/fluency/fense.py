@@ -18,8 +18,9 @@ from numpy.typing import ArrayLike
 from audiocapbench.audio import sha256
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import Encoder, load
-from audiocapbench.metrics.encoders.encoder import label_of, require
+from audiocapbench.metrics.encoders.encoder import label_of
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
+from audiocapbench.plugins import require_packages
 from audiocapbench.signature import sign
 
 
@@ -197,7 +198,7 @@ def load_checkpoint(path: Path) -> CheckpointDetector:
             f"There is no checkpoint at {path}: fetch echecker_clotho_audiocaps_base.ckpt from the "
             "releases of FENSE, or use fluent_similarity, which has its own detector."
         )
-    require("A FENSE checkpoint", "sbert", "torch", "transformers")
+    require_packages(MetricError, "A FENSE checkpoint", "sbert", "torch", "transformers")
     import torch
     from transformers import AutoTokenizer, BertTokenizerFast
 
