@@ -1,16 +1,15 @@
 """The permutation test of a single pair of systems."""
 
-from typing import Unpack
+from typing import Any
 
 import numpy as np
 
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.stats.bootstrap import Draws, permutation_tests
-from audiocapbench.stats.units import Aggregate
+from audiocapbench.stats.bootstrap import Aggregate, permutation_tests
 
 
 def permutation_test(
-    first: FloatArray, second: FloatArray, aggregate: Aggregate, **how: Unpack[Draws]
+    first: FloatArray, second: FloatArray, aggregate: Aggregate, **how: Any
 ) -> float:
     """The p-value of statistics of shape (n, k)."""
     pair = first[:, np.newaxis], second[:, np.newaxis]

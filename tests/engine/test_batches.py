@@ -14,8 +14,7 @@ from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine import Progress, RateLimits, Stop, run_benchmark
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models import AudioContract, BatchModel, Question
-from audiocapbench.models.batching import _Place, _Queue
-from audiocapbench.models.model import batch_of, without_audio
+from audiocapbench.models.model import _Place, _Queue, batch_of, without_audio
 from audiocapbench.models.price import FREE
 from audiocapbench.store import Store
 from engine.virtual_time import run_in_virtual_time

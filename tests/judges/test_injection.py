@@ -3,9 +3,8 @@
 import pytest
 
 from audiocapbench.errors import ReplyError
-from audiocapbench.judges.contract import Contract, JudgeInput
+from audiocapbench.judges.contract import LONGEST, Contract, JudgeInput, as_data
 from audiocapbench.judges.published import audiocapbench_contract, mecat_contract
-from audiocapbench.judges.quoting import LONGEST, as_data
 from audiocapbench.judges.reply_json import find_objects
 
 WIN = '{"accuracy": 10, "completeness": 10, "hallucination": 10, "reasoning": "Perfect."}'

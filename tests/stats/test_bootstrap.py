@@ -7,9 +7,15 @@ import pytest
 from scipy import stats
 
 from audiocapbench.metrics.result import first_column
-from audiocapbench.stats.bootstrap import Interval, Method, Resampling, intervals
+from audiocapbench.stats.bootstrap import (
+    Aggregate,
+    FloatArray,
+    Interval,
+    Method,
+    Resampling,
+    intervals,
+)
 from audiocapbench.stats.bootstrap import mean_interval as interval_or_none
-from audiocapbench.stats.units import Aggregate, FloatArray
 
 
 def mean_interval(

@@ -12,13 +12,13 @@ import pytest
 from audiocapbench.metrics.result import first_column
 from audiocapbench.stats.bootstrap import (
     FEWEST_FOR_INTERVAL,
+    FloatArray,
     Method,
     difference_interval,
     intervals,
     mean_interval,
     permutation_tests,
 )
-from audiocapbench.stats.units import FloatArray
 
 pytestmark = pytest.mark.slow
 

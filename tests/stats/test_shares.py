@@ -7,12 +7,12 @@ from scipy import stats
 
 from audiocapbench.metrics.result import first_column
 from audiocapbench.stats.bootstrap import (
+    FloatArray,
     Interval,
     clopper_pearson,
     difference_interval,
     mean_interval,
 )
-from audiocapbench.stats.units import FloatArray
 
 UNIT = (0.0, 1.0)
 

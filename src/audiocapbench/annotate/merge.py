@@ -8,7 +8,7 @@ from audiocapbench.annotate.contract import field_names, read_annotation
 from audiocapbench.annotate.stage import StageContext, StageResult, left_out, prompt
 from audiocapbench.data.outcome import Outcome, Status, total_cost
 from audiocapbench.errors import ReplyError
-from audiocapbench.judges.quoting import as_data, fill
+from audiocapbench.judges.contract import as_data, fill
 from audiocapbench.models import Model
 from audiocapbench.models.model import without_audio
 from audiocapbench.store.annotations import Finding, StageRecord

@@ -32,7 +32,7 @@ from audiocapbench.errors import (
     TransientError,
 )
 from audiocapbench.models import AudioContract, Model, Question, SentAudio
-from audiocapbench.models.batching import waited_s
+from audiocapbench.models.model import waited_s
 from audiocapbench.models.price import Price, checked_usage
 from audiocapbench.models.remote import BATCH_TRANSPORT, Exchange
 from audiocapbench.models.replies import is_blank, without_thoughts

@@ -21,8 +21,7 @@ from audiocapbench.errors import (
     RefusedQuestionError,
     ReplyError,
 )
-from audiocapbench.judges.contract import MAX_SCORE, Contract, JudgeInput, Verdict
-from audiocapbench.judges.quoting import RULES
+from audiocapbench.judges.contract import MAX_SCORE, RULES, Contract, JudgeInput, Verdict
 from audiocapbench.models import Model, Question
 from audiocapbench.models.model import ModelVariant
 from audiocapbench.plugins import failure_place, failure_words

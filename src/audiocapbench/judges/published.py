@@ -14,8 +14,8 @@ from audiocapbench.judges.contract import (
     JudgeInput,
     ReplyField,
     Verdict,
+    fill,
 )
-from audiocapbench.judges.quoting import fill
 from audiocapbench.judges.reply_json import whole_object
 
 AUDIOCAPBENCH = "audiocapbench"

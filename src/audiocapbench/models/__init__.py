@@ -1,8 +1,8 @@
 """Who answers: providers and their models, the listener, the controls, and plug-ins."""
 
-from audiocapbench.models.batching import BatchModel
 from audiocapbench.models.model import (
     AudioContract,
+    BatchModel,
     KnownModel,
     Model,
     ModelSettings,

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import AudioCapBenchError, FatalError, ModelError
-from audiocapbench.models.batching import BatchModel
 from audiocapbench.models.checkpoint import (
     ChatProcessor,
     Checkpoint,
@@ -29,6 +28,7 @@ from audiocapbench.models.checkpoint import (
 from audiocapbench.models.model import (
     REMOTE_EXECUTION,
     AudioContract,
+    BatchModel,
     ModelSettings,
     Provider,
     Question,

@@ -16,8 +16,7 @@ from audiocapbench.data import Sample
 from audiocapbench.scores.estimate import Coverage, Estimate, Missing, Replies, Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
-from audiocapbench.stats.bootstrap import Resampling, hits_of, own_scores
-from audiocapbench.stats.units import Aggregate
+from audiocapbench.stats.bootstrap import Aggregate, Resampling, hits_of, own_scores
 
 FloatArray = NDArray[np.float64]
 Mask = NDArray[np.bool_]

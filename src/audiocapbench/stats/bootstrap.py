@@ -8,12 +8,18 @@ share of .975. Where answers go together, or are weighted, a share counts as one
 independent answers as have its variance (Korn and Graubard, 1998).
 """
 
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.stats.units import Aggregate, Clusters, FloatArray, Units, ordered, units_of
+FloatArray = NDArray[np.float64]
+Aggregate = Callable[[FloatArray], FloatArray]
+"""Maps mean statistics of shape (..., k) to scores of shape (...)."""
+
+Clusters = Sequence[str] | NDArray[np.int64] | None
+"""For each sample the clip that it belongs to; None where every sample stands for itself."""
 
 LEVEL = 0.95
 TAIL = (1 + LEVEL) / 2
@@ -46,6 +52,52 @@ _LEAST_SPREAD = 0.1
 _ROUNDS_AT_ONCE, _SWAPS_AT_ONCE = 64, 256
 
 
+class Units(NamedTuple):
+    """Units that are drawn whole: sums of their samples' statistics (units, ..., k), and sizes."""
+
+    sums: FloatArray
+    sizes: FloatArray
+
+    @property
+    def means(self) -> FloatArray:
+        """Mean statistics over all samples, shape (..., k)."""
+        means: FloatArray = self.sums.sum(axis=0) / self.sizes.sum()
+        return means
+
+    @property
+    def effective(self) -> float:
+        """How many units of equal size would say as much (Kish); all of them where sizes are."""
+        return float(self.sizes.sum() ** 2 / (self.sizes**2).sum())
+
+    def without_each(self) -> FloatArray:
+        """Mean statistics with each unit left out in turn, shape (units, ..., k)."""
+        left = (self.sizes.sum() - self.sizes).reshape(-1, *(1 for _ in self.sums.shape[1:]))
+        means: FloatArray = (self.sums.sum(axis=0) - self.sums) / left
+        return means
+
+
+def units_of(statistics: FloatArray, clusters: Clusters = None) -> Units:
+    """Add samples up to units; units of one sample each are the samples as they stand."""
+    if clusters is None:
+        return Units(statistics, np.ones(len(statistics)))
+    if len(clusters) != len(statistics):
+        raise ValueError(f"{len(statistics)} samples cannot have {len(clusters)} clusters")
+    _, places = np.unique(np.asarray(clusters), return_inverse=True)
+    sizes = np.bincount(places).astype(np.float64)
+    if len(sizes) == len(statistics):
+        return Units(statistics, sizes)
+    sums = np.zeros((len(sizes), *statistics.shape[1:]))
+    np.add.at(sums, places, statistics)
+    return Units(sums, sizes)
+
+
+def ordered(units: Units) -> Units:
+    """The units in an order of their own, so that draws do not depend on the order they came in."""
+    columns = np.column_stack([units.sizes, units.sums.reshape(len(units.sizes), -1)])
+    order = np.lexsort(columns.T[::-1])
+    return Units(units.sums[order], units.sizes[order])
+
+
 class Interval(NamedTuple):
     """A confidence interval."""
 
@@ -57,17 +109,12 @@ _Ends = tuple[FloatArray, FloatArray]
 """The low and the high ends of several intervals, each of shape (...)."""
 
 
-class Draws(TypedDict, total=False):
-    """How samples are drawn; ``clusters`` has the clip of each, and clips are then drawn whole."""
+class Resampling(TypedDict, total=False):
+    """How an interval is made; ``clusters`` are drawn whole."""
 
     rounds: int
     seed: int
     clusters: Clusters
-
-
-class Resampling(Draws, total=False):
-    """How an interval is made."""
-
     method: Method  # rounds by their own spread, corrected for bias and skew, or as they are
     bounds: tuple[float, float]  # the least and the most of a score, which no interval leaves
     most: float  # as how many independent samples all count at the most, where they are weighted
@@ -227,7 +274,9 @@ def permutation_tests(
     aggregate: Aggregate,
     *,
     present: NDArray[np.bool_] | None = None,
-    **how: Unpack[Draws],
+    clusters: Clusters = None,
+    rounds: int = SWAPS,
+    seed: int = SEED,
 ) -> FloatArray:
     """Two-sided p-values of differences between systems, of many pairs at once.
 
@@ -238,7 +287,6 @@ def permutation_tests(
     Statistics are of shape (n, pairs, k), and the result is (pairs,). ``present``, of shape
     (n, pairs), says which samples both systems of a pair have; without any the p-value is 1.
     """
-    rounds, seed = how.get("rounds", SWAPS), how.get("seed", SEED)
     here = np.ones(first.shape[:2], dtype=bool) if present is None else present
     counts = here.sum(axis=0)[:, np.newaxis]
     mask = here[..., np.newaxis]
@@ -246,7 +294,7 @@ def permutation_tests(
     nothing, counts = counts == 0, np.maximum(counts, 1)
     base = np.where(nothing, 1.0, np.where(mask, first, 0.0).sum(axis=0) / counts)
     other = np.where(nothing, 1.0, np.where(mask, second, 0.0).sum(axis=0) / counts)
-    moves = units_of(np.where(mask, second - first, 0.0) / counts, how.get("clusters")).sums
+    moves = units_of(np.where(mask, second - first, 0.0) / counts, clusters).sums
     flat = moves.reshape(len(moves), -1)
     seen = np.abs(aggregate(base[np.newaxis])[0] - aggregate(other[np.newaxis])[0])
     # Sums in another order differ in their last digits; equal differences must still count.

@@ -6,8 +6,15 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.stats.bootstrap import FEWEST_FOR_INTERVAL, LEVEL, ROUNDS, SEED, TAIL, Interval
-from audiocapbench.stats.units import FloatArray
+from audiocapbench.stats.bootstrap import (
+    FEWEST_FOR_INTERVAL,
+    LEVEL,
+    ROUNDS,
+    SEED,
+    TAIL,
+    FloatArray,
+    Interval,
+)
 
 
 def kendall(first: FloatArray, second: FloatArray) -> float | None:

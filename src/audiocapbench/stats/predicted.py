@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audiocapbench.stats.bootstrap import LEVEL, Interval
-from audiocapbench.stats.units import FloatArray
+from audiocapbench.stats.bootstrap import LEVEL, FloatArray, Interval
 
 FEWEST_RATED = 20
 """With fewer ratings of a group the spread itself is a guess, and there is no interval."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audiocapbench.stats.units import FloatArray
+from audiocapbench.stats.bootstrap import FloatArray
 
 ALPHA = 0.05
 STAKES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)

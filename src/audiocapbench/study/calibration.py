@@ -17,6 +17,7 @@ from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import RunTable, TableReader, labels
 from audiocapbench.signature import Signature, sign
 from audiocapbench.stats import Interval
+from audiocapbench.stats.bootstrap import FloatArray
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.power import ALPHA
 from audiocapbench.stats.predicted import (
@@ -27,7 +28,6 @@ from audiocapbench.stats.predicted import (
     ratings_needed,
     student,
 )
-from audiocapbench.stats.units import FloatArray
 from audiocapbench.store import Store
 
 SCALE = (0.0, MAX_VALUE)

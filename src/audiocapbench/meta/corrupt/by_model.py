@@ -22,7 +22,7 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.engine import Preview
 from audiocapbench.errors import ReplyError
-from audiocapbench.judges.quoting import as_data, fill
+from audiocapbench.judges.contract import as_data, fill
 from audiocapbench.judges.reply_json import Scalar, find_objects
 from audiocapbench.meta.corrupt.captions import (
     EVENTFUL,

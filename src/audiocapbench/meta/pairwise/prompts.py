@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ReplyError, TrialError, did_you_mean
-from audiocapbench.judges.quoting import RULES, as_data, fill
+from audiocapbench.judges.contract import RULES, as_data, fill
 from audiocapbench.judges.reply_json import whole_object
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.answers.parser import read_answer

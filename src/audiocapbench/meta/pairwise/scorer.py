@@ -19,7 +19,7 @@ from audiocapbench.data import Clip, MissingClip, Sample
 from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.engine import Preview, find_run, missing_samples
 from audiocapbench.errors import TrialError
-from audiocapbench.judges.quoting import as_data, fill
+from audiocapbench.judges.contract import as_data, fill
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.answers.parser import RULES, ends_of
 from audiocapbench.meta.pairs.pair import CaptionPair

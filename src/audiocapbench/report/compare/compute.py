@@ -24,9 +24,14 @@ from audiocapbench.scores.estimate import Scorer, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
 from audiocapbench.scores.table import RunTable, TableReader
 from audiocapbench.stats import power
-from audiocapbench.stats.bootstrap import difference_interval, paired_spread, permutation_tests
+from audiocapbench.stats.bootstrap import (
+    Aggregate,
+    Clusters,
+    difference_interval,
+    paired_spread,
+    permutation_tests,
+)
 from audiocapbench.stats.multiple import Correction, corrected
-from audiocapbench.stats.units import Aggregate, Clusters
 from audiocapbench.store import Store
 from audiocapbench.table import Row
 

@@ -13,7 +13,7 @@ from audiocapbench.scores.estimate import FEWEST_SHARE, Estimate, Scorer, counte
 from audiocapbench.scores.table import RunTable
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval
-from audiocapbench.stats.bootstrap import SWAPS, permutation_tests
+from audiocapbench.stats.bootstrap import SWAPS, Aggregate, permutation_tests
 from audiocapbench.stats.multiple import (
     Correction,
     RankInterval,
@@ -23,7 +23,6 @@ from audiocapbench.stats.multiple import (
     tied_groups,
 )
 from audiocapbench.stats.power import ALPHA, fewest_to_test
-from audiocapbench.stats.units import Aggregate
 from audiocapbench.store import Run
 
 LETTERS = "Models that share a letter"
