@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 import pytest
 
 import audiocapbench as acb
-from audiocapbench.library.running import ImportSettings, JudgeSettings, RunSettings
+from audiocapbench.library.running import JudgeSettings, RunSettings
 from command import run_command
 from folders import write_folder
 from needs import needs
@@ -289,7 +289,7 @@ def test_errors_name_arguments_in_python_and_options_in_a_command(tmp_path: Path
     assert "takes no --data" in said.stderr
     known = {
         name
-        for hints in (RunSettings, JudgeSettings, ImportSettings)
+        for hints in (RunSettings, JudgeSettings, acb.import_run)
         for name in get_type_hints(hints)
     }
     source = Path(acb.__file__).parent.rglob("*.py")
@@ -330,7 +330,7 @@ def test_runs_of_two_benchmarks_over_the_same_samples_keep_their_boards(tmp_path
     from audiocapbench.library.running import judge_plan
 
     with acb.Store.open(kept) as store:
-        [judge] = judge_plan(store, 2, "endpoint/m@http://127.0.0.1:9/v1", {}).judges
+        [judge] = judge_plan(2, "endpoint/m@http://127.0.0.1:9/v1", {}, store).judges
     assert "mecat-qa" in str(judge.signature)
 
 

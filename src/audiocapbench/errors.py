@@ -7,7 +7,7 @@ and the command line prints its option.
 
 import copyreg
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 _NEAR = 0.65
@@ -26,7 +26,7 @@ def did_you_mean(name: str, known: Iterable[str], there: str = "") -> str:
     Case, dashes and a provider that was left out make no difference. Behind the words ``there``,
     such as ``there are``, come all that are known.
     """
-    known = list(known)
+    known = list(map(str, known))
     names = ", ".join(known) or "none"
     near = {other: _likeness(name[:200], other) for other in known if other != name}
     nearest = max(near, key=near.__getitem__, default="")
@@ -187,3 +187,11 @@ class AnnotationError(AudioCapBenchError):
 
 class ExpertMissingError(AnnotationError):
     """An expert cannot be set up here: a package, a model or an option is missing."""
+
+
+def check_known(
+    what: str, name: str, known: Collection[str], error: type[AudioCapBenchError]
+) -> None:
+    """Refuse a name that is not among those that are known."""
+    if name not in known:
+        raise error(f"there is no {what} {name!r:.80}{did_you_mean(name, known, 'there are')}")

@@ -156,7 +156,7 @@ def test_bad_lines_of_a_large_file_are_listed_and_the_rest_is_scored(tmp_path: P
     said = done.stderr.splitlines()
     assert [line.split(":")[0] for line in said[1:6]] == told[:5]
     assert said[6] == "… and 195 more bad lines; --json lists them all"
-    assert "200 answers missing: " in done.stderr
+    assert "200 samples without a prediction: " in done.stderr
 
 
 def test_a_missing_answer_is_listed_where_it_would_count(tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_answers_to_something_else_are_no_answers(place: Path) -> None:
     (place / "other.csv").write_text("a,b\nc,d\n")
     done = score(place, "--predictions", "other.csv")
     assert done.returncode == 2
-    assert "2 keys without references: a, c" in done.stderr
+    assert "Their ids: a, c" in done.stderr
     assert "no prediction belongs to any of the references" in done.stderr
 
 

@@ -279,7 +279,7 @@ def test_own_lists_do_not_carry_the_name_of_the_benchmark(tmp_path: Path, ids: P
 
 
 def test_an_unknown_part_is_named(tmp_path: Path, ids: Path) -> None:
-    with pytest.raises(DatasetError, match="there is no part 'noise'; choose from clotho"):
+    with pytest.raises(DatasetError, match="there is no part 'noise'; there are clotho"):
         build(tmp_path / "out", BuildSettings(ids_dir=ids, counts={"noise": 1}))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from audiocapbench.annotate.contract import RULES, ClipCase, plain_words
 from audiocapbench.annotate.stage import StageContext, StageResult, StageRun
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES
-from audiocapbench.errors import AnnotationError, MetricError, did_you_mean
+from audiocapbench.errors import AnnotationError, MetricError, check_known
 from audiocapbench.metrics.clap import LAION, Slide, load_encoder
 from audiocapbench.metrics.clap.embedding import Embedder
 from audiocapbench.metrics.clap.encoder import PACKAGES
@@ -45,9 +45,7 @@ def check(
     """
     known = [*LAION, *PACKAGES, *sorted(plugins("audio_text_encoders"))]
     name = known[0] if clap is None else parse_name(clap, "an encoder").name
-    if name not in known:  # one that is not on this disk is not run instead
-        near = did_you_mean(name, known, "there are")
-        raise AnnotationError(f"there is no audio-text encoder {name!r}{near}")
+    check_known("audio-text encoder", name, known, AnnotationError)
     merged, heard = context.merged(), context.passed("hear")
     said = context.findings({clip: heard[clip] for clip in merged})
     share = float(context.settings["hear"].get("thresholds", {}).get("speech_share", 0.0))

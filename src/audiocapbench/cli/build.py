@@ -12,7 +12,7 @@ from typer import Option
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import print_json, relative, say
-from audiocapbench.errors import AudioCapBenchError, DatasetError, did_you_mean
+from audiocapbench.errors import AudioCapBenchError, DatasetError, check_known
 
 if TYPE_CHECKING:
     from audiocapbench.data.build import BuildResult, BuildSettings
@@ -142,9 +142,7 @@ def _mecat_builders(
     from audiocapbench.benchmarks.mecat import build, groups
 
     for name in revisions:
-        if name not in build.REPOSITORIES:
-            near = did_you_mean(name, build.REPOSITORIES, "choose from")
-            raise DatasetError(f"there is no part {name!r}{near}")
+        check_known("part", name, build.REPOSITORIES, DatasetError)
     named = [domain.strip() for domain in (given.domains or "").split(",")]
     domains = tuple(dict.fromkeys(domain for domain in named if domain))
     if given.domains is not None and not domains:

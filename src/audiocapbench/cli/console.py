@@ -68,7 +68,7 @@ def print_errors(*errors: Exception) -> None:
     for text, error in {str(error): error for error in errors}.items():
         lines = error.args if isinstance(error, AudioCapBenchError) and not error.subject else ()
         first, *more = lines or [text]
-        say(f"audiocapbench: {first}", *more)
+        say(f"audiocapbench: {first}", *map(str, more))
 
 
 def ask(question: str) -> bool | None:

@@ -10,7 +10,7 @@ from audiocapbench.asking import ModelOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import say, show_result
-from audiocapbench.errors import AudioCapBenchError, did_you_mean
+from audiocapbench.errors import AudioCapBenchError, check_known
 from audiocapbench.table import Column, Findings, Table, ValueWithInterval
 
 if TYPE_CHECKING:
@@ -70,9 +70,7 @@ def corrupt(
     options.refuse_overwriting(out, [captions, *listed, *session.files])
     names = [name.strip() for name in kinds.split(",") if name.strip()]
     for name in names or [kinds]:
-        if name not in _KINDS:
-            near = did_you_mean(name, _KINDS, "there are")
-            raise AudioCapBenchError(f"there is no kind {name!r}{near}")
+        check_known("kind", name, _KINDS, AudioCapBenchError)
     chosen = [Corruption(name) for name in dict.fromkeys(names)]
     wanted = make.CorruptionSettings(chosen, per_kind, seed, captions.resolve().stem)
     found = read_captions(captions)

@@ -1,8 +1,9 @@
 """``audiocapbench score`` and ``import``: predictions from files are scored, or become a run."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,11 +13,13 @@ from audiocapbench.asking import JudgePanel
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import say, say_bad, say_ids, show_lines, show_result
-from audiocapbench.errors import AudioCapBenchError, BenchmarkError, DatasetError
-from audiocapbench.table import Findings, signature_notes
+from audiocapbench.errors import SHOWN, AudioCapBenchError, BenchmarkError, DatasetError, some
+from audiocapbench.table import Findings, Result, signature_notes
 
 if TYPE_CHECKING:
-    from audiocapbench.engine.importing import ImportEnd
+    from audiocapbench.data.predictions import PredictionFile
+    from audiocapbench.data.problems import Problem
+    from audiocapbench.scores.summary import FileScores
 
 _OF_FILES = "preference,meteor,bleu_1,bleu_2,bleu_3,bleu_4,rouge_l"
 _MECAT = "date,similarity,bleu_4,rouge_l"
@@ -77,9 +80,7 @@ def score(
         if run is not None or not files.predictions or files.references is None:
             raise AudioCapBenchError("score needs a RUN, or --predictions and --references")
         if not panel.judge:
-            mecat = files.benchmark is not None
-            names = metrics or options.metric_names(_MECAT if mecat else _OF_FILES)
-            return (_score_mecat if mecat else _score_files)(files, files.references, names, out)
+            return _score_files(files, files.references, metrics, out)
         run, bad = _import(files, metrics, panel, session, out)
     store, how = options.open_store(session.store), session.asking()
     plan = RunPlan.of_run(store, store.run(run), how, metrics=metrics, panel=panel, repeats=repeats)
@@ -121,54 +122,64 @@ def _import(
     with store.Store.open(session.store) as kept:
         end = import_run(kept, about, given, model)
         say(f"The predictions are kept as run {end.run.id} in {kept.name}.")
-    _explain_import(end)
+    _say_unmatched(end.bad, end.missing, end.surplus, end.note)
     return end.run.id, bool(end.bad)
 
 
 def _score_files(
-    files: PredictionFiles, references: Path, names: list[str], out: options.Outputs
+    files: PredictionFiles, references: Path, metrics: list[str] | None, out: options.Outputs
 ) -> None:
-    """Score one file of predictions."""
+    """Score predictions from files: a caption a sample, or answers to MECAT group by group."""
     from audiocapbench.benchmarks.corpora import check_metrics
-    from audiocapbench.data.predictions import read_predictions
+    from audiocapbench.benchmarks.mecat.groups import PARTS
+    from audiocapbench.benchmarks.traits import base_name
+    from audiocapbench.data.predictions import PredictionFile, blank_note, read_predictions
     from audiocapbench.data.row import read_references
     from audiocapbench.library.scoring import ScoreResult
     from audiocapbench.scores.summary import score_files
 
-    [path, *others], model = map(Path, files.predictions or ()), files.model
-    if others:
+    benchmark, model = files.benchmark or "", files.model
+    names = metrics or options.metric_names(_MECAT if benchmark else _OF_FILES)
+    parts = PARTS.get(base_name(benchmark), ())
+    sources = [PredictionFile.named(text, parts) for text in files.predictions or ()]
+    path, given = sources[0].path, (source.path for source in sources)
+    options.refuse_overwriting(out.per_sample, chain(given, options.reference_files(references)))
+    result: Result
+    if benchmark:
+        scores, result, bad = _score_mecat(benchmark, sources, references, names)
+        model = path.stem
+    elif len(sources) > 1:
         raise AudioCapBenchError("only a --benchmark takes several files of --predictions")
-    check_metrics(None, names, audio=False)
-    options.refuse_overwriting(out.per_sample, [path, references])
-    answers = read_predictions(path, model)
-    if model not in (None, answers.system):
-        raise AudioCapBenchError(f"--model names what a --judge is shown; {path} names none")
-    scores = score_files(answers, read_references(references), names)
-    result = ScoreResult(scores, tuple(map(str, answers.bad)))
-    document = result.to_dict()
+    else:
+        check_metrics(None, names, audio=False)
+        answers = read_predictions(path, model)
+        if model not in (None, answers.system):
+            raise AudioCapBenchError(f"--model names what a --judge is shown; {path} names none")
+        scores = score_files(answers, read_references(references), names)
+        result, bad = ScoreResult(scores, tuple(map(str, answers.bad))), answers.bad
+        model = answers.system or path.stem
     if scores.ids or out.json:
         show_result(result, json=out.json)
     else:
         show_lines(f"Nothing was scored: {path} holds no prediction that can be read.")
-    out.write([({"model": answers.system or path.stem, **document}, scores.table)])
-    _say_what_does_not_fit(answers.bad, answers.texts, f"{scores.note}." if scores.note else "")
-    say_ids(scores.missing, "sample", "without a prediction")
-    say_ids(scores.surplus, "prediction", "about no sample, left out")
-    leave(failed=bool(answers.bad or scores.missing))
+    out.write([({"model": model, **result.to_dict()}, scores.table)])
+    if blank := blank_note(scores.table.texts):
+        say(f"Warning: {blank}.")
+    _say_unmatched(bad, scores.missing, scores.surplus, scores.note)
+    leave(failed=bool(bad or scores.missing))
 
 
 def _score_mecat(
-    files: PredictionFiles, references: Path, metrics: list[str], out: options.Outputs
-) -> None:
-    """Score answers to MECAT from files, group by group."""
+    benchmark: str, sources: "Sequence[PredictionFile]", references: Path, metrics: list[str]
+) -> "tuple[FileScores, Findings, list[Problem]]":
+    """Score answers to MECAT; also says which lines could not be read."""
     from audiocapbench.benchmarks import corpora, registry
     from audiocapbench.benchmarks.mecat import dataset, groups
     from audiocapbench.benchmarks.traits import base_name
-    from audiocapbench.data.predictions import Asked, PredictionFile, read_predictions
+    from audiocapbench.data.predictions import Asked, read_predictions
     from audiocapbench.report.runs import group_tables
     from audiocapbench.scores import estimate, summary
 
-    benchmark = files.benchmark or ""
     traits = groups.TRAITS.get(base_name(benchmark))
     if traits is None or traits.aggregation is None:
         raise BenchmarkError(f"{benchmark}: only mecat-caption and mecat-qa are scored from files")
@@ -176,70 +187,55 @@ def _score_mecat(
     groups.is_asked("", "", named.pop("probes", groups.NO_PROBES))
     dataset.caption_prompt(groups.SUBTASKS[0], **named)
     corpora.check_metrics(traits.aggregation, metrics, audio=False)
-    parts = groups.PARTS[base_name(benchmark)]
-    sources = [PredictionFile.named(text, parts) for text in files.predictions or ()]
-    files_read = [*(source.path for source in sources), *options.reference_files(references)]
-    options.refuse_overwriting(out.per_sample, files_read)
     items = dataset.read_items(benchmark, references)
-    asked = Asked((item.id for item in items), parts)
+    asked = Asked((item.id for item in items), groups.PARTS[base_name(benchmark)])
     answers = read_predictions(sources, asked=asked)
     texts = {key: text for key, text in answers.texts.items() if key in asked.ids}
     surplus = [key for key in answers.by_id if key not in asked.ids]
+    if not texts:
+        keys = [*surplus, *(problem.field for problem in answers.bad)]
+        raise DatasetError(
+            "no prediction belongs to any of the references; nothing was scored"
+            + dataset.other_part_hint(benchmark, keys, items),
+            *([f"Their ids: {some(surplus)}"] if surplus else []),
+            *answers.bad[:SHOWN],
+        )
     absent = asked.unanswered(texts)
     answered = [item for item in items if item.details.get("subtask") not in absent]
     left = [item for item in answered if item.id not in texts]
     missing = [item.id for item in left if not item.category.startswith(groups.OUTSIDE)]
-
-    def explain() -> None:
-        unanswered = f"No file has answers to {', '.join(absent)}." if absent else ""
-        _say_what_does_not_fit(answers.bad, texts, unanswered)
-        say_ids(missing, "answer", "missing")
-        say_ids(surplus, "key", "without references")
-
-    if not texts:
-        explain()
-        keys = [*surplus, *(problem.field for problem in answers.bad)]
-        raise DatasetError(
-            "no prediction belongs to any of the references; nothing was scored"
-            + dataset.other_part_hint(benchmark, keys, items)
-        )
-    scores = summary.score_groups(traits.aggregation, metrics, items, texts)
-    document = {
+    scores = replace(
+        summary.score_groups(traits.aggregation, metrics, items, texts),
+        missing=tuple(missing),
+        surplus=tuple(surplus),
+        note=f"No file has answers to {', '.join(absent)}" if absent else "",
+    )
+    facts = {
         "benchmark": benchmark,
-        "missing": len(missing),
-        "missing_ids": missing,
         "missing_outside": len(left) - len(missing),
         "absent_subtasks": absent,
-        "surplus": len(surplus),
-        "surplus_ids": surplus,
         "bad_lines": [str(problem) for problem in answers.bad],
-        **scores.to_dict(),
     }
     title = f"{benchmark}: {estimate.counted(len(scores.ids), 'answer')}"
-    whole = Findings(group_tables(scores.table, metrics, metrics, title), document)
-    show_result(whole, json=out.json)
-    if not out.json:
-        points = (scores.table.point(estimate.Scorer(name)) for name in scores.metrics)
-        show_lines(*signature_notes(one.signature for one in points))
-        say(*(f"{one.corpus}: no {one.metric}. {one.reason}" for one in scores.unscored))
-    for path, part in sources if parts else ():
-        say(
-            f"{path.name}: read as answers to {part or 'all sub-tasks'}, but for lines that name "
-            "their own."
-        )
-    out.write([({"model": sources[0].path.stem, **document}, scores.table)])
-    explain()
-    leave(failed=bool(answers.bad or missing))
+    *tables, last = group_tables(scores.table, metrics, metrics, title)
+    points = (scores.table.point(estimate.Scorer(name)) for name in scores.metrics)
+    notes = [*last.notes, *signature_notes(one.signature for one in points)]
+    say(*(f"{one.corpus}: no {one.metric}. {one.reason}" for one in scores.unscored))
+    for source in sources if asked.parts else ():
+        what = source.part or "all sub-tasks"
+        say(f"{source.path.name}: read as answers to {what}, but for lines that name their own.")
+    found = Findings([*tables, replace(last, notes=notes)], scores.to_dict() | facts)
+    return scores, found, answers.bad
 
 
-def _say_what_does_not_fit(bad: Sequence[object], texts: Mapping[str, str], note: str = "") -> None:
-    """Say on stderr which lines are bad, which texts are blank, and what else is to be noted."""
-    from audiocapbench.data.predictions import blank_note
-
-    if blank := blank_note(texts):
-        say(f"Warning: {blank}.")
+def _say_unmatched(
+    bad: Sequence[object], missing: Sequence[str], surplus: Sequence[str], note: str
+) -> None:
+    """Say on stderr what could not be read, and what did not fit."""
     say_bad(bad)
-    say(*filter(None, [note]))
+    say(*(f"{words[0].upper()}{words[1:]}." for words in [note] if words))
+    say_ids(missing, "sample", "without a prediction")
+    say_ids(surplus, "prediction", "about no sample, left out")
 
 
 @options.command(app.command, "import")
@@ -292,18 +288,10 @@ def import_predictions(
         name, option = kept.name, kept.option
         document = {"store": name, **result.to_dict()} if at.json else None
         show_runs(kept, [summary], None if metrics is None else summary.metrics, document)
-    _explain_import(end)
+    _say_unmatched(end.bad, end.missing, end.surplus, end.note)
     number, was = end.run.id, "is" if end.is_new else "was imported before, and is"
     say(
         f"Run {number} {was} in {name}; 'audiocapbench score {number} --judge JUDGE{option}' has "
         f"it judged, 'audiocapbench report {number}{option}' shows every answer."
     )
     leave(failed=bool(end.bad) or summary.has_failures)
-
-
-def _explain_import(end: "ImportEnd") -> None:
-    """Say on stderr what did not fit."""
-    say(*(f"{note[0].upper()}{note[1:]}." for note in [end.note] if note))
-    say_bad(end.bad)
-    say_ids(end.missing, "sample", "without a prediction, counted as skipped")
-    say_ids(end.surplus, "prediction", "about no sample, left out")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 from audiocapbench.asking import JudgePanel, RequestOptions
 from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
@@ -21,7 +21,7 @@ from audiocapbench.errors import ModelError
 from audiocapbench.judges.executor import check_prices
 from audiocapbench.library.scoring import (
     ArgumentError,
-    check_options,
+    checked,
     find_scorer,
     in_thread,
     metric_names,
@@ -148,6 +148,7 @@ class RunSettings(AskSettings, total=False):
     engine: str
 
 
+@checked
 def run(benchmark: BenchmarkLike, model: str | Model, **options: Unpack[RunSettings]) -> RunResult:
     """Ask a model about a benchmark, score its answers and have them judged.
 
@@ -162,25 +163,23 @@ def run(benchmark: BenchmarkLike, model: str | Model, **options: Unpack[RunSetti
         AudioCapBenchError: What is wrong with the names, the data or the settings; or that the
             provider refuses all questions. What was answered is kept.
     """
-    plan_of = partial(_run_plan, benchmark=benchmark, model=model, options=options)
-    return finish(_executed(now, plan_of, options, RunSettings))
+    return finish(_executed(now, partial(_run_plan, benchmark, model, options), options))
 
 
+@checked
 async def arun(
     benchmark: BenchmarkLike, model: str | Model, **options: Unpack[RunSettings]
 ) -> RunResult:
     """As ``run``, in the caller's own event loop; cancelling drops what is in flight."""
-    plan_of = partial(_run_plan, benchmark=benchmark, model=model, options=options)
-    return await _executed(in_loop, plan_of, options, RunSettings)
+    return await _executed(in_loop, partial(_run_plan, benchmark, model, options), options)
 
 
 async def _executed(
-    call: Call, plan_of: Callable[[Store], RunPlan], options: Any, known: type
+    call: Call, plan_of: Callable[[Store], RunPlan], options: Any, *, create: bool = True
 ) -> RunResult:
-    """Carry out a plan with its options checked, its store open and its engine joined."""
-    check_options(options, known)
+    """Carry out a plan with its store open and its engine joined."""
     with (
-        opened_store(options.get("store", DEFAULT_STORE), create=known is RunSettings) as store,
+        opened_store(options.get("store", DEFAULT_STORE), create=create) as store,
         await call(joined, None, options.get("engine", "local")),
     ):
         plan: RunPlan = await call(plan_of, None, store)
@@ -203,7 +202,7 @@ def _result(plan: RunPlan, found: RunsEnd) -> RunResult:
 
 
 def _run_plan(
-    store: Store, benchmark: BenchmarkLike, model: str | Model, options: RunSettings
+    benchmark: BenchmarkLike, model: str | Model, options: RunSettings, store: Store
 ) -> RunPlan:
     if not isinstance(benchmark, str | PathLike | Benchmark):
         what = "the name of a benchmark, a folder, or a benchmark of your own"
@@ -251,6 +250,7 @@ class JudgeSettings(AskSettings, total=False):
     repeats: int
 
 
+@checked
 def judge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) -> RunResult:
     """Have the answers of a run judged, as far as they have not been.
 
@@ -263,17 +263,18 @@ def judge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) 
         AudioCapBenchError: There is no such run or judge. A judge that refuses all questions is
             told of in the result.
     """
-    plan_of = partial(judge_plan, run=run, judge=judge, options=options)
-    return finish(_executed(now, plan_of, options, JudgeSettings))
+    plan_of = partial(judge_plan, run, judge, options)
+    return finish(_executed(now, plan_of, options, create=False))
 
 
+@checked
 async def ajudge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) -> RunResult:
     """As ``judge``, in the caller's own event loop; cancelling drops what is in flight."""
-    plan_of = partial(judge_plan, run=run, judge=judge, options=options)
-    return await _executed(in_loop, plan_of, options, JudgeSettings)
+    plan_of = partial(judge_plan, run, judge, options)
+    return await _executed(in_loop, plan_of, options, create=False)
 
 
-def judge_plan(store: Store, run: int | RunResult, judge: Names, options: JudgeSettings) -> RunPlan:
+def judge_plan(run: int | RunResult, judge: Names, options: JudgeSettings, store: Store) -> RunPlan:
     """Have judges judge a run; its scores by metrics stay as they are."""
     return RunPlan.of_run(
         store,
@@ -303,11 +304,26 @@ class ImportResult(RunResult):
         return self.summary.to_dict() | self.end.to_dict()
 
 
-class ImportSettings(TypedDict, total=False):
-    """What imported captions are about, and how they are kept.
+@checked
+def import_run(
+    files: Files,
+    *,
+    benchmark: BenchmarkLike | None = None,
+    references: str | PathLike[str] | None = None,
+    model: str | None = None,
+    judge: str | None = None,
+    data: str | PathLike[str] | None = None,
+    follow_links: bool = False,
+    metrics: Names | None = None,
+    store: StoreLike = DEFAULT_STORE,
+    progress: Callable[[int, int], None] | None = None,
+) -> ImportResult:
+    """Make a run of captions that you already have; ``judge`` and the others take it as any other.
 
-    Attributes:
-        benchmark: A benchmark's name, a folder, or a benchmark of your own.
+    Args:
+        files: One file or several of CSV, TSV, JSONL, JSON or Parquet; a result JSON; or a log of
+            inspect_ai.
+        benchmark: What they are about: a benchmark's name, a folder, or a benchmark of your own.
         references: A file of references in the place of a benchmark; of MECAT its folder.
         model: Whose captions they are; a file may say it itself.
         judge: Who judged, where a result file with scores does not say it.
@@ -316,65 +332,36 @@ class ImportSettings(TypedDict, total=False):
         metrics: Names in a list or between commas; the benchmark's own by default.
         store: Where the run is kept: a file, a database URL or an open store.
         progress: Told how many of how many steps are done: reading, keeping and scoring.
-    """
-
-    benchmark: str | PathLike[str] | Benchmark | None
-    references: str | PathLike[str] | None
-    model: str | None
-    judge: str | None
-    data: str | PathLike[str] | None
-    follow_links: bool
-    metrics: Names | None
-    store: StoreLike
-    progress: Callable[[int, int], None] | None
-
-
-def import_run(files: Files, **options: Unpack[ImportSettings]) -> ImportResult:
-    """Make a run of captions that you already have; ``judge`` and the others take it as any other.
-
-    Args:
-        files: One file or several of CSV, TSV, JSONL, JSON or Parquet; a result JSON; or a log of
-            inspect_ai.
-        **options: See ``ImportSettings``.
 
     Raises:
         AudioCapBenchError: A file cannot be read, or nothing in it is about the samples.
     """
-    check_options(options, ImportSettings)
-    tell = options.get("progress") or (lambda _done, _total: None)
+    tell = progress or (lambda _done, _total: None)
     names = [str(one) for one in ([files] if isinstance(files, str | PathLike) else files)]
-    benchmark = options.get("benchmark")
-    references, data = options.get("references"), options.get("data")
     where = None if references is None else Path(references)
     with as_results(names) as (read, own):
         benchmark = own if benchmark is None and where is None else benchmark
         if not isinstance(benchmark, Benchmark):
-            benchmark = subject(
-                read,
-                None if benchmark is None else str(benchmark),
-                None if data is None else Path(data),
-                where,
-                follow_links=options.get("follow_links", False),
-            )
+            name, folder = (None if one is None else str(one) for one in (benchmark, data))
+            place = None if folder is None else Path(folder)
+            benchmark = subject(read, name, place, where, follow_links=follow_links)
         tell(1, 4)
-        given = read_files(read, benchmark, options.get("model"))
+        found = read_files(read, benchmark, model)
         tell(2, 4)
-    metrics = options.get("metrics")
     chosen = list(benchmark.traits.metrics) if metrics is None else metric_names(metrics)
     heard = not any(one.clip.is_absent for one in benchmark.samples)
     check_metrics(benchmark.traits.aggregation, chosen, audio=heard)
-    model = model_name(options.get("model"), given)
-    with opened_store(options.get("store", DEFAULT_STORE)) as store:
-        end = keep_predictions(store, benchmark, given, model, options.get("judge"))
+    model = model_name(model, found)
+    with opened_store(store) as kept:
+        end = keep_predictions(kept, benchmark, found, model, judge)
         tell(3, 4)
-        score_run(store, end.run, chosen)
+        score_run(kept, end.run, chosen)
         tell(4, 4)
-        judges = list(dict.fromkeys(one.judge for one in store.judgements(end.run.id)))
-        result = ImportResult(
-            summarise(store, end.run, chosen, judges), end=end, notes=benchmark.notes
-        )
+        judges = list(dict.fromkeys(one.judge for one in kept.judgements(end.run.id)))
+        summary = summarise(kept, end.run, chosen, judges)
+        result = ImportResult(summary, end=end, notes=benchmark.notes)
         result.records()
-        keep_estimates(store, [result.summary.table])
+        keep_estimates(kept, [summary.table])
         return result
 
 

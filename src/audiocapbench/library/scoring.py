@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ParamSpec, TypeVar, Union, Unpack, get_args, get_origin, get_type_hints
 
 from anyio import to_thread
 
@@ -16,7 +16,7 @@ from audiocapbench.benchmarks.traits import METRICS
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.predictions import Predictions, read_predictions
 from audiocapbench.data.row import read_references
-from audiocapbench.errors import AudioCapBenchError, DatasetError, did_you_mean
+from audiocapbench.errors import AudioCapBenchError, DatasetError, check_known, did_you_mean
 from audiocapbench.metrics.names import split_names
 from audiocapbench.report.runs import estimate_table
 from audiocapbench.scores.estimate import Estimate, Scorer, counted
@@ -58,19 +58,27 @@ class ArgumentError(AudioCapBenchError, TypeError):
     """An argument is not what a call takes."""
 
 
-def check_options(options: Mapping[str, Any], known: type) -> None:
-    """Refuse options that a call does not have, and values that are not of their kind."""
-    hints = get_type_hints(known)
-    for name, value in options.items():
-        if name not in hints:
-            near = did_you_mean(name, hints, "there are")
-            raise ArgumentError(f"there is no option {name!r}{near}")
-        if not _fits(value, hints[name]):
+def checked(call: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
+    """Have a call refuse options that it does not have, and values that are not of their kind."""
+
+    @wraps(call)
+    def checking(*args: Parameters.args, **options: Parameters.kwargs) -> Returned:
+        hints = get_type_hints(call)
+        for name, hint in list(hints.items()):
+            if get_origin(hint) is Unpack:
+                del hints[name]
+                hints |= get_type_hints(get_args(hint)[0])
+        for name, value in options.items():
+            check_known("option", name, hints, ArgumentError)
             hint = hints[name]
-            kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-            words = [_WORDS.get(get_origin(one) or one, f"a {one.__name__}") for one in kinds]
-            must = " or ".join(dict.fromkeys(words))
-            raise ArgumentError(f"{name} is {value!r:.60}; it must be {must}")
+            if not _fits(value, hint):
+                kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+                words = [_WORDS.get(get_origin(one) or one, f"a {one.__name__}") for one in kinds]
+                must = " or ".join(dict.fromkeys(words))
+                raise ArgumentError(f"{name} is {value!r:.60}; it must be {must}")
+        return call(*args, **options)
+
+    return checking
 
 
 def metric_names(given: str | Iterable[str], *, none: bool = False) -> list[str]:

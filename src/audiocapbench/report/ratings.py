@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from audiocapbench.data.opinions import Opinions
-from audiocapbench.errors import ReportError, did_you_mean
+from audiocapbench.errors import ReportError, check_known
 from audiocapbench.judges.sensitivity import JudgeSensitivity
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import FloatArray, first_column
@@ -125,9 +125,7 @@ def _compared(groups: Mapping[str, FloatArray], words: str) -> Row:
     if not colon:
         raise ReportError(f"{words!r} does not name two groups; write A:B, or A+B:C+D")
     for name in sorted(_parts(first) | _parts(second)):
-        if name not in groups:
-            near = did_you_mean(name, groups, "there are")
-            raise ReportError(f"there is no group {name!r}{near}")
+        check_known("group", name, groups, ReportError)
     one, two = (
         np.concatenate([groups[name] for name in sorted(_parts(side))]) for side in (first, second)
     )

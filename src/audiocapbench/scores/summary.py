@@ -268,13 +268,12 @@ class FileScores:
 
     def to_dict(self) -> dict[str, Any]:
         aggregation = self.table.aggregation
-        scores = self.table.to_dict(self.metrics, self.unscored)
         document: dict[str, Any] = {"n": len(self.ids)}
-        if aggregation is not None:
-            return document | {"total": aggregation.total} | scores
+        document |= {} if aggregation is None else {"total": aggregation.total}
         for name, ids in (("missing", self.missing), ("surplus", self.surplus)):
             document |= {name: len(ids), f"{name}_ids": list(ids)}
-        return document | ({"note": self.note} if self.note else {}) | scores
+        document |= {"note": self.note} if self.note else {}
+        return document | self.table.to_dict(self.metrics, self.unscored)
 
 
 def score_files(

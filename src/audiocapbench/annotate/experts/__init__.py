@@ -22,6 +22,7 @@ from audiocapbench.errors import (
     AnnotationError,
     AudioCapBenchError,
     ExpertMissingError,
+    check_known,
     did_you_mean,
 )
 from audiocapbench.metrics.names import parse_name
@@ -177,9 +178,7 @@ class DomainRules(NamedTuple):
         changed = {}
         for one in given:
             name, _, value = one.partition("=")
-            if name not in cls._fields:
-                near = did_you_mean(name, cls._fields, "there are")
-                raise AnnotationError(f"there is no threshold {name!r}{near}")
+            check_known("threshold", name, cls._fields, AnnotationError)
             bounds = (-200.0, 0.0) if name == "silence_dbfs" else (0.0, 1.0)
             try:
                 changed[name] = number({name: value}, name, 0.0, *bounds)

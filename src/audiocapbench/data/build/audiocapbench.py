@@ -16,7 +16,7 @@ from audiocapbench.data.build.repository_layouts import find_clips, layout_of
 from audiocapbench.data.folder import METADATA, SEED_METADATA, MissingClip
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import json_lines
-from audiocapbench.errors import AudioError, DatasetError, did_you_mean
+from audiocapbench.errors import AudioError, DatasetError, check_known
 from audiocapbench.files import write_file
 
 ClipChoice = Literal["annotation", "published"]
@@ -71,9 +71,7 @@ def build(
     settings = settings or BuildSettings()
     known = [source.name for source in id_lists.SOURCES]
     for name in (*settings.counts, *settings.revisions):
-        if name not in known:
-            near = did_you_mean(name, known, "choose from")
-            raise DatasetError(f"there is no part {name!r}{near}")
+        check_known("part", name, known, DatasetError)
     for count in (*settings.counts.values(), settings.limit):
         if count is not None and count < 0:
             raise DatasetError(f"{count} is not a number of clips")

@@ -20,7 +20,7 @@ from audiocapbench.data import Clip, facts_of
 from audiocapbench.data.folder import why_outside
 from audiocapbench.engine import Preview
 from audiocapbench.engine.runner import AskContext
-from audiocapbench.errors import AudioError, TrialError, did_you_mean
+from audiocapbench.errors import AudioError, TrialError, check_known
 from audiocapbench.meta.pairs.pair import CaptionPair, TrialProtocol, captions, references
 from audiocapbench.metrics import compute, find_metric
 from audiocapbench.metrics.fluency.likelihood import load_ngrams
@@ -210,9 +210,7 @@ class ControlScorer(PairScorer):
     sees_both = True
 
     def __init__(self, name: str, settings: TrialSettings) -> None:
-        if name not in CONTROLS:
-            near = did_you_mean(name, CONTROLS, "there are")
-            raise TrialError(f"there is no control {name!r}{near}")
+        check_known("control", name, CONTROLS, TrialError)
         self.name = f"control:{name}"
         self.signature = sign(f"control-{name}")
         self._rule = CONTROLS[name]

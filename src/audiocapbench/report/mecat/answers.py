@@ -26,7 +26,7 @@ from audiocapbench.data import Clip, InvalidDataError, Problem, Sample
 from audiocapbench.data.predictions import Asked, PredictionFile, read_predictions
 from audiocapbench.data.records import read_records
 from audiocapbench.engine import answered
-from audiocapbench.errors import DatasetError, MetricError, ReportError, did_you_mean
+from audiocapbench.errors import DatasetError, MetricError, ReportError, check_known
 from audiocapbench.metrics.date.metric import encode_corpus, resampled_date, whole_date
 from audiocapbench.metrics.date.pieces import piece_encoder
 from audiocapbench.metrics.names import ScorerName, parse_name
@@ -301,9 +301,7 @@ def stability_report(
         raise ReportError("stability needs two rounds at least, and sizes above 0 and up to 100")
     known = QA_CATEGORIES if given.benchmark == QA else GROUPS
     for group in groups:
-        if group not in known:
-            near = did_you_mean(group, known, "there are")
-            raise ReportError(f"there is no group {group!r}{near}")
+        check_known("group", group, known, ReportError)
     by_group: dict[str, list[Sample]] = {}
     for group in known:
         own = [one for one in given.samples if one.category == group]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from audiocapbench.errors import ReportError, did_you_mean
+from audiocapbench.errors import ReportError, check_known
 from audiocapbench.files import write_file
 from audiocapbench.report.page import drawing
 from audiocapbench.report.page.document import BoardDocument, Cell
@@ -43,9 +43,7 @@ def formats(wanted: str) -> tuple[str, ...]:
     """Read ``--format``."""
     names = tuple(dict.fromkeys(part.strip().lower() for part in wanted.split(",") if part.strip()))
     for name in names or [""]:
-        if name not in FORMATS:
-            near = did_you_mean(name, FORMATS, "there are")
-            raise ReportError(f"there is no format {name!r}{near}")
+        check_known("format", name, FORMATS, ReportError)
     return names
 
 

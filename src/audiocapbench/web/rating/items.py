@@ -20,7 +20,7 @@ from audiocapbench.data.json_text import check_storable
 from audiocapbench.data.outcome import SCORED
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import FILES, PREDICTIONS, SYSTEMS, read_records, renamed
-from audiocapbench.errors import AudioCapBenchError, AudioError, did_you_mean
+from audiocapbench.errors import AudioCapBenchError, AudioError, check_known, did_you_mean
 from audiocapbench.files import csv_text, encodable
 from audiocapbench.meta.build import vote_table
 from audiocapbench.meta.pairs.files import project_pairs
@@ -237,9 +237,7 @@ def export_ratings(
     ``votes`` are a pair a row with all votes on it, as 'meta csv' and 'meta build --votes' read it.
     """
     kinds = {one.name: one.kind for one in store.ratings.projects()}
-    if project not in kinds:
-        near = did_you_mean(project, kinds, "there are")
-        raise RatingError(f"there is no project {project!r}{near}")
+    check_known("project", project, kinds, RatingError)
     kind = KINDS[kinds[project]]
     items = {key: RatingItem(id=key, **one) for key, one in store.ratings.items(project).items()}
     if form == "votes":
