@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from needs import TESTS, needs_shared, undeclared_imports
-from reporting import Reporting, add_options, check_options, leave_out, named_apart
+from reporting import Reporting, add_options, check_options, leave_out, named_apart, ran_whole
 
 if TYPE_CHECKING:
     from audiocapbench.store import Store
@@ -74,6 +74,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if faults:
         raise pytest.UsageError("\n".join(["Not part of the core, see tests/needs.py:", *faults]))
     config.pluginmanager.register(Reporting(config))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files of which every test ran already are not imported."""
+    return ran_whole(config, collection_path) or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -199,7 +199,8 @@ def undeclared_imports(path: Path, text: str | None = None) -> list[str]:
     """
     text = path.read_text("utf-8") if text is None else text
     known = _always_there()
-    names = {name for line in _IMPORT.findall(text) for name in _FIRST.findall(line)}
+    imports = (line.partition(" import ")[0] for line in _IMPORT.findall(text))
+    names = {name for line in imports for name in _FIRST.findall(line)}
     if not names - known and not _BY_NAME.search(text):
         return []
     tree = ast.parse(text)

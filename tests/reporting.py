@@ -6,6 +6,7 @@ It also keeps a list of the tests that ran, so that a later call can leave them 
 import re
 import time
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ class Reporting:
         self._skipped: Counter[str] = Counter()
         self._passed: dict[str, None] = {}
         self._failed: set[str] = set()
+        self._incomplete: set[str] = set()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
@@ -62,6 +64,8 @@ class Reporting:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count a phase of a test; say how far it is after each twentieth of them."""
+        if not report.passed:
+            self._incomplete.add(_file_of(report.nodeid))
         if report.skipped:
             self._note_skipped(report)
         if report.failed:
@@ -116,11 +120,24 @@ class Reporting:
                 terminalreporter.write_line(row)
 
     def pytest_sessionfinish(self) -> None:
-        """Write the list of tests that passed."""
+        """Write the list of tests that passed, and of the files in which nothing else is."""
         target = self._config.getoption("--list-ran")
         if target:
-            ran = [f"{name}\n" for name in self._passed if name not in self._failed]
-            Path(target).write_text("".join(ran), encoding="utf-8")
+            ran = [name for name in self._passed if name not in self._failed]
+            ran += self._whole_files(ran)
+            Path(target).write_text("".join(f"{name}\n" for name in ran), encoding="utf-8")
+
+    def _whole_files(self, ran: list[str]) -> list[str]:
+        """The files of which nothing was skipped or left out by a mark, a word or a name."""
+        if self._config.option.keyword or any("::" in word for word in self._config.args):
+            return []
+        files = {_file_of(name) for name in ran} - self._incomplete
+        root = self._config.rootpath
+        return sorted(name for name in files if "slow" not in (root / name).read_text("utf-8"))
+
+
+def _file_of(test: str) -> str:
+    return test.partition("::")[0]
 
 
 def skipped_table(skipped: Counter[str]) -> list[str]:
@@ -157,7 +174,18 @@ def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     source = config.getoption("--not-again")
     if not source:
         return
-    ran = set(Path(source).read_text(encoding="utf-8").splitlines())
+    ran = _listed(source)
     again = [item for item in items if item.nodeid in ran]
     items[:] = [item for item in items if item.nodeid not in ran]
     config.hook.pytest_deselected(items=again)
+
+
+@cache
+def _listed(source: str) -> frozenset[str]:
+    return frozenset(Path(source).read_text(encoding="utf-8").splitlines())
+
+
+def ran_whole(config: pytest.Config, path: Path) -> bool:
+    """Whether all tests of a file are in the list of ``--not-again``: it need not be imported."""
+    source = config.getoption("--not-again")
+    return bool(source) and path.relative_to(config.rootpath).as_posix() in _listed(source)

@@ -137,17 +137,22 @@ def test_fails():
 def test_a_run_says_how_far_it_is_and_a_second_leaves_out_what_passed(tmp_path: Path) -> None:
     """In a project of its own, with this one's way of showing a run."""
     (tmp_path / "tests").mkdir()
-    (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = tests\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = tests\nmarkers = slow\n")
     (tmp_path / "tests" / "test_made_up.py").write_text(SUITE)
+    (tmp_path / "tests" / "test_whole.py").write_text("def test_a(): pass\n")
+    marked = "import pytest\n@pytest.mark.slow\ndef test_b(): pass\ndef test_c(): pass\n"
+    (tmp_path / "tests" / "test_marked.py").write_text(marked)
     (tmp_path / "tests" / "conftest.py").write_text(
-        "from reporting import Reporting, add_options, leave_out\n"
+        "from reporting import Reporting, add_options, leave_out, ran_whole\n"
         "pytest_addoption = add_options\n"
         "def pytest_configure(config): config.pluginmanager.register(Reporting(config))\n"
         "def pytest_collection_modifyitems(config, items): leave_out(config, items)\n"
+        "def pytest_ignore_collect(collection_path, config):\n"
+        "    return ran_whole(config, collection_path) or None\n"
     )
     words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q"]
     shown = []
-    for more in (["--list-ran=ran"], ["--not-again=ran"]):
+    for more in (["--list-ran=ran", "-m", "not slow"], ["--not-again=ran"]):
         done = subprocess.run(
             [*words, *more],
             cwd=tmp_path,
@@ -158,13 +163,15 @@ def test_a_run_says_how_far_it_is_and_a_second_leaves_out_what_passed(tmp_path: 
         )
         assert done.returncode == 1, done.stderr
         shown.append(done.stdout)
-    assert "  50 %  22 of 43 tests, " in shown[0]
+    assert "  50 %  23 of 45 tests, " in shown[0]
     assert "\nFAILED  tests/test_made_up.py::test_fails\n" in shown[0]
-    assert "\n 100 %  43 of 43 tests, 2 failed, " in shown[0]
+    assert "\n 100 %  45 of 45 tests, 2 failed, " in shown[0]
     assert "     1      –  torch  pip install torch" in shown[0]
     assert "\nFAILED tests/test_made_up.py::test_fails - assert not 1" in shown[0]
-    assert "1 failed, 41 passed, 1 skipped, 1 error" in shown[0]
-    assert "1 failed, 1 passed, 1 skipped, 40 deselected, 1 error" in shown[1]
+    assert "1 failed, 43 passed, 1 skipped, 1 deselected, 1 error" in shown[0]
+    assert "1 failed, 2 passed, 1 skipped, 41 deselected, 1 error" in shown[1]
+    whole = [name for name in (tmp_path / "ran").read_text().split() if "::" not in name]
+    assert whole == ["tests/test_whole.py"], "others have more, which the first call left out"
 
 
 def test_whole_files_are_counted_one_by_one_in_parallel_too(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 """A folder of clips of known domains, whose titles say their numbers, and who merges them."""
 
+import fcntl
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any
 
 import pytest
@@ -16,15 +16,27 @@ from folders import write_tone
 
 # What librosa has compiled when it is first used serves for seconds of audio, and need not be fast.
 os.environ.setdefault("NUMBA_OPT", "0")
-# Two processes that keep what they compiled in one place can break it, and then both crash.
-_WORKER = os.environ.get("PYTEST_XDIST_WORKER", "main")
-os.environ.setdefault(
-    "NUMBA_CACHE_DIR", f"{gettempdir()}/numba-{os.getuid()}-{_WORKER}-{os.getpid()}"
-)
 
 DOMAINS = ("S00", "0M0", "00A", "SMA")
 
 Answer = Callable[[int, str, bool], str]
+
+
+@pytest.fixture
+def librosa_alone(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """Holds off other tests that use librosa: what it compiles, half a minute, is kept for them.
+
+    Two processes that compile at once can break what is kept, and then both crash.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder / "numba"))
+    with (folder / "numba.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture
