@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from audiocapbench.meta.cheat import attack_pairs, honest_captions
+from audiocapbench.meta.cheat import attack_pairs
 from audiocapbench.meta.corrupt.captions import caption_set
 from audiocapbench.meta.pairs.files import pair_set, read_pairs
 from audiocapbench.meta.pairs.pair import CaptionPair
@@ -185,7 +185,7 @@ def attacked(path: Path) -> list[CaptionPair]:
     for row in read_rows(path):
         captions.setdefault(row["youtube_id"], []).append(row["caption"])
     clips = caption_set([(clip, clip, own) for clip, own in captions.items()]).clips
-    return attack_pairs(honest_captions(clips, limit=CLIPS_ATTACKED, seed=SEED), SEED)
+    return attack_pairs(clips, limit=CLIPS_ATTACKED, seed=SEED)
 
 
 def _decided(folder: Path, name: str, file: str) -> list[CaptionPair]:

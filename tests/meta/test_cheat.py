@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import TrialError
-from audiocapbench.meta.cheat import ATTACKS, attack_pairs, cheat, honest_captions
+from audiocapbench.meta.cheat import ATTACKS, attack_pairs, cheat
 from audiocapbench.meta.corrupt.captions import CaptionedClip, caption_set, read_captions
 from audiocapbench.meta.scorers.scorer import PointwiseScorer, create_scorer
 from audiocapbench.signature import sign
@@ -47,20 +47,22 @@ class CharacterCounter(PointwiseScorer):
 
 
 def test_no_attack_is_shown_the_references_that_it_is_held_to() -> None:
-    honest = honest_captions(CLIPS)
-    assert len(honest) == len(CLIPS)
-    for one in honest:
-        assert not {one.text, one.second} & set(one.references)
-        assert {one.text, one.second, *one.references} == set(one.clip.references)
-        assert one.neighbour != one.clip.references
-    for pair in attack_pairs(honest):
+    pairs = attack_pairs(CLIPS)
+    people = {clip.id: clip.references for clip in CLIPS}
+    both = [pair for pair in pairs if pair.type == "two sentences"]
+    assert len(both) == len(CLIPS)
+    for pair in both:
+        taken = [pair.first, pair.second.removeprefix(f"{pair.first.rstrip('.')}. ")]
+        assert not set(taken) & set(pair.references_first)
+        assert {*taken, *pair.references_first} == set(people[pair.clip])
+    for pair in pairs:
         assert pair.references_first == pair.references_second
         assert not any(text in pair.second for text in pair.references_first), pair
 
 
 def test_every_attack_is_made_for_every_clip_and_is_the_same_for_a_seed() -> None:
-    pairs = attack_pairs(honest_captions(CLIPS, seed=3), 3)
-    assert pairs == attack_pairs(honest_captions(CLIPS, seed=3), 3)
+    pairs = attack_pairs(CLIPS, seed=3)
+    assert pairs == attack_pairs(CLIPS, seed=3)
     assert len(pairs) == len(ATTACKS) * len(CLIPS)
     assert {pair.type for pair in pairs} == set(ATTACKS)
     assert all(pair.first != pair.second for pair in pairs)
@@ -69,7 +71,7 @@ def test_every_attack_is_made_for_every_clip_and_is_the_same_for_a_seed() -> Non
 def test_attacks_are_what_they_say() -> None:
     clips = [CaptionedClip("a", "a", ("A dog barks loudly.", "Barking")), *CLIPS[1:]]
     machine = {one.id: "A dog barks loudly." if one.id == "a" else "A bell" for one in clips}
-    pairs = attack_pairs(honest_captions(clips, machine))
+    pairs = attack_pairs(clips, machine)
     made = {pair.type: pair.second for pair in pairs if pair.clip == "a"}
     assert made["repeated"] == "A dog barks loudly. A dog barks loudly."
     assert made["doubled"] == "A dog dog barks loudly."
@@ -83,7 +85,7 @@ def test_attacks_are_what_they_say() -> None:
 
 
 def test_a_scorer_that_likes_length_is_cheated_and_said_to_be() -> None:
-    trial = cheat(CharacterCounter(), attack_pairs(honest_captions(CLIPS)))
+    trial = cheat(CharacterCounter(), attack_pairs(CLIPS))
     found = trial.attacks
     assert found["long"]["succeeds"]
     assert found["long"]["wins"] == 100
@@ -98,14 +100,15 @@ def test_a_scorer_that_likes_length_is_cheated_and_said_to_be() -> None:
 
 def test_who_sees_both_captions_at_once_is_refused() -> None:
     with pytest.raises(TrialError, match="one by one"):
-        cheat(create_scorer("control:longer"), attack_pairs(honest_captions(CLIPS)))
+        cheat(create_scorer("control:longer"), attack_pairs(CLIPS))
 
 
 def test_clips_without_a_caption_to_spare_are_refused() -> None:
     single = [CaptionedClip(one.id, one.audio, one.references[:1]) for one in CLIPS]
     with pytest.raises(TrialError, match="fewer than two clips"):
-        honest_captions(single)
-    assert len(honest_captions(single, {one.id: "A bell" for one in single})) == len(single)
+        attack_pairs(single)
+    machine = {one.id: "A bell" for one in single}
+    assert {pair.clip for pair in attack_pairs(single, machine)} == machine.keys()
 
 
 def of_people(which: str, shared: Path) -> dict[str, list[str]]:
@@ -128,7 +131,7 @@ def of_mecat(view: str, shared: Path) -> dict[str, list[str]]:
 def test_no_attack_beats_the_honest_caption(name: str, which: str, shared: Path) -> None:
     clips = of_people(which, shared) if which in SETS else of_mecat(which, shared)
     found = caption_set([(clip, clip, texts) for clip, texts in clips.items()])
-    trial = cheat(create_scorer(name), attack_pairs(honest_captions(found.clips, limit=200)))
+    trial = cheat(create_scorer(name), attack_pairs(found.clips, limit=200))
     assert set(trial.attacks) == set(ATTACKS)
     for attack, one in trial.attacks.items():
         assert one["gain"] < 0, (attack, one["gain"])

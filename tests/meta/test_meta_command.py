@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.cli.meta import PROMPTS
-from audiocapbench.meta.pairwise.prompts import document as prompt_document
+from audiocapbench.meta.scorers.pairwise import document as prompt_document
 from command import run_command
 from pair_files import human_clip, main_clip, write
 

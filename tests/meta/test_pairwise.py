@@ -14,7 +14,7 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget
 from audiocapbench.errors import FatalError, ModelError, StoppedError, TrialError
 from audiocapbench.meta.pairs.pair import Agreement, CaptionPair, PairSet
-from audiocapbench.meta.pairwise.scorer import PairwiseScorer
+from audiocapbench.meta.scorers.pairwise import PairwiseScorer
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, TrialSettings
 from audiocapbench.meta.trial import ScorerTrial, agreed, trial_document, try_scorer
 from audiocapbench.report.trial import trial_tables
@@ -175,8 +175,12 @@ def test_both_shares_are_of_answers_as_asked_and_not_of_what_they_combine_to(
     assert trial.orders["agreed"]["accuracy"] == 0.0
     assert trial.position is not None
     assert trial.diagnostics.data is not None
-    assert trial.position.first == 100 * trial.diagnostics.data["first_position"]["value"] == 100.0
-    assert trial.position.consistency == 100 * trial.diagnostics.data["consistency"]["value"] == 0.0
+    assert (
+        trial.position["first"] == 100 * trial.diagnostics.data["first_position"]["value"] == 100.0
+    )
+    assert (
+        trial.position["consistency"] == 100 * trial.diagnostics.data["consistency"]["value"] == 0.0
+    )
 
 
 def test_one_order_is_not_called_position_bias(tmp_path: Path, clips: Path) -> None:
@@ -441,7 +445,7 @@ def test_a_model_that_always_says_a_is_described_as_one(tmp_path: Path, clips: P
     assert list(cells(tables_of(trial)[1])[0][2:]) == ["0.00", "66.67", "33.33", "0.00"]
     assert any("hangs on the order" in one for one in trial.warnings)
     assert trial.position is not None
-    assert trial.position.first == 100.0
+    assert trial.position["first"] == 100.0
 
 
 def test_a_model_that_always_says_b_is_warned_of_in_one_order_too(
@@ -464,7 +468,7 @@ def test_a_consistent_model_that_writes_prose_is_not_called_biased(
     assert row["certain"] == "100.0"
     assert {*cells(tables_of(trial)[1])[0][2:]} == {"100.00"}
     assert trial.position is not None
-    assert (trial.position.consistency, trial.position.first) == (100.0, 50.0)
+    assert (trial.position["consistency"], trial.position["first"]) == (100.0, 50.0)
     assert not trial.warnings
 
 

@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 from audiocapbench.errors import TrialError
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.pairs.pair import CaptionPair
-from audiocapbench.meta.pairwise.prompts import document, named_prompt, prompt_from
-from audiocapbench.meta.pairwise.scorer import read_word, reading_questions
+from audiocapbench.meta.scorers.pairwise import (
+    document,
+    named_prompt,
+    prompt_from,
+    read_word,
+    reading_questions,
+)
 from audiocapbench.meta.scorers.scorer import Choice
 
 REFERENCES = ("Rain falls.", "A storm passes.", "Thunder rolls.")

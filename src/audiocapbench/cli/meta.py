@@ -246,14 +246,14 @@ def cheat(
         limit (N): At most so many clips, drawn by the seed.
     """
     from audiocapbench.data.predictions import read_predictions
-    from audiocapbench.meta.cheat import attack_pairs, honest_captions, pointwise
+    from audiocapbench.meta.cheat import attack_pairs, pointwise
     from audiocapbench.meta.cheat import cheat as attack
     from audiocapbench.meta.corrupt.captions import read_captions
     from audiocapbench.meta.scorers.scorer import TrialSettings
 
     clips = read_captions(captions).clips
     given = None if predictions is None else read_predictions(predictions).texts
-    pairs = attack_pairs(honest_captions(clips, given, limit=limit, seed=seed), seed)
+    pairs = attack_pairs(clips, given, limit=limit, seed=seed)
     how = vars(session.asking())
     settings = TrialSettings(data=data, store_url=session.store, seed=seed, **how)
     trials: list[CheatTrial] = []
@@ -388,23 +388,29 @@ def build(
 
 def _keep_agreed(votes: Path, out: Path, least: int, *, json: bool) -> None:
     from audiocapbench.meta.build import count_types, read_votes, vote_table, write_brace
+    from audiocapbench.meta.pairs.pair import agreement
 
     found = read_votes(votes, least)
+    kept, kappa = [pair for pair in found if pair.answer is not None], agreement(found, least)
+    unvoted = sum(not pair.votes and not pair.answer_set for pair in found)
     if out.suffix.lower() == ".json":
-        write_brace(out, found.kept)
+        write_brace(out, kept)
     else:
-        voters = max(len(pair.votes) for pair in found.pairs)
-        write_file(out, vote_table(out.suffix.lower(), found.kept, voters))
-    before, kept = count_types(found.pairs), count_types(found.kept)
+        voters = max(len(pair.votes) for pair in found)
+        write_file(out, vote_table(out.suffix.lower(), kept, voters))
+    before, after = count_types(found), count_types(kept)
     if json:
-        kappa = found.agreement._asdict()
-        document = {"pairs": str(out), "read": before, "kept": kept, "kappa": kappa}
-        print_json(document | {"unvoted": found.unvoted})
+        document = {"pairs": str(out), "read": before, "kept": after, "kappa": kappa._asdict()}
+        print_json(document | {"unvoted": unvoted})
         return
-    rows = [{"type": name, "read": n, "kept": kept.get(name, 0)} for name, n in before.items()]
-    show(Table("", rows))
-    kappas = [shown(one, ".2f") for one in found.agreement]
+    show(
+        Table(
+            "",
+            [{"type": name, "read": n, "kept": after.get(name, 0)} for name, n in before.items()],
+        )
+    )
+    kappas = [shown(one, ".2f") for one in kappa]
     say(f"Fleiss' kappa: {kappas[0]} over all votes, {kappas[1]} over the pairs kept.")
-    if found.unvoted:
-        say(f"{found.unvoted:,} pairs have no vote; they are left out.")
-    say(f"{len(found.kept):,} of {len(found.pairs):,} pairs written to {out}.")
+    if unvoted:
+        say(f"{unvoted:,} pairs have no vote; they are left out.")
+    say(f"{len(kept):,} of {len(found):,} pairs written to {out}.")

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,10 +25,8 @@ from audiocapbench.meta.corrupt.make import RULES
 from audiocapbench.meta.pairs.files import BRACE_MAIN, read_csv_pairs
 from audiocapbench.meta.pairs.pair import (
     AGREED,
-    Agreement,
     CaptionPair,
     Preference,
-    agreement,
     pair_table,
     preferred,
     write_clips,
@@ -42,15 +40,6 @@ _CLOSEST, _UNANIMOUS = 0.25, 3
 
 _Writing = tuple[str, str]
 """A caption and who wrote it."""
-
-
-class VotedPairs(NamedTuple):
-    """What people's votes leave of a trial: ``kept`` are those whose votes add up, or were set."""
-
-    pairs: tuple[CaptionPair, ...]
-    kept: tuple[CaptionPair, ...]
-    agreement: Agreement
-    unvoted: int
 
 
 def build_pairs(
@@ -152,8 +141,8 @@ def filter_pairs(pairs: Sequence[CaptionPair], scorer: PairScorer) -> list[Capti
     ]
 
 
-def read_votes(path: Path, least: int = AGREED) -> VotedPairs:
-    """Read a table that people voted in; keep what at least so many votes to spare decide."""
+def read_votes(path: Path, least: int = AGREED) -> list[CaptionPair]:
+    """Read a table that people voted in; an answer needs at least so many votes to spare."""
     pairs = []
     for pair in read_csv_pairs(path):
         known = pair.answer if not pair.votes else preferred(pair.votes, least)
@@ -161,9 +150,7 @@ def read_votes(path: Path, least: int = AGREED) -> VotedPairs:
         pairs.append(replace(pair, answer=known, answer_set=was_set))
     if not any(pair.votes for pair in pairs):
         raise DatasetError(f"{path}: nobody voted; fill in columns vote_1 and on with a, b, tie")
-    kept = tuple(pair for pair in pairs if pair.answer is not None)
-    unvoted = sum(not pair.votes and not pair.answer_set for pair in pairs)
-    return VotedPairs(tuple(pairs), kept, agreement(pairs, least), unvoted)
+    return pairs
 
 
 def vote_table(suffix: str, pairs: Sequence[CaptionPair], voters: int) -> str:

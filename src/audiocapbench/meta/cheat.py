@@ -8,7 +8,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -48,20 +48,6 @@ ATTACKS = {
 }
 
 
-class HonestCaption(NamedTuple):
-    """What a cheat starts from, and the references that it and the honest caption are held to.
-
-    ``second`` is another caption of the same clip where one can be spared, else of the neighbour,
-    the clip whose caption is most like this one; ``neighbour`` all that people wrote of that.
-    """
-
-    clip: CaptionedClip
-    text: str
-    second: str
-    neighbour: tuple[str, ...]
-    references: tuple[str, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class CheatTrial:
     """All attacks on one scorer, in its own units, and what the honest captions score on average.
@@ -90,16 +76,18 @@ class CheatTrial:
         return own | {"attacks": self.attacks, "warnings": self.warnings}
 
 
-def honest_captions(
+def attack_pairs(
     clips: Sequence[CaptionedClip],
     predictions: Mapping[str, str] | None = None,
     *,
     limit: int | None = None,
     seed: int = 42,
-) -> list[HonestCaption]:
-    """One honest caption a clip: a machine's, or a reference that is held to the others.
+) -> list[CaptionPair]:
+    """Pairs of an honest caption and an attack on it; the type of a pair names the attack.
 
-    Of a clip with three references or more two are taken out, the second for joined attacks.
+    A clip's honest caption is a machine's, or a reference that is held to the others. Of three
+    references or more a second one is taken out, for joined attacks; else that is the honest one of
+    the neighbour, the clip whose caption is most like this one.
     """
     lots = random.Random(seed)
     usable = [one for one in clips if len(one.references) > 1]
@@ -110,38 +98,31 @@ def honest_captions(
             "there are fewer than two clips with a caption to start from and references to hold "
             "it to; give captions with two references a clip or more, or --predictions of them"
         )
-    chosen = lots.sample(usable, min(limit or len(usable), len(usable)))
-    drawn: list[tuple[str, str | None, tuple[str, ...]]] = []
-    for clip in chosen:
+    drawn: list[tuple[CaptionedClip, str, str | None, tuple[str, ...]]] = []
+    for clip in lots.sample(usable, min(limit or len(usable), len(usable))):
         own = tuple(lots.sample(clip.references, len(clip.references)))
         if predictions is not None:
-            drawn.append((predictions[clip.id], None, own))
+            drawn.append((clip, predictions[clip.id], None, own))
         else:
-            drawn.append((own[0], own[1], own[2:]) if len(own) > 2 else (own[0], None, own[1:]))
-    vectors = load("wordllama").encode([text for text, _, _ in drawn])
+            spared = len(own) > 2
+            drawn.append((clip, own[0], own[1] if spared else None, own[1 + spared :]))
+    honest = [text for _, text, _, _ in drawn]
+    vectors = load("wordllama").encode(honest)
     likeness = vectors @ vectors.T
     np.fill_diagonal(likeness, -np.inf)
-    near = likeness.argmax(axis=1).tolist()
-    return [
-        HonestCaption(clip, text, second or drawn[other][0], chosen[other].references, held_to)
-        for clip, (text, second, held_to), other in zip(chosen, drawn, near, strict=True)
-    ]
-
-
-def attack_pairs(honest: Sequence[HonestCaption], seed: int = 42) -> list[CaptionPair]:
-    """Pairs of the honest caption and an attack on it; the type of a pair names the attack."""
     heard = Counter(
-        word for one in honest for word in dict.fromkeys(_words(one.text, ElementKind.EVENT))
+        word for text in honest for word in dict.fromkeys(_words(text, ElementKind.EVENT))
     )
     sounds, lots = [word for word, _ in heard.most_common(_COMMONEST)], random.Random(seed)
-    attacks = [_attacks(one, sounds, lots) for one in honest]
-    pairs = []
-    for name in ATTACKS:
-        for one, made in zip(honest, attacks, strict=True):
-            texts = (f"{one.clip.id} {name}", one.clip.id, one.text, made[name])
-            held = (one.references, one.references)
-            pairs.append(CaptionPair(*texts, 0, name, name, "", *held, audio=one.clip.audio))
-    return pairs
+    pairs: dict[str, list[CaptionPair]] = {name: [] for name in ATTACKS}
+    for (clip, text, second, held), near in zip(drawn, likeness.argmax(axis=1), strict=True):
+        neighbour = drawn[near][0].references
+        made = _attacks(text, second or honest[near], neighbour, sounds, lots)
+        for name, attack in made.items():
+            texts = (f"{clip.id} {name}", clip.id, text, attack)
+            pair = CaptionPair(*texts, 0, name, name, "", held, held, audio=clip.audio)
+            pairs[name].append(pair)
+    return [pair for own in pairs.values() for pair in own]
 
 
 def _words(text: str, last: ElementKind) -> list[str]:
@@ -149,22 +130,24 @@ def _words(text: str, last: ElementKind) -> list[str]:
     return [one.word for one in split(text).elements if one.kind <= last and not one.denied]
 
 
-def _attacks(one: HonestCaption, sounds: Sequence[str], lots: random.Random) -> dict[str, str]:
-    plain, neighbour = one.text.strip().rstrip("."), [text.strip() for text in one.neighbour]
-    nouns, keys = _words(one.text, ElementKind.SOURCE), _words(one.text, ElementKind.COUNT)
-    words, bare = one.text.split(), plain.lower().replace(",", "").split()
+def _attacks(
+    text: str, second: str, neighbour: Sequence[str], sounds: Sequence[str], lots: random.Random
+) -> dict[str, str]:
+    plain, near = text.strip().rstrip("."), [one.strip().rstrip(".") for one in neighbour]
+    nouns, keys = _words(text, ElementKind.SOURCE), _words(text, ElementKind.COUNT)
+    words, bare = text.split(), plain.lower().replace(",", "").split()
     twice = (f"{word} {word}" if word.lower().strip(".,") in nouns else word for word in words)
     return {
         "safe": _SAFE,
         "all sounds": ", ".join(sounds),
-        "joined": f"{plain} and {one.second[:1].lower()}{one.second[1:]}",
-        "two sentences": f"{plain}. {one.second}",
+        "joined": f"{plain} and {second[:1].lower()}{second[1:]}",
+        "two sentences": f"{plain}. {second}",
         "doubled": " ".join(twice),
-        "neighbour": ". ".join(text.rstrip(".") for text in neighbour) + ".",
+        "neighbour": ". ".join(near) + ".",
         "salad": " ".join(lots.sample(bare, len(bare))),
         "key words": " ".join([*keys, *keys[:1]]),
         "one word": next(iter([*nouns, *words]), ""),
-        "repeated": f"{plain}. {one.text}",
+        "repeated": f"{plain}. {text}",
         "instruction": f"{plain}. {_INSTRUCTION}",
         "instruction alone": _INSTRUCTION,
         "long": f"{plain}, {_PADDING}.",

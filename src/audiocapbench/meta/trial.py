@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,17 +67,20 @@ def measure(counts: FloatArray) -> FloatArray:
     classes, macro-F1 and balanced accuracy: nothing could be right about it.
     """
     hit_1, miss_1, miss_0, hit_0 = np.moveaxis(counts, -1, 0)
-    f1_second = _ratio(2 * hit_1, 2 * hit_1 + miss_1 + miss_0)
-    f1_first = _ratio(2 * hit_0, 2 * hit_0 + miss_0 + miss_1)
-    recalls = np.stack([_ratio(hit_1, hit_1 + miss_1), _ratio(hit_0, hit_0 + miss_0)])
-    f1_of_answers = np.where(np.isnan(recalls), np.nan, np.stack([f1_second, f1_first]))
-    accuracy = _ratio(hit_1 + hit_0, counts.sum(axis=-1))
+    hits, misses = np.stack([hit_1, hit_0]), np.stack([miss_1, miss_0])
+    answers = hits + misses
+    f1 = _ratio(2 * hits, 2 * hits + misses + misses[::-1])
+    recalls = _ratio(hits, answers)
+    accuracy = _ratio(hits.sum(axis=0), counts.sum(axis=-1))
     # Means over the classes that some pair has as its answer; NaN where there is none.
-    means = [
-        _ratio(np.nansum(one, axis=0), (~np.isnan(one)).sum(axis=0).astype(np.float64))
-        for one in (f1_of_answers, recalls)
-    ]
-    return 100 * np.stack([accuracy, f1_second, *means], axis=-1)
+    classes = (answers > 0).sum(axis=0)
+    means = [_ratio(np.where(answers > 0, one, 0.0).sum(axis=0), classes) for one in (f1, recalls)]
+    return 100 * np.stack([accuracy, f1[0], *means], axis=-1)
+
+
+def measure_choices(pairs: Sequence[CaptionPair], choices: Sequence[Choice]) -> FloatArray:
+    """The measures of what was chosen of all pairs."""
+    return measure(count(pairs, choices).sum(axis=0))
 
 
 def measure_pairs(clips: Sequence[str], counts: FloatArray) -> Measures:
@@ -108,21 +111,6 @@ def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
     above, below = np.broadcast_arrays(above, below)
     shares: FloatArray = np.full(above.shape, np.nan)
     return np.divide(above, below, out=shares, where=below > 0)
-
-
-class PositionBias(NamedTuple):
-    """What the order of the captions does to a scorer that was asked both ways, in percent.
-
-    ``first`` is the share of choices of the caption that stood first: 50 has no bias.
-    """
-
-    consistency: float
-    first: float | None
-
-    def __str__(self) -> str:
-        first = "–" if self.first is None else f"{self.first:.1f} %"
-        same = f"the same in both orders {self.consistency:.1f} %"
-        return f"{same}, the caption shown first chosen {first}"
 
 
 def agreeing(given: Sequence[Choice], swapped: Sequence[Choice]) -> list[bool]:
@@ -192,19 +180,21 @@ class ScorerTrial:
     def constant(self) -> tuple[float, int]:
         """The published measure of the better constant answer, and which answer it is."""
         place = NAMES.index(self.headline)
-        constants = [count(self.pairs, [choice] * self.n).sum(axis=0) for choice in CHOSEN]
-        values = [float(np.nan_to_num(measure(counts)[place])) for counts in constants]
-        return max((value, answer) for answer, value in enumerate(values))
+        constants = [measure_choices(self.pairs, [choice] * self.n) for choice in CHOSEN]
+        return max((float(np.nan_to_num(one[place])), n) for n, one in enumerate(constants))
 
     @property
-    def position(self) -> PositionBias | None:
-        """What the order of the captions does to it, where it was asked both ways."""
+    def position(self) -> Mapping[str, float | None] | None:
+        """What the order of the captions does to it, in percent, where it was asked both ways.
+
+        ``first`` is the share of choices of the caption that stood first: 50 has no bias.
+        """
         if self.swapped is None:
             return None
         first = self.choices.count(Choice.FIRST) + self.swapped.count(Choice.SECOND)
         chosen = sum(choice in CHOSEN for choice in (*self.choices, *self.swapped))
         consistency = 100 * sum(agreeing(self.choices, self.swapped)) / max(1, self.n)
-        return PositionBias(consistency, 100 * first / chosen if chosen else None)
+        return {"consistency": consistency, "first": 100 * first / chosen if chosen else None}
 
     @cached_property
     def orders(self) -> Mapping[str, Mapping[str, float | None]] | None:
@@ -213,15 +203,13 @@ class ScorerTrial:
             return None
         both = list(map(agreed, self.choices, self.swapped))
         given, swapped, same = (
-            measure(count(self.pairs, one).sum(axis=0))
-            for one in (self.choices, self.swapped, both)
+            measure_choices(self.pairs, one) for one in (self.choices, self.swapped, both)
         )
         rows = zip(ORDERS, [given, swapped, (given + swapped) / 2, same], strict=True)
         return {
-            order: {
-                name: None if np.isnan(one) else float(one)
-                for name, one in zip(NAMES, row, strict=True)
-            }
+            order: dict(
+                zip(NAMES, (None if np.isnan(one) else float(one) for one in row), strict=True)
+            )
             for order, row in rows
         }
 
@@ -292,7 +280,7 @@ def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> Sco
     place = NAMES.index(pairs.headline)
 
     def headline(choices: Sequence[Choice]) -> float:
-        return float(np.nan_to_num(measure(count(decided, choices).sum(axis=0))[place]))
+        return float(np.nan_to_num(measure_choices(decided, choices)[place]))
 
     return ScorerTrial(
         scorer.name,
@@ -341,7 +329,7 @@ def _document(trial: ScorerTrial) -> dict[str, Any]:
         "answers": trial.answers,
         "constant": {"answer": answer, trial.headline: constant},
         "voted": _group(trial.voted) if trial.voted else None,
-        "position": trial.position._asdict() if trial.position else None,
+        "position": trial.position,
         "orders": trial.orders,
         "detail": dict(trial.diagnostics.data) if trial.diagnostics.data else None,
         "failed": trial.diagnostics.failed,

@@ -15,8 +15,9 @@ from audiocapbench.errors import MetricError
 
 @cache
 def read_lists(package: str, file: str) -> dict[str, Any]:
-    """The lists of a file that ships with the package, each as it is written."""
-    return tomllib.loads(resources.files(package).joinpath(file).read_text("utf-8"))
+    """The lists of a TOML or JSON file that ships with the package, each as it is written."""
+    text = resources.files(package).joinpath(file).read_text("utf-8")
+    return dict(json.loads(text)) if file.endswith(".json") else tomllib.loads(text)
 
 
 def word_set(package: str, file: str, name: str) -> frozenset[str]:

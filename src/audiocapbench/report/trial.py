@@ -71,8 +71,14 @@ def trial_tables(
             title = f"{_TITLES[name][0].upper()}{_TITLES[name][1:]} by {words}"
             tables.append(Table(title, rows, [Column("scorer"), *columns]))
     # A scorer that has notes tells of its position bias itself.
-    silent = [one for one in (*tried, *controls) if one.position and not one.diagnostics.notes]
-    notes = [f"{one.scorer}: {one.position}" for one in silent]
+    notes = []
+    for one in (*tried, *controls):
+        if one.position and not one.diagnostics.notes:
+            same, chosen = (shown(one.position[name], ".1f") for name in ("consistency", "first"))
+            notes.append(
+                f"{one.scorer}: the same in both orders {same} %, the caption shown first chosen "
+                f"{chosen}{' %' * (one.position['first'] is not None)}"
+            )
     undecided = f"; {pairs.left_out:,} left out as undecided" if pairs.left_out else ""
     notes.append(f"{first.n:,} pairs, captions {pairs.text}{undecided}")
     if agreement.before is not None and agreement.after is not None:
@@ -96,7 +102,7 @@ def _whole_table(trials: Sequence[ScorerTrial]) -> Table:
         for name, key in (("certain", "certain"), ("read", "read_decided")):
             asked = max(1, detail["asked"]) if "read_decided" in detail else None
             row[name] = None if asked is None else detail[key] / asked
-        row["same"] = None if trial.position is None else trial.position.consistency
+        row["same"] = trial.position and trial.position["consistency"]
         row["speed"] = trial.n / trial.seconds if trial.seconds > 0.001 else None
         rows.append(row)
     # All measures, the published one first.

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from typing import Any, NamedTuple
 
+from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.metrics.porter import stem
 from audiocapbench.metrics.shipped import read_lists, word_set
 
@@ -77,6 +78,11 @@ class Labels(NamedTuple):
     first: str = "A"
     second: str = "B"
     tie: str | None = None
+
+    @property
+    def choices(self) -> dict[str, Choice]:
+        known = {self.first: Choice.FIRST, self.second: Choice.SECOND}
+        return known if self.tie is None else {**known, self.tie: Choice.TIE}
 
 
 def mark(answer: str, first: str, second: str, labels: Labels) -> str:

@@ -158,11 +158,7 @@ def _labelled(line: str, labels: Labels) -> Choice | None:
 
 
 def _meaning(label: str, labels: Labels) -> Choice:
-    called = {labels.first: Choice.FIRST, labels.second: Choice.SECOND}
-    if labels.tie is not None:
-        called[labels.tie] = Choice.TIE
-    small = label.lower()
-    own = called.get(label.upper())
+    small, own = label.lower(), labels.choices.get(label.upper())
     return _CALLED.get(small) or own or _OFTEN.get(small, Choice.UNKNOWN)
 
 

@@ -10,11 +10,9 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
-from importlib.resources import files
+from functools import partial
 from itertools import groupby, zip_longest
 from pathlib import Path
-from typing import Any
 
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
@@ -40,6 +38,7 @@ from audiocapbench.meta.corrupt.make import RULES, CorruptionResult, CorruptionS
 from audiocapbench.meta.scorers.scorer import TrialSettings
 from audiocapbench.metrics.elements.splitting import kind_of
 from audiocapbench.metrics.fluency.likelihood import load_ngrams
+from audiocapbench.metrics.shipped import read_lists
 from audiocapbench.models import Model
 from audiocapbench.models.model import without_audio
 
@@ -51,6 +50,7 @@ _USUAL_LENGTHS = (0.7, 1.43)
 _SAME_WORDS = 0.5
 _MOST_CHANGED = {Corruption.NOUN: 2, Corruption.ATTRIBUTE: 4, Corruption.COUNT: 6}
 _ARTICLES = frozenset({"a", "an"})
+_prompts = partial(read_lists, "audiocapbench.meta.corrupt", "prompts.json")
 
 
 class RejectedError(Exception):
@@ -273,9 +273,3 @@ def _check_text(pair: CorruptedPair) -> set[str]:
     if kind is Corruption.COUNT and not is_other_number(true, made):
         raise RejectedError("the number may still be right")
     return set(old - new)
-
-
-@cache
-def _prompts() -> Any:
-    file = files("audiocapbench.meta.corrupt") / "prompts.json"
-    return json.loads(file.read_text("utf-8"))

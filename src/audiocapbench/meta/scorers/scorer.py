@@ -273,7 +273,7 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "judge": ("scorers.judge", "JudgeScorer"),
     "clap": ("scorers.clap", "ClapScorer"),
     "control": ("scorers.scorer", "ControlScorer"),
-    "model": ("pairwise.scorer", "PairwiseScorer"),
+    "model": ("scorers.pairwise", "PairwiseScorer"),
     "choices": ("scorers.from_file", "ChoicesFile"),
     "scores": ("scorers.from_file", "ScoresFile"),
 }

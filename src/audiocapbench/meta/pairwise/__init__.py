@@ -1,1 +1,0 @@
-"""Audio-language models that compare two captions of a clip."""

@@ -1,0 +1,459 @@
+"""Models that hear a clip and choose between two captions of it, asked through the engine.
+
+Captions are data: prompts put them between typographic quotes that they cannot close. Answers are
+kept in the store: what was answered is never asked again. With ``swap`` every pair is also asked
+with its captions in the other order; the choice stays that of the order that is published.
+"""
+
+import hashlib
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.benchmarks import Benchmark
+from audiocapbench.benchmarks.benchmark import TRIAL
+from audiocapbench.data import Clip, MissingClip, Sample
+from audiocapbench.data.outcome import Outcome, Reply, Status
+from audiocapbench.engine import Preview, find_run, missing_samples
+from audiocapbench.errors import ReplyError, TrialError, did_you_mean
+from audiocapbench.judges.contract import RULES as QUOTING_RULES
+from audiocapbench.judges.contract import as_data, fill
+from audiocapbench.judges.reply_json import whole_object
+from audiocapbench.meta.answers.marks import Labels
+from audiocapbench.meta.answers.parser import RULES, ends_of, read_answer
+from audiocapbench.meta.pairs.pair import CaptionPair
+from audiocapbench.meta.scorers.scorer import (
+    WITHOUT_CLIPS,
+    Choice,
+    Diagnostics,
+    Measure,
+    PairScorer,
+    TrialSettings,
+    trial_clips,
+)
+from audiocapbench.meta.trial import agreeing
+from audiocapbench.metrics.shipped import read_lists
+from audiocapbench.models import Model, ModelSettings, create_model
+from audiocapbench.models.model import without_audio
+from audiocapbench.models.replies import without_thoughts
+from audiocapbench.signature import sign
+from audiocapbench.stats import mean_interval
+
+AnswerForm = Literal["text", "schema", "logprobs"]
+_Marks = NDArray[np.bool_]
+
+_PLACEHOLDERS = ("first", "second", "references")
+_ALSO = {"caption_0": "first", "caption_1": "second", "caption_a": "first", "caption_b": "second"}
+_LONGEST_FILE, _LONGEST_ANSWER = 100_000, 6_000
+_PLACE = re.compile(r"\{(\w+)\}")
+_CALLED = re.compile(r"(?<![^\W_])(?P<label>[A-Za-z0-9])[\s).:\]\-=–—\"'“‘«(]*$")
+_COUNTED = (("0", "1"), ("1", "2"), ("A", "B"))
+_TOP = 20
+_NAME = re.compile(r"(?P<model>.+?)(?:\[(?:audio|read)=(?P<option>\w+)\])?", re.DOTALL)
+_WORDS = {str(choice.value): choice for choice in Choice}
+_ANSWERED = frozenset({Status.OK, Status.EMPTY, Status.TRUNCATED})
+
+document = partial(read_lists, "audiocapbench.meta.scorers", "prompts.json")
+"""Our prompts, the labels that they give captions, and the reader's prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairwisePrompt:
+    """A prompt with ``{first}``, ``{second}`` and perhaps ``{references}``; how it is answered."""
+
+    name: str
+    template: str
+    labels: Labels
+    form: AnswerForm = "text"
+
+    @property
+    def hash(self) -> str:
+        """Changes with every letter of the prompt, and with what is done to captions."""
+        return hashlib.sha256(f"{QUOTING_RULES}\0{self.template}".encode()).hexdigest()[:12]
+
+    def ask(self, pair: CaptionPair) -> str:
+        """The prompt about one pair, and in words the form in which to answer."""
+        values = {"first": as_data(pair.first), "second": as_data(pair.second)}
+        if "{references}" in self.template:
+            # References that both captions may be held to; none of them is one of the captions.
+            own = {pair.first.strip().casefold(), pair.second.strip().casefold()}
+            shared = [one for one in pair.references_first if one in pair.references_second]
+            texts = [one for one in dict.fromkeys(shared) if one.strip().casefold() not in own]
+            if not texts:
+                raise TrialError(
+                    f"pair {pair.id}: the prompt {self.name} shows reference captions and this "
+                    "pair has none; choose a prompt whose name does not end in -ref"
+                )
+            values["references"] = "\n".join(f"- “{as_data(text)}”" for text in texts)
+        labels = " or ".join(self.labels.choices)
+        wanted = {
+            "text": "",
+            "schema": f'\n\nAnswer with JSON and nothing else: {{"choice": …}}, which is {labels}.',
+            "logprobs": f"\n\nAnswer with one character and nothing else: {labels}.",
+        }
+        return fill(self.template, **values) + wanted[self.form]
+
+    def held_to_form(self, model: Model) -> Model:
+        """The model as it is asked in the form; TrialError where it cannot be."""
+        if self.form == "text":
+            return model
+        with_options: Callable[..., Model] | None = getattr(model, "with_options", None)
+        if with_options is None:
+            raise TrialError(
+                f"{model.name} cannot be asked with --answer {self.form}: its provider takes no "
+                "such option of a request; use --answer text"
+            )
+        if self.form == "logprobs":
+            return with_options({"logprobs": True, "top_logprobs": _TOP}, most_tokens=1)
+        schema = {
+            "type": "object",
+            "properties": {"choice": {"type": "string", "enum": list(self.labels.choices)}},
+            "required": ["choice"],
+            "additionalProperties": False,
+        }
+        wanted = {"name": "choice", "schema": schema, "strict": True}
+        return with_options({"response_format": {"type": "json_schema", "json_schema": wanted}})
+
+    def read(self, reply: Reply, pair: CaptionPair) -> Choice:
+        """The choice of a reply in the form that was asked for; unknown where it is not certain."""
+        text = without_thoughts(reply.text) or ""
+        if self.form == "text":
+            return read_answer(text, pair.first, pair.second, self.labels)
+        if self.form == "logprobs":
+            return self._likeliest(reply.raw or "")
+        try:
+            values = whole_object(text.strip().removeprefix("```json").strip("`\n "))
+        except ReplyError:
+            return Choice.UNKNOWN
+        return self.labels.choices.get(str(values.get("choice")).strip().upper(), Choice.UNKNOWN)
+
+    def _likeliest(self, raw: str) -> Choice:
+        """The label whose token is the likeliest; both alike are a tie, and none is unknown."""
+        try:
+            first: Any = json.loads(raw)["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
+            likely = [(str(one["token"]), math.exp(float(one["logprob"]))) for one in first]
+        except (ValueError, LookupError, TypeError):
+            return Choice.UNKNOWN
+        shares = dict.fromkeys(self.labels.choices.values(), 0.0)
+        for token, share in likely:
+            choice = self.labels.choices.get(token.strip(" \n.()*\"'").upper())
+            if choice is not None:
+                shares[choice] += share
+        best, *others = sorted(shares, key=lambda choice: -shares[choice])
+        if not shares[best]:
+            return Choice.UNKNOWN
+        return Choice.TIE if shares[best] == shares[others[0]] else best
+
+
+def named_prompt(name: str, form: AnswerForm = "text") -> PairwisePrompt:
+    known = document()
+    if name not in known["prompts"]:
+        near = did_you_mean(name, known["prompts"], "choose one of")
+        raise TrialError(f"there is no prompt {name!r}{near}")
+    called = known["labels"]
+    labels = Labels(called["first"], called["second"], called["tie"] if "-tie" in name else None)
+    return PairwisePrompt(name, "\n".join(known["prompts"][name]), labels, form)
+
+
+def prompt_from(path: Path, form: AnswerForm = "text") -> PairwisePrompt:
+    """A prompt of the user's own: UTF-8 text with ``{first}`` and ``{second}``.
+
+    ``{caption_0}`` and ``{caption_1}``, as BRACE writes them, mean the same. What stands before the
+    places, such as ``caption_0:`` or ``A)``, names the captions in answers.
+    """
+
+    def refused(why: str) -> TrialError:
+        return TrialError(f"prompt file {path}: {why}")
+
+    try:
+        template = path.read_bytes()[: _LONGEST_FILE + 1].decode("utf-8-sig").strip()
+    except OSError as error:
+        raise refused(f"cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError as error:
+        raise refused(f"is not UTF-8 (byte {error.start + 1})") from None
+    if len(template.encode()) > _LONGEST_FILE:
+        raise refused(f"is longer than {_LONGEST_FILE:,} bytes")
+    template = _PLACE.sub(lambda one: f"{{{_ALSO.get(one[1], one[1])}}}", template)
+    used = _PLACE.findall(template)
+    for name in used:
+        if name not in _PLACEHOLDERS:
+            known = ", ".join(f"{{{one}}}" for one in _PLACEHOLDERS)
+            raise refused(f"{{{name}}} is no place that can be filled; there are {known}")
+    called = []
+    for name in ("first", "second"):
+        if used.count(name) != 1:
+            times = "is missing" if name not in used else f"stands {used.count(name)} times"
+            raise refused(f"{{{name}}} {times}; it must stand once")
+        label = _CALLED.search(template.partition(f"{{{name}}}")[0].rpartition("\n")[2])
+        called.append(label["label"].upper() if label else "")
+    if template.index("{first}") > template.index("{second}"):
+        raise refused("{first} must stand before {second}")
+    labels = Labels(*called) if tuple(called) in _COUNTED else Labels()
+    return PairwisePrompt(path.name, template, labels, form)
+
+
+def reading_questions(
+    unread: Sequence[tuple[CaptionPair, str]], labels: Labels, name: str
+) -> Benchmark:
+    """What a reader is asked about pairs and the answers to them, of the run of this name."""
+    template = "\n".join(document()["reader"])
+    samples = []
+    for position, (pair, answer) in enumerate(unread):
+        instruction = fill(
+            template,
+            first_label=f"“{labels.first}”",
+            second_label=f"“{labels.second}”",
+            first=as_data(pair.first),
+            second=as_data(pair.second),
+            answer=as_data(ends_of(answer, _LONGEST_ANSWER, " … ")),
+        )
+        clip = Clip(Path(pair.id), pair.id, "0" * 64, 0.0, 0, 1)
+        said = (answer or "nothing",)
+        samples.append(Sample(pair.id, clip, instruction, said, "reading", position))
+    full = f"{TRIAL}reading/{name.removeprefix(TRIAL)}"
+    return Benchmark(full, Path(), tuple(samples), kind="trial")
+
+
+def read_word(reply: str) -> Choice | None:
+    """The choice of a reply of one word; None where it is anything else."""
+    return _WORDS.get((without_thoughts(reply) or "").strip().strip("\"'“”*`.").strip().casefold())
+
+
+class OrderChoices(NamedTuple):
+    """One order: choices, failures by status, and answers that parser and reader could read."""
+
+    choices: list[Choice]
+    failures: Counter[str]
+    reading: Mapping[str, int]
+
+
+def _shown(share: Mapping[str, Any]) -> str:
+    if share["value"] is None:
+        return "– (nothing to count)"
+    ends = share["interval"]
+    between = f" ({100 * ends[0]:.1f}–{100 * ends[1]:.1f})" if ends else ""
+    return f"{100 * share['value']:.1f} %{between} of {share['count']:,}"
+
+
+def _share(hits: _Marks, among: _Marks, clips: Sequence[str]) -> dict[str, Any]:
+    """The share of hits among the answers that are counted; both of shape (orders, pairs)."""
+    statistics = np.stack([hits.sum(axis=0), among.sum(axis=0)], axis=1).astype(np.float64)
+    hit, count = statistics.sum(axis=0).tolist()
+    if not count:
+        return {"value": None, "count": 0, "interval": None}
+    interval = mean_interval(
+        statistics,
+        lambda means: means[..., 0] / np.maximum(means[..., 1], 1e-12),
+        clusters=clips,
+        bounds=(0.0, 1.0),
+        share=True,
+        most=count,
+    )
+    return {"value": hit / count, "count": int(count), "interval": interval}
+
+
+class PairwiseScorer(PairScorer):
+    """A model, as ``audiocapbench models`` names it, that compares; a reader reads what is unclear.
+
+    ``NAME[audio=no]`` asks without the clips, which shows what the words alone give away.
+    """
+
+    sees_both = True
+
+    def __init__(self, name: str, settings: TrialSettings) -> None:
+        found = _NAME.fullmatch(name.strip())
+        if found is None or found["option"] not in (None, "yes", "no"):
+            raise TrialError(f"{name!r}: audio is yes or no; write MODEL or MODEL[audio=no]")
+        file, form, chosen = settings.prompt_file, settings.answer, settings.prompt or "simple"
+        prompt = named_prompt(chosen, form) if file is None else prompt_from(file, form)
+        model_settings = ModelSettings(timeout=settings.timeout)
+        model = prompt.held_to_form(create_model(found["model"], model_settings))
+        model = without_audio(model) if found["option"] == "no" else model
+        reader, reads_all, reading = None, settings.read == "all", "none"
+        if settings.reader is not None:
+            text = settings.reader.strip()
+            if text in ("all", "uncertain"):
+                raise TrialError(f"--reader names a model: write --reader MODEL --read {text}")
+            found = _NAME.fullmatch(text)
+            if found is None or found["option"] not in (None, "all", "unknown"):
+                raise TrialError(f"{text!r} is not a reader; write MODEL, and --read all beside it")
+            reads_all = reads_all or found["option"] == "all"
+            reader = without_audio(create_model(found["model"], model_settings))
+            reading = f"{reader.name}+{'all' if reads_all else 'unknown'}"
+        self.name = f"model:{name.strip()}"
+        self._hears = model.contract.container != "none"
+        if self._hears:
+            settings.folder(self.name, f", or write {self.name}[audio=no] to ask without them")
+        self._model, self._prompt, self._settings = model, prompt, settings
+        self._reader, self._reads_all = reader, reads_all
+        self._known: tuple[tuple[CaptionPair, ...], list[OrderChoices]] | None = None
+        parameters = {f"model.{key}": value for key, value in model.parameters.items()}
+        self.signature = sign(
+            "pairwise",
+            protocol=1,
+            model=model.name,
+            **dict(sorted(parameters.items())),
+            prompt=f"{prompt.name}-{prompt.hash}",
+            orders=2 if settings.swap else 1,
+            **({} if form == "text" else {"answer": form}),
+            parser=RULES,
+            reader=reading,
+        )
+
+    def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
+        return self._orders(pairs)[0].choices
+
+    def choose_swapped(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
+        if not self._settings.swap:
+            raise TrialError(f"{self.name} was asked in one order only; ask with --swap")
+        return [choice.swapped for choice in self._orders(pairs)[1].choices]
+
+    def diagnostics(
+        self, pairs: Sequence[CaptionPair], _headline: str, _measure: Measure
+    ) -> Diagnostics:
+        """Position bias, consistency and what went unread, in all orders together.
+
+        ``first_position`` is the share of the caption that stood first among answers that chose
+        one: without position bias one half in both orders together; one order alone says nothing.
+        """
+        orders, clips = self._orders(pairs), [pair.clip for pair in pairs]
+        chosen = np.array([[one.name for one in order.choices] for order in orders], dtype=str)
+        first = _share(chosen == "FIRST", np.isin(chosen, ("FIRST", "SECOND")), clips)
+        unknown = _share(chosen == "UNKNOWN", chosen != "", clips)
+        notes = [f"the caption shown first is chosen {_shown(first)}"]
+        consistency = None
+        if len(orders) > 1:
+            same = np.array([agreeing(self.choose(pairs), self.choose_swapped(pairs))])
+            consistency = _share(same, np.ones_like(same), clips)
+            notes[0] = f"position bias: {notes[0]}"
+            notes.append(f"the same answer in both orders: {_shown(consistency)}")
+        counted = {one.name.lower(): int((chosen == one.name).sum()) for one in Choice}
+        failures = sum((order.failures for order in orders), Counter[str]())
+        reading = {name: sum(one.reading[name] for one in orders) for name in orders[0].reading}
+        read = f"{reading['read_decided']:,} read by the reader, " if reading["read"] else ""
+        answers = f"{reading['certain']:,} certain, {read}{counted['unknown']:,} unknown"
+        notes += [f"no readable choice: {_shown(unknown)}", f"answers: {answers}"]
+        if failures:
+            kinds = ", ".join(f"{count} {status}" for status, count in failures.items())
+            notes.append(f"questions without an answer: {kinds}")
+        if reading["read"]:
+            notes.append(
+                f"answers read by the reader: {reading['read']}, decided "
+                f"{reading['read_decided']}, unusable replies {reading['read_unusable']}"
+            )
+        data = {
+            "prompt": self._prompt.name,
+            "orders": len(orders),
+            "asked": len(pairs) * len(orders),
+            "first_position": first,
+            "consistency": consistency,
+            "unknown": unknown,
+            "positions": counted,
+            "failures": dict(failures),
+            **reading,
+        }
+        return Diagnostics(tuple(notes), data, failures.total())
+
+    def _orders(self, pairs: Sequence[CaptionPair]) -> list[OrderChoices]:
+        key = tuple(pairs)
+        if self._known is None or self._known[0] != key:
+            self._known = (key, [self._read(*both) for both in self._asked(key)])
+        return self._known[1]
+
+    def _asked(self, pairs: Sequence[CaptionPair]) -> list[tuple[Sequence[CaptionPair], Benchmark]]:
+        """Pairs in each order that it is asked in, and a benchmark that asks about each so."""
+        clips = trial_clips(pairs, self._settings, self.name, hears=self._hears)
+        asked = []
+        for order in ("as it stands", "swapped") if self._settings.swap else ("as it stands",):
+            shown = [pair.swapped() for pair in pairs] if order == "swapped" else pairs
+            samples, missing = [], []
+            for position, pair in enumerate(shown):
+                if pair.clip in clips:
+                    question, texts = self._prompt.ask(pair), (pair.first, pair.second)
+                    about = (pair.type, position, {"order": order})
+                    samples.append(Sample(pair.id, clips[pair.clip], question, texts, *about))
+                else:
+                    why = "no such clip"
+                    missing.append(MissingClip(id=pair.id, reason=why, file_name=pair.audio))
+            name = f"{TRIAL}pairwise/{self._prompt.name}" + "/swapped" * (order == "swapped")
+            name += "" if self._hears else WITHOUT_CLIPS
+            name += "" if self._prompt.form == "text" else f"/{self._prompt.form}"
+            root = (self._hears and self._settings.data) or Path()
+            questions = Benchmark(name, root, tuple(samples), tuple(missing), kind="trial")
+            asked.append((shown, questions))
+        return asked
+
+    def preview(self, pairs: Sequence[CaptionPair]) -> list[Preview]:
+        asked, preview, reader = self._asked(pairs), self._settings.preview, self._reader
+        questions = [one for _, one in asked if one.samples]
+        found = [preview(questions, self._model, self.name, "{} questions about pairs")]
+        if reader is not None:
+            unread = [self._reading(*both) for both in asked]
+            who = f"reader {reader.name}"
+            found.append(preview(unread, reader, who, "at most {} answers to read"))
+        return found
+
+    def _reading(self, pairs: Sequence[CaptionPair], benchmark: Benchmark) -> Benchmark:
+        """What a reader will be asked at most: about what is unclear, and what is not answered."""
+        asked = (benchmark, self._model, self._settings.store, benchmark.samples)
+        run, left = find_run(*asked), {one.id for one in missing_samples(*asked)}
+        outcomes = {} if run is None else self._settings.store.outcomes(run.id)
+        _, _, unread = self._parse([pair for pair in pairs if pair.id not in left], outcomes)
+        unread += [(pair, "") for pair in pairs if pair.id in left]
+        return reading_questions(unread, self._prompt.labels, benchmark.name)
+
+    def _read(self, pairs: Sequence[CaptionPair], benchmark: Benchmark) -> OrderChoices:
+        settings, reader = self._settings, self._reader
+        asked = settings.ask(benchmark, self._model, self.name) if benchmark.samples else {}
+        choices, failures, unread = self._parse(pairs, asked)
+        answered = len(choices) - failures.total()
+        certain = sum(one is not Choice.UNKNOWN for one in choices)
+        if self._prompt.form != "text" and answered and not certain:
+            raise TrialError(
+                f"{self.name} answered {answered:,} questions and none of them in the form "
+                f"of --answer {self._prompt.form}: its server may not know it; use --answer text"
+            )
+        replies: Mapping[str, Outcome] = {}
+        if reader is not None and unread:
+            questions = reading_questions(unread, self._prompt.labels, benchmark.name)
+            replies = settings.ask(questions, reader, f"reader {reader.name}")
+        # A reply that is no word of ours leaves what the parser found.
+        told = ((key, one.reply) for key, one in replies.items())
+        read = {key: read_word(one.text) for key, one in told if one.status is Status.OK}
+        words = {key: word for key, word in read.items() if word is not None}
+        found = [words.get(pair.id, own) for pair, own in zip(pairs, choices, strict=True)]
+        reading = {
+            "certain": certain - (len(words) if self._reads_all else 0),
+            "read": len(unread),
+            "read_decided": sum(word is not Choice.UNKNOWN for word in words.values()),
+            "read_unusable": len(unread) - len(words),
+        }
+        return OrderChoices(found, failures, reading)
+
+    def _parse(
+        self, pairs: Sequence[CaptionPair], outcomes: Mapping[str, Outcome]
+    ) -> tuple[list[Choice], Counter[str], list[tuple[CaptionPair, str]]]:
+        """Choices that the parser finds, why there is none, and what is left to a reader."""
+        choices: list[Choice] = []
+        failures, unread = Counter[str](), []
+        for pair in pairs:
+            outcome = outcomes.get(pair.id)
+            if outcome is None or outcome.reply.status not in _ANSWERED:
+                failures["no clip" if outcome is None else str(outcome.reply.status)] += 1
+                choices.append(Choice.UNKNOWN)
+                continue
+            choices.append(self._prompt.read(outcome.reply, pair))
+            text = without_thoughts(outcome.reply.text) or ""
+            wanted = self._reads_all or choices[-1] is Choice.UNKNOWN
+            if self._reader is not None and wanted and text.strip():
+                unread.append((pair, text))
+        return choices, failures, unread
