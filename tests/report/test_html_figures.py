@@ -22,12 +22,11 @@ from audiocapbench.report.page.board import (
 from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.drawing import (
     Bar,
-    Drawing,
     Point,
     draw_bars,
     draw_scatter,
     nice_step,
-    place_labels,
+    place_numbers,
 )
 from audiocapbench.report.page.plots import overall_bars, tradeoff_points
 from audiocapbench.report.page.report_data import (
@@ -193,48 +192,28 @@ def test_a_scatter_of_one_point_without_spread_can_be_drawn() -> None:
     assert "only &lt;one&gt;" in drawn
 
 
-def test_labels_keep_clear_of_points_and_of_each_other() -> None:
+def test_numbers_keep_clear_of_points_intervals_and_each_other() -> None:
     points = [(100.0, 100.0), (104.0, 103.0), (108.0, 98.0), (395.0, 100.0)]
-    places = place_labels(points, [80.0] * 4, 12.0, (0.0, 0.0, 400.0, 200.0))
-    boxes = []
-    for (x, y), place in zip(points, places, strict=True):
-        left = x + place.dx - (0 if place.right else 80)
-        boxes.append((left, y + place.dy - 9.6, left + 80, y + place.dy + 2.4))
-    for index, one in enumerate(boxes):
-        for other in boxes[index + 1 :]:
-            apart = (
-                one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
-            )
-            assert apart
-    assert not places[3].right
+    moves = place_numbers(points)
+    numbers = [(x + dx, y + dy) for (x, y), (dx, dy) in zip(points, moves, strict=True)]
+    for at, (x, y) in enumerate(numbers):
+        for other, height in (*points, *numbers[at + 1 :]):
+            assert abs(x - other) >= 12 or abs(y - height) >= 12
+    # Nor on the point's own intervals, which lie straight across and straight up.
+    assert all(abs(dx) >= 12 and abs(dy) >= 10 for dx, dy in moves)
 
 
-def test_thirteen_long_names_stand_below_and_numbers_beside_the_points() -> None:
-    def drawing(names: list[str]) -> Drawing:
-        middles = [6 + 0.13 * (one * 5 % 13) for one in range(13)]
-        spans = [(span(x, x - 0.2, x + 0.2), span(14 - x, 13.8 - x, 14.2 - x)) for x in middles]
-        points = [Point(name, "a", *own) for name, own in zip(names, spans, strict=True)]
-        return draw_scatter(points, ["a"], 624.0)
-
-    short, long = ([f"{one}{end}" for one in range(13)] for end in ("", "-model" * 7))
-    beside, below = drawing(short), drawing(long)
-    assert below.height > beside.height
-    for number, name in enumerate(long, 1):
-        left, y = re.findall(rf'x="(\d+)%" y="(\d+)"[^>]*>{number}  {name}<', below.html("name"))[0]
+def test_names_stand_below_and_numbers_beside_the_points() -> None:
+    middles = [6 + 0.13 * (one * 5 % 13) for one in range(13)]
+    spans = [(span(x, x - 0.2, x + 0.2), span(14 - x, 13.8 - x, 14.2 - x)) for x in middles]
+    names = [f"{one}{'-model' * 7}" for one in range(13)]
+    points = [Point(name, "a", *own) for name, own in zip(names, spans, strict=True)]
+    drawn = draw_scatter(points, ["a"], 624.0)
+    for number, name in enumerate(names, 1):
+        left, y = re.findall(rf'x="(\d+)%" y="(\d+)"[^>]*>{number}  {name}<', drawn.html("name"))[0]
         assert left in ("0", "50")
-        assert beside.height < int(y) < below.height
-        assert f">{number}</text>" in below.html("name")
-
-
-def test_no_name_lies_on_an_interval() -> None:
-    points = [(100.0, 100.0), (300.0, 100.0)]
-    lines = [line for x, y in points for line in ((x - 60, y, x + 60, y), (x, y - 40, x, y + 40))]
-    places = place_labels(points, [70.0, 70.0], 12.0, (0.0, 0.0, 400.0, 200.0), lines)
-    for (x, y), place in zip(points, places, strict=True):
-        left = x + place.dx - (0 if place.right else 70)
-        top, bottom = y + place.dy - 9.6, y + place.dy + 2.4
-        for one in lines:
-            assert left + 70 <= one[0] or one[2] <= left or bottom <= one[1] or one[3] <= top
+        assert 420 < int(y) < drawn.height
+        assert f">{number}</text>" in drawn.html("name")
 
 
 def test_a_printed_number_is_drawn_without_an_interval() -> None:

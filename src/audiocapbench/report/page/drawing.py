@@ -11,14 +11,14 @@ from audiocapbench.report.page.document import Cell, Histogram
 from audiocapbench.table.escape_controls import escape_controls
 
 COLOURS = 8
-_GAP = 9.0
 _PLOT = 82.0  # Per cent; the rest is for the number behind the longest bar.
 _ROW, _AXIS = 38, 22
 _PANEL, _TITLE = 104, 22
 _SCATTER, _LEFT, _RIGHT, _TOP, _BOTTOM = 420, 7.0, 97.0, 26, 380
 _CURVES, _MAP = 160, 480
 _LONGEST = 48
-_CROWDED, _LINE = 400.0, 18
+_LINE = 18
+_SIDES = ((12, -10), (-12, -10), (12, 10), (-12, 10))
 SHAPES = (
     "M-5 0A5 5 0 1 0 5 0A5 5 0 1 0 -5 0Z",
     "M-4.5 -4.5H4.5V4.5H-4.5Z",
@@ -27,9 +27,6 @@ SHAPES = (
     "M0 6L5.5 -4.5H-5.5Z",
     "M-5.5 -2H-2V-5.5H2V-2H5.5V2H2V5.5H-2V2H-5.5Z",
 )
-
-Box = tuple[float, float, float, float]
-"""Left, top, right and bottom; y grows downwards."""
 
 
 class Bar(NamedTuple):
@@ -66,16 +63,6 @@ class Drawing(NamedTuple):
         return f'<svg x="{x:g}" y="{y:g}" {size} overflow="visible">{self.parts}</svg>'
 
 
-class Place(NamedTuple):
-    """A label's start, or end at the left, seen from its point, and how much it covers."""
-
-    dx: float
-    dy: float
-    right: bool
-    far: bool
-    covered: float = 0.0
-
-
 class _Scale(NamedTuple):
     """From values to places, and where the ticks are."""
 
@@ -101,42 +88,6 @@ def nice_step(span: float, most: int = 6) -> float:
         return 1.0
     unit = 10.0 ** np.floor(np.log10(span / most))
     return float(next(unit * factor for factor in (1, 2, 5, 10) if span / (unit * factor) <= most))
-
-
-def place_labels(
-    points: Sequence[tuple[float, float]],
-    widths: Sequence[float],
-    height: float,
-    bounds: Box,
-    lines: Sequence[Box] = (),
-) -> list[Place]:
-    """Put each label where it covers least of points, lines and labels, and is least outside."""
-    taken = [(x - 7, y - 7, x + 7, y + 7) for x, y in points]
-    taken += [(left - 1, top - 1, right + 1, low + 1) for left, top, right, low in lines]
-
-    def cost(box: Box) -> float:
-        left, top, right, bottom = box
-        covered = sum(
-            max(0.0, min(right, one[2]) - max(left, one[0]))
-            * max(0.0, min(bottom, one[3]) - max(top, one[1]))
-            for one in taken
-        )
-        outside = (bounds[0] - left, bounds[1] - top, right - bounds[2], bottom - bounds[3])
-        return covered + 20 * sum(max(0.0, one) for one in outside)
-
-    places: list[Place] = []
-    for (x, y), width in zip(points, widths, strict=True):
-        options: list[tuple[Place, Box]] = []
-        for step in (0, -0.8, 0.8, -1.6, 1.6, -2.4, 2.4):
-            dy = height * (0.35 + step)
-            for dx, left in ((_GAP, x + _GAP), (-_GAP, x - _GAP - width)):
-                box = (left, y + dy - height * 0.8, left + width, y + dy + height * 0.2)
-                options.append((Place(dx, dy, dx > 0, abs(step) > 1, cost(box)), box))
-        # Of equal places the first: beside the point, on its right.
-        best, box = min(options, key=lambda one: one[0].covered)
-        taken.append(box)
-        places.append(best)
-    return places
 
 
 def draw_bars(
@@ -184,8 +135,21 @@ def draw_histogram(one: Histogram, unit: str) -> Drawing:
     return Drawing("".join(parts), base + _AXIS)
 
 
+def place_numbers(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The middle of each point's number, seen from it: where the fewest points and numbers are."""
+    taken = list(points)
+
+    def crowd(at: tuple[float, float]) -> int:
+        return sum(abs(at[0] - x) < 12 and abs(at[1] - y) < 12 for x, y in taken)
+
+    for x, y in points:
+        taken.append(min(((x + dx, y + dy) for dx, dy in _SIDES), key=crowd))
+    numbers = zip(points, taken[len(points) :], strict=True)
+    return [(at - x, height - y) for (x, y), (at, height) in numbers]
+
+
 def draw_scatter(points: Sequence[Point], providers: Sequence[str], wide: float) -> Drawing:
-    """Models between accuracy (across) and hallucination (up); crowded names stand below."""
+    """Models between accuracy (across) and hallucination (up) by number; names stand below."""
     across = _around([one.accuracy for one in points], _LEFT, _RIGHT)
     up = _around([one.hallucination for one in points], _BOTTOM, _TOP)
     parts = _grid(across, _TOP, _BOTTOM)
@@ -195,39 +159,24 @@ def draw_scatter(points: Sequence[Point], providers: Sequence[str], wide: float)
         parts.append(text(f"{tick:g}", f"{_LEFT - 1}%", y + 4, "tick", "end"))
     parts.append(text("hallucination score ↑ (10 = nothing invented)", "0", 14, "tick", "start"))
     parts.append(text("accuracy →", f"{_RIGHT}%", _BOTTOM + 33, "tick", "end"))
-    centres, lines = list[tuple[float, float]](), list[Box]()
-    for one in points:
-        cells = one.accuracy, one.hallucination
-        x, left, right = (across.at(x) / 100 * wide for x in (cells[0].value, *cells[0].ends))
-        y, low, high = map(up.at, (cells[1].value, *cells[1].ends))
-        centres.append((x, y))
-        lines += [(left, y, right, y), (x, high, x, low)]
-    shown = names = [short(one.label) for one in points]
-    bounds = (_LEFT / 100 * wide, float(_TOP), _RIGHT / 100 * wide, float(_BOTTOM))
-    places = place_labels(centres, [7.0 * len(one) for one in names], 13.0, bounds, lines)
-    height = _SCATTER
-    if sum(one.covered for one in places) > _CROWDED:
-        shown = [str(number) for number in range(1, len(names) + 1)]
-        places = place_labels(centres, [7.0 * len(one) for one in shown], 13.0, bounds, lines)
-        for at, label in enumerate(names):
-            beside, below = f"{50 * (at % 2)}%", _SCATTER + _LINE * (at // 2 + 1)
-            parts.append(text(f"{shown[at]}  {label}", beside, below, "name", "start"))
-        height += _LINE * (len(names) + 3) // 2
-    for at, (one, label, place) in enumerate(zip(points, shown, places, strict=True)):
+    places = [(across.at(one.accuracy.value), up.at(one.hallucination.value)) for one in points]
+    numbers = place_numbers([(x / 100 * wide, y) for x, y in places])
+    for at, (one, (x, y), (dx, dy)) in enumerate(zip(points, places, numbers, strict=True)):
         shape = providers.index(one.provider) % COLOURS
-        for left, top, right, low in lines[2 * at : 2 * at + 2]:
-            ends = f'x1="{left:.2f}" x2="{right:.2f}" y1="{top}" y2="{low}"'
+        left, right = map(across.at, one.accuracy.ends)
+        low, high = map(up.at, one.hallucination.ends)
+        for ends in (
+            f'x1="{left}%" x2="{right}%" y1="{y}" y2="{y}"',
+            f'x1="{x}%" x2="{x}%" y1="{high}" y2="{low}"',
+        ):
             parts.append(f'<line class="spread s{shape}" {ends}/>')
         mark = f'<path d="{SHAPES[shape % len(SHAPES)]}" class="mark c{shape}"/>'
         title = f"<title>{escape(escape_controls(one.label))}</title>"
-        anchor = "start" if place.right else "end"
-        words = text(label, f"{place.dx}", place.dy, "name", anchor)
-        if place.far:
-            ends = f'x2="{place.dx}" y2="{place.dy - 4}"'
-            words = f'<line class="lead" x1="0" y1="0" {ends}/>{words}'
-        x, y = across.at(one.accuracy.value), up.at(one.hallucination.value)
-        parts.append(f'<svg x="{x}%" y="{y}" overflow="visible">{title}{mark}{words}</svg>')
-    return Drawing("".join(parts), height)
+        number = text(f"{at + 1}", f"{dx:g}", dy + 4, "name", "middle")
+        parts.append(f'<svg x="{x}%" y="{y}" overflow="visible">{title}{mark}{number}</svg>')
+        beside, below = f"{50 * (at % 2)}%", _SCATTER + _LINE * (at // 2 + 1)
+        parts.append(text(f"{at + 1}  {short(one.label)}", beside, below, "name", "start"))
+    return Drawing("".join(parts), _SCATTER + _LINE * (len(points) + 3) // 2)
 
 
 def draw_shifts(rows: Sequence[tuple[str, Cell]], every: Sequence[Cell]) -> Drawing:

@@ -35,7 +35,7 @@ text { fill: #000; font: 12px sans-serif; } .tick, .value { font-size: 11px; }
 .mean { stroke: #000; stroke-dasharray: 4 3; }
 .interval { stroke: #000; stroke-width: 1.3; } .spread { stroke-width: 1.2; }
 .curve { fill: none; stroke-width: 1; vector-effect: non-scaling-stroke; }
-.point { fill-opacity: .6; } .mark { stroke: #000; stroke-width: .5; } .lead { stroke: #444; }
+.point { fill-opacity: .6; } .mark { stroke: #000; stroke-width: .5; }
 """
 
 
