@@ -16,25 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench import audio
-from audiocapbench.annotate.experts import (
-    BatchExpert,
-    ClipAudio,
-    DomainRules,
-    Expert,
-    ExpertPanel,
-    Said,
-    decide,
-    set_up,
-    signature_of,
-)
-from audiocapbench.annotate.stage import (
-    SourceClip,
-    StageContext,
-    StageResult,
-    StageRun,
-    left_out,
-    prompt,
-)
+from audiocapbench.annotate import experts
+from audiocapbench.annotate.experts import ClipAudio, DomainRules, Expert, ExpertPanel, Said
+from audiocapbench.annotate.stage import SourceClip, StageContext, StageResult, StageRun, prompt
 from audiocapbench.data import Clip
 from audiocapbench.data.json_text import check_storable
 from audiocapbench.data.outcome import Status, total_cost
@@ -53,6 +37,7 @@ _SHOWN, _LARGEST = 80, 200_000
 BatchFindings = dict[str, list[Finding] | str]
 """What experts found in each clip of a batch, or why it cannot be decoded."""
 
+ClipReader = Callable[[Clip], ClipAudio | bytes | str]
 HearingTask = tuple[SourceClip, ClipAudio | bytes | str, Mapping[str, Finding]]
 """A clip to be heard; decoded, as bytes, or why it can be neither; and what is known of it."""
 
@@ -90,13 +75,13 @@ def hear(
     shared = {"not_run": panel.not_run, "cost_usd": cost}
     settings = shared | {"experts": hearing.signatures, "thresholds": rules._asdict()}
     settings["describe"] = describe.name if describe else None
-    context.keep("hear", list(records.values()), settings)
+    left_out = context.keep("hear", list(records.values()), settings)
     domains = Counter(str(one.document["domain"]) for one in records.values() if one.status == OK)
     document = shared | {
         "clips": len(records),
         "domains": dict(sorted(domains.items())),
         "experts": {name: dict(one) for name, one in counts.items()},
-        "left_out": left_out(records),
+        "left_out": left_out,
     }
     lost = any(one.status not in (OK, "duplicate") for one in records.values())
     return StageResult(document, not lost and not any(one[FAILED] for one in counts.values()))
@@ -108,7 +93,7 @@ def _record(
     """How a clip stands after the stage; its findings have a table of their own."""
     if undecoded is not None:
         return StageRecord(one.id, "hear", "unreadable", {}, undecoded)
-    decision = decide(said, rules, one.about.get("domain"))
+    decision = experts.decide(said, rules, one.about.get("domain"))
     document: dict[str, Any] = {
         "sha256": one.clip.sha256,
         "duration_s": one.clip.duration_s,
@@ -130,8 +115,10 @@ def _lacks(expert: Expert, said: Said, rules: DomainRules, source: SourceClip) -
     """Whether an expert has yet to hear a clip that concerns it; what failed is tried again."""
     if expert.name in said and said[expert.name].status == OK:
         return False
-    letters = decide(said, rules, source.about.get("domain")).domain if expert.domains else ""
-    return not expert.domains or bool(set(expert.domains) & set(letters or ""))
+    if not expert.domains:
+        return True
+    domain = experts.decide(said, rules, source.about.get("domain")).domain
+    return bool(set(expert.domains) & set(domain or ""))
 
 
 def _decoded(clip: Clip, heard: Path | ClipAudio | bytes | str) -> ClipAudio | str:
@@ -159,7 +146,7 @@ class _Listener:
 
     def prepare(self) -> None:
         """Set experts up; one that cannot be there is an error, as the others could be here."""
-        panel = set_up(self._names)
+        panel = experts.set_up(self._names)
         if panel.not_run:
             raise AnnotationError("; ".join(panel.not_run.values()))
         self._experts = panel.experts
@@ -192,20 +179,24 @@ class _Hearing:
     clips: Mapping[str, SourceClip]
 
     def __post_init__(self) -> None:
-        self.signatures = {one.name: signature_of(one) for one in self.panel.experts}
+        self.signatures = {one.name: experts.signature_of(one) for one in self.panel.experts}
         self.said = self.context.kept.findings(self.signatures, list(self.clips))
         self.undecoded: dict[str, str] = {}
         self._left, self._elsewhere = list[str](), list[str]()
 
     def run(self) -> None:
         """Have all that is missing heard, here or on the cluster that was joined."""
-        known = self.clips.items()
-        clips = ((key, one.clip, "-", one.about.get("domain") or "any") for key, one in known)
-        questions = self.context.benchmark("hear", clips)
+        clips = {key: one.clip for key, one in self.clips.items()}
+        questions = self.context.questions(
+            "hear",
+            dict.fromkeys(clips, "-"),
+            clips,
+            lambda key: self.clips[key].about.get("domain") or "any",
+        )
         rules, work = self.rules, _Listener(self.panel, self.rules)
         how = rules._asdict() | self.signatures
         with StageRun(self.context.store, questions, "experts", how, shared=True) as self._stage:
-            for digest, one in known:
+            for digest, one in self.clips.items():
                 said = self.said.get(digest, {})
                 if any(_lacks(expert, said, rules, one) for expert in self.panel.experts):
                     self._left.append(digest)
@@ -222,7 +213,7 @@ class _Hearing:
 
     def _hear_all(
         self,
-        read: Callable[[Clip], ClipAudio | bytes | str],
+        read: ClipReader,
         work: Callable[[Iterator[list[HearingTask]]], Iterable[BatchFindings]],
     ) -> None:
         """Hear what no other command hears; what others have is theirs until they are done."""
@@ -237,11 +228,9 @@ class _Hearing:
             if known[digest].reply.status is Status.SKIPPED:
                 self.undecoded[digest] = known[digest].reply.error or ""
 
-    def _batches(
-        self, read: Callable[[Clip], ClipAudio | bytes | str]
-    ) -> Iterator[list[HearingTask]]:
-        ahead, said = read_ahead(lambda key: read(self.clips[key].clip), self._claimed()), self.said
-        tasks = ((self.clips[key], heard, said.get(key, {})) for key, heard in ahead)
+    def _batches(self, read: ClipReader) -> Iterator[list[HearingTask]]:
+        ahead = read_ahead(lambda key: read(self.clips[key].clip), self._claimed())
+        tasks = ((self.clips[key], heard, self.said.get(key, {})) for key, heard in ahead)
         return iter(lambda: list(islice(tasks, _BATCH)), [])
 
     def _claimed(self) -> Iterator[str]:
@@ -282,9 +271,10 @@ class _Hearing:
 def analysed(expert: Expert, clips: Sequence[ClipAudio]) -> list[Finding]:
     """What an expert says of clips; one that it fails on fails alone."""
     began = time.perf_counter()
-    if isinstance(expert, BatchExpert) and len(clips) > 1:
+    analyse_batch = getattr(expert, "analyse_batch", None)
+    if analyse_batch is not None and len(clips) > 1:
         with suppress(Exception, SystemExit):  # which of them it was, each alone will tell
-            said = list(expert.analyse_batch(clips))
+            said = list(analyse_batch(clips))
             seconds = (time.perf_counter() - began) / len(clips)
             pairs = zip(clips, said, strict=True)
             return [replace(_finding(expert, clip, one), seconds=seconds) for clip, one in pairs]
@@ -295,7 +285,7 @@ def analysed(expert: Expert, clips: Sequence[ClipAudio]) -> list[Finding]:
             made = _finding(expert, clip, expert.analyse(clip))
         except (Exception, SystemExit) as error:  # an expert is someone else's code
             reason = f"{failure_words(error)}{failure_place(error)}"
-            own = (clip.clip.sha256, expert.name, signature_of(expert))
+            own = (clip.clip.sha256, expert.name, experts.signature_of(expert))
             made = Finding(*own, FAILED, {}, reason)
         found.append(replace(made, seconds=time.perf_counter() - began))
     return found
@@ -315,7 +305,7 @@ def _finding(expert: Expert, clip: ClipAudio, said: Mapping[str, Any]) -> Findin
         raise ValueError(f"it said {len(text):,} characters, more than {_LARGEST:,}")
     document = json.loads(text, object_hook=check)
     check_storable(document)
-    return Finding(clip.clip.sha256, expert.name, signature_of(expert), OK, document)
+    return Finding(clip.clip.sha256, expert.name, experts.signature_of(expert), OK, document)
 
 
 def _describe(
@@ -323,8 +313,8 @@ def _describe(
 ) -> tuple[dict[str, dict[str, Finding]], float | None]:
     """What a model that hears says of each clip, by the hash of the clip, and what it cost."""
     (words, version), clips = prompt(DESCRIBE), {one.clip.sha256: one.clip for one in sources}
-    asked = ((digest, clip, words, DESCRIBE) for digest, clip in clips.items())
-    questions = context.benchmark(f"describe/{version}", asked)
+    asked = (dict.fromkeys(clips, words), clips, lambda _: DESCRIBE)
+    questions = context.questions(f"describe/{version}", *asked)
     if not questions.samples:
         return {}, None
     what = "{} clips to describe"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from audiocapbench.annotate.contract import field_names, read_annotation
-from audiocapbench.annotate.stage import StageContext, StageResult, left_out, prompt
+from audiocapbench.annotate.stage import StageContext, StageResult, prompt
 from audiocapbench.data.outcome import Outcome, Status, total_cost
 from audiocapbench.errors import ReplyError
 from audiocapbench.judges.contract import as_data, fill
@@ -84,10 +84,10 @@ def merge(context: StageContext, model: Model, repairs: int = 2) -> StageResult:
     cost, hashes = total_cost(costs), {name: prompt(name)[1] for name in _PROMPTS}
     settings = {"llm": model.name, "parameters": dict(model.parameters), "repairs": repairs}
     settings |= {"prompts": hashes, "cost_usd": cost}
-    context.keep("merge", [records[clip] for clip in asked], settings)
+    left_out = context.keep("merge", [records[clip] for clip in asked], settings)
     good = sum(one.status == "ok" for one in records.values())
     document = {"clips": len(records), "merged": good, "asked": rounds, "cost_usd": cost}
-    return StageResult(document | {"left_out": left_out(records)}, good == len(records))
+    return StageResult(document | {"left_out": left_out}, good == len(records))
 
 
 def _record(clip: str, outcome: Outcome, model: Model, turn: int) -> StageRecord:

@@ -3,7 +3,7 @@
 import hashlib
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
@@ -192,31 +192,31 @@ class StageContext:
                 found[hashes[digest]][expert] = said[expert]
         return found
 
-    def keep(self, stage: str, records: Sequence[StageRecord], settings: Mapping[str, Any]) -> None:
+    def keep(
+        self, stage: str, records: Sequence[StageRecord], settings: Mapping[str, Any]
+    ) -> dict[str, dict[str, list[str]]]:
+        """Keep how a stage ended; clips that it did not let through, by status and reason."""
         self.kept.put_stage(self.project, stage, records)
         self.kept.put_settings(self.project, stage, settings)
+        left_out: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        for one in records:
+            if one.status != "ok":
+                left_out[one.status][one.error or "no reason given"].append(one.clip)
+        return left_out
 
-    def questions(self, name: str, texts: Mapping[str, str]) -> Benchmark:
-        """What is asked or looked at, clip by clip, without its sound."""
-        asked = ((clip, Clip.absent(clip), text, "merge") for clip, text in texts.items())
-        return self.benchmark(name, asked)
-
-    def benchmark(self, name: str, asked: Iterable[tuple[str, Clip, str, str]]) -> Benchmark:
-        """Keys, clips, the words of questions, and groups that the progress is shown by."""
+    def questions(
+        self,
+        name: str,
+        texts: Mapping[str, str],
+        clips: Mapping[str, Clip] | None = None,
+        group: Callable[[str], str] = lambda _: "merge",
+    ) -> Benchmark:
+        """What is asked about clips, with their sound or without; progress is shown by group."""
         samples = [
-            Sample(key, clip, words, ("-",), group, place)
-            for place, (key, clip, words, group) in enumerate(asked)
+            Sample(key, (clips or {}).get(key) or Clip.absent(key), text, ("-",), group(key), place)
+            for place, (key, text) in enumerate(texts.items())
         ]
         return Benchmark(f"{TRIAL}annotate/{name}", self.root, samples, kind="trial")
-
-
-def left_out(records: Mapping[str, StageRecord]) -> dict[str, dict[str, list[str]]]:
-    """Clips that a stage did not let through, by status and reason."""
-    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for clip, one in records.items():
-        if one.status != "ok":
-            found[one.status][one.error or "no reason given"].append(clip)
-    return found
 
 
 class StageRun:

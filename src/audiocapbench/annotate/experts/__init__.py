@@ -10,7 +10,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from pydantic import TypeAdapter
@@ -64,6 +64,7 @@ class Expert(Protocol):
 
     ``version`` is everything beside the clip that changes what it says. ``domains`` are the letters
     of those that it runs on, such as ``SM``; without any it hears every clip, and before others.
+    One that is quicker with many clips at once also has ``analyse_batch``, of a list of them.
     """
 
     name: str
@@ -73,14 +74,6 @@ class Expert(Protocol):
 
     def analyse(self, clip: ClipAudio) -> Mapping[str, Any]:
         """What it hears, as JSON with confidences from 0 to 1; whatever it raises is a status."""
-
-
-@runtime_checkable
-class BatchExpert(Protocol):
-    """An expert that is quicker with many clips at once."""
-
-    def analyse_batch(self, clips: Sequence[ClipAudio]) -> Sequence[Mapping[str, Any]]:
-        """What ``analyse`` says of each."""
 
 
 def signature_of(expert: Expert) -> str:
