@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from audiocapbench.data.json_text import read_json
-from audiocapbench.data.problems import Problem
+from audiocapbench.data.problems import Problem, read_json
 from audiocapbench.data.records import LONGEST_LINE, read_records
 from audiocapbench.errors import DatasetError
 

@@ -6,8 +6,7 @@ import anyio
 import numpy as np
 
 from audiocapbench import audio
-from audiocapbench.data.outcome import Reply
-from audiocapbench.data.sample import Clip
+from audiocapbench.data.outcome import Clip, Reply
 from audiocapbench.engine.retrying_client import prepare
 from audiocapbench.models import AudioContract, Model, Question
 

@@ -20,8 +20,8 @@ from audiocapbench.annotate import experts
 from audiocapbench.annotate.experts import ClipAudio, DomainRules, Expert, ExpertPanel, Said
 from audiocapbench.annotate.stage import SourceClip, StageContext, StageResult, StageRun, prompt
 from audiocapbench.data import Clip
-from audiocapbench.data.json_text import check_storable
 from audiocapbench.data.outcome import Status, total_cost
+from audiocapbench.data.problems import check_storable
 from audiocapbench.engine.ray_cluster import CLUSTER, ActorPool
 from audiocapbench.errors import AnnotationError, AudioError
 from audiocapbench.metrics.parallel import read_ahead

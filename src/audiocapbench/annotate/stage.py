@@ -18,8 +18,8 @@ from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, InvalidDataError, Problem, Sample, facts_of
 from audiocapbench.data.folder import METADATA, TABLE, why_outside
-from audiocapbench.data.json_text import check_storable
 from audiocapbench.data.outcome import Outcome, Reply, Status
+from audiocapbench.data.problems import check_storable
 from audiocapbench.data.records import FILES, REFERENCES, read_records, renamed
 from audiocapbench.data.row import captions_of
 from audiocapbench.engine import Preview

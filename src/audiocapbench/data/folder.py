@@ -17,9 +17,9 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import BaseModel, Field, ValidationError
 
 from audiocapbench import audio
+from audiocapbench.data.outcome import Clip
 from audiocapbench.data.problems import InvalidDataError, Problem, problems_of
 from audiocapbench.data.row import MetadataRow, read_metadata
-from audiocapbench.data.sample import Clip
 from audiocapbench.errors import AudioError, DatasetError
 from audiocapbench.files import write_file
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from audiocapbench.data import records
-from audiocapbench.data.json_text import check_storable, read_json
 from audiocapbench.data.outcome import SCORED, Status
-from audiocapbench.data.problems import Problem
+from audiocapbench.data.problems import Problem, check_storable, read_json
 from audiocapbench.errors import DatasetError
 
 _RESULTS = "results"

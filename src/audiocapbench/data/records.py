@@ -14,8 +14,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
-from audiocapbench.data.json_text import encoding_of, parse_json, read_json
-from audiocapbench.data.problems import Problem, os_errors
+from audiocapbench.data.problems import Problem, encoding_of, os_errors, parse_json, read_json
 from audiocapbench.errors import DatasetError
 from audiocapbench.files import unguarded
 

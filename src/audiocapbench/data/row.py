@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
-from audiocapbench.data.json_text import check_storable
-from audiocapbench.data.problems import InvalidDataError, Problem, problems_of
+from audiocapbench.data.outcome import Clip, Sample
+from audiocapbench.data.problems import InvalidDataError, Problem, check_storable, problems_of
 from audiocapbench.data.records import (
     DELIMITERS,
     FILES,
@@ -21,7 +21,6 @@ from audiocapbench.data.records import (
     read_records,
     renamed,
 )
-from audiocapbench.data.sample import Clip, Sample
 from audiocapbench.errors import DatasetError
 
 UNCATEGORISED = "other"

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from audiocapbench.data.outcome import Reply, Status
-from audiocapbench.data.sample import Sample
+from audiocapbench.data.outcome import Reply, Sample, Status
 from audiocapbench.models.model import AudioContract, KnownModel, Provider, Question, SimpleModel
 from audiocapbench.models.price import FREE
 

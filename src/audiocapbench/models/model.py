@@ -21,8 +21,7 @@ from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
 from audiocapbench.credentials import credential
-from audiocapbench.data.outcome import Reply
-from audiocapbench.data.sample import Sample
+from audiocapbench.data.outcome import Reply, Sample
 from audiocapbench.errors import FatalError, ModelError, TransientError, did_you_mean
 from audiocapbench.models.price import Price
 from audiocapbench.plugins import require_packages

@@ -18,8 +18,7 @@ from audiocapbench.data.build.hub import Hub, HubError, Repository
 from audiocapbench.data.build.repository_layouts import split_files
 from audiocapbench.data.build.shards import ShardError, ShardPair, Spool, read_pairs
 from audiocapbench.data.folder import MissingClip
-from audiocapbench.data.json_text import parse_json
-from audiocapbench.data.problems import Problem, os_errors
+from audiocapbench.data.problems import Problem, os_errors, parse_json
 from audiocapbench.errors import AudioError, DatasetError, did_you_mean
 
 MecatPart = Literal["caption", "qa"]

@@ -19,8 +19,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from audiocapbench.data.json_text import read_json
-from audiocapbench.data.problems import InvalidDataError, Problem, problems_of
+from audiocapbench.data.problems import InvalidDataError, Problem, problems_of, read_json
 from audiocapbench.data.records import read_records
 from audiocapbench.errors import DatasetError, TrialError, did_you_mean
 from audiocapbench.meta.pairs.pair import (

@@ -12,8 +12,7 @@ import numpy as np
 
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
-from audiocapbench.data.outcome import Reply
-from audiocapbench.data.sample import Sample
+from audiocapbench.data.outcome import Reply, Sample
 from audiocapbench.engine import Preview, Progress, run_benchmark
 from audiocapbench.errors import StoppedError
 from audiocapbench.judges import create_judge

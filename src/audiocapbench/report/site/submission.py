@@ -18,9 +18,8 @@ from audiocapbench.audio.reader import read_bytes
 from audiocapbench.benchmarks import Benchmark, Traits
 from audiocapbench.benchmarks.benchmark import BUILT_IN_TRAITS
 from audiocapbench.data import MissingClip, Problem, Sample
-from audiocapbench.data.json_text import check_storable, parse_json
 from audiocapbench.data.outcome import Outcome, Reply, Status
-from audiocapbench.data.problems import problems_of
+from audiocapbench.data.problems import check_storable, parse_json, problems_of
 from audiocapbench.engine import score_run
 from audiocapbench.engine.runner import dataset_of
 from audiocapbench.errors import AudioCapBenchError, AudioError, MetricError, ReportError

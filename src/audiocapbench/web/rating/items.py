@@ -16,9 +16,8 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from audiocapbench import audio
-from audiocapbench.data.json_text import check_storable
 from audiocapbench.data.outcome import SCORED
-from audiocapbench.data.problems import InvalidDataError, Problem
+from audiocapbench.data.problems import InvalidDataError, Problem, check_storable
 from audiocapbench.data.records import FILES, PREDICTIONS, SYSTEMS, read_records, renamed
 from audiocapbench.errors import AudioCapBenchError, AudioError, check_known, did_you_mean
 from audiocapbench.files import csv_text, encodable
