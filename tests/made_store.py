@@ -127,7 +127,7 @@ def begin_run(
     content = repr([(one.id, one.clip.sha256, one.references, one.category) for one in samples])
     fingerprint = hashlib.sha256(f"{benchmark} {content}".encode()).hexdigest()
     ids = tuple(one.id for one in samples) if made.only is None else tuple(made.only)
-    spec = RunSpec(benchmark, fingerprint, made.model, {}, "wav", ids, made.kind)
+    spec = RunSpec(benchmark, fingerprint, made.model, {}, "wav", ids, kind=made.kind)
     traits = TRAITS.get(base_name(benchmark), Traits()).to_dict()
     dataset = Dataset(
         fingerprint, benchmark, "clips", tuple(samples), ({"id": "gone"},) * missing, traits

@@ -234,7 +234,7 @@ class StageRun:
         self._store, self._lease = store, Lease(store)
         self._seconds = {one.id: one.clip.duration_s for one in clips.samples}
         ids, data = tuple(self._seconds), clips.fingerprint
-        spec = RunSpec(clips.name, data, by, parameters or {}, "none", ids, clips.kind)
+        spec = RunSpec(clips.name, data, by, parameters or {}, "none", ids, kind=clips.kind)
         earlier = None if shared else store.find_run(spec)
         if earlier is not None:
             with suppress(StoreError):  # another command is at work on it

@@ -57,15 +57,10 @@ def runs(
         *([Column("tags", align="left")] if any(line.tags for line in lines) else []),
     ]
     rows = [
-        _record(line) | {"asked": line.asked, "begun": _minute(line.created_at)} for line in lines
+        asdict(line) | {"asked": line.asked, "begun": _minute(line.created_at)} for line in lines
     ]
     table = Table(f"Runs in {name}", rows, columns, name="runs")
     at.show(Findings([table], {"store": name}))
-
-
-def _record(line: "RunLine") -> dict[str, Any]:
-    """What a listing says of a run: its samples are counted and not named there."""
-    return {key: value for key, value in asdict(line).items() if key != "sample_ids"}
 
 
 @options.command(runs_app.command, "show")
@@ -83,7 +78,7 @@ def show_run(run: options.RunArgument, *, at: options.StoreOptions) -> None:
         if one.status not in SCORED
     )
     answered = {key: one.text for key, one in replies.items() if one.status in SCORED}
-    document: dict[str, Any] = _record(line) | {
+    document: dict[str, Any] = asdict(line) | {
         "audio": line.contract,
         "batches": batches,
         "failures": dict(reasons.most_common()),

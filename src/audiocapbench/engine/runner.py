@@ -162,7 +162,7 @@ class _BenchmarkRun:
 def _spec(benchmark: Benchmark, model: Model, samples: tuple[Sample, ...]) -> RunSpec:
     asked = (model.name, model.parameters, str(model.contract))
     ids = tuple(sample.id for sample in samples)
-    return RunSpec(benchmark.name, benchmark.fingerprint, *asked, ids, benchmark.kind)
+    return RunSpec(benchmark.name, benchmark.fingerprint, *asked, ids, kind=benchmark.kind)
 
 
 def dataset_of(benchmark: Benchmark) -> Dataset:

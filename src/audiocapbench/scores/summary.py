@@ -27,13 +27,7 @@ from audiocapbench.judges.aggregation import (
     together,
 )
 from audiocapbench.judges.registry import is_judge_name, is_listed
-from audiocapbench.scores.compute import (
-    ALL,
-    Group,
-    GroupKey,
-    SampleScores,
-    category,
-)
+from audiocapbench.scores.compute import ALL, Group, GroupKey, SampleScores, category
 from audiocapbench.scores.estimate import Missing, Scorer
 from audiocapbench.scores.table import Estimates, RunTable, ScoreTable, TableReader, documents
 from audiocapbench.signature import UNSIGNED, Signature

@@ -39,7 +39,7 @@ from audiocapbench.scores.estimate import (
 )
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
-from audiocapbench.store import Dataset, Run, RunLine, Store, StoredEstimate
+from audiocapbench.store import Dataset, Run, RunHead, Store, StoredEstimate
 from audiocapbench.store.records import Judgement, overall_of
 from audiocapbench.table import Row
 
@@ -301,7 +301,7 @@ def keep_estimates(store: Store, tables: Iterable[RunTable]) -> None:
                 store.put_estimates(table.run.id, table.state, new)
 
 
-def labels(runs: Sequence[Run | RunLine]) -> list[str]:
+def labels(runs: Sequence[RunHead]) -> list[str]:
     """The model of each, with the run's number where two share it."""
     names = Counter(one.model for one in runs)
     return [f"{one.model} (run {one.id})" if names[one.model] > 1 else one.model for one in runs]

@@ -5,6 +5,7 @@ from audiocapbench.store.connect import DEFAULT_STORE
 from audiocapbench.store.records import (
     Dataset,
     Run,
+    RunHead,
     RunKind,
     RunLine,
     RunSpec,
@@ -14,5 +15,5 @@ from audiocapbench.store.records import (
 )
 from audiocapbench.store.store import Store
 
-__all__ = ["DEFAULT_STORE", "Dataset", "Run", "RunKind", "RunLine", "RunSpec", "ScorerLine"]
-__all__ += ["Store", "StoredEstimate", "StoredScore", "cache_key"]
+__all__ = ["DEFAULT_STORE", "Dataset", "Run", "RunHead", "RunKind", "RunLine"]
+__all__ += ["RunSpec", "ScorerLine", "Store", "StoredEstimate", "StoredScore", "cache_key"]

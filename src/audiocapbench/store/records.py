@@ -31,22 +31,28 @@ IMPORTED = "imported"
 
 
 @dataclass(frozen=True, slots=True)
-class RunSpec:
-    """What makes two runs the same run; what it is for, and its source, make no other of it."""
+class RunSettings:
+    """Who is asked about what; what it is for, and what a result file says, is no part of how."""
 
     benchmark: str
     dataset: str
     model: str
     parameters: Parameters
     contract: str
-    sample_ids: tuple[str, ...] = field(repr=False)
-    kind: RunKind = "asked"
-    source: Mapping[str, Any] | None = field(default=None, repr=False)  # what a result file says
+    kind: RunKind = field(default="asked", kw_only=True)
+    source: Mapping[str, Any] | None = field(default=None, repr=False, kw_only=True)
 
     @property
     def is_trial(self) -> bool:
         """Whether it serves a trial or a check, and is no model's result."""
         return self.kind in ("trial", "check")
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec(RunSettings):
+    """What makes two runs the same run."""
+
+    sample_ids: tuple[str, ...] = field(repr=False)
 
     @property
     def identity(self) -> str:
@@ -57,7 +63,9 @@ class RunSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run(RunSpec):
+class RunHead(RunSettings):
+    """A run that is kept, whatever else is read of it."""
+
     id: int
     created_at: str
     made_by: str
@@ -65,7 +73,12 @@ class Run(RunSpec):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunLine(Run):
+class Run(RunHead):
+    sample_ids: tuple[str, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLine(RunHead):
     """A run in a listing, with how far it got; its samples are counted and not read."""
 
     sample_count: int

@@ -178,7 +178,6 @@ class Store(StoreRepository):
                 stored.record_of(
                     RunLine,
                     row,
-                    sample_ids=(),
                     statuses={str(one.status): one.number for one in counted[row.id]},
                     cost_usd=total_cost(one.cost for one in counted[row.id]),
                     tags=tuple(tags_of[row.id]),

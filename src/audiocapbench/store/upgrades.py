@@ -6,16 +6,7 @@ from contextlib import nullcontext
 from importlib.resources import files
 from typing import Any
 
-from sqlalchemy import (
-    Connection,
-    Engine,
-    MetaData,
-    Table,
-    insert,
-    inspect,
-    select,
-    text,
-)
+from sqlalchemy import Connection, Engine, MetaData, Table, insert, inspect, select, text
 
 from audiocapbench.errors import StoreError
 from audiocapbench.signature import Signature

@@ -29,7 +29,7 @@ from audiocapbench.scores.estimate import (
 from audiocapbench.scores.summary import RunSummary, why_unscored
 from audiocapbench.scores.table import RunTable, TableReader, kept_estimate, labels
 from audiocapbench.signature import Signature
-from audiocapbench.store import Run, RunLine, Store
+from audiocapbench.store import RunHead, RunLine, Store
 from audiocapbench.store.catalog import SampleHead
 
 # As in the paper: Gemini blue, Chat Completions green, Realtime orange; others follow.
@@ -52,7 +52,7 @@ def provider_of(model: str) -> str:
 
 
 def _board_model(
-    run: Run | RunLine, label: str, statuses: Mapping[str, int], total: int, **costs: Any
+    run: RunHead, label: str, statuses: Mapping[str, int], total: int, **costs: Any
 ) -> BoardModel:
     known = [str(status) for status in Status]
     return BoardModel(
@@ -292,7 +292,7 @@ def gather(
     )
 
 
-def check_benchmark(runs: Sequence[Run]) -> None:
+def check_benchmark(runs: Sequence[RunHead]) -> None:
     """Refuse runs that cannot stand together: none, of different benchmarks, or of a trial."""
     if not runs:
         raise ReportError("name at least one run, by its number")

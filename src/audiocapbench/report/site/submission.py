@@ -274,7 +274,7 @@ def check_submissions(
         verdicts = [one for one in own.verdicts() if usual[one.judge] == one.signature]
         outcomes, known = own.outcomes(), first[own.board]
         head = (own.benchmark, own.dataset, own.model, own.parameters, own.contract)
-        spec = RunSpec(*head, tuple(one.sample_id for one in outcomes), "imported")
+        spec = RunSpec(*head, tuple(one.sample_id for one in outcomes), kind="imported")
         run = store.begin_run(spec, dataset_of(own.opened()), fresh=True)
         store.add_records(run.id, list(map(AnswerRecord, outcomes)))
         store.add_judgements(run.id, [one for one in verdicts if one.judge != _ELEMENTS])
