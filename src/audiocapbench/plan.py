@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from anyio import to_thread
@@ -29,7 +30,6 @@ from audiocapbench.engine import (
     as_questions,
     cached_answers,
     find_run,
-    missing_samples,
     preview_questions,
     run_benchmark,
     score_run,
@@ -288,19 +288,24 @@ class RunPlan(Plan[RunsEnd]):
             if left := [name for name in there if name not in named]:
                 files = counted(len(left), "audio file")
                 yield f"{files} not named in the metadata, left out: {some(left)}"
-        place = (benchmark.name, str(benchmark.root.resolve()), benchmark.fingerprint)
-        changed = self.store.catalog.changes(*place, benchmark.samples)
-        if changed is None:
+        run = self.store.catalog.latest_in(benchmark.name, str(benchmark.root.resolve()))
+        if run is None or run.dataset == benchmark.fingerprint:
             return
+        before = {one.id: one for one in self.store.dataset(run.dataset).samples}
+        pairs = [(before[one.id], one) for one in benchmark.samples if one.id in before]
+        asked = attrgetter("instruction", "category", "position", "references")
+        clips = (new.clip.file_name for old, new in pairs if old.clip.sha256 != new.clip.sha256)
+        texts = [new.id for old, new in pairs if asked(old) != asked(new)]
+        others = sorted(before.keys() ^ {one.id for one in benchmark.samples})
         facts = (
-            ("clip", "changed", changed.clips),
-            ("sample", "other references, instruction or category", changed.texts),
-            ("sample", "come or gone", changed.others),
+            ("clip", "changed", list(dict.fromkeys(clips))),
+            ("sample", "other references, instruction or category", texts),
+            ("sample", "come or gone", others),
         )
         for noun, how, names in facts:
             if names:
                 have = f"{counted(len(names), noun)} {'has' if len(names) == 1 else 'have'} {how}"
-                yield f"{have} since run {changed.run}, so this is a new run: {some(names)}"
+                yield f"{have} since run {run.id}, so this is a new run: {some(names)}"
 
     def previews(self) -> Iterator[Preview]:
         """What models would be asked, and judges, were every question answered."""
@@ -322,9 +327,10 @@ class RunPlan(Plan[RunsEnd]):
         """What a model would be asked; judges would judge the answers and what they lack."""
         fresh, store, benchmark = self.asking.fresh, self.store, self.subject
         samples = self.samples
-        missing = missing_samples(benchmark, model, store, samples, fresh=fresh)
+        run, missing = None, list(samples)
+        if not fresh:
+            run, missing = find_run(benchmark, model, store, samples)
         reused = {} if fresh else cached_answers(store, model, missing)
-        run = None if fresh else find_run(benchmark, model, store, samples)
         waiting = set() if fresh else store.batches.awaited_anywhere(benchmark.fingerprint, model)
         waiting |= {sample for sample, _ in store.batches.awaited(run.id)} if run else set()
         asked = [one for one in missing if one.id not in reused and one.id not in waiting]

@@ -192,12 +192,12 @@ def test_more_patience_than_a_question_has_is_refused_with_the_reason() -> None:
     model = SimulatedModel(Closed(1, 1), retry_after_s=86_400.0)
     figures = run_in_virtual_time(ask_all, model, QUESTIONS)
     assert figures.seconds < 30
-    assert "86400 s" in str(figures.pool.fatal)
-    assert "slow down; it asks to wait 86400 s, longer than a question may take" in figures.notes
+    assert "86,400 s" in str(figures.pool.fatal)
+    assert "slow down; it asks to wait 86,400 s, longer than a question may take" in figures.notes
     assert "the same command goes on" in str(figures.pool.fatal)
     for reply in figures.replies:
         assert reply.status is Status.FAILED
-        assert "it asks to wait 86400 s and a question is given 900 s" in (reply.error or "")
+        assert "it asks to wait 86,400 s and a question is given 900 s" in (reply.error or "")
 
 
 class Shut(TokenBucket):

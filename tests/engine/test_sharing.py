@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from audiocapbench.benchmarks import open_benchmark
-from audiocapbench.engine import RateLimits, Stop, run_benchmark
-from audiocapbench.engine.runner import Progress
+from audiocapbench.engine import Progress, RateLimits, Stop, run_benchmark
 from audiocapbench.engine.workers import Lease
 from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import create_model

@@ -88,7 +88,7 @@ class Terminal(Host):
                 budget.check(one.who, None)
         if paid:
             say(*filter(None, [caveat]), *map(str, paid))
-        if paid and budget.limit_usd is not None:
+        if paid and budget.is_limited:
             limit = dollars(budget.limit_usd)
             say(f"The budget is {limit}; the run stops before it is overspent.")
         answer = True if self._yes or not paid else ask("Go on?")

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from math import floor, isfinite, log10
+from math import floor, inf, isfinite, log10
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -87,36 +87,6 @@ _UNSURE = 10.0  # ... as many times as much is set aside
 _ROUNDING = 1 + 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Spending:
-    """How a budget stands: costs that are ``estimated``, and attempts ``beyond`` the most."""
-
-    limit_usd: float
-    spent_usd: float
-    estimated: int
-    refusal: str | None
-    beyond: int = 0
-
-    @property
-    def over_usd(self) -> float:
-        return max(0.0, self.spent_usd - self.limit_usd * _ROUNDING)
-
-    @property
-    def overshoot(self) -> str | None:
-        """What to say where more was spent than was allowed."""
-        if not self.over_usd:
-            return None
-        spent = f"{dollars(self.spent_usd)} was spent of a budget of {dollars(self.limit_usd)}"
-        if not self.beyond:
-            return f"{spent}: the last question cost more than was thought likely"
-        many = "1 question" if self.beyond == 1 else f"{self.beyond:,} questions"
-        return f"{spent}: {many} cost more than the most that was allowed"
-
-    def to_dict(self) -> dict[str, Any]:
-        names = ("limit_usd", "spent_usd", "over_usd", "estimated")
-        return {name: getattr(self, name) for name in names}
-
-
 @dataclass(slots=True)
 class _CostHistory:
     """What a model's answers cost: the ``dearest`` by what was likely, ``beyond`` by the most."""
@@ -154,15 +124,11 @@ class Budget:
     """Counts dollars so that no more than one question can pass the limit.
 
     For every attempt in flight the most that it may cost is set aside, and what is spent and set
-    aside stays within the limit, however answers turn out. An attempt whose most does not fit is
-    made only while nothing else is in flight, and only if its likely cost, scaled up by the
-    dearest answer that the model gave so far, still fits. So either nothing can pass the limit or
-    that one question can; a failed attempt that was billed is settled like an answer, and what
-    the next one may cost is set aside anew. Where nobody says what an attempt cost, it cost the
-    most that it might.
+    aside stays within the limit. An attempt whose most does not fit is made only while nothing
+    else is in flight, and only if its likely cost, scaled up by the dearest answer that the model
+    gave so far, still fits. Where nobody says what an attempt cost, it cost the most that it might.
 
-    That holds while servers keep to the most: the limit of tokens in the request, and a prompt
-    about as long as was sent. Whether they do is learned, not provable. A model is asked one
+    That holds while servers keep to the most, which is learned, not provable: a model is asked one
     question alone until an answer of it was counted; ten times the most, or what an answer without
     a limit may cost, is set aside until 20 answers in a row kept to the most; and an answer beyond
     it raises the most of every later one for good. A server that turns dishonest after that can
@@ -174,22 +140,41 @@ class Budget:
         is_number = isinstance(limit, Real) and not isinstance(limit, bool) and isfinite(limit)
         if limit is not None and (not is_number or limit < 0):
             raise AudioCapBenchError(f"budget is {limit!r}; it must be 0 or more dollars, or None")
-        self.limit_usd = None if limit is None else float(limit)
+        self.is_limited, self.limit_usd = limit is not None, inf if limit is None else float(limit)
         self.spent_usd, self.held_usd, self.promised_usd = spent_usd, 0.0, 0.0
+        # Attempts in flight, and those whose cost is an estimate or was beyond the most.
         self.in_flight = self.estimated = self.beyond = 0
         self.refusal: str | None = None
         self.histories: dict[str, _CostHistory] = defaultdict(_CostHistory)
         self._settled: anyio.Event | None = None
 
     @property
-    def spending(self) -> Spending | None:
-        if self.limit_usd is None:
+    def spending(self) -> "Budget | None":
+        """How it stands, where there is a limit."""
+        return self if self.is_limited else None
+
+    @property
+    def over_usd(self) -> float:
+        return max(0.0, self.spent_usd - self.limit_usd * _ROUNDING)
+
+    @property
+    def overshoot(self) -> str | None:
+        """What to say where more was spent than was allowed."""
+        if not self.over_usd:
             return None
-        return Spending(self.limit_usd, self.spent_usd, self.estimated, self.refusal, self.beyond)
+        spent = f"{dollars(self.spent_usd)} was spent of a budget of {dollars(self.limit_usd)}"
+        if not self.beyond:
+            return f"{spent}: the last question cost more than was thought likely"
+        many = "1 question" if self.beyond == 1 else f"{self.beyond:,} questions"
+        return f"{spent}: {many} cost more than the most that was allowed"
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("limit_usd", "spent_usd", "over_usd", "estimated")
+        return {name: getattr(self, name) for name in names}
 
     def check(self, model: str, price: Price | None) -> None:
         """Refuse a limit that cannot be kept."""
-        if self.limit_usd is not None and price is None:
+        if self.is_limited and price is None:
             # A judge's name may end with how it is asked.
             name = re.sub(r"\[[^\[\]]*=[^\[\]]*\]$", "", model.removeprefix("judge "))
             raise ModelError(
@@ -203,7 +188,7 @@ class Budget:
         known = self.histories[model]
         while True:
             held_usd = known.held_usd(cost)
-            teaching = self.limit_usd is not None and not known.answers and known.in_flight > 0
+            teaching = self.is_limited and not known.answers and known.in_flight > 0
             if not held_usd or (not teaching and self._fits(self.held_usd + held_usd)):
                 break
             if not self.in_flight:
@@ -238,12 +223,11 @@ class Budget:
         self.promised_usd, self.refusal = 0.0, None
 
     def _fits(self, usd: float) -> bool:
-        limit = self.limit_usd
-        return limit is None or self.spent_usd + usd <= limit * _ROUNDING
+        return self.spent_usd + usd <= self.limit_usd * _ROUNDING
 
     def _refusal(self, asked: str, expected: float) -> str:
         needs = f"asking {asked} would likely cost {dollars(expected)}"
-        limit = dollars(self.limit_usd or 0.0)
+        limit = dollars(self.limit_usd)
         if not self.spent_usd:
             return f"a budget of {limit} is too small: {needs}; allow more"
         return f"the budget is spent: {dollars(self.spent_usd)} of {limit}, and {needs}"
@@ -290,7 +274,7 @@ class CostTracker:
         if cost is None and self._price is not None:
             # What the model wrote may be neither counted nor there to be counted.
             told = reply.output_tokens is not None or reply.status is Status.REFUSED
-            unseen = not reply.text.strip() and self._budget.limit_usd is not None
+            unseen = not reply.text.strip() and self._budget.is_limited
             if not told and (unseen or reply.status is Status.FAILED):
                 self.lost(reply)
                 return
@@ -311,7 +295,7 @@ class CostTracker:
             reply = replace(checked_usage(error.reply), status=Status.OK)
             # What came before it broke off need not be all that was written.
             cut_off = reply.cost_usd is None and None in (reply.input_tokens, reply.output_tokens)
-            if cut_off and self._budget.limit_usd is not None:
+            if cut_off and self._budget.is_limited:
                 self.lost(reply)
             else:
                 self.answered(reply)
@@ -321,8 +305,7 @@ class CostTracker:
         usd = None
         if self._price is not None:
             most = self._cost.most_usd * self._known.beyond
-            limited = self._budget.limit_usd is not None
-            usd = most if limited else self._known.expected_usd(self._cost)
+            usd = most if self._budget.is_limited else self._known.expected_usd(self._cost)
         self._count(replace(reply, cost_usd=usd))
 
     def on(self, reply: Reply) -> Reply:

@@ -1,8 +1,7 @@
 """The door that every question to a model passes: how many are in flight and how soon one starts.
 
-It goes by what is learned of the provider: a rate, and a number of places, which is what the user
-allows unless refusals or slow answers say otherwise. Limits that the user knows, or that answers
-announce, hold beside that. When the provider asks to be left alone, the door is closed to
+It goes by what is learned of the provider, a rate and a number of places, and by limits that the
+user knows or answers announce. When the provider asks to be left alone, the door is closed to
 everybody until then; when it cannot be reached, one question at a time tries again.
 """
 
@@ -22,8 +21,7 @@ DOUBLING_S = 0.22  # seconds of holding questions back after which that rate dou
 FASTEST, SLOWEST = 2000.0, 1 / 15  # starts a second that are believed in, at most and at least
 MEMORY_S = 120.0  # starts are remembered for two of the minutes that limits are counted by
 MOST_REMEMBERED = 20_000  # starts that are remembered, so that memory is bounded
-MARGIN = 0.03  # share by which the rate stays below what is believed
-BOLDEST_TRY = 0.3  # share above it that is tried where hardly anything is known
+MARGIN = 0.03  # share by which the rate stays below what is believed, and then tries more
 BETWEEN = 0.4  # where the limit is believed to lie between what was let in and what was refused
 STEP_BACK = 0.5  # what a refusal leaves of the rate at least
 SLOWER = 0.6  # what each further refusal in a row leaves of it
@@ -53,18 +51,16 @@ class LearnedRate:
 
     The rate doubles until then. From then on two facts bound the limit: between two refusals a
     provider lets in at most what it allows, whatever burst it forgives; and it does not allow for
-    long the rate at which it refuses. The truth lies between them. The rate stays a little below
-    what is believed, and tries ever more rarely whether there is more; refusals ``in_a_row`` slow
-    it down until something is let in again.
+    long the rate at which it refuses. The rate stays a little below what is believed, and tries
+    whether there is more; refusals ``in_a_row`` slow it down until something is let in again.
     """
 
     def __init__(self) -> None:
         self.level: float | None = None
         self.in_a_row = 0
         self._starts: deque[Start] = deque()
-        self._changed, self._dry_since, self._pressed_s = -inf, 0.0, 0.0
-        self._try_after_s, self._boldness = SOONEST_TRY_S, MARGIN
-        self._slowest, self._delay_s = SLOWEST, FIRST_DELAY_S
+        self._changed, self.dry_since, self._pressed_s = -inf, 0.0, 0.0
+        self._slowest, self._try_after_s, self._delay_s = SLOWEST, SOONEST_TRY_S, FIRST_DELAY_S
 
     @property
     def certain_for_s(self) -> float:
@@ -77,7 +73,7 @@ class LearnedRate:
             return min(FASTEST, FIRST_RATE * 2 ** min(30.0, self._pressed_s / DOUBLING_S))
         if self.in_a_row:
             self._look_for_an_end(now)
-        more = self._boldness * (self._pressed_s / self._try_after_s) ** 3  # late, and then soon
+        more = MARGIN * (self._pressed_s / self._try_after_s) ** 3  # late, and then soon
         rate = self.level * (1 - MARGIN + more) * SLOWER**self.in_a_row
         return min(FASTEST, max(self._slowest, rate))
 
@@ -113,18 +109,13 @@ class LearnedRate:
         measured = min(start.rate, (let_in + 1) / span_s)
         level = measured + (0.0 if closed_s else BETWEEN) * (start.rate - measured)
         self.level = max(SLOWEST, start.rate * STEP_BACK, level)
-        self._boldness = max(MARGIN, min(BOLDEST_TRY, 1 / (1 + let_in)))
         try_after_s = min(LATER_TRY_S, start.at - since)
         self._try_after_s = max(SOONEST_TRY_S, try_after_s, CLOSED_WORTH * closed_s)
-        self._pressed_s, self._dry_since = 0.0, start.at + closed_s
-
-    def let_go(self, start: Start) -> None:
-        """A question was refused for another reason: the rate need not hold it back."""
-        self._dry_since = start.at
+        self._pressed_s, self.dry_since = 0.0, start.at + closed_s
 
     def _look_for_an_end(self, now: float) -> None:
         """See whether something got through since: what is refused is refused soon."""
-        since, known = self._dry_since, now - 2 * self._delay_s - MOMENT_S
+        since, known = self.dry_since, now - 2 * self._delay_s - MOMENT_S
         through = (one.at for one in self._starts if since < one.at < known and not one.refused)
         dry_s = next(through, -inf) - since
         if dry_s < 0:
@@ -139,7 +130,6 @@ class LearnedRate:
 COMPARED, FEWEST_COMPARED = 100, 30  # answers that a refusal is held against, and enough of them
 CROWDED = 0.9  # share of these that were asked beside fewer than a refused question
 EVIDENCE = 4  # refusals in a row in a crowd after which places are believed to be counted
-CONTRADICTION = 0.7  # share of the places below which a refusal has another reason
 FIRST_TRY, LAST_TRY = 50, 800  # answers at the limit before another place is tried
 SLOW, LATENCY_WEIGHT = 2.5, 0.05  # answers that take as many times longer are slow; smoothing
 RECOVERY = 0.25  # places that come back with each answer that is not
@@ -177,9 +167,6 @@ class ConcurrencyEstimator:
     def refused(self, start: Start) -> bool:
         """The first question after others was refused; whether that is for want of places."""
         if self.limit is not None:
-            if start.beside < CONTRADICTION * self.limit:
-                self.limit, self._try_after = None, FIRST_TRY
-                return False
             self.limit = max(1.0, min(int(self.limit), start.beside))
             self._try_after = min(LAST_TRY, 2 * self._try_after)
             return True
@@ -203,11 +190,11 @@ SPARE_S = 0.03  # seconds' worth of requests that are left over, as not all are 
 
 
 class AnnouncedRate:
-    """Requests that are left, by what answers announce and by what was ``asked`` since."""
+    """Requests that are ``left``, by what answers announce and by what was asked since."""
 
     def __init__(self) -> None:
         self._low, self._high = SLOWEST, FASTEST
-        self._limit, self._left, self._at = 0, 0.0, 0.0
+        self.left, self._limit, self._at = 0.0, 0, 0.0
         self._first_at: float | None = None
         self._first_left, self._last_at, self._let_in = 0, -inf, 0
 
@@ -219,7 +206,7 @@ class AnnouncedRate:
             self._high = min(self._high, (used + 1) / (said.reset_s - slack_s))
         added = self._rate * (now - asked_at)
         self._limit, self._at = said.limit, now
-        self._left = max(0.0, min(said.limit, said.remaining + added - asked_since))
+        self.left = max(0.0, min(said.limit, said.remaining + added - asked_since))
         if self._first_at is None:
             self._first_at, self._first_left = asked_at, said.remaining
         self._let_in += asked_at > self._first_at
@@ -232,15 +219,11 @@ class AnnouncedRate:
     def _rate(self) -> float:
         return (self._low + self._high) / 2
 
-    def asked(self, count: int) -> None:
-        """So many more were asked; fewer, where one was not let in."""
-        self._left -= count
-
     def opens_at(self, now: float) -> float:
         """When there is one left to ask, and a little more; now where the answers disagree."""
         if self._let_in < ENOUGH_TOLD or not self._low <= self._high <= SURE * self._low:
             return now
-        left = min(self._limit, self._left + self._rate * (now - self._at))
+        left = min(self._limit, self.left + self._rate * (now - self._at))
         wanted = 1 + min(1 + SPARE_S * self._rate, self._limit / 2)
         return now + max(0.0, wanted - left) / self._rate
 
@@ -336,8 +319,8 @@ class Limiter:
         is_local: bool = False,
     ) -> None:
         self.most, self.is_local, self._note = most, is_local, note
-        self._requests_per_minute = requests_per_minute or inf
-        self._tokens_per_minute = tokens_per_minute or inf
+        self._request_s = 60 / (requests_per_minute or inf)
+        self._token_s = 60 / (tokens_per_minute or inf)
         self.in_flight = self.resting = self.alive = self.storing = self._started = 0
         self._outage, self._places = outage or Outage(), ConcurrencyEstimator(most)
         self._rate, self._announced = LearnedRate(), AnnouncedRate()
@@ -391,7 +374,8 @@ class Limiter:
                     await self._change()
                 elif opens > now:
                     held_back = held_back or due > now
-                    await _pause(min(opens - now, self._rate.certain_for_s), stopping)
+                    with anyio.move_on_after(min(opens - now, self._rate.certain_for_s)):
+                        await stopping.wait()
                 else:
                     return self._start(now, due, tokens, held_back=held_back)
         return None
@@ -399,13 +383,11 @@ class Limiter:
     def _start(self, now: float, due: float, tokens: int, *, held_back: bool) -> Start:
         start = Start(now, self._rate.at(now), self.in_flight, self._started)
         self._started += 1
-        self._announced.asked(1)
+        self._announced.left -= 1
         self._rate.started(start, held_back=held_back)
         steady = self._last_due > 0 and not self._rate.in_a_row
         self._last_due = max(due, now - CATCH_UP_S, self._closed_until) if steady else now
-        self._known_gap_s = 60 * max(
-            1 / self._requests_per_minute, tokens / self._tokens_per_minute
-        )
+        self._known_gap_s = max(self._request_s, tokens * self._token_s)
         self.in_flight += 1
         self._wake()
         return start
@@ -415,7 +397,8 @@ class Limiter:
         self.resting += 1
         self._wake()
         try:
-            await _pause(seconds, stopping)
+            with anyio.move_on_after(seconds):
+                await stopping.wait()
         finally:
             self.resting -= 1
 
@@ -443,15 +426,15 @@ class Limiter:
         """
         now, closed_s = anyio.current_time(), problem.retry_after_s or 0.0
         if closed_s > patience_s:
-            asks = f"it asks to wait {in_seconds(closed_s)}, longer than a question may take"
+            asks = f"it asks to wait {closed_s:,.12g} s, longer than a question may take"
             self._say("too late", f"{problem}; {asks}")
             self._outage.too_late(f"{problem}; {asks}")
             closed_s = 0.0
         elif closed_s >= WAIT_WORTH_SAYING_S and now + closed_s > self._closed_until + 1:
-            self._say("wait", f"{problem}; all wait for {in_seconds(closed_s)}, as it asks")
+            self._say("wait", f"{problem}; all wait for {closed_s:,.12g} s, as it asks")
         if (vain := self._outage.refused(start, now, problem)) is not None:
             self._say("vain", vain)
-        self._announced.asked(-1)
+        self._announced.left += 1
         first = self._rate.refused(start, now, closed_s)
         if closed_s <= SHORT_WAIT_S and self._rate.in_a_row < REFUSED_IN_VAIN:
             # Whoever limits the rate says so of the question; others are still let in meanwhile.
@@ -461,7 +444,7 @@ class Limiter:
             if self._rate.in_a_row > REFUSED_FOR_RATE:
                 self._places.limit = None
         elif self._places.refused(start):
-            self._rate.let_go(start)
+            self._rate.dry_since = start.at  # the rate was not the reason
         else:
             self._rate.step_back(start, closed_s)
 
@@ -496,13 +479,3 @@ class Limiter:
         if self._changed is not None:
             self._changed.set()
             self._changed = None
-
-
-async def _pause(seconds: float, stopping: anyio.Event) -> None:
-    with anyio.move_on_after(seconds):
-        await stopping.wait()
-
-
-def in_seconds(span_s: float) -> str:
-    """A span of time for people, all its digits shown."""
-    return f"{span_s:g} s" if span_s < 100_000 else f"{span_s:,.0f} s"

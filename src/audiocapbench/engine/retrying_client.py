@@ -21,7 +21,7 @@ from audiocapbench.credentials import redacted
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine.budget import Budget, CostTracker, OverBudgetError
-from audiocapbench.engine.limiter import Limiter, in_seconds
+from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.workers import StoreAccess, look_up_together
 from audiocapbench.errors import (
     AudioCapBenchError,
@@ -231,7 +231,7 @@ class RetryingClient:
                 pause = max(alone_s, asks_s)
             asking_s += pause
             if asking_s > deadline_s or failures >= self.retry.attempts:
-                asks = f", for it asks to wait {in_seconds(asks_s)} and a question is given"
+                asks = f", for it asks to wait {asks_s:,.12g} s and a question is given"
                 why = f"{asks} {deadline_s:g} s" if asks_s > deadline_s else ""
                 return given_up(f"given up after {attempts} attempts{why}")
             await self.limiter.rest(pause, self.stopping)

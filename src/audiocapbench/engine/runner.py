@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Self, Unpack
+from typing import NamedTuple, Self, Unpack
 
 from anyio import to_thread
 
@@ -17,11 +17,11 @@ from audiocapbench.benchmarks import Benchmark, Selection, stored_traits
 from audiocapbench.benchmarks.corpora import compute_by_corpus
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import ASKED_AGAIN, SCORED, Outcome
-from audiocapbench.engine.budget import Budget, Spending, dollars, likely_cost
+from audiocapbench.engine.budget import Budget, dollars, likely_cost
 from audiocapbench.engine.ray_cluster import CLUSTER, on_cluster
 from audiocapbench.engine.retrying_client import RetryingClient, RetryPolicy
-from audiocapbench.engine.session import AskOptions, QuestionQueue, RateLimits, RunSession
-from audiocapbench.engine.workers import Stop, log_note
+from audiocapbench.engine.session import AskOptions, Progress, QuestionQueue, RateLimits, RunSession
+from audiocapbench.engine.workers import Stop
 from audiocapbench.errors import FatalError, ModelError, StoppedError
 from audiocapbench.models import Model, ModelSettings
 from audiocapbench.models.controls import ControlModel
@@ -43,23 +43,9 @@ class RunEnd:
     known: int
     statuses: Counter[str]
     stop: Stop | None
-    spending: Spending | None = None
+    spending: Budget | None = None
     judged: str | None = None
     dropped: bool = False  # whoever interrupted did so again, and waits for nothing more
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Callbacks: the plan, each outcome, a call to stop, how many others dealt with, and notes.
-
-    Of judges: the plan and the number with a judge's name in front, and judgements.
-    """
-
-    planned: Callable[[Any, int, int], None] = lambda _run, _total, _known: None
-    arrived: Callable[[Any], None] = lambda _outcome: None
-    stopping: Callable[[int], None] = lambda _in_flight: None
-    elsewhere: Callable[..., None] = lambda *_count: None
-    noted: Callable[[str], None] = log_note
 
 
 class RunOptions(AskOptions, total=False):
@@ -68,7 +54,6 @@ class RunOptions(AskOptions, total=False):
     selection: Selection | None
     only: Container[str] | None
     price: Price | None
-    progress: Progress | None
 
 
 def run_benchmark(
@@ -99,7 +84,7 @@ class _BenchmarkRun:
         self, benchmark: Benchmark, model: Model, store: Store, options: RunOptions
     ) -> None:
         check_model(model, "the run")
-        self._progress = progress = options.get("progress") or Progress()
+        progress = options.get("progress") or Progress()
         fresh, batch = options.get("fresh", False), options.get("batch", False)
         if isinstance(model, ControlModel):
             model.follow_rules(benchmark.traits.controls)
@@ -137,10 +122,10 @@ class _BenchmarkRun:
             arrived=lambda record: progress.arrived(record.outcome),
             elsewhere=progress.elsewhere,
         )
-        self.session = RunSession(store, run, options, progress.noted, progress.stopping)
+        self.session = RunSession(store, run, options)
 
     async def ask(self) -> None:
-        self._progress.planned(self.session.run, self._wanted, self._queue.known)
+        self.session.progress.planned(self.session.run, self._wanted, self._queue.known)
         await self.session.ask(self._queue)
 
     def end(self) -> RunEnd:
@@ -173,22 +158,10 @@ def dataset_of(benchmark: Benchmark) -> Dataset:
 
 def find_run(
     benchmark: Benchmark, model: Model, store: Store, samples: tuple[Sample, ...]
-) -> Run | None:
-    """The run that these would go on with, if it was begun before."""
-    return store.find_run(_spec(benchmark, model, samples))
-
-
-def missing_samples(
-    benchmark: Benchmark,
-    model: Model,
-    store: Store,
-    samples: tuple[Sample, ...],
-    *,
-    fresh: bool = False,
-) -> list[Sample]:
-    """What a run would ask, without beginning it."""
-    run = None if fresh else find_run(benchmark, model, store, samples)
-    return list(samples) if run is None else _unanswered(store, run, samples)
+) -> tuple[Run | None, list[Sample]]:
+    """The run that these would go on with, if it was begun before, and what is left to ask."""
+    run = store.find_run(_spec(benchmark, model, samples))
+    return run, list(samples) if run is None else _unanswered(store, run, samples)
 
 
 def _unanswered(
@@ -228,12 +201,7 @@ class Preview(NamedTuple):
 
 
 def preview_questions(
-    who: str,
-    model: Model,
-    questions: Iterable[tuple[str, float]],
-    what: str,
-    *,
-    prices: Path | None = None,
+    who: str, model: Model, questions: Iterable[tuple[str, float]], what: str, prices: Path | None
 ) -> Preview:
     """What questions (text, seconds of its clip) will likely cost; ``{}`` of words is how many."""
     price, hears = price_of(model.name, prices), model.contract.container != "none"
@@ -337,7 +305,7 @@ class AskContext(Asking):
         left = [
             sample
             for benchmark in benchmarks
-            for sample in missing_samples(benchmark, model, self.store, benchmark.samples)
+            for sample in find_run(benchmark, model, self.store, benchmark.samples)[1]
         ]
         reused = cached_answers(self.store, model, left)
         asked = as_questions(sample for sample in left if sample.id not in reused)

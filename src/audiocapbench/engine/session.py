@@ -1,8 +1,7 @@
 """The one asker: puts the questions of one or several models and commits each record it gets.
 
 Runs, judges, trials and annotation give a ``RunSession`` their questions and how a reply becomes a
-record. Leases, retries, limits, budget, batches, refusals, interruptions and a store that is away
-are dealt with here and nowhere else.
+record; leases, limits, batches, interruptions and a store that is away are dealt with here alone.
 """
 
 import signal
@@ -24,6 +23,7 @@ from audiocapbench.engine.workers import (
     Lease,
     Note,
     RecordWriter,
+    Stop,
     StoreAccess,
     WorkerPool,
     log_note,
@@ -33,7 +33,7 @@ from audiocapbench.models import Model
 from audiocapbench.models.model import batch_of
 from audiocapbench.models.price import Price
 from audiocapbench.store import Run, Store
-from audiocapbench.store.claims import LEASE_S, TaskKey
+from audiocapbench.store.claims import TaskKey
 from audiocapbench.store.connect import patience
 from audiocapbench.store.unsaved import Record
 
@@ -64,6 +64,20 @@ class RateLimits:
         return Limiter(most, *known, outage, note, is_local=batch_of(model) is not None)
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Callbacks: the plan, each outcome, a call to stop, how many others dealt with, and notes.
+
+    Of judges: the plan and the number with a judge's name in front, and judgements.
+    """
+
+    planned: Callable[[Any, int, int], None] = lambda _run, _total, _known: None
+    arrived: Callable[[Any], None] = lambda _outcome: None
+    stopping: Callable[[int], None] = lambda _in_flight: None
+    elsewhere: Callable[..., None] = lambda *_count: None
+    noted: Callable[[str], None] = log_note
+
+
 class AskOptions(TypedDict, total=False):
     """How models are asked, under a budget that all of them share."""
 
@@ -71,7 +85,7 @@ class AskOptions(TypedDict, total=False):
     budget: Budget | None
     fresh: bool  # ask everything again
     batch: bool  # through the provider's batches
-    lease_s: float  # without a sign of life for so long, others take over what is claimed
+    progress: Progress | None
 
 
 @dataclass(eq=False, slots=True)
@@ -94,24 +108,19 @@ class QuestionQueue(Generic[Task, Kept]):
 class RunSession:
     """One command that asks about one run; what was in flight at its end may be ``dropped``."""
 
-    def __init__(
-        self,
-        store: Store,
-        run: Run,
-        options: AskOptions,
-        note: Note,
-        stopping: Callable[[int], None],
-    ) -> None:
-        """Words say what is awaited; ``stopping`` is told how many are in flight at the end."""
-        self.store, self.run, self.note, self._stopping = store, run, note, stopping
+    def __init__(self, store: Store, run: Run, options: AskOptions) -> None:
+        self.progress = options.get("progress") or Progress()
+        self.store, self.run, self.note = store, run, self.progress.noted
         self.fresh, self.batch = options.get("fresh", False), options.get("batch", False)
         self.budget = options.get("budget") or Budget()
         limits = options.get("rate_limits") or RateLimits()
         self.rate_limits = replace(limits, retry=BATCH_RETRY) if self.batch else limits
         self._pools: dict[str, WorkerPool] = {}
         self._limiters: list[Limiter] = []
-        self.lease = Lease(store, options.get("lease_s", LEASE_S))
-        self.access = StoreAccess(note, lambda: any(one.is_leaving for one in self._pools.values()))
+        self.lease = Lease(store)
+        leaving = (Stop.INTERRUPTED, Stop.STORE)  # somebody waits for the end, or it has failed
+        pools = self._pools.values()
+        self.access = StoreAccess(self.note, lambda: any(one.stop in leaving for one in pools))
         self._writer = RecordWriter(store, run, self.access, self.lease.worker.id)
         self._everything: anyio.CancelScope | None = None
         self._watches_signals = False  # an event loop may belong to the caller
@@ -173,11 +182,7 @@ class RunSession:
         finally:
             if hasattr(queue.model, "aclose"):
                 # Connections are given back before their loop ends; a plug-in may raise anything.
-                with (
-                    anyio.CancelScope(shield=True),
-                    anyio.move_on_after(_CLOSING_S),
-                    suppress(Exception),
-                ):
+                with anyio.move_on_after(_CLOSING_S, shield=True), suppress(Exception):
                     await queue.model.aclose()
 
     async def _claimed(
@@ -202,7 +207,7 @@ class RunSession:
             window = [left.popleft() for _ in range(min(at_a_time, len(left)))]
             claiming = (self.lease.claim, self.run.id, window, queue.seen)
             try:
-                taken, done, busy, _ = await self.access.call_unless(stopped, *claiming)
+                taken, done, busy, _ = await self.access.call(*claiming, unless=stopped)
             except StoreAwayError:
                 if stopped():
                     return
@@ -274,7 +279,7 @@ class RunSession:
         self._interrupted = True
         for pool in self._pools.values():
             pool.interrupt()
-        self._stopping(sum(limiter.in_flight for limiter in self._limiters))
+        self.progress.stopping(sum(limiter.in_flight for limiter in self._limiters))
 
     async def _watch_signals(self) -> None:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:

@@ -12,7 +12,7 @@ from typing import TypeVar
 import anyio
 from anyio import to_thread
 
-from audiocapbench.engine.budget import OverBudgetError, Spending
+from audiocapbench.engine.budget import Budget, OverBudgetError
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.errors import AwaitedError, FatalError, StoreAwayError, StoreError
 from audiocapbench.store import Run, Store
@@ -44,30 +44,23 @@ class StoreAccess:
     def __init__(self, note: Note = log_note, stopped: Callable[[], bool] = lambda: False) -> None:
         self.note, self._stopped, self._is_away = note, stopped, False
 
-    async def call(self, function: Callable[..., Result], *args: object) -> Result:
-        """Call it in a thread, which is left alone when nobody waits for it any more."""
-        since = math.inf
-
-        def is_over() -> bool:
-            nonlocal since
-            now = time.monotonic()
-            since = min(since, now) if self._stopped() else since
-            return now - since > _STOPPED_S
-
-        return await self.call_unless(is_over, function, *args)
-
-    async def call_unless(
-        self, stopped: Callable[[], bool], function: Callable[..., Result], *args: object
+    async def call(
+        self,
+        function: Callable[..., Result],
+        *args: object,
+        unless: Callable[[], bool] | None = None,
     ) -> Result:
-        """As ``call``, but a store that is away is no longer waited for once it is to stop."""
-        began, pause = time.monotonic(), _FIRST_PAUSE_S
+        """Call it in a thread; while the store is away it is waited for, ``unless`` not wanted."""
+        began, stopped_at, pause = time.monotonic(), math.inf, _FIRST_PAUSE_S
         while True:
             try:
                 with anyio.fail_after(_LONGEST_CALL_S):
                     result = await to_thread.run_sync(function, *args, abandon_on_cancel=True)
             except (StoreAwayError, TimeoutError) as error:
-                words = str(error) or "it does not answer"
-                if stopped() or time.monotonic() - began > _GIVE_UP_S:
+                words, now = str(error) or "it does not answer", time.monotonic()
+                stopped_at = min(stopped_at, now) if self._stopped() else stopped_at
+                is_over = unless() if unless is not None else now - stopped_at > _STOPPED_S
+                if is_over or now - began > _GIVE_UP_S:
                     raise StoreAwayError(f"given up waiting for the store: {words}") from error
                 if not self._is_away:
                     self.note(f"waiting for the store: {words}")
@@ -83,9 +76,9 @@ class StoreAccess:
 
 async def _last_call(function: Callable[..., None], *args: object) -> bool:
     """Call it once at the end, also when cancelled; whether that went at once."""
-    with anyio.CancelScope(shield=True), patience(0), suppress(StoreError, TimeoutError):
-        with anyio.fail_after(_LAST_CALL_S):
-            await to_thread.run_sync(function, *args, abandon_on_cancel=True)
+    last = anyio.fail_after(_LAST_CALL_S, shield=True)
+    with patience(0), suppress(StoreError, TimeoutError), last:
+        await to_thread.run_sync(function, *args, abandon_on_cancel=True)
         return True
     return False
 
@@ -112,8 +105,7 @@ def look_up_together(
 class RecordWriter:
     """Commits what arrives: all that waits goes in one transaction, in the order of arrival.
 
-    A transaction costs far more than the records in it: after each there is a pause for others to
-    come, so that a fifth of the time at most is spent on committing.
+    After each there is a pause, so that a fifth of the time at most is spent on committing.
     """
 
     def __init__(self, store: Store, run: Run, access: StoreAccess, worker: str) -> None:
@@ -171,8 +163,8 @@ class RecordWriter:
 class Lease:
     """What this command claims in the store; a thread gives signs of life while it lasts."""
 
-    def __init__(self, store: Store, lease_s: float = LEASE_S) -> None:
-        self.store, self.worker = store, Worker(lease_s)
+    def __init__(self, store: Store) -> None:
+        self.store, self.worker = store, Worker(LEASE_S)
         self.epoch = 0  # changes when the lease was lost: what was claimed before is void
         self._ended = threading.Event()
         self._begun = False
@@ -211,7 +203,7 @@ class Stop(StrEnum):
     REFUSED = "refused"
     STORE = "store"
 
-    def because(self, spending: Spending | None) -> str:
+    def because(self, spending: Budget | None) -> str:
         """The reason in words; a budget says how it stands."""
         if self is Stop.BUDGET and spending is not None and spending.refusal is not None:
             return spending.refusal
@@ -229,11 +221,6 @@ class WorkerPool:
         self.fatal: FatalError | None = None  # of a provider that refuses all questions
         self.dropped = False  # the store was away for longer than somebody who leaves may wait
         self._failure: StoreError | None = None
-
-    @property
-    def is_leaving(self) -> bool:
-        """Whether somebody waits for the end, or the store has failed already."""
-        return self.stop in (Stop.INTERRUPTED, Stop.STORE)
 
     def interrupt(self) -> None:
         """Ask nothing more; what is in flight is waited for."""

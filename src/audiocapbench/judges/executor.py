@@ -16,8 +16,6 @@ from audiocapbench.engine import (
     AnsweredSample,
     Budget,
     Preview,
-    Progress,
-    Spending,
     Stop,
     answered,
     preview_questions,
@@ -79,7 +77,7 @@ class JudgingEnd:
 
     judges: tuple[JudgeEnd, ...]
     stop: Stop | None
-    spending: Spending | None = None
+    spending: Budget | None = None
     dropped: bool = False
 
     @property
@@ -98,7 +96,6 @@ class JudgeOptions(AskOptions, total=False):
     repeats: int
     prices: Path | None
     samples: frozenset[str] | None
-    progress: Progress | None
 
 
 def judge_run(
@@ -171,14 +168,13 @@ class _Judging:
             raise JudgeError(f"repeats is {repeats}; it must be at least 1")
         if len({judge.name for judge in judges}) < len(judges):
             raise JudgeError("the same judge is named twice; use repeats to ask it more than once")
-        self._judges, self._progress = judges, options.get("progress") or Progress()
-        noted = self._progress.noted
-        self.session = RunSession(store, run, options, noted, self._progress.stopping)
+        self._judges, self.session = judges, RunSession(store, run, options)
+        self._progress = self.session.progress
         if self.session.batch:
             check_batchable(models_of(judges))
         for judge in () if self.session.batch else judges:
             store.batches.check(run.id, judge.name)
-        store.take_in(run, noted)
+        store.take_in(run, self.session.note)
         self._seen = {judge.name: store.claims.states(run.id, judge.name) for judge in judges}
         self._wanted, self._missing = dict[str, _Tasks](), dict[str, _Tasks]()
         for judge in judges:

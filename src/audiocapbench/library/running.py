@@ -13,7 +13,7 @@ from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
 from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.benchmarks.registry import subject
 from audiocapbench.bridges.inspect_logs import as_results
-from audiocapbench.engine import Asking, Progress, Spending, Stop, score_run
+from audiocapbench.engine import Asking, Budget, Progress, Stop, score_run
 from audiocapbench.engine.importing import ImportEnd, model_name, read_files
 from audiocapbench.engine.importing import import_run as keep_predictions
 from audiocapbench.engine.ray_cluster import joined
@@ -54,7 +54,7 @@ class RunResult(Result):
 
     summary: RunSummary
     stop: Stop | None = None
-    spending: Spending | None = None
+    spending: Budget | None = None
 
     @property
     def run(self) -> Run:

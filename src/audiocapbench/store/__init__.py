@@ -9,11 +9,10 @@ from audiocapbench.store.records import (
     RunKind,
     RunLine,
     RunSpec,
-    ScorerLine,
     StoredEstimate,
     StoredScore,
 )
 from audiocapbench.store.store import Store
 
 __all__ = ["DEFAULT_STORE", "Dataset", "Run", "RunHead", "RunKind", "RunLine"]
-__all__ += ["RunSpec", "ScorerLine", "Store", "StoredEstimate", "StoredScore", "cache_key"]
+__all__ += ["RunSpec", "Store", "StoredEstimate", "StoredScore", "cache_key"]

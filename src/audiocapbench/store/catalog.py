@@ -18,15 +18,7 @@ from audiocapbench.store import records as stored
 from audiocapbench.store import schema
 from audiocapbench.store.claims import holders_of
 from audiocapbench.store.connect import StoreRepository
-from audiocapbench.store.records import (
-    ChangedSamples,
-    Dataset,
-    ScorerLine,
-    matching,
-    record_of,
-    row_of,
-    signatures_by_number,
-)
+from audiocapbench.store.records import Dataset, ScorerLine, matching, record_of, row_of
 
 _LATEST = 500
 
@@ -50,29 +42,12 @@ class RoundScores(NamedTuple):
 
 
 class RunCatalog(StoreRepository):
-    def changes(
-        self, benchmark: str, root: str, fingerprint: str, now: Sequence[Sample]
-    ) -> ChangedSamples | None:
-        """How a benchmark's folder differs from when it was last run; None if it does not."""
-        runs, known, table = schema.runs.c, schema.datasets.c, schema.samples
-        latest = (
-            select(runs.id, runs.dataset)
-            .join_from(schema.runs, schema.datasets, runs.dataset == known.fingerprint)
-            .where(runs.benchmark == benchmark, known.root == root)
-            .order_by(runs.id.desc())
-            .limit(1)
-        )
-        with self._reading() as connection:
-            run = connection.execute(latest).first()
-            if run is None or run.dataset == fingerprint:
-                return None
-            query = select(table).where(table.c.dataset == run.dataset)
-            before = {row.id: row for row in connection.execute(query)}
-        pairs = [(before[one.id], one) for one in now if one.id in before]
-        clips = (new.clip.file_name for old, new in pairs if old.clip_sha256 != new.clip.sha256)
-        texts = (new.id for old, new in pairs if _asked(old) != _asked(new))
-        others = sorted(before.keys() ^ {one.id for one in now})
-        return ChangedSamples(run.id, tuple(dict.fromkeys(clips)), tuple(texts), tuple(others))
+    def latest_in(self, benchmark: str, root: str) -> Any:
+        """Number and dataset of the newest run of a benchmark in a folder; None for none."""
+        runs, known = schema.runs.c, schema.datasets.c
+        query = select(runs.id, runs.dataset).join(schema.datasets)
+        query = query.where(runs.benchmark == benchmark, known.root == root)
+        return next(iter(self._fetch(query.order_by(runs.id.desc()).limit(1))), None)
 
     def scorers(self, run_ids: Iterable[int]) -> list[ScorerLine]:
         """Metrics and judges of runs, with what they made of them; metrics first."""
@@ -91,7 +66,7 @@ class RunCatalog(StoreRepository):
             with self._reading() as connection:
                 for row in connection.execute(query):
                     by_scorer[row.scorer].append(row)
-                signatures = signatures_by_number(connection)
+                signatures = stored.signatures_by_number(connection)
                 lines += [
                     ScorerLine(
                         name,
@@ -205,10 +180,8 @@ class RunCatalog(StoreRepository):
                 ids = select(chosen.sample).where(chosen.run.in_(run_ids)).distinct()
                 wanted = set(connection.execute(ids).scalars())
         first = {row.id: row for row in reversed(rows) if wanted is None or row.id in wanted}
-        return [
-            SampleHead(row.id, row.dataset, row.category, row.duration_s)
-            for row in sorted(first.values(), key=lambda row: row.position)
-        ]
+        in_order = sorted(first.values(), key=lambda row: row.position)
+        return [SampleHead(*row[:4]) for row in in_order]
 
     def some_samples(self, heads: Iterable[SampleHead]) -> dict[str, Sample]:
         """Samples in full, by id."""
@@ -271,7 +244,7 @@ class RunCatalog(StoreRepository):
         column: dict[int, list[RoundScores]] = defaultdict(list)
         known: dict[str, dict[str, float]] = {}
         with self._reading() as connection:
-            signatures = signatures_by_number(connection)
+            signatures = stored.signatures_by_number(connection)
             for run, repeat, number, text, names in connection.execute(query):
                 if text not in known:
                     known[text] = kind.process_result_value(
@@ -326,11 +299,6 @@ class RunCatalog(StoreRepository):
                 raise self._no_such_run(run_id)
         if any(one == "\0" or "\ud800" <= one <= "\udfff" for text in texts for one in text):
             raise StoreError("a name or tag holds bytes that are no text; write it in UTF-8")
-
-
-def _asked(sample: Any) -> list[Any]:
-    """What is asked and compared with, as a benchmark's fingerprint counts it."""
-    return [sample.instruction, sample.category, sample.position, list(sample.references)]
 
 
 def keep_dataset(connection: Connection, dataset: Dataset) -> None:

@@ -78,7 +78,7 @@ class ClaimRepository(StoreRepository):
             rows = connection.execute(held).all()
             owners = {TaskKey(judge, row.sample, row.repeat): row for row in rows}
             others = {task: row for task, row in owners.items() if row.worker != worker.id}
-            now = _states(judge, connection.execute(_state_query(run_id, judge, samples)).all())
+            now = _states(connection, run_id, judge, samples)
             free = [task for task in tasks if task not in others]
             taken = [task for task in free if now.get(task) == seen.get(task)]
             new = [
@@ -93,7 +93,8 @@ class ClaimRepository(StoreRepository):
 
     def states(self, run_id: int, judge: str = "") -> dict[TaskKey, str]:
         """When each task of a run was last dealt with; to be read before what is missing."""
-        return _states(judge, self._fetch(_state_query(run_id, judge)))
+        with self._reading() as connection:
+            return _states(connection, run_id, judge)
 
     def renew(self, worker: Worker) -> bool:
         """A sign of life; whether it came in time."""
@@ -261,19 +262,17 @@ def _forget_the_gone(connection: Connection, lease_s: float) -> None:
             connection.execute(delete(table).where(table.c.id == row.id))
 
 
-def _state_query(run_id: int, judge: str, samples: set[str] | None = None) -> Select[Any]:
+def _states(
+    connection: Connection, run_id: int, judge: str, samples: set[str] | None = None
+) -> dict[TaskKey, str]:
     """When a judge's tasks about some samples, or all, were last dealt with."""
-    if not judge:
-        made = schema.outcomes
-        columns = (made.c.sample, made.c.answered_at.label("at"), sa.literal(0).label("repeat"))
-        return select(*columns).where(*matching(made, run=run_id, sample=samples))
-    judged = schema.judgements
-    query = select(judged.c.sample, judged.c.judged_at.label("at"), judged.c.repeat)
-    return query.where(*matching(judged, run=run_id, judge=judge, sample=samples))
-
-
-def _states(judge: str, rows: Sequence[Any]) -> dict[TaskKey, str]:
-    return {TaskKey(judge, row.sample, row.repeat): row.at for row in rows}
+    made, judged = schema.outcomes, schema.judgements
+    query = select(made.c.sample, sa.literal(0), made.c.answered_at)
+    query = query.where(*matching(made, run=run_id, sample=samples))
+    if judge:
+        query = select(judged.c.sample, judged.c.repeat, judged.c.judged_at)
+        query = query.where(*matching(judged, run=run_id, judge=judge, sample=samples))
+    return {TaskKey(judge, *task): at for *task, at in connection.execute(query)}
 
 
 def _machine() -> str:

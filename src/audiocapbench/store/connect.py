@@ -45,8 +45,8 @@ _POSTGRES = {
 }
 
 
-def store_url(store: str) -> URL:
-    """Read ``--store``: a database URL, or the path of a SQLite file."""
+def _url(store: str) -> URL:
+    """What ``--store`` stands for: a database URL, or the path of a SQLite file."""
     if not store.strip() or "\0" in store:
         raise StoreError("`store` is empty or no text; name a file or a database URL")
     if "://" not in store:
@@ -68,7 +68,7 @@ def shown(url: URL) -> str:
     return url.set(query={}).render_as_string(hide_password=True)
 
 
-def store_option(url: URL) -> str:
+def _option(url: URL) -> str:
     """`` --store NAME`` for hints that name a command; nothing where that is the default."""
     name = shown(url)
     if name == DEFAULT_STORE and os.environ.get(STORE_VARIABLE, name) == name:
@@ -76,8 +76,9 @@ def store_option(url: URL) -> str:
     return f" --store {quote(name)}"
 
 
-def connect(url: URL) -> Engine:
-    """Make the engine for a store; nothing is opened yet."""
+def connect(store: str, *, create: bool) -> Engine:
+    """The engine for ``--store``, with a file to open or, where one may be made, an empty one."""
+    url = _url(store)
     how: dict[str, Any] = {"json_deserializer": read_json, "pool_timeout": _POOL_S}
     if url.get_backend_name() != "sqlite":
         settings = {name: value for name, value in _POSTGRES.items() if name not in url.query}
@@ -90,18 +91,10 @@ def connect(url: URL) -> Engine:
             ) from None
         event.listen(engine, "connect", _set_up_postgres)
         return engine
-    file = store_file(url)
-    if file is not None and not file.parent.is_dir():
-        raise StoreError(f"{shown(url)}: the folder for the store does not exist")
-    if file is not None and file.is_dir():
-        raise StoreError(f"{shown(url)}: is a folder; name a file in it")
-    if file is not None and file.is_file():
-        with suppress(OSError), file.open("rb") as stream:  # SQLite says what is wrong with it
-            # What is shorter than a header SQLite would write over.
-            if stream.read(len(_MAGIC)) not in (b"", _MAGIC):
-                raise StoreError(f"{shown(url)}: is not a store; choose another `store`")
-    if file is None:
+    if (file := store_file(url)) is None:
         del how["pool_timeout"]
+    else:
+        _check_path(file, url, create=create)
     engine = create_engine(url, connect_args={"timeout": _BUSY_S}, **how)
     if file is not None and not url.query:
         path = Path(os.path.abspath(file))
@@ -117,6 +110,24 @@ def connect(url: URL) -> Engine:
     event.listen(engine, "connect", _set_up_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _check_path(file: Path, url: URL, *, create: bool) -> None:
+    if not file.parent.is_dir():
+        raise StoreError(f"{shown(url)}: the folder for the store does not exist")
+    if file.is_dir():
+        raise StoreError(f"{shown(url)}: is a folder; name a file in it")
+    if not (exists := file.exists()) and not create:
+        makes = f"'audiocapbench run{_option(url)}' makes one"
+        raise StoreError(f"{file}: no such store; {makes}")
+    with suppress(OSError):  # SQLite says what is wrong with it
+        if not exists:
+            file.touch(0o644)
+        elif file.is_file():
+            with file.open("rb") as stream:
+                # What is shorter than a header SQLite would write over.
+                if stream.read(len(_MAGIC)) not in (b"", _MAGIC):
+                    raise StoreError(f"{shown(url)}: is not a store; choose another `store`")
 
 
 def store_file(url: URL) -> Path | None:
@@ -154,15 +165,13 @@ def patience(seconds: float) -> Iterator[None]:
         _PATIENCE.reset(token)
 
 
-@contextmanager
-def reading(engine: Engine) -> Iterator[Connection]:
+def reading(engine: Engine) -> AbstractContextManager[Connection]:
     """A connection that only reads and never holds up a writer.
 
     Rows are made into records within it: one that this program never wrote is a StoreError.
     """
     odd = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
-    with _begun(engine, "reading", (*odd, sa_errors.NoResultFound)) as connection:
-        yield connection
+    return _begun(engine, "reading", (*odd, sa_errors.NoResultFound))
 
 
 @contextmanager
@@ -192,7 +201,7 @@ class StoreRepository:
     @property
     def option(self) -> str:
         """`` --store NAME`` for commands that are suggested; nothing where it is the default."""
-        return store_option(self._engine.url)
+        return _option(self._engine.url)
 
     def _no_such_run(self, run_id: int) -> StoreError:
         lists = f"'audiocapbench runs{self.option}' lists them"

@@ -91,15 +91,6 @@ class RunLine(RunHead):
         return sum(self.statuses.values())
 
 
-class ChangedSamples(NamedTuple):
-    """The newest run of a folder, and whose clips and texts changed since, or came or went."""
-
-    run: int
-    clips: tuple[str, ...]
-    texts: tuple[str, ...]
-    others: tuple[str, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class Dataset:
     """The samples that a run was about when it began; ``traits`` say how answers are scored."""

@@ -304,10 +304,6 @@ def _of_rating() -> list[Column[Any] | sa.ForeignKeyConstraint]:
     return columns
 
 
-def _of_project() -> Column[Any]:
-    return _refers("project", "rating_projects.name", primary_key=True, index=None)
-
-
 rating_projects = _table(
     "rating_projects",
     # What tokens of items are derived from is secret: nobody can tell an item by its token.
@@ -316,7 +312,7 @@ rating_projects = _table(
 
 rating_people = _table(
     "rating_people",
-    _of_project(),
+    _refers("project", "rating_projects.name", primary_key=True, index=None),
     # An empty name is the administrator's. Of a token only its SHA-256 is kept.
     *_columns(text="person*", time="invited_at"),
     Column("token", sa.String(64), nullable=False, unique=True),
@@ -324,7 +320,7 @@ rating_people = _table(
 
 rating_items = _table(
     "rating_items",
-    _of_project(),
+    _refers("project", "rating_projects.name", primary_key=True, index=None),
     *_columns(text="item*", integer="position", flag="asked", object="content"),
 )
 

@@ -20,34 +20,10 @@ from audiocapbench.store import schema, unsaved
 from audiocapbench.store.annotations import AnnotationRepository
 from audiocapbench.store.cache import CacheRepository
 from audiocapbench.store.catalog import RunCatalog, keep_dataset
-from audiocapbench.store.claims import (
-    BatchRepository,
-    ClaimRepository,
-    TaskKey,
-    release_tasks,
-    task_of,
-)
-from audiocapbench.store.connect import (
-    DEFAULT_STORE,
-    StoreRepository,
-    connect,
-    store_file,
-    store_option,
-    store_url,
-)
+from audiocapbench.store.claims import BatchRepository, ClaimRepository, release_tasks, task_of
+from audiocapbench.store.connect import DEFAULT_STORE, StoreRepository, connect
 from audiocapbench.store.ratings import RatingRepository
-from audiocapbench.store.records import (
-    IMPORTED,
-    Dataset,
-    Judgement,
-    JudgeReply,
-    Run,
-    RunLine,
-    RunSpec,
-    StoredCheck,
-    StoredEstimate,
-    StoredScore,
-)
+from audiocapbench.store.records import Judgement, Run, StoredCheck, StoredEstimate, StoredScore
 from audiocapbench.store.unsaved import AnswerRecord, JudgementRecord, Record, UnsavedFile
 from audiocapbench.store.upgrades import bring_up_to_date
 
@@ -72,14 +48,7 @@ class Store(StoreRepository):
     @classmethod
     def open(cls, store: str = DEFAULT_STORE, *, create: bool = True) -> "Store":
         """Open a SQLite file or a database URL; make or upgrade its tables where needed."""
-        url = store_url(store)
-        engine, file = connect(url), store_file(url)
-        if file is not None and not file.exists():
-            if not create:
-                makes = f"'audiocapbench run{store_option(url)}' makes one"
-                raise StoreError(f"{file}: no such store; {makes}")
-            with suppress(OSError):  # SQLite says what is wrong with it
-                file.touch(0o644)
+        engine = connect(store, create=create)
         try:
             bring_up_to_date(engine)
         except BaseException:
@@ -104,7 +73,9 @@ class Store(StoreRepository):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def begin_run(self, spec: RunSpec, dataset: Dataset, *, fresh: bool = False) -> Run:
+    def begin_run(
+        self, spec: stored.RunSpec, dataset: stored.Dataset, *, fresh: bool = False
+    ) -> Run:
         """Find the run that a command stands for, or make it with its dataset; anew if fresh."""
         runs = schema.runs
         with self._writing(alone=True) as connection:
@@ -123,7 +94,7 @@ class Store(StoreRepository):
             stored.insert_all(connection, schema.run_samples, chosen)
             return stored.record_of(Run, row, sample_ids=spec.sample_ids)
 
-    def find_run(self, spec: RunSpec) -> Run | None:
+    def find_run(self, spec: stored.RunSpec) -> Run | None:
         """The run that a command stands for, if it was begun before."""
         return self._find(_latest(spec))
 
@@ -157,7 +128,9 @@ class Store(StoreRepository):
         numbers = sorted(line.id for line in runs)
         return numbers[-1], numbers
 
-    def runs(self, tags: Iterable[str] = (), only: Collection[int] | None = None) -> list[RunLine]:
+    def runs(
+        self, tags: Iterable[str] = (), only: Collection[int] | None = None
+    ) -> list[stored.RunLine]:
         """Runs, or some of them, that have all these tags, oldest first, with how far each got."""
         own, marked = schema.outcomes.c, schema.run_tags
         counts = (func.count().label("number"), func.sum(own.cost_usd).label("cost"))
@@ -176,7 +149,7 @@ class Store(StoreRepository):
                 tags_of[row.run].append(row.tag)
             return [
                 stored.record_of(
-                    RunLine,
+                    stored.RunLine,
                     row,
                     statuses={str(one.status): one.number for one in counted[row.id]},
                     cost_usd=total_cost(one.cost for one in counted[row.id]),
@@ -199,8 +172,7 @@ class Store(StoreRepository):
             if answers:
                 _write_answers(connection, run_id, answers)
             if judged:
-                replies = [one.reply for one in judged if one.reply is not None]
-                _write_judgements(connection, run_id, [one.judgement for one in judged], replies)
+                _write_judgements(connection, run_id, judged)
             release_tasks(connection, run_id, worker, [task_of(one) for one in records])
 
     def keep_unsaved(self, run: Run, records: Sequence[Record]) -> Path:
@@ -216,7 +188,7 @@ class Store(StoreRepository):
             judged = [one for one in self.judgements(run.id) if one.status not in ASKED_AGAIN]
             done = {(one.judge, one.sample_id, one.repeat) for one in judged}
             # Nobody can tell which of two answers to one question is true: the first is taken.
-            first: dict[TaskKey, Record] = {}
+            first = dict[Any, Record]()
             for record in file.records:
                 first.setdefault(task_of(record), record)
             records, rejected = list(first.values()), file.rejected + len(file.records) - len(first)
@@ -278,7 +250,7 @@ class Store(StoreRepository):
 
     def add_judgements(self, run_id: int, judgements: Sequence[Judgement]) -> None:
         with self._writing() as connection:
-            _write_judgements(connection, run_id, judgements, ())
+            _write_judgements(connection, run_id, [JudgementRecord(one) for one in judgements])
 
     def judgements(self, run_id: int, judge: str | None = None) -> list[Judgement]:
         """Judgements of a run, of one judge or of all, in order of judge, sample and round."""
@@ -320,7 +292,7 @@ class Store(StoreRepository):
             rows = connection.execute(select(table).order_by(table.c.checked_at)).all()
         checks = []
         for judge, benchmark, contract in sorted(asked):
-            if contract != IMPORTED:
+            if contract != stored.IMPORTED:
                 same = [row for row in rows if (row.judge, row.contract) == (judge, contract)]
                 known = {row.benchmark: row.document for row in same}
                 checks.append(StoredCheck(judge, benchmark, known.pop(benchmark, None), known))
@@ -369,7 +341,7 @@ def _write_answers(connection: Connection, run_id: int, answers: Sequence[Answer
             row["cost_usd"] = (row["cost_usd"] or 0.0) + paid[row["sample"]]
     stored.insert_new(connection, table, rows)
     replies = [
-        JudgeReply(one.cache_key, model, one.outcome)
+        stored.JudgeReply(one.cache_key, model, one.outcome)
         for one in answers
         if one.cache_key is not None and not one.outcome.cached
     ]
@@ -377,21 +349,18 @@ def _write_answers(connection: Connection, run_id: int, answers: Sequence[Answer
 
 
 def _write_judgements(
-    connection: Connection,
-    run_id: int,
-    judgements: Sequence[Judgement],
-    replies: Sequence[JudgeReply],
+    connection: Connection, run_id: int, records: Sequence[JudgementRecord]
 ) -> None:
     """Put judgements in the place of earlier ones, and replies into the cache."""
+    table, now, judgements = schema.judgements, schema.now(), [one.judgement for one in records]
     if judgements:
         stored.note_change(connection, run_id, {one.judge for one in judgements})
-    table, now = schema.judgements, schema.now()
     rows = stored.signed_rows(connection, table, judgements, run=run_id, judged_at=now)
     stored.replace_rows(connection, table, ("run", "judge", "sample", "repeat"), rows)
-    _write_replies(connection, replies, now)
+    _write_replies(connection, [one.reply for one in records if one.reply is not None], now)
 
 
-def _write_replies(connection: Connection, replies: Sequence[JudgeReply], now: str) -> None:
+def _write_replies(connection: Connection, replies: Sequence[stored.JudgeReply], now: str) -> None:
     table = schema.responses
     rows = [
         stored.row_of(table, one.outcome.reply, one.outcome, one, answered_at=now)
@@ -406,7 +375,7 @@ def _estimates_made_by() -> str:
     return f"{stored.MADE_BY}, intervals by {METHODS}"
 
 
-def _latest(spec: RunSpec) -> Select[Any]:
+def _latest(spec: stored.RunSpec) -> Select[Any]:
     runs = schema.runs
     query = select(runs).where(runs.c.identity == spec.identity)
     return query.order_by(runs.c.generation.desc()).limit(1)

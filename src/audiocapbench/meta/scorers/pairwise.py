@@ -23,7 +23,7 @@ from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, MissingClip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
-from audiocapbench.engine import Preview, find_run, missing_samples
+from audiocapbench.engine import Preview, find_run
 from audiocapbench.errors import ReplyError, TrialError, did_you_mean
 from audiocapbench.judges.contract import RULES as QUOTING_RULES
 from audiocapbench.judges.contract import as_data, fill
@@ -404,9 +404,10 @@ class PairwiseScorer(PairScorer):
 
     def _reading(self, pairs: Sequence[CaptionPair], benchmark: Benchmark) -> Benchmark:
         """What a reader will be asked at most: about what is unclear, and what is not answered."""
-        asked = (benchmark, self._model, self._settings.store, benchmark.samples)
-        run, left = find_run(*asked), {one.id for one in missing_samples(*asked)}
-        outcomes = {} if run is None else self._settings.store.outcomes(run.id)
+        store = self._settings.store
+        run, missing = find_run(benchmark, self._model, store, benchmark.samples)
+        left = {one.id for one in missing}
+        outcomes = {} if run is None else store.outcomes(run.id)
         _, _, unread = self._parse([pair for pair in pairs if pair.id not in left], outcomes)
         unread += [(pair, "") for pair in pairs if pair.id in left]
         return reading_questions(unread, self._prompt.labels, benchmark.name)
