@@ -31,7 +31,7 @@ IMPORTED = "imported"
 
 
 @dataclass(frozen=True, slots=True)
-class RunSettings:
+class RunConfig:
     """Who is asked about what; what it is for, and what a result file says, is no part of how."""
 
     benchmark: str
@@ -49,7 +49,7 @@ class RunSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class RunSpec(RunSettings):
+class RunSpec(RunConfig):
     """What makes two runs the same run."""
 
     sample_ids: tuple[str, ...] = field(repr=False)
@@ -63,7 +63,7 @@ class RunSpec(RunSettings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunHead(RunSettings):
+class RunHead(RunConfig):
     """A run that is kept, whatever else is read of it."""
 
     id: int
