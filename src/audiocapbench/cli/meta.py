@@ -108,7 +108,7 @@ def _try_on_pairs(
     found = read_pairs(kind, pairs, least_votes)
     judged = pair_set(kind, found, as_is=as_is)
     agreed = agreement(
-        read_pairs(kind, votes_from) if votes_from else found, least_votes or KINDS[kind].least
+        read_pairs(kind, votes_from) if votes_from else found, least_votes or KINDS[kind]
     )
     settings = TrialSettings(
         data=data,

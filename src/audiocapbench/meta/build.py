@@ -6,7 +6,7 @@ HM_2 and MM_2 the machine's caption is broken on purpose, and the answer is set.
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,18 +14,12 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.errors import DatasetError
-from audiocapbench.meta.corrupt.captions import (
-    CaptionedClip,
-    CaptionSet,
-    Corruption,
-    plain_form,
-    words_of,
-)
+from audiocapbench.meta.corrupt.captions import CaptionedClip, CaptionSet, plain_form, words_of
 from audiocapbench.meta.corrupt.make import RULES
 from audiocapbench.meta.pairs.files import BRACE_MAIN, read_csv_pairs
 from audiocapbench.meta.pairs.pair import (
-    AGREED,
     CaptionPair,
+    Pairs,
     Preference,
     pair_table,
     preferred,
@@ -109,7 +103,7 @@ def _break(
     )
     systems, found, texts = list(machines), defaultdict(list), CaptionSet(clips)
     # A caption without its main event is not broken.
-    rules = [rule for kind, rule in RULES.items() if kind is not Corruption.DROPPED]
+    rules = [rule for kind, rule in RULES.items() if kind != "dropped"]
     for one in (one for rule in rules for one in rule(texts)):
         place = one.sources[0] - (len(one.clip.references) - len(systems))
         if place >= 0:
@@ -117,7 +111,7 @@ def _break(
     return {key: random.Random(f"{seed} {key}").choice(texts) for key, texts in found.items()}
 
 
-def filter_pairs(pairs: Sequence[CaptionPair], scorer: PairScorer) -> list[CaptionPair]:
+def filter_pairs(pairs: Pairs, scorer: PairScorer) -> list[CaptionPair]:
     """The pairs that a scorer can tell apart, so that people are not asked in vain.
 
     Of one that compares: those with the same choice in both orders; of one that scores: all but the
@@ -141,7 +135,7 @@ def filter_pairs(pairs: Sequence[CaptionPair], scorer: PairScorer) -> list[Capti
     ]
 
 
-def read_votes(path: Path, least: int = AGREED) -> list[CaptionPair]:
+def read_votes(path: Path, least: int) -> list[CaptionPair]:
     """Read a table that people voted in; an answer needs at least so many votes to spare."""
     pairs = []
     for pair in read_csv_pairs(path):
@@ -153,14 +147,14 @@ def read_votes(path: Path, least: int = AGREED) -> list[CaptionPair]:
     return pairs
 
 
-def vote_table(suffix: str, pairs: Sequence[CaptionPair], voters: int) -> str:
+def vote_table(suffix: str, pairs: Pairs, voters: int) -> str:
     """A table for people to vote in, or what their votes left, as 'meta csv' reads it."""
     cast = [[{1: "a", -1: "b", 0: "tie"}[vote] for vote in pair.votes] for pair in pairs]
     more = [[*own, *[""] * (voters - len(own))] for own in cast]
     return pair_table(suffix, pairs, [f"vote_{n + 1}" for n in range(voters)], more)
 
 
-def write_brace(path: Path, pairs: Sequence[CaptionPair]) -> None:
+def write_brace(path: Path, pairs: Pairs) -> None:
     """Write pairs with answers in BRACE-Main's form; answers that were set are unanimous there."""
     names = {short: name for name, short in BRACE_MAIN.items()}
 
@@ -175,5 +169,5 @@ def write_brace(path: Path, pairs: Sequence[CaptionPair]) -> None:
     write_clips(path, pairs, add)
 
 
-def count_types(pairs: Sequence[CaptionPair]) -> dict[str, int]:
+def count_types(pairs: Pairs) -> dict[str, int]:
     return dict(sorted(Counter(pair.subtype for pair in pairs).items()))

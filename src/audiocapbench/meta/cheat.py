@@ -14,7 +14,7 @@ import numpy as np
 
 from audiocapbench.errors import TrialError
 from audiocapbench.meta.corrupt.captions import CaptionedClip
-from audiocapbench.meta.pairs.pair import CaptionPair
+from audiocapbench.meta.pairs.pair import CaptionPair, Pairs
 from audiocapbench.meta.scorers.scorer import PairScorer, PointwiseScorer
 from audiocapbench.metrics.elements.splitting import ElementKind, split
 from audiocapbench.metrics.encoders import load
@@ -50,11 +50,7 @@ ATTACKS = {
 
 @dataclass(frozen=True, slots=True)
 class CheatTrial:
-    """All attacks on one scorer, in its own units, and what the honest captions score on average.
-
-    Of an attack there are the mean ``score``, its ``gain`` with an interval (``ci``) and ``wins``,
-    the share of clips in which it scores above the honest caption, in percent.
-    """
+    """All attacks on one scorer, in its units, and what the honest captions score on average."""
 
     scorer: str
     signature: str
@@ -155,7 +151,7 @@ def _attacks(
     }
 
 
-def cheat(scorer: PairScorer, pairs: Sequence[CaptionPair]) -> CheatTrial:
+def cheat(scorer: PairScorer, pairs: Pairs) -> CheatTrial:
     first, second = pointwise(scorer).score(pairs)
     names = np.array([pair.type for pair in pairs], dtype=object)
     known = ~np.isnan(first) & ~np.isnan(second)
@@ -173,7 +169,7 @@ def cheat(scorer: PairScorer, pairs: Sequence[CaptionPair]) -> CheatTrial:
             "score": float(attacked.mean()),
             "gain": gain,
             "ci": interval,
-            "wins": 100 * float((gains > 0).mean()),
+            "wins": 100 * float((gains > 0).mean()),  # percent of the clips
             "n": len(gains),
             "missing": int(mask.sum()) - len(gains),
             "succeeds": gain > 0 and (interval is None or interval.low > 0),

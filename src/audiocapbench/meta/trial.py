@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from audiocapbench.errors import TrialError
 from audiocapbench.files import csv_text, write_file
-from audiocapbench.meta.pairs.pair import Agreement, CaptionPair, PairSet
+from audiocapbench.meta.pairs.pair import Agreement, CaptionPair, Pairs, PairSet
 from audiocapbench.meta.scorers.scorer import (
     CONTROLS,
     Choice,
@@ -43,11 +43,8 @@ ORDERS = ("as given", "swapped", "mean", "agreed")
 CHOSEN = (Choice.FIRST, Choice.SECOND)
 
 
-def count(pairs: Sequence[CaptionPair], choices: Sequence[Choice]) -> FloatArray:
-    """What each pair adds to the four counts, shape (pairs, 4).
-
-    The counts are hits and misses where the answer is 1, then misses and hits where it is 0.
-    """
+def count(pairs: Pairs, choices: Sequence[Choice]) -> FloatArray:
+    """What each pair adds to hits and misses of answer 1, misses and hits of answer 0."""
     answers = np.array([pair.answer for pair in pairs], dtype=np.int64)
     right = numbers(choices) == answers
     columns = np.where(answers == 1, np.where(right, 0, 1), np.where(right, 3, 2))
@@ -78,7 +75,7 @@ def measure(counts: FloatArray) -> FloatArray:
     return 100 * np.stack([accuracy, f1[0], *means], axis=-1)
 
 
-def measure_choices(pairs: Sequence[CaptionPair], choices: Sequence[Choice]) -> FloatArray:
+def measure_choices(pairs: Pairs, choices: Sequence[Choice]) -> FloatArray:
     """The measures of what was chosen of all pairs."""
     return measure(count(pairs, choices).sum(axis=0))
 
@@ -134,17 +131,14 @@ _NOTHING = Diagnostics()
 
 @dataclass(frozen=True)
 class ScorerTrial:
-    """What one scorer chose of the pairs that have an answer, held to what people prefer.
-
-    ``headline`` is the published measure of this set; ``swapped`` the choices in the other order.
-    """
+    """What one scorer chose of the pairs that have an answer, held to what people prefer."""
 
     scorer: str
     signature: Signature
-    headline: str
+    headline: str  # the published measure of this set
     pairs: tuple[CaptionPair, ...]
     choices: tuple[Choice, ...]
-    swapped: tuple[Choice, ...] | None = None
+    swapped: tuple[Choice, ...] | None = None  # when the captions change places
     diagnostics: Diagnostics = _NOTHING
     seconds: float = 0.0
 
@@ -185,12 +179,10 @@ class ScorerTrial:
 
     @property
     def position(self) -> Mapping[str, float | None] | None:
-        """What the order of the captions does to it, in percent, where it was asked both ways.
-
-        ``first`` is the share of choices of the caption that stood first: 50 has no bias.
-        """
+        """What the order of the captions does to it, in percent, where it was asked both ways."""
         if self.swapped is None:
             return None
+        # The share of choices of the caption that stood first: 50 has no bias.
         first = self.choices.count(Choice.FIRST) + self.swapped.count(Choice.SECOND)
         chosen = sum(choice in CHOSEN for choice in (*self.choices, *self.swapped))
         consistency = 100 * sum(agreeing(self.choices, self.swapped)) / max(1, self.n)

@@ -59,16 +59,12 @@ class Weight(IntEnum):
 
 
 class Statement(NamedTuple):
-    """A clause that speaks for a caption (1) or against it (-1), or calls both alike (0).
+    """A clause that speaks for a caption (1) or against it (-1), or calls both alike (0)."""
 
-    ``who`` is the caption's letter, empty where both are called alike; ``plain`` the sign without
-    negation, for "… but the other does not".
-    """
-
-    who: str
+    who: str  # the caption's letter, empty where both are called alike
     sign: int
     weight: Weight
-    plain: int = 1
+    plain: int = 1  # the sign without negation, for "… but the other does not"
 
     @property
     def choice(self) -> Choice:

@@ -18,11 +18,7 @@ from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, load_
 from audiocapbench.meta.pairs.pair import Preference
 from audiocapbench.metrics.elements.splitting import ElementKind, kind_of
 from audiocapbench.metrics.fluency.detector import hash_words, mean_by_owner
-from audiocapbench.metrics.fluency.likelihood import (
-    framed_words,
-    load_ngrams,
-    run_hashes,
-)
+from audiocapbench.metrics.fluency.likelihood import framed_words, load_ngrams, run_hashes
 
 FloatArray = NDArray[np.float64]
 Keys = NDArray[np.uint32]
@@ -187,17 +183,14 @@ def _counts(
 
 
 class TextKeys(NamedTuple):
-    """The keys of texts, and of which text each is: n-grams by order, words and pairs of words.
-
-    ``told`` are words and pairs together; each column of ``pairs`` a pair, its left and its right.
-    """
+    """The keys of texts, and of which text each is: n-grams by order, words and pairs of words."""
 
     grams: list[Keys]
     counted: NDArray[np.bool_]
     gram_text: Owners
-    told: Keys
+    told: Keys  # words and pairs together
     told_text: Owners
-    pairs: Keys
+    pairs: Keys  # in each column a pair, its left and its right
     pair_text: Owners
 
 

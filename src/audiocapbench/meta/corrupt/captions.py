@@ -112,17 +112,14 @@ JOINING, AUXILIARIES = map(words, ("joining", "auxiliaries"))
 
 
 class Noun(NamedTuple):
-    """A noun, a person or a thing by its sort, that sounds like its family.
-
-    ``number`` is ``one``, ``many`` or ``mass``; ``many`` is empty where it is not counted.
-    """
+    """A noun, a person or a thing by its sort, that sounds like its family."""
 
     word: str
     sort: str
     family: str
-    number: str
+    number: str  # one, many or mass
     one: str
-    many: str
+    many: str  # empty where it is not counted
 
 
 class VerbForm(NamedTuple):
@@ -135,15 +132,12 @@ class VerbForm(NamedTuple):
 
 
 class Quality(NamedTuple):
-    """A phrase and the side, 0 or 1, that it takes; only phrases of one line are exchanged.
-
-    ``frame`` is ``next``, ``last`` or ``free``; ``same_side`` are all words of its side.
-    """
+    """A phrase and the side, 0 or 1, that it takes; only phrases of one line are exchanged."""
 
     phrase: Tokens
     line: int
     side: int
-    frame: str
+    frame: str  # next, last or free
     same_side: frozenset[str]
 
 

@@ -66,16 +66,12 @@ _FOLLOWED, _BEFORE, _AFTER = ("followed", "by"), ("before",), ("after",)
 
 
 class Clause(NamedTuple):
-    """A run of words that tells one event, and the words that join it to what stands before.
-
-    ``form`` is ``finite`` ("a dog barks"), ``gerund`` ("a dog barking") or ``other``; ``verb`` the
-    place of the verb or of the auxiliary, -1 without one; ``many`` whether the subject is a plural.
-    """
+    """A run of words that tells one event, and the words that join it to what stands before."""
 
     tokens: Tokens
-    form: str
-    verb: int
-    many: bool
+    form: str  # FINITE ("a dog barks"), GERUND ("a dog barking") or OTHER
+    verb: int  # the place of the verb or of the auxiliary, -1 without one
+    many: bool  # whether the subject is a plural
     joint: Tokens = ()
 
 

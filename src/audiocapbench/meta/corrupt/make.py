@@ -18,7 +18,7 @@ from audiocapbench.meta.corrupt.balance import FloatArray, choose, differences_o
 from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, Corruption
 from audiocapbench.meta.corrupt.events import add_events, drop_events, swap_orders
 from audiocapbench.meta.corrupt.exchanges import change_attributes, change_counts, exchange_nouns
-from audiocapbench.meta.pairs.pair import CaptionPair, check_form, pair_table, write_clips
+from audiocapbench.meta.pairs.pair import CaptionPair, Pairs, check_form, pair_table, write_clips
 from audiocapbench.meta.scorers.scorer import CONTROLS, ControlScorer, TrialSettings
 from audiocapbench.meta.trial import numbers
 from audiocapbench.stats import Interval, mean_interval
@@ -44,17 +44,14 @@ _DRAWS = 25
 
 @dataclass(frozen=True, slots=True)
 class CorruptionResult:
-    """The pairs of one kind, and what was changed in each; ``rejected`` counts by reason.
-
-    Captions ``left_out`` would have read odd, tipped the balance, or were too many.
-    """
+    """The pairs of one kind, and what was changed in each."""
 
     kind: Corruption
     pairs: tuple[CaptionPair, ...]
     corruptions: tuple[CorruptedPair, ...]
     captions: int
-    left_out: int
-    rejected: Mapping[str, int]
+    left_out: int  # captions whose candidates read odd, tipped the balance, or were too many
+    rejected: Mapping[str, int]  # by reason
 
     @property
     def not_applicable(self) -> int:
@@ -124,13 +121,10 @@ def write_pairs(path: Path, made: Sequence[CorruptionResult]) -> None:
 
 
 class ControlAccuracy(NamedTuple):
-    """How often a control picks the true caption, a tie counted half, and ties, in percent.
-
-    The interval is 95 % over clips, None for too few.
-    """
+    """How often a control picks the true caption, a tie counted half, and ties, in percent."""
 
     accuracy: float
-    interval: Interval | None
+    interval: Interval | None  # 95 % over clips, None for too few
     ties: float
 
     @property
@@ -143,10 +137,7 @@ Check = Mapping[str, Mapping[str, ControlAccuracy]]
 
 
 def check_words(made: Sequence[CorruptionResult], seed: int, *, train: bool = False) -> Check:
-    """Run every control over all pairs; rarity is counted over all of them.
-
-    With ``train``, also a linear classifier on words and lengths, by kind and over all.
-    """
+    """Run every control over all pairs; ``train`` a linear classifier on words and lengths too."""
     pairs = [pair for one in made for pair in one.pairs]
     answers = np.array([pair.answer for pair in pairs])
     credits = {}
@@ -183,7 +174,7 @@ def _accuracy(credits: FloatArray, clips: NDArray[np.object_]) -> ControlAccurac
     return ControlAccuracy(100 * float(credits.mean()), interval, 100 * ties)
 
 
-def _trained(pairs: Sequence[CaptionPair], seed: int) -> ControlAccuracy:
+def _trained(pairs: Pairs, seed: int) -> ControlAccuracy:
     """Trained on one half of the clips and tried on the other, both ways, in several splits."""
     from scipy.sparse.linalg import lsqr
 

@@ -12,23 +12,16 @@ in columns whose names begin with ``vote``, each a, b or tie, or 1, -1 or 0. Fur
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from audiocapbench.data.problems import InvalidDataError, Problem, problems_of, read_json
 from audiocapbench.data.records import read_records
 from audiocapbench.errors import DatasetError, TrialError, did_you_mean
-from audiocapbench.meta.pairs.pair import (
-    AGREED,
-    CaptionPair,
-    PairSet,
-    Preference,
-    preferred,
-)
+from audiocapbench.meta.pairs.pair import AGREED, CaptionPair, Pairs, PairSet, Preference, preferred
 from audiocapbench.store import Store
 
 _DATASETS = ("AudioCaps", "Clotho")
@@ -152,9 +145,14 @@ def _filled(references: tuple[str, ...]) -> tuple[str, ...]:
     return (references * _FEWEST_REFERENCES)[:_FEWEST_REFERENCES] if few else references
 
 
-def _read_clips(
-    path: Path, form: type[_MainClip | _HallucinationClip | _HumanClip]
-) -> list[CaptionPair]:
+_FORMS: Mapping[str, type[_MainClip | _HallucinationClip | _HumanClip]] = {
+    "human": _HumanClip,
+    "brace-main": _MainClip,
+    "brace-hallucination": _HallucinationClip,
+}
+
+
+def _read_clips(path: Path, kind: str) -> list[CaptionPair]:
     clips = read_json(path)
     if isinstance(clips, Problem):
         raise DatasetError(f"{path}: {clips.what}")
@@ -163,7 +161,7 @@ def _read_clips(
     dataset = next((name for name in _DATASETS if name.lower() in path.stem.lower()), path.stem)
 
     def pairs_of(fields: Any) -> Iterator[CaptionPair]:
-        for pair in form.model_validate(fields).pairs():
+        for pair in _FORMS[kind].model_validate(fields).pairs():
             clip = f"{dataset}/{pair.clip}"
             yield replace(pair, id=f"{clip}/{pair.id}", clip=clip, dataset=dataset)
 
@@ -260,24 +258,8 @@ def project_pairs(store: Store, project: str) -> list[CaptionPair]:
     return pairs
 
 
-class PairFileKind(NamedTuple):
-    """A kind of pair file; where people voted, captions are left ``as_is``: what they saw.
-
-    FENSE keeps pairs without an answer in the corpus. Votes must add up to ``least``.
-    """
-
-    read: Callable[[Path], list[CaptionPair]]
-    as_is: bool
-    is_fense: bool = False
-    least: int = 1
-
-
-KINDS: Mapping[str, PairFileKind] = {
-    "human": PairFileKind(partial(_read_clips, form=_HumanClip), True, is_fense=True),
-    "brace-main": PairFileKind(partial(_read_clips, form=_MainClip), True, least=AGREED),
-    "brace-hallucination": PairFileKind(partial(_read_clips, form=_HallucinationClip), False),
-    "csv": PairFileKind(read_csv_pairs, False),
-}
+KINDS: Mapping[str, int] = {"human": 1, "brace-main": AGREED, "brace-hallucination": 1, "csv": 1}
+"""The kinds of pair files, and what the votes of a pair must add up to."""
 
 
 def read_pairs(kind: str, paths: Sequence[Path], least: int | None = None) -> list[CaptionPair]:
@@ -290,7 +272,7 @@ def read_pairs(kind: str, paths: Sequence[Path], least: int | None = None) -> li
     pairs: dict[str, CaptionPair] = {}
     for path in paths:
         try:
-            found = KINDS[kind].read(path)
+            found = _read_clips(path, kind) if kind in _FORMS else read_csv_pairs(path)
         except DatasetError:
             other = _kind_of(path)
             if other in (None, kind):
@@ -316,14 +298,16 @@ def _kind_of(path: Path) -> str | None:
     return next((kind for kind, names in marks.items() if clip.keys() & set(names)), None)
 
 
-def pair_set(kind: str, pairs: Sequence[CaptionPair], *, as_is: bool | None = None) -> PairSet:
+def pair_set(kind: str, pairs: Pairs, *, as_is: bool | None = None) -> PairSet:
     """Make the set that is judged together; ``as_is`` leaves captions alone, as the kind may."""
-    traits = KINDS[kind]
-    decided = [pair for pair in pairs if pair.answer is not None]
+    decided = tuple(pair for pair in pairs if pair.answer is not None)
     if not decided:
         raise DatasetError(f"{kind}: no pair has an answer that people agree on")
-    left_out = len(pairs) - len(decided)
-    made = PairSet(kind, tuple(decided), left_out=left_out)
-    if traits.is_fense:
-        made = PairSet(kind, tuple(pairs), "as-is", left_out, "fense", "accuracy")
-    return made if (traits.as_is if as_is is None else as_is) else made.normalised()
+    made = PairSet(kind, decided, left_out=len(pairs) - len(decided))
+    if kind == "human":
+        # FENSE keeps pairs without an answer in the corpus.
+        made = replace(made, pairs=tuple(pairs), protocol="fense", headline="accuracy")
+    if as_is is None:
+        # Where people voted, captions are what they saw.
+        as_is = kind in ("human", "brace-main")
+    return made if as_is else made.normalised()

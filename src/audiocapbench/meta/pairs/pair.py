@@ -26,27 +26,22 @@ AGREED = 2
 
 @dataclass(frozen=True, slots=True)
 class CaptionPair:
-    """Two captions of one clip and which of them people prefer.
-
-    Intervals resample clips. ``answer`` is the number of the preferred caption, None where people
-    are undecided; it may be set when the pair is made, and its votes are then none. ``type`` is as
-    ``HM``, ``subtype`` as ``HM_1``. The references of both captions differ where a caption is
-    itself one. A vote is 1 for the first, -1 for the second, 0 for neither.
-    """
+    """Two captions of one clip and which of them people prefer; intervals resample clips."""
 
     id: str
     clip: str
     first: str
     second: str
-    answer: Preference | None
-    type: str
-    subtype: str
+    answer: Preference | None  # the number of the preferred caption, None for undecided
+    type: str  # as HM
+    subtype: str  # as HM_1
     dataset: str = ""
+    # The references of both captions differ where a caption is itself one.
     references_first: tuple[str, ...] = ()
     references_second: tuple[str, ...] = ()
-    votes: tuple[int, ...] = ()
+    votes: tuple[int, ...] = ()  # 1 for the first, -1 for the second, 0 for neither
     audio: str | None = None
-    answer_set: bool = False
+    answer_set: bool = False  # when the pair was made; votes then count for nothing
 
     def swapped(self) -> "CaptionPair":
         """The same pair with its captions, references, votes and answer in the other order."""
@@ -61,20 +56,19 @@ class CaptionPair:
         )
 
 
+Pairs = Sequence[CaptionPair]
+
+
 @dataclass(frozen=True, slots=True)
 class PairSet:
-    """Pairs that are judged together.
-
-    ``text`` is ``as-is`` or ``normalised``; the votes of those ``left_out`` decide nothing;
-    ``headline`` is the measure that scorers are ranked by, as published.
-    """
+    """Pairs that are judged together."""
 
     name: str
     pairs: tuple[CaptionPair, ...]
-    text: str = "as-is"
-    left_out: int = 0
+    text: str = "as-is"  # or normalised
+    left_out: int = 0  # pairs whose votes decide nothing
     protocol: TrialProtocol = "plain"
-    headline: Headline = "f1"
+    headline: Headline = "f1"  # the measure that scorers are ranked by, as published
 
     @property
     def decided(self) -> tuple[CaptionPair, ...]:
@@ -101,12 +95,12 @@ def normalised(text: str) -> str:
     return flat.rstrip(". ") or flat
 
 
-def captions(pairs: Sequence[CaptionPair]) -> list[str]:
+def captions(pairs: Pairs) -> list[str]:
     """All first captions, then all second ones."""
     return [pair.first for pair in pairs] + [pair.second for pair in pairs]
 
 
-def references(pairs: Sequence[CaptionPair]) -> list[tuple[str, ...]]:
+def references(pairs: Pairs) -> list[tuple[str, ...]]:
     """The references of ``captions``, in the same order."""
     return [pair.references_first for pair in pairs] + [pair.references_second for pair in pairs]
 
@@ -151,7 +145,7 @@ def check_form(path: Path, forms: Sequence[str] = (*TABLES, ".json")) -> None:
 
 
 def pair_table(
-    suffix: str, pairs: Sequence[CaptionPair], columns: Sequence[str], more: Iterable[Sequence[str]]
+    suffix: str, pairs: Pairs, columns: Sequence[str], more: Iterable[Sequence[str]]
 ) -> str:
     """A row a pair with further columns, what stands in them (``more``), and references."""
     names, rows = [*_COLUMNS, *columns], []

@@ -1,6 +1,6 @@
 """CLAP and SLIDE-CLAP on trial: the caption that fits the sound better is chosen."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from audiocapbench.data.problems import problems_of
 from audiocapbench.errors import TrialError
-from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
+from audiocapbench.meta.pairs.pair import Pairs, captions, references
 from audiocapbench.meta.scorers.scorer import (
     Choice,
     Diagnostics,
@@ -71,17 +71,15 @@ class ClapScorer(PointwiseScorer):
         self.missing: Mapping[str, str] = {}
         self._settings, self._batch = settings, own.batch
 
-    def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
+    def score(self, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
         first, second = np.split(self._by_seed(pairs).mean(axis=0), 2)
         return first, second
 
-    def choose_by_seed(self, pairs: Sequence[CaptionPair]) -> list[list[Choice]]:
+    def choose_by_seed(self, pairs: Pairs) -> list[list[Choice]]:
         """What each seed alone would choose; sliding windows have one row only."""
         return [higher(*np.split(scores, 2)) for scores in self._by_seed(pairs)]
 
-    def diagnostics(
-        self, pairs: Sequence[CaptionPair], headline: str, measure: Measure
-    ) -> Diagnostics:
+    def diagnostics(self, pairs: Pairs, headline: str, measure: Measure) -> Diagnostics:
         notes: list[str] = []
         data: dict[str, Any] = {}
         if self.signature.get("windows") == "crop":
@@ -100,7 +98,7 @@ class ClapScorer(PointwiseScorer):
             notes.append(f"{len(self.missing):,} clips were not heard: {example}")
         return Diagnostics(tuple(notes), data or None, len(self.missing))
 
-    def _by_seed(self, pairs: Sequence[CaptionPair]) -> FloatArray:
+    def _by_seed(self, pairs: Pairs) -> FloatArray:
         """Shape (seeds, 2 × pairs), first captions before second ones; NaN for the unheard."""
         texts, held_to = captions(pairs), references(pairs)
         if self._with_references and not all(held_to):

@@ -19,7 +19,7 @@ from audiocapbench.data.records import read_records, renamed
 from audiocapbench.errors import TrialError
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.answers.parser import RULES, read_answer
-from audiocapbench.meta.pairs.pair import CaptionPair, normalised
+from audiocapbench.meta.pairs.pair import CaptionPair, Pairs, normalised
 from audiocapbench.meta.scorers.scorer import (
     KINDS,
     Choice,
@@ -64,7 +64,7 @@ class ChoicesFile(PairScorer):
         self.name = f"choices:{self._path.name}"
         self.signature = sign("choices", file=_hash(self._path), parser=RULES)
 
-    def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
+    def choose(self, pairs: Pairs) -> Sequence[Choice]:
 
         def value_of(fields: dict[str, Any]) -> Any | None:
             # A file of ``--per-pair`` has a column of its one scorer.
@@ -104,7 +104,7 @@ class ScoresFile(PointwiseScorer):
         self.name = f"scores:{self._path.name}"
         self.signature = sign("scores", file=_hash(self._path), compare="float32")
 
-    def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
+    def score(self, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
 
         def value_of(fields: dict[str, Any]) -> list[float] | None:
             names = ["score"] if _of_caption(fields) else ["score_first", "score_second"]
@@ -161,7 +161,7 @@ def _of_caption(fields: dict[str, Any]) -> bool:
 
 
 def _rows_of(
-    pairs: Sequence[CaptionPair], known: Mapping[_Key, _Row], path: Path
+    pairs: Pairs, known: Mapping[_Key, _Row], path: Path
 ) -> list[tuple[CaptionPair, _Row | None, bool]]:
     """The row of each pair, if any, and whether its captions stand in the other order."""
     found: list[tuple[CaptionPair, _Row | None, bool]] = []

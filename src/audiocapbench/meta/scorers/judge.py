@@ -5,7 +5,7 @@ is kept, and a stopped trial goes on where it was.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +25,7 @@ from audiocapbench.judges.executor import (
     preview_judging,
 )
 from audiocapbench.judges.judge import ModelJudge, judge_texts
-from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
+from audiocapbench.meta.pairs.pair import Pairs, captions, references
 from audiocapbench.meta.scorers.scorer import (
     WITHOUT_CLIPS,
     Diagnostics,
@@ -52,7 +52,7 @@ class JudgeScorer(PointwiseScorer):
         self.name = f"judge:{self._judge.name}"
         self.signature = self._judge.signature.with_fields(trial="pointwise", compare="float32")
 
-    def preview(self, pairs: Sequence[CaptionPair]) -> list[Preview]:
+    def preview(self, pairs: Pairs) -> list[Preview]:
         """What judging the captions will likely cost; they are put into the store for it."""
         if not isinstance(self._judge, ModelJudge):
             return []
@@ -61,7 +61,7 @@ class JudgeScorer(PointwiseScorer):
         missing = missing_judgements(store, run, self._judge)
         return [preview_judging(self._judge, missing, store=store, prices=prices)]
 
-    def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
+    def score(self, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
         cases = self._cases(pairs)
         if isinstance(self._judge, ModelJudge):
             scores = self._judged(self._judge, self._captions(pairs, self._judge))
@@ -73,14 +73,14 @@ class JudgeScorer(PointwiseScorer):
         values = np.array([scores.get(case.sample_id, np.nan) for _, case in _captions_of(pairs)])
         return values[: len(pairs)], values[len(pairs) :]
 
-    def _cases(self, pairs: Sequence[CaptionPair]) -> dict[str, JudgeInput]:
+    def _cases(self, pairs: Pairs) -> dict[str, JudgeInput]:
         """What can be judged, each once, by what names it."""
         cases = {case.sample_id: case for _, case in _captions_of(pairs) if case.references}
         if not cases:
             raise self.no_references()
         return cases
 
-    def _captions(self, pairs: Sequence[CaptionPair], judge: ModelJudge) -> Run:
+    def _captions(self, pairs: Pairs, judge: ModelJudge) -> Run:
         """The captions that can be judged, as the answers of a run."""
         settings, cases = self._settings, self._cases(pairs)
         clips = trial_clips(pairs, settings, self.name, hears=judge.hears)
@@ -118,7 +118,7 @@ class JudgeScorer(PointwiseScorer):
         return {key: overall(own) for key, own in by_judge(found).get(judge.name, {}).items()}
 
 
-def _captions_of(pairs: Sequence[CaptionPair]) -> list[tuple[str, JudgeInput]]:
+def _captions_of(pairs: Pairs) -> list[tuple[str, JudgeInput]]:
     """The clip and the caption of every pair, first captions first; words alone name a caption."""
     cases = []
     sides = zip([*pairs, *pairs], captions(pairs), references(pairs), strict=True)

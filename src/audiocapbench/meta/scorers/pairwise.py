@@ -30,7 +30,7 @@ from audiocapbench.judges.contract import as_data, fill
 from audiocapbench.judges.reply_json import whole_object
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.answers.parser import RULES, ends_of, read_answer
-from audiocapbench.meta.pairs.pair import CaptionPair
+from audiocapbench.meta.pairs.pair import CaptionPair, Pairs
 from audiocapbench.meta.scorers.scorer import (
     WITHOUT_CLIPS,
     Choice,
@@ -309,17 +309,15 @@ class PairwiseScorer(PairScorer):
             reader=reading,
         )
 
-    def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
+    def choose(self, pairs: Pairs) -> Sequence[Choice]:
         return self._orders(pairs)[0].choices
 
-    def choose_swapped(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
+    def choose_swapped(self, pairs: Pairs) -> Sequence[Choice]:
         if not self._settings.swap:
             raise TrialError(f"{self.name} was asked in one order only; ask with --swap")
         return [choice.swapped for choice in self._orders(pairs)[1].choices]
 
-    def diagnostics(
-        self, pairs: Sequence[CaptionPair], _headline: str, _measure: Measure
-    ) -> Diagnostics:
+    def diagnostics(self, pairs: Pairs, _headline: str, _measure: Measure) -> Diagnostics:
         """Position bias, consistency and what went unread, in all orders together.
 
         ``first_position`` is the share of the caption that stood first among answers that chose
@@ -363,13 +361,13 @@ class PairwiseScorer(PairScorer):
         }
         return Diagnostics(tuple(notes), data, failures.total())
 
-    def _orders(self, pairs: Sequence[CaptionPair]) -> list[OrderChoices]:
+    def _orders(self, pairs: Pairs) -> list[OrderChoices]:
         key = tuple(pairs)
         if self._known is None or self._known[0] != key:
             self._known = (key, [self._read(*both) for both in self._asked(key)])
         return self._known[1]
 
-    def _asked(self, pairs: Sequence[CaptionPair]) -> list[tuple[Sequence[CaptionPair], Benchmark]]:
+    def _asked(self, pairs: Pairs) -> list[tuple[Pairs, Benchmark]]:
         """Pairs in each order that it is asked in, and a benchmark that asks about each so."""
         clips = trial_clips(pairs, self._settings, self.name, hears=self._hears)
         asked = []
@@ -392,7 +390,7 @@ class PairwiseScorer(PairScorer):
             asked.append((shown, questions))
         return asked
 
-    def preview(self, pairs: Sequence[CaptionPair]) -> list[Preview]:
+    def preview(self, pairs: Pairs) -> list[Preview]:
         asked, preview, reader = self._asked(pairs), self._settings.preview, self._reader
         questions = [one for _, one in asked if one.samples]
         found = [preview(questions, self._model, self.name, "{} questions about pairs")]
@@ -402,7 +400,7 @@ class PairwiseScorer(PairScorer):
             found.append(preview(unread, reader, who, "at most {} answers to read"))
         return found
 
-    def _reading(self, pairs: Sequence[CaptionPair], benchmark: Benchmark) -> Benchmark:
+    def _reading(self, pairs: Pairs, benchmark: Benchmark) -> Benchmark:
         """What a reader will be asked at most: about what is unclear, and what is not answered."""
         store = self._settings.store
         run, missing = find_run(benchmark, self._model, store, benchmark.samples)
@@ -412,7 +410,7 @@ class PairwiseScorer(PairScorer):
         unread += [(pair, "") for pair in pairs if pair.id in left]
         return reading_questions(unread, self._prompt.labels, benchmark.name)
 
-    def _read(self, pairs: Sequence[CaptionPair], benchmark: Benchmark) -> OrderChoices:
+    def _read(self, pairs: Pairs, benchmark: Benchmark) -> OrderChoices:
         settings, reader = self._settings, self._reader
         asked = settings.ask(benchmark, self._model, self.name) if benchmark.samples else {}
         choices, failures, unread = self._parse(pairs, asked)
@@ -441,7 +439,7 @@ class PairwiseScorer(PairScorer):
         return OrderChoices(found, failures, reading)
 
     def _parse(
-        self, pairs: Sequence[CaptionPair], outcomes: Mapping[str, Outcome]
+        self, pairs: Pairs, outcomes: Mapping[str, Outcome]
     ) -> tuple[list[Choice], Counter[str], list[tuple[CaptionPair, str]]]:
         """Choices that the parser finds, why there is none, and what is left to a reader."""
         choices: list[Choice] = []

@@ -21,7 +21,7 @@ from audiocapbench.data.folder import why_outside
 from audiocapbench.engine import Preview
 from audiocapbench.engine.runner import AskContext
 from audiocapbench.errors import AudioError, TrialError, check_known
-from audiocapbench.meta.pairs.pair import CaptionPair, TrialProtocol, captions, references
+from audiocapbench.meta.pairs.pair import Pairs, TrialProtocol, captions, references
 from audiocapbench.metrics import compute, find_metric
 from audiocapbench.metrics.fluency.likelihood import load_ngrams
 from audiocapbench.metrics.registry import refuse_without_audio
@@ -58,14 +58,11 @@ _CHOICES = tuple(Choice)
 
 @dataclass(frozen=True)
 class TrialSettings(TrialOptions, AskContext):
-    """How scorers are made and asked; all of them share one store and one budget.
+    """How scorers are made and asked; all of them share one store and one budget."""
 
-    ``data`` is the folder of the clips; ``protocol`` is how metrics are held to references.
-    """
-
-    data: Path | None = None
+    data: Path | None = None  # the folder of the clips
     follow_links: bool = False
-    protocol: TrialProtocol = "plain"
+    protocol: TrialProtocol = "plain"  # how metrics are held to references
 
     def folder(self, name: str, hint: str = "") -> Path:
         if self.data is None:
@@ -85,33 +82,27 @@ class Diagnostics(NamedTuple):
 
 
 class PairScorer(ABC):
-    """Chooses one caption of each pair; ``latest`` is what it says of its latest choosing.
-
-    One with ``needs_corpus`` is also shown pairs without an answer, which belong to its corpus; one
-    that ``sees_both`` captions at once can be asked in both orders.
-    """
+    """Chooses one caption of each pair."""
 
     name: str
     signature: Signature
-    needs_corpus = False
-    sees_both = False
-    latest = Diagnostics()
+    needs_corpus = False  # is also shown pairs without an answer, which belong to its corpus
+    sees_both = False  # at once, and can be asked in both orders
+    latest = Diagnostics()  # of its latest choosing
 
     @abstractmethod
-    def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
+    def choose(self, pairs: Pairs) -> Sequence[Choice]:
         """Choose for all pairs at once, with the captions in their own order."""
 
-    def choose_swapped(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
+    def choose_swapped(self, pairs: Pairs) -> Sequence[Choice]:
         """Its choices when the captions change places, for the pairs as they stand."""
         return [one.swapped for one in self.choose([pair.swapped() for pair in pairs])]
 
-    def preview(self, _pairs: Sequence[CaptionPair]) -> list[Preview]:
+    def preview(self, _pairs: Pairs) -> list[Preview]:
         """What choosing of these pairs will ask and likely cost, as far as it is not known."""
         return []
 
-    def diagnostics(
-        self, _pairs: Sequence[CaptionPair], _headline: str, _measure: Measure
-    ) -> Diagnostics:
+    def diagnostics(self, _pairs: Pairs, _headline: str, _measure: Measure) -> Diagnostics:
         """For pairs that it has chosen of, with the name and the making of a measure."""
         return self.latest
 
@@ -130,10 +121,10 @@ class PointwiseScorer(PairScorer):
         )
 
     @abstractmethod
-    def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
+    def score(self, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
         """Scores of the first captions and of the second; NaN where there is none."""
 
-    def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
+    def choose(self, pairs: Pairs) -> Sequence[Choice]:
         return higher(*self.score(pairs)) if pairs else []
 
 
@@ -162,7 +153,7 @@ class MetricScorer(PointwiseScorer):
         self.name = f"metric:{parsed}"
         self.signature = sign(self.name)
 
-    def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
+    def score(self, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
         held_to = [pair.references_first and pair.references_second for pair in pairs]
         known = [n for n, own in enumerate(held_to) if own or not self._metric.reads_references]
         if not known:
@@ -171,7 +162,7 @@ class MetricScorer(PointwiseScorer):
         first[known], second[known] = self._scores([pairs[place] for place in known])
         return first, second
 
-    def _scores(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
+    def _scores(self, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
         metric = self._metric
         places: list[int] = []
         rows: list[tuple[str, str, tuple[str, ...]]] = []
@@ -201,7 +192,7 @@ class MetricScorer(PointwiseScorer):
         return means[: len(pairs)], means[len(pairs) :]
 
 
-_Rule = Callable[[Sequence[CaptionPair]], list[Choice]]
+_Rule = Callable[[Pairs], list[Choice]]
 
 
 class ControlScorer(PairScorer):
@@ -220,24 +211,24 @@ class ControlScorer(PairScorer):
         elif name == "likelier":
             self.signature = self.signature.with_fields(model=load_ngrams().name)
 
-    def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
+    def choose(self, pairs: Pairs) -> Sequence[Choice]:
         return self._rule(pairs)
 
 
-def _longer(pairs: Sequence[CaptionPair], sign: int = 1) -> list[Choice]:
+def _longer(pairs: Pairs, sign: int = 1) -> list[Choice]:
     """The longer caption, or the shorter one for -1; the second where both are as long."""
     gaps = [sign * (len(pair.first) - len(pair.second)) for pair in pairs]
     return [Choice.FIRST if gap > 0 else Choice.SECOND for gap in gaps]
 
 
-def _random(pairs: Sequence[CaptionPair], seed: int = 0) -> list[Choice]:
+def _random(pairs: Pairs, seed: int = 0) -> list[Choice]:
     """Depends on the seed and the pair alone, so that a part of a set is drawn as the whole is."""
     words = [f"{seed}\0{pair.id}\0{pair.first}" for pair in pairs]
     drawn = [hashlib.sha256(one.encode()).digest()[0] for one in words]
     return [(Choice.FIRST, Choice.SECOND)[one & 1] for one in drawn]
 
 
-def _rarer_noun(pairs: Sequence[CaptionPair]) -> list[Choice]:
+def _rarer_noun(pairs: Pairs) -> list[Choice]:
     """Rarity is counted in these very pairs; nouns are sources, as for the elements judge."""
     from audiocapbench.metrics.elements.splitting import ElementKind, split
     from audiocapbench.metrics.porter import stem
@@ -315,7 +306,7 @@ def find_clip(folder: Path, name: str, *, follow_links: bool = False) -> Path | 
 
 
 def trial_clips(
-    pairs: Sequence[CaptionPair], settings: TrialSettings, name: str, *, hears: bool
+    pairs: Pairs, settings: TrialSettings, name: str, *, hears: bool
 ) -> dict[str, Clip]:
     """The clips of pairs by their name there, at least one; stand-ins for who hears none."""
     if not hears:
