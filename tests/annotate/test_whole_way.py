@@ -137,9 +137,9 @@ def test_real_clips_and_a_real_model_go_the_whole_way(tmp_path: Path, shared: Pa
     clips.mkdir()
     lines = ["file_name,domain"]
     for folder, domain in (("ravdess", "S00"), ("esc50", "00A"), ("librosa", "0M0")):
-        for path in sorted((shared / "audio" / folder).glob("*.[fo][lg][ag]*"))[:2]:
-            (clips / path.name).symlink_to(path)
-            lines.append(f'"{path.name}",{domain}')
+        path = min((shared / "audio" / folder).glob("*.[fo][lg][ag]*"))
+        (clips / path.name).symlink_to(path)
+        lines.append(f'"{path.name}",{domain}')
     (clips / "metadata.csv").write_text("\n".join(lines) + "\n")
     with local_llm.local_llm() as server:
         model = f"endpoint/smollm2@{server.base_url}"
@@ -150,12 +150,12 @@ def test_real_clips_and_a_real_model_go_the_whole_way(tmp_path: Path, shared: Pa
     assert done.returncode in (0, 1), done.stderr
     said = json.loads(done.stdout)
     heard, merged, checked = (said[stage] for stage in ("hear", "merge", "check"))
-    assert sum(heard["domains"].values()) == 6
+    assert sum(heard["domains"].values()) == 3
     for name in experts:
         assert name in heard["experts"], "what is not run is counted, too"
     reasons = [
         clip for own in merged["left_out"].values() for names in own.values() for clip in names
     ]
-    assert merged["merged"] + len(reasons) == 6
-    assert checked["survival"][0]["left"] == 6
+    assert merged["merged"] + len(reasons) == 3
+    assert checked["survival"][0]["left"] == 3
     assert checked["survival"][-1]["left"] == checked["kept"]

@@ -128,6 +128,7 @@ def _serve() -> None:
     settings.cache_ram_mib = 0
     settings.endpoint_metrics = True
     settings.ui = False
+    settings.warmup = False
     settings.offline = True
     settings.verbosity = 1
     server = xllamacpp.Server(settings)
