@@ -1,7 +1,4 @@
-"""The pages of ``view``: the report's own front end, fed by requests that only ever read.
-
-What the store has kept of a board is shown at once; other ranks and intervals are computed beside.
-"""
+"""The pages of ``view``: what the store has kept is shown at once, the rest computed beside."""
 
 import json
 import time

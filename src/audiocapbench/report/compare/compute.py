@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import compress
 from typing import NamedTuple
 
@@ -49,9 +48,6 @@ def compare_runs(
     """Compare two runs of one benchmark by metrics and judges, or by everything that both have.
 
     ``clips`` is how many of the samples that moved most to show.
-
-    Raises:
-        ReportError: The runs cannot be compared, and why.
     """
     if first == second:
         raise ReportError(f"run {first} is compared with itself; name two runs")
@@ -203,14 +199,12 @@ def _difference(
     clusters = list(compress(group.clips, here.tolist()))
     units, bounds = len(set(clusters)), (0.0, scorer.max_value)
     spread = paired_spread(other, one, drawn, clusters) or 0.0
-    found = replace(
-        found,
-        ci=difference_interval(other, one, drawn, clusters=clusters, bounds=bounds),
-        effect=(b - a) / spread if spread > 0 else None,
-        detectable=power.minimum_detectable_difference(spread, units),
-        samples_needed=power.samples_needed(b - a, spread) if spread > 0 and b != a else None,
-        needed_unit="clips" if units < len(one) else "samples",
-    )
+    found.ci = difference_interval(other, one, drawn, clusters=clusters, bounds=bounds)
+    found.detectable = power.minimum_detectable_difference(spread, units)
+    found.needed_unit = "clips" if units < len(one) else "samples"
+    if spread > 0:
+        found.effect = (b - a) / spread
+        found.samples_needed = power.samples_needed(b - a, spread) if b != a else None
     return found, _Sides(table, here, aggregate, group.clusters)
 
 
@@ -221,11 +215,11 @@ def _tested(
 ) -> list[Difference]:
     """Differences, tested in one pass where scorers add up alike; too few clips do not count."""
     rows = [row for row, _ in pairs]
-    alike: dict[tuple[object, ...], list[tuple[int, _Sides]]] = {}
-    for place, (row, sides) in enumerate(pairs):
+    alike: dict[tuple[object, ...], list[tuple[Difference, _Sides]]] = {}
+    for row, sides in pairs:
         if sides is not None and row.detectable is not None:
             key = (row.category, sides.aggregate, sides.table.shape)
-            alike.setdefault(key, []).append((place, sides))
+            alike.setdefault(key, []).append((row, sides))
     for same in alike.values():
         first = same[0][1]
         tables = np.stack([sides.table for _, sides in same], axis=2)
@@ -233,18 +227,16 @@ def _tested(
         found = permutation_tests(
             *(tables[:, 1], tables[:, 0], first.aggregate), present=here, clusters=first.clusters
         )
-        for (place, _), value in zip(same, found.tolist(), strict=True):
-            rows[place] = replace(rows[place], p=value)
+        for (row, _), value in zip(same, found.tolist(), strict=True):
+            row.p = value
     tests = Counter(one.category for one in rows)
+    fewest = {name: power.fewest_to_test(tests=number) for name, number in tests.items()}
     tested = [
-        place
-        for place, one in enumerate(rows)
-        if one.p is not None
-        and clips[one.category] >= power.fewest_to_test(tests=tests[one.category])
+        one for one in rows if one.p is not None and clips[one.category] >= fewest[one.category]
     ]
-    adjusted = corrected(np.array([rows[place].p for place in tested], float), correction)
-    for place, value in zip(tested, adjusted.tolist(), strict=True):
-        rows[place] = replace(rows[place], p_adjusted=value)
+    adjusted = corrected(np.array([one.p for one in tested], float), correction)
+    for row, value in zip(tested, adjusted.tolist(), strict=True):
+        row.p_adjusted = value
     return rows
 
 

@@ -23,7 +23,7 @@ _COLUMNS = (
 ).split()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Difference:
     """One scorer on all common samples, or on those of a category: the second run less the first.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, islice
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,7 @@ class Placement:
     tied: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PairTest:
     """A test between two runs, by their places in the list; the first has the higher place.
 
@@ -64,7 +64,7 @@ class PairTest:
     first: int
     second: int
     n: int
-    difference: float | None
+    difference: float | None = None
     p_value: float | None = None
     adjusted: float | None = None
     p_common: float | None = None
@@ -285,17 +285,15 @@ class _RankedGroup:
         group, present = self.group, self.present
         spread = group.spread(self.statistics) * present[..., np.newaxis]
         pairs: list[PairTest] = []
-        chosen: list[int] = []
+        chosen: list[PairTest] = []
         for first, second in combinations(self.order, 2):
             both = present[:, first] & present[:, second]
-            difference = None
+            pairs.append(PairTest(first, second, int(both.sum())))
             if both.any() and not group.lacks(both):
                 sides = (spread[:, place] for place in (first, second))
                 one, other = (group.score(self.scorer, side, both) for side in sides)
-                difference = one - other
-                if group.enough(both):
-                    chosen.append(len(pairs))
-            pairs.append(PairTest(first, second, int(both.sum()), difference))
+                pairs[-1].difference = one - other
+                chosen += pairs[-1:] if group.enough(both) else []
 
         def p_values(
             spread: FloatArray, aggregate: Aggregate, present: NDArray[np.bool_]
@@ -304,7 +302,7 @@ class _RankedGroup:
             at_once = max(1, _MOST_NUMBERS // max(spread[:, 0].size, 1))
             values: list[float] = []
             for start in range(0, len(chosen), at_once):
-                some = [pairs[place] for place in chosen[start : start + at_once]]
+                some = chosen[start : start + at_once]
                 left, right = [one.first for one in some], [one.second for one in some]
                 values += permutation_tests(
                     spread[:, left],
@@ -321,8 +319,8 @@ class _RankedGroup:
             zeros = group.spread_as_zeros(self.statistics, present)
             aggregate = group.aggregate_as_zeros(self.scorer)
             ranked = p_values(zeros, aggregate, np.ones_like(present))
-        for place, value, other in zip(chosen, ranked, common, strict=True):
-            pairs[place] = replace(pairs[place], p_value=value, p_common=other)
+        for pair, value, other in zip(chosen, ranked, common, strict=True):
+            pair.p_value, pair.p_common = value, other
         return pairs
 
     def placed(self, pairs: tuple[PairTest, ...], reason: str | None) -> Ranking:
@@ -376,17 +374,11 @@ def rank_runs(
     tests = [
         [] if reason else one.tests(rounds) for one, reason in zip(groups, reasons, strict=True)
     ]
-    every = [pair for own in tests for pair in own]
-    tested = [place for place, pair in enumerate(every) if pair.p_value is not None]
-    values = np.array([[every[place].p_value, every[place].p_common] for place in tested], float)
+    tested = [pair for own in tests for pair in own if pair.p_value is not None]
+    values = np.array([[pair.p_value, pair.p_common] for pair in tested], float)
     adjusted = [corrected(side, correction).tolist() for side in values.reshape(-1, 2).T]
-    for place, value, other in zip(tested, *adjusted, strict=True):
-        against = (every[place].difference or 0.0) < 0 and other < ALPHA
-        every[place] = replace(
-            every[place], adjusted=value, p_common=other, different=value < ALPHA, against=against
-        )
-    pairs_left = iter(every)
-    return [
-        one.placed(tuple(islice(pairs_left, len(own))), reason)
-        for one, own, reason in zip(groups, tests, reasons, strict=True)
-    ]
+    for pair, value, other in zip(tested, *adjusted, strict=True):
+        pair.adjusted, pair.different, pair.p_common = value, value < ALPHA, other
+        pair.against = (pair.difference or 0.0) < 0 and other < ALPHA
+    ends = zip(groups, tests, reasons, strict=True)
+    return [one.placed(tuple(own), reason) for one, own, reason in ends]

@@ -62,11 +62,7 @@ def build_leaderboard(
 ) -> LeaderboardResult:
     """Put the runs of a store, or only some, on boards; trials where their benchmark is named.
 
-    They are ranked by a scorer, or as ``default_scorer`` says; ``all_runs`` shows older runs of a
-    model too.
-
-    Raises:
-        ReportError: There is no run to show, or none with the score to rank by.
+    Without a scorer, ``default_scorer`` ranks them; ``all_runs`` shows older runs of a model too.
     """
     notes: list[str] = []
     shown = [store.run(number) for number in runs] or _runs(store, benchmark, all_runs, notes)
@@ -157,11 +153,7 @@ def _comparable(
 
 
 def default_scorer(counts: Mapping[Scorer, int], runs: int, headline: str) -> Scorer | None:
-    """What runs are ranked by unless somebody says otherwise, where so many have each score.
-
-    A judge that most runs have; else the benchmark's headline, whatever its options; else what most
-    runs have.
-    """
+    """A judge that most runs have; else the headline, whatever its options; else what most have."""
     order = sorted(counts, key=lambda one: -counts[one])
     judges = [one for one in order if one.is_overall and 2 * counts[one] > runs]
     metrics = [one for one in order if one.judge is None and not leaves_null_out(one.name)]

@@ -43,10 +43,7 @@ _TEST = ("difference", "p", "p_adjusted", "p_common", "against_order")
 
 @dataclass(frozen=True, repr=False)
 class LeaderboardResult(Result):
-    """Runs in order, with the ranks that the data allow: all boards, the largest first.
-
-    ``notes`` say what is not on them.
-    """
+    """All boards with the ranks that the data allow, the largest first, and what is not on them."""
 
     boards: tuple[Board, ...]
     notes: tuple[str, ...] = ()
@@ -61,8 +58,7 @@ class LeaderboardResult(Result):
         return tables
 
     def table(self, number: int, columns: Sequence[str] = ()) -> Findings:
-        """Table 1, 2 or 3 of AudioCapBench's paper, for each board, with the paper's columns or
-        those that are named."""
+        """Table 1, 2 or 3 of the paper of each board, with its columns or those that are named."""
         if number not in (1, 2, 3):
             raise ReportError(f"there is no table {number}; the paper has tables 1, 2 and 3")
         tables = [_paper_table(board, number, columns) for board in self.boards]

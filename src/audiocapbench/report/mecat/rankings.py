@@ -1,6 +1,4 @@
-"""Models ranked by DATE: by group and in total, under three weightings, by its two sides, and by
-what mixture costs: clips with one kind of sound against clips with several.
-"""
+"""Models ranked by DATE, under three weightings, by its two sides, and by what mixture costs."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import combinations
@@ -344,10 +342,7 @@ def _comparison_notes(scored: Sequence[ScoredAnswers]) -> list[str]:
 
 
 def _taus(models: Sequence[Row], *, published: bool) -> list[Row]:
-    """How far each two weightings rank alike; None where there is nothing to rank.
-
-    Of everybody; without the published caption-only models; and of the paper's printed totals.
-    """
+    """How far each two weightings rank alike: all, no caption-only models, and as printed."""
     ranked = [one for one in models if None not in one["standing"].values()]
     sets = {"all": [one["standing"] for one in ranked]}
     if published:

@@ -1,8 +1,4 @@
-"""The board: the one function that makes the document of runs, and the analyses that it shows.
-
-``report``, ``site`` and ``figures`` make it of runs that were read whole; ``view`` first makes it
-of what the store has kept, which takes no time.
-"""
+"""The board document of runs, read whole or as the store has kept them, and what it analyses."""
 
 from collections.abc import Sequence
 
@@ -18,18 +14,7 @@ from audiocapbench.report.leaderboard.board import (
     RunEntry,
 )
 from audiocapbench.report.leaderboard.build import make_board
-from audiocapbench.report.page.document import (
-    BoardDocument,
-    BoardModel,
-    CategoryScores,
-    Cell,
-    CheckEntry,
-    Correlation,
-    Histogram,
-    MetricJudge,
-    ScorerEntry,
-    ScorerGroup,
-)
+from audiocapbench.report.page import document as parts
 from audiocapbench.report.page.report_data import (
     PROVIDERS,
     BoardData,
@@ -56,7 +41,7 @@ _DRAWN = {
 }
 
 
-def board_document(store: Store, data: BoardData, title: str) -> BoardDocument:
+def board_document(store: Store, data: BoardData, title: str) -> parts.BoardDocument:
     """The document; of runs that were read whole, in the order of ranks, with every analysis."""
     if not isinstance(data, ReportData):
         return _document(data, data.runs, title)
@@ -94,7 +79,7 @@ def board_document(store: Store, data: BoardData, title: str) -> BoardDocument:
         )
     document.notes += data.notes
     document.checks = [
-        CheckEntry(
+        parts.CheckEntry(
             judge=one.judge,
             benchmark=one.benchmark,
             checked=one.document is not None,
@@ -120,13 +105,17 @@ def board_document(store: Store, data: BoardData, title: str) -> BoardDocument:
     return document
 
 
-def _document(data: BoardData, runs: Sequence[ReportRun | KeptRun], title: str) -> BoardDocument:
+def _document(
+    data: BoardData, runs: Sequence[ReportRun | KeptRun], title: str
+) -> parts.BoardDocument:
     """The document of runs in this order, without ranks and analyses; published models last."""
     days = sorted({one.run.created_at[:10] for one in runs})
     models = [one.entry for one in runs]
     for row in data.published:
         name, of, at = f"{row.model} (published)", provider_of(row.model), row.printed_rank
-        models.append(BoardModel(label=name, provider=of, control=False, run=None, printed=at))
+        models.append(
+            parts.BoardModel(label=name, provider=of, control=False, run=None, printed=at)
+        )
     providers = dict.fromkeys([*PROVIDERS.values(), *(one.provider for one in models)])
     present = {one.provider for one in models}
     estimates = [[one.estimate(scorer) for one in runs] for scorer in data.scorers]
@@ -136,7 +125,7 @@ def _document(data: BoardData, runs: Sequence[ReportRun | KeptRun], title: str) 
         for one in data.scorers
         if one.dimension == "accuracy" and Scorer(one.name, "hallucination") in data.scorers
     ]
-    return BoardDocument(
+    return parts.BoardDocument(
         title=title,
         benchmark=data.benchmark,
         version=VERSION,
@@ -149,7 +138,7 @@ def _document(data: BoardData, runs: Sequence[ReportRun | KeptRun], title: str) 
         missing_clips=data.missing_clips,
         headline=data.scorers.index(data.headline),
         scorers=[
-            ScorerEntry(
+            parts.ScorerEntry(
                 label=one.label,
                 column=one.column,
                 judge=one.judge,
@@ -167,7 +156,7 @@ def _document(data: BoardData, runs: Sequence[ReportRun | KeptRun], title: str) 
             for scorer, own in zip(data.scorers, estimates, strict=True)
         ],
         parts=[
-            CategoryScores(
+            parts.CategoryScores(
                 category=name,
                 samples=size,
                 cells=[
@@ -214,18 +203,18 @@ def drawn_notes(board: Board) -> list[str]:
     return notes
 
 
-def cell(one: Estimate | None) -> Cell | None:
+def cell(one: Estimate | None) -> parts.Cell | None:
     """A score, its interval, and what its failures could make of it."""
     if one is None or one.value is None:
         return None
-    return Cell(
+    return parts.Cell(
         value=one.value, interval=one.interval, zero=one.as_zero, bounds=one.bounds, n=one.n
     )
 
 
 def _printed(
     data: BoardData, row: PublishedEntry, scorer: Scorer, name: str | None = None
-) -> Cell | None:
+) -> parts.Cell | None:
     """Published models have scores of the judge that ranks, also by category, and of metrics."""
     score = None
     if scorer.judge is None:
@@ -233,10 +222,10 @@ def _printed(
     elif scorer.judge == data.headline.judge:
         whole = row.score if scorer.is_overall else row.dimensions.get(scorer.column)
         score = whole if name is None else row.by_category.get(name)
-    return None if score is None else Cell(value=score, interval=None, printed=True)
+    return None if score is None else parts.Cell(value=score, interval=None, printed=True)
 
 
-def _groups(data: BoardData, runs: Sequence[ReportRun | KeptRun]) -> list[ScorerGroup]:
+def _groups(data: BoardData, runs: Sequence[ReportRun | KeptRun]) -> list[parts.ScorerGroup]:
     """One for each judge and one for the metrics; what the models are ranked by comes first."""
     by_judge: dict[str | None, list[Scorer]] = {}
     for one in data.scorers:
@@ -254,7 +243,7 @@ def _groups(data: BoardData, runs: Sequence[ReportRun | KeptRun]) -> list[Scorer
             of_sum = f"; of a sum, {few} in any category" if data.aggregation is not None else ""
             note += f" {few.capitalize()} samples give no interval{of_sum}."
         groups.append(
-            ScorerGroup(
+            parts.ScorerGroup(
                 title="Metrics" if judge is None else f"Judge {judge}",
                 scorers=[data.scorers.index(one) for one in scorers],
                 coverage="answered" if judge is None else "judged",
@@ -265,13 +254,13 @@ def _groups(data: BoardData, runs: Sequence[ReportRun | KeptRun]) -> list[Scorer
     return groups
 
 
-def _histograms(values: dict[str, list[float]]) -> list[Histogram]:
+def _histograms(values: dict[str, list[float]]) -> list[parts.Histogram]:
     everything = np.array([one for own in values.values() for one in own])
     # A few very long clips must not press all others into one bar.
     top = float(np.quantile(everything, 0.995)) if len(everything) else 1.0
     edges = np.linspace(0.0, max(top, 1e-6) * 1.001, BINS + 1)
     return [
-        Histogram(
+        parts.Histogram(
             category=category,
             total=len(own),
             mean=float(np.mean(own)) if own else 0.0,
@@ -282,7 +271,7 @@ def _histograms(values: dict[str, list[float]]) -> list[Histogram]:
     ]
 
 
-def correlations(data: ReportData) -> list[MetricJudge]:
+def correlations(data: ReportData) -> list[parts.MetricJudge]:
     """Every metric beside every judge."""
     found = []
     for judge in (one for one in data.scorers if one.is_overall):
@@ -294,7 +283,7 @@ def correlations(data: ReportData) -> list[MetricJudge]:
             table = np.array(points, dtype=np.float64)
             models = table[~np.isnan(table).any(axis=1)]
             found.append(
-                MetricJudge(
+                parts.MetricJudge(
                     metric=metric.label,
                     judge=judge.name,
                     pairs=int(both.sum()),
@@ -308,7 +297,7 @@ def correlations(data: ReportData) -> list[MetricJudge]:
 
 def _ranks(
     first: FloatArray, second: FloatArray, groups: FloatArray, fewest: int = _FEWEST_PAIRS
-) -> Correlation:
+) -> parts.Correlation:
     if len(first) < fewest:
         return (None, None)
     return rank_correlation(first, second, groups), pooled_kendall(first, second, groups)

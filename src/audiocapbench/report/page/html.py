@@ -145,11 +145,10 @@ def explorer_data(data: ReportData, sounds: Mapping[str, Sound], board: BoardDoc
 
 def details_of(sample: Sample) -> str:
     """What the dataset adds, a line each."""
-    texts = {
-        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return "\n".join(
+        f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
         for name, value in sample.details.items()
-    }
-    return "\n".join(f"{name}: {text}" for name, text in texts.items())
+    )
 
 
 def note_of(reply: Reply) -> str:
@@ -257,9 +256,6 @@ def write_report(
 
     ``auto`` embeds the sound where the page stays small enough for a mail, and else links to it.
     ``facts`` replace those of the board.
-
-    Raises:
-        ReportError: The page cannot be written, or the clips are too large to embed.
     """
     clips = [sample.clip for sample in data.samples]
     board = board_document(store, data, title).model_copy(update=facts)
