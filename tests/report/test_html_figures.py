@@ -17,7 +17,6 @@ from audiocapbench.report.page.board import (
     board_document,
     correlations,
     pooled_kendall,
-    ranked_board,
 )
 from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.drawing import (
@@ -152,8 +151,7 @@ def test_only_runs_on_the_same_samples_are_tested_for_ties(runs: Path) -> None:
     store, made = scored_runs(runs, "control/right", "control/empty", judged=True)
 
     def ranked(own: list[Run]) -> Board:
-        data = gathered_runs(store, own)
-        return ranked_board(data, data.headline)
+        return gathered_runs(store, own).board
 
     found = ranked(made).overall.places
     assert [one.rank for one in found] == [1, 2]

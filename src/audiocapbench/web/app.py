@@ -16,11 +16,7 @@ from audiocapbench.annotate.merge import written_caption
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import SCORED, total_cost
 from audiocapbench.errors import AudioCapBenchError, AudioError, StoreError
-from audiocapbench.report.page.board import (
-    board_document,
-    drawn_notes,
-    ranked_board,
-)
+from audiocapbench.report.page.board import board_document, drawn_notes
 from audiocapbench.report.page.document import BoardDocument, ServedBoard
 from audiocapbench.report.page.html import NOT_ASKED, SERVED_SCRIPTS, STYLES, joined, render
 from audiocapbench.report.page.report_data import (
@@ -195,13 +191,12 @@ def ranked_document(store: Store, runs: Sequence[int], by: str | None) -> BoardD
             keep_estimates(store, [table])
     headline = kept.headline
     data = gather(stored_summaries(store, runs, headline.name), headline.label)
-    board = ranked_board(data, headline)
     kept = kept_data(store, lines, samples, by) or kept
     by_number = {one.run.id: one for one in kept.runs}
-    ordered = tuple(by_number[entry.run.id] for entry in board.entries)
+    ordered = tuple(by_number[one.run.id] for one in data.runs)
     document = board_document(store, replace(kept, runs=ordered), kept.benchmark)
-    document.ranking = board.overall
-    document.notes = drawn_notes(board)
+    document.ranking = data.board.overall
+    document.notes = drawn_notes(data.board)
     return document
 
 

@@ -1,26 +1,14 @@
 """The board document of runs, read whole or as the store has kept them, and what it analyses."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.report.leaderboard.board import (
-    LETTERS,
-    Board,
-    Placement,
-    PublishedEntry,
-    Ranking,
-    RunEntry,
-)
-from audiocapbench.report.leaderboard.build import make_board
+from audiocapbench.report.leaderboard.board import LETTERS, Board, PublishedEntry, Ranking
 from audiocapbench.report.page import document as parts
 from audiocapbench.report.page.report_data import (
     PROVIDERS,
     BoardData,
-    KeptRun,
     ReportData,
-    ReportRun,
     clip_of,
     provider_of,
 )
@@ -43,13 +31,10 @@ _DRAWN = {
 
 def board_document(store: Store, data: BoardData, title: str) -> parts.BoardDocument:
     """The document; of runs that were read whole, in the order of ranks, with every analysis."""
+    document = _document(data, title)
     if not isinstance(data, ReportData):
-        return _document(data, data.runs, title)
-    board = ranked_board(data, data.headline)
-    rows = document_order(data, board)
-    document = _document(data, [data.runs[row] for row in rows], title)
-    document.rows = rows
-    document.ranking = board.overall
+        return document
+    document.ranking = data.board.overall
     unlike = []
     for entry, scorer in zip(document.scorers, data.scorers, strict=True):
         # The best is marked where all scores are of the same samples and made in the same way.
@@ -71,7 +56,7 @@ def board_document(store: Store, data: BoardData, title: str) -> parts.BoardDocu
     document.durations = _histograms({name: [*own.values()] for name, own in seconds.items()})
     document.lengths = _histograms(lengths)
     document.correlations = correlations(data)
-    document.notes = drawn_notes(board)
+    document.notes = drawn_notes(data.board)
     if unlike and len(data.runs) > 1 and data.one_selection:
         of = "" if len(unlike) == len(data.scorers) else f" of {', '.join(unlike)}"
         document.notes.append(
@@ -105,10 +90,9 @@ def board_document(store: Store, data: BoardData, title: str) -> parts.BoardDocu
     return document
 
 
-def _document(
-    data: BoardData, runs: Sequence[ReportRun | KeptRun], title: str
-) -> parts.BoardDocument:
-    """The document of runs in this order, without ranks and analyses; published models last."""
+def _document(data: BoardData, title: str) -> parts.BoardDocument:
+    """The document without ranks and analyses; published models last."""
+    runs = data.runs
     days = sorted({one.run.created_at[:10] for one in runs})
     models = [one.entry for one in runs]
     for row in data.published:
@@ -150,7 +134,7 @@ def _document(
         ],
         providers=[one for one in providers if one in present],
         models=models,
-        boards=_groups(data, runs),
+        boards=_groups(data),
         estimates=[
             [*map(cell, own), *(_printed(data, row, scorer) for row in data.published)]
             for scorer, own in zip(data.scorers, estimates, strict=True)
@@ -172,27 +156,6 @@ def _document(
         warnings=[],
         signatures=sorted(signatures),
     )
-
-
-def ranked_board(data: ReportData, scorer: Scorer, *, by_category: bool = False) -> Board:
-    """How the runs rank by a scorer, and why none does where no test can compare them."""
-    reason: tuple[str, ...] = ()
-    if not data.one_selection:
-        reason = ("The runs were not asked about the same samples: none is ranked.",)
-    elif len(data.signatures(scorer)) > 1:
-        reason = (f"{scorer.label} was not made in the same way for all: none is ranked.",)
-    elif len(data.runs) > 1:
-        return make_board([one.table for one in data.runs], scorer, by_category=by_category)
-    entries = tuple(RunEntry(one.label, one.table, scorer, Placement(), {}) for one in data.runs)
-    about = (data.benchmark, scorer, data.sample_count, data.sizes)
-    ranking = Ranking(places=(Placement(),) * len(entries))
-    return Board(*about, entries=entries, overall=ranking, notes=reason)
-
-
-def document_order(data: ReportData, board: Board) -> list[int]:
-    """The places among the runs of what a board has first, second and so on."""
-    numbers = [one.run.id for one in data.runs]
-    return [numbers.index(entry.run.id) for entry in board.entries]
 
 
 def drawn_notes(board: Board) -> list[str]:
@@ -225,7 +188,7 @@ def _printed(
     return None if score is None else parts.Cell(value=score, interval=None, printed=True)
 
 
-def _groups(data: BoardData, runs: Sequence[ReportRun | KeptRun]) -> list[parts.ScorerGroup]:
+def _groups(data: BoardData) -> list[parts.ScorerGroup]:
     """One for each judge and one for the metrics; what the models are ranked by comes first."""
     by_judge: dict[str | None, list[Scorer]] = {}
     for one in data.scorers:
@@ -237,7 +200,7 @@ def _groups(data: BoardData, runs: Sequence[ReportRun | KeptRun]) -> list[parts.
             note = "“answered” counts samples with a caption; an empty answer scores 0."
         elif any(one.dimension == "hallucination" for one in scorers):
             note += " A high hallucination score means that little was invented."
-        estimates = [run.estimate(one) for run in runs for one in scorers]
+        estimates = [run.estimate(one) for run in data.runs for one in scorers]
         if any(one and one.value is not None and one.interval is None for one in estimates):
             few = f"fewer than {FEWEST_FOR_INTERVAL}"
             of_sum = f"; of a sum, {few} in any category" if data.aggregation is not None else ""
@@ -247,7 +210,7 @@ def _groups(data: BoardData, runs: Sequence[ReportRun | KeptRun]) -> list[parts.
                 title="Metrics" if judge is None else f"Judge {judge}",
                 scorers=[data.scorers.index(one) for one in scorers],
                 coverage="answered" if judge is None else "judged",
-                covered=[one.covered(scorers[0]) for one in runs],
+                covered=[one.covered(scorers[0]) for one in data.runs],
                 note=note,
             )
         )

@@ -153,9 +153,9 @@ class BoardDocument(DocumentPart):
     """The document; its models are in the order of their ranks, published ones last.
 
     What takes long (ranks, correlations, histograms) is not in a document of kept estimates alone.
-    ``headline`` is a place among the scorers; ``rows`` are the runs' places in the explorer's
-    columns; ``estimates`` are by scorer and model; ``judge_of_both`` scores accuracy and
-    hallucination. A site has ``views`` by category (``""`` is everything), its pages a ``home``.
+    ``headline`` is a place among the scorers; ``estimates`` are by scorer and model;
+    ``judge_of_both`` scores accuracy and hallucination. A site has ``views`` by category (``""`` is
+    everything), its pages a ``home``.
     """
 
     title: str
@@ -171,7 +171,6 @@ class BoardDocument(DocumentPart):
     headline: int
     scorers: list[ScorerEntry]
     providers: list[str]
-    rows: list[int] = []
     models: list[BoardModel]
     boards: list[ScorerGroup]
     estimates: list[list[Cell | None]]

@@ -133,7 +133,7 @@ def explorer_data(data: ReportData, sounds: Mapping[str, Sound], board: BoardDoc
     columns["scores"] = "float32", np.array([data.scores[one] for one in data.scorers])
     facts = {
         "board": board.to_dict(),
-        "rows": board.rows,
+        "runs": len(data.runs),
         "categories": data.categories,
         "statuses": statuses,
         "judges": data.judges,

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,14 @@ from audiocapbench.data.outcome import Status, total_cost
 from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.report.leaderboard.board import PublishedEntry
-from audiocapbench.report.leaderboard.build import default_scorer, published_beside
+from audiocapbench.report.leaderboard.board import (
+    Board,
+    Placement,
+    PublishedEntry,
+    Ranking,
+    RunEntry,
+)
+from audiocapbench.report.leaderboard.build import default_scorer, make_board, published_beside
 from audiocapbench.report.page.document import BoardModel
 from audiocapbench.scores.compute import ALL, GroupKey, category
 from audiocapbench.scores.estimate import (
@@ -133,7 +140,7 @@ class KeptRun:
         return _board_model(self.run, self.label, self.run.statuses, total, **costs, latency=None)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class BoardData:
     """Runs of one benchmark, best first, as the store knows them without reading answers.
 
@@ -154,16 +161,40 @@ class BoardData:
     published: tuple[PublishedEntry, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class ReportData(BoardData):
-    """Runs that were read whole, best first, and all samples that any was asked about.
-
-    ``scores`` have the shape (runs, samples), NaN where there is none.
-    """
+    """Runs that were read whole, as they rank on ``board``, and the samples of them all."""
 
     runs: tuple[ReportRun, ...]
     samples: tuple[Sample, ...]
-    scores: dict[Scorer, FloatArray]
+    board: Board = field(init=False)
+
+    @cached_property
+    def scores(self) -> dict[Scorer, FloatArray]:
+        """Scores of shape (runs, samples), NaN where there is none."""
+        places = {sample.id: index for index, sample in enumerate(self.samples)}
+        shape = (len(self.runs), len(self.samples))
+        scores = {one: np.full(shape, np.nan) for one in self.scorers}
+        for scorer, column in scores.items():
+            for row, run in enumerate(self.runs):
+                for key, value in run.table.sample_scores(scorer).values.items():
+                    column[row, places[key]] = value
+        return scores
+
+    def ranked(self, scorer: Scorer, *, by_category: bool = False) -> Board:
+        """How the runs rank by a scorer, and why none does where no test can compare them."""
+        reason: tuple[str, ...] = ()
+        if not self.one_selection:
+            reason = ("The runs were not asked about the same samples: none is ranked.",)
+        elif len(self.signatures(scorer)) > 1:
+            reason = (f"{scorer.label} was not made in the same way for all: none is ranked.",)
+        elif len(self.runs) > 1:
+            return make_board([one.table for one in self.runs], scorer, by_category=by_category)
+        place = Placement()
+        entries = tuple(RunEntry(one.label, one.table, scorer, place, {}) for one in self.runs)
+        about = (self.benchmark, scorer, self.sample_count, self.sizes)
+        ranking = Ranking(places=(place,) * len(entries))
+        return Board(*about, entries=entries, overall=ranking, notes=reason)
 
     @property
     def one_selection(self) -> bool:
@@ -266,22 +297,15 @@ def gather(
         for name in run.table.categories if run.has(headline) else ():
             count = len(run.table.group(headline, category(name)).samples)
             sizes[name] = max(count, sizes.get(name, 0))
-    places = {sample.id: index for index, sample in enumerate(samples)}
-    scores = {one: np.full((len(runs), len(samples)), np.nan) for one in scorers}
-    for scorer, column in scores.items():
-        for row, run in enumerate(runs):
-            for key, value in run.table.sample_scores(scorer).values.items():
-                column[row, places[key]] = value
     unknown = sorted({name for one in tables for name in one.unknown_metrics})
     benchmark = summaries[0].run.benchmark
     rows, notes = published_beside(benchmark, headline, len(samples))
-    return ReportData(
+    data = ReportData(
         benchmark=benchmark,
         runs=tuple(runs),
         samples=tuple(samples),
         scorers=tuple(scorers),
         headline=headline,
-        scores=scores,
         sizes=sizes,
         sample_count=len(samples),
         clips=len({clip_of(one, aggregation) for one in samples}),
@@ -290,6 +314,10 @@ def gather(
         notes=(*map(without_plugin, unknown), *(notes if published else ())),
         published=rows if published else (),
     )
+    data.board = data.ranked(headline)
+    by_number = {one.run.id: one for one in runs}
+    data.runs = tuple(by_number[entry.run.id] for entry in data.board.entries)
+    return data
 
 
 def check_benchmark(runs: Sequence[RunHead]) -> None:

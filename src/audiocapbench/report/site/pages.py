@@ -12,9 +12,7 @@ from audiocapbench.files import write_file
 from audiocapbench.report.page.board import (
     board_document,
     cell,
-    document_order,
     drawn_notes,
-    ranked_board,
 )
 from audiocapbench.report.page.document import BoardDocument, CategoryView, Cell, SiteDocument
 from audiocapbench.report.page.html import packed, render_page, write_report
@@ -68,7 +66,7 @@ def _board(
     """A board as ``report`` has it, with scores and places on each category too."""
     data = _gathered(store, group)
     board, by_run = board_document(store, data, title), {one.run.id: one for one in group}
-    shown = [by_run[data.runs[row].run.id] for row in board.rows]
+    shown = [by_run[one.run.id] for one in data.runs]
     names = [skeleton(one.submission.model) for one in shown]
     for model, one in zip(board.models, shown, strict=True):
         own, model.page, model.label = one.submission, pages[one.run.id], one.submission.model
@@ -76,7 +74,7 @@ def _board(
             model.label = f"{own.model} ({own.by or Path(model.page).stem[-8:]})"
         for name in ("by", "link", "licence", "weights"):
             setattr(model, name, getattr(own, name))
-    board.views = _views(data, board.rows, shown)
+    board.views = _views(data, shown)
     board.estimates = board.views[""].estimates
     return board
 
@@ -90,24 +88,22 @@ def _gathered(store: Store, group: Sequence[CheckedSubmission]) -> ReportData:
     return gather(summaries)
 
 
-def _views(
-    data: ReportData, order: Sequence[int], shown: Sequence[CheckedSubmission]
-) -> dict[str, CategoryView]:
+def _views(data: ReportData, shown: Sequence[CheckedSubmission]) -> dict[str, CategoryView]:
     """Scores and places on everything, whose name is empty, and on each category."""
     # Scores that submissions say and nobody here could check.
     claims: dict[tuple[object, ...], Cell] = {}
-    for row, checked in zip(order, shown, strict=True):
+    for checked in shown:
         for one in checked.claims:
             claim = Cell(value=one.value, interval=one.interval, n=one.n, claimed=True)
-            claims.setdefault((row, one.scorer, one.dimension, one.category), claim)
+            claims.setdefault((checked.run.id, one.scorer, one.dimension, one.category), claim)
     views = {
         name: CategoryView(
             samples=sum(name in ("", one.category) for one in data.samples),
             estimates=[
                 [
-                    cell(data.runs[row].estimate(scorer, name or None))
-                    or claims.get((row, scorer.name, scorer.dimension, name or None))
-                    for row in order
+                    cell(run.estimate(scorer, name or None))
+                    or claims.get((run.run.id, scorer.name, scorer.dimension, name or None))
+                    for run in data.runs
                 ]
                 for scorer in data.scorers
             ],
@@ -117,9 +113,9 @@ def _views(
         for name in ("", *data.categories)
     }
     for scorer in data.scorers:
-        board = ranked_board(data, scorer, by_category=True)
-        by_rank = document_order(data, board)
-        places = [by_rank.index(row) for row in order]
+        board = data.ranked(scorer, by_category=True)
+        numbers = [entry.run.id for entry in board.entries]
+        places = [numbers.index(one.run.id) for one in data.runs]
         for name, view in views.items():
             ranking = board.parts.get(name, board.overall)
             view.rankings.append(ranking.reordered(places))

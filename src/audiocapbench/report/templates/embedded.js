@@ -63,9 +63,8 @@ class Embedded {
     return Array.from(numbers, (number) => this.texts[number]);
   }
 
-  // The board has the models in the order of their ranks, the columns in that of the runs.
   place(model, clip) {
-    return this.rows[model] * this.clips + clip;
+    return model * this.clips + clip;
   }
 
   status(model, clip) {
@@ -74,11 +73,11 @@ class Embedded {
 
   // NaN where there is none.
   score(measure, model, clip) {
-    return this.columns.scores[measure * this.rows.length * this.clips + this.place(model, clip)];
+    return this.columns.scores[measure * this.runs * this.clips + this.place(model, clip)];
   }
 
   verdict(judge, model, clip) {
-    return this.text("verdicts", judge * this.rows.length * this.clips + this.place(model, clip));
+    return this.text("verdicts", judge * this.runs * this.clips + this.place(model, clip));
   }
 
   // All that a search looks through, in small letters; made when first needed.
@@ -86,7 +85,7 @@ class Embedded {
     if (this.searchable[clip] === undefined) {
       const parts = [this.id(clip), this.category(clip), this.text("file", clip), this.text("details", clip)];
       parts.push(...this.references(clip));
-      for (let model = 0; model < this.rows.length; model++) {
+      for (let model = 0; model < this.runs; model++) {
         const place = this.place(model, clip);
         parts.push(this.text("text", place), this.text("error", place));
         for (let judge = 0; judge < this.judges.length; judge++) parts.push(this.verdict(judge, model, clip));
@@ -134,7 +133,7 @@ class Embedded {
       details: this.text("details", clip),
       references: this.references(clip),
       sound: this.sound(clip),
-      answers: this.rows.map((_, model) => this.answer(model, clip)),
+      answers: Array.from({ length: this.runs }, (_, model) => this.answer(model, clip)),
     };
   }
 
