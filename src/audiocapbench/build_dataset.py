@@ -37,8 +37,7 @@ def build_dataset(
         ids_dir (DIR): Folder with the four ID lists.
         clip: MusicCaps: what the paper evaluated, or the 10 s that the annotation describes.
     """
-    from audiocapbench.data.build import BuildSettings
-    from audiocapbench.data.build.audiocapbench import write_seed_metadata
+    from audiocapbench.data.build.audiocapbench import BuildSettings, write_seed_metadata
 
     counts = zip(PARTS, (sound_clotho, sound_audiocaps, music, speech), strict=True)
     settings = BuildSettings(

@@ -11,8 +11,8 @@ import pytest
 from annotate.conftest import Merger
 from annotate.test_merge import annotate, heard, merged
 from annotations import good_fields, reply
-from audiocapbench.annotate.check import near_duplicates
-from audiocapbench.annotate.contract import RULES, ClipCase, read_annotation, sentences
+from audiocapbench.annotate.check import RULES, ClipCase, near_duplicates, sentences
+from audiocapbench.annotate.merge import read_annotation
 from audiocapbench.store.annotations import Finding
 from command import run_command
 from needs import needs

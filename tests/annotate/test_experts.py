@@ -9,8 +9,7 @@ import pytest
 from scipy.signal import fftconvolve
 
 from audiocapbench import audio
-from audiocapbench.annotate.contract import is_phantom
-from audiocapbench.annotate.experts import ClipAudio, Expert, built_in, set_up
+from audiocapbench.annotate.experts import ClipAudio, Expert, built_in, is_phantom, set_up
 from audiocapbench.annotate.experts.built_in import best_key, integrated_loudness
 from audiocapbench.annotate.hear import analysed
 from audiocapbench.data import Clip, facts_of

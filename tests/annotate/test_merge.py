@@ -11,9 +11,8 @@ import pytest
 import expert_plugin
 from annotate.conftest import Merger
 from annotations import good_fields, reply
-from audiocapbench.annotate.contract import NONE, field_names, read_annotation
-from audiocapbench.annotate.merge import clip_input
-from audiocapbench.annotate.stage import prompt
+from audiocapbench.annotate.merge import clip_input, field_names, read_annotation
+from audiocapbench.annotate.stage import NONE, prompt
 from audiocapbench.errors import ReplyError
 from audiocapbench.store.annotations import Finding, StageRecord
 from command import run_command

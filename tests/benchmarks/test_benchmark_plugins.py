@@ -147,7 +147,7 @@ def test_a_plugin_takes_data_and_options(tmp_path: Path) -> None:
         open_benchmark("needy")
     with pytest.raises(BenchmarkError, match="has no option 'colour'; it has size"):
         open_benchmark("halls[colour=red]")
-    with pytest.raises(BenchmarkError, match="broken takes no `data`; it brings its own"):
+    with pytest.raises(BenchmarkError, match="broken takes no `data`; it has its own"):
         open_benchmark("broken", data=given)
     with pytest.raises(BenchmarkError, match="broken takes no `references`; it has its own"):
         open_benchmark("broken", references=given)

@@ -15,7 +15,7 @@ needs("huggingface_hub", "pyarrow")
 
 from audiocapbench.benchmarks.captioning import load_audiocapbench
 from audiocapbench.data import open_folder
-from audiocapbench.data.build import BuildSettings, build
+from audiocapbench.data.build.audiocapbench import BuildSettings, build
 from audiocapbench.data.build.hub import Hub
 from audiocapbench.data.build.id_lists import read_id_lists
 from audiocapbench.data.build.ledger import BuildStep

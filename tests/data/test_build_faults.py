@@ -14,8 +14,7 @@ from needs import needs
 needs("huggingface_hub", "pyarrow")
 
 from audiocapbench.data import open_folder
-from audiocapbench.data.build import BuildSettings, build
-from audiocapbench.data.build.audiocapbench import NOT_YET
+from audiocapbench.data.build.audiocapbench import NOT_YET, BuildSettings, build
 from audiocapbench.data.build.hub import Hub, HubError, NetworkError
 from audiocapbench.data.build.ledger import JOURNAL, BuildStep
 from audiocapbench.errors import DatasetError

@@ -79,8 +79,8 @@ def test_all_problems_are_reported_at_once_in_the_order_of_the_lines(tmp_path: P
         "metadata.jsonl line 5: file_name: is missing",
         "metadata.jsonl line 6: file_name: '../outside.wav' leads out of the folder",
         "metadata.jsonl line 7: file_name: 'nowhere.wav' does not exist",
-        "metadata.jsonl line 8: file_name: empty.wav: is empty (0 bytes)",
-        "metadata.jsonl line 9: file_name: broken.wav: cannot be decoded (Format not recognised)",
+        "metadata.jsonl line 8: file_name: 'empty.wav' is empty (0 bytes)",
+        "metadata.jsonl line 9: file_name: 'broken.wav' cannot be decoded (Format not recognised)",
         "metadata.jsonl line 10: file_name: "
         "'changed.wav' has another SHA-256 than in manifest.json",
     ]

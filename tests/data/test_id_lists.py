@@ -11,8 +11,8 @@ from audiocapbench.data.build.id_lists import (
     MUSIC,
     SPEECH,
     aspect_list,
+    metadata_fields,
     read_id_lists,
-    references,
 )
 from audiocapbench.data.problems import InvalidDataError
 from audiocapbench.errors import DatasetError
@@ -45,11 +45,11 @@ def test_the_published_lists_name_a_thousand_clips_in_order(shared: Path) -> Non
 def test_the_published_lists_give_the_references_of_the_protocol(shared: Path) -> None:
     lists = read_id_lists(shared / "audiocapbench")
     for entry in lists[2].entries:
-        caption, aspects = references(MUSIC, entry, [])
+        caption, aspects = metadata_fields(MUSIC, entry, [])["references"]
         assert caption == entry.fields["caption"]
         assert aspects.split(", ")[0] in entry.fields["aspect_list"]
     for entry in lists[3].entries:
-        caption, said = references(SPEECH, entry, [])
+        caption, said = metadata_fields(SPEECH, entry, [])["references"]
         assert said == f'{caption} The speaker says: "{entry.key}"'
 
 

@@ -12,8 +12,9 @@ import numpy as np
 import soundfile
 
 from audiocapbench.data import Manifest
-from audiocapbench.data.build import BuildResult, BuildSettings, build
+from audiocapbench.data.build.audiocapbench import BuildSettings, build
 from audiocapbench.data.build.hub import Hub
+from audiocapbench.data.build.ledger import BuildResult
 from audiocapbench.data.folder import read_manifest
 from fakes.hub_server import HubServer, Repository, parquet
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from audiocapbench.benchmarks.mecat.build import MecatSettings, build_mecat
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, QA_CATEGORIES, SUBTASKS
-from audiocapbench.data.build import BuildResult
 from audiocapbench.data.build.hub import Hub
+from audiocapbench.data.build.ledger import BuildResult
 from fakes.hub_repositories import tone
 from fakes.hub_server import HubServer, Repository
 

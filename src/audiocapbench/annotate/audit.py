@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from audiocapbench.annotate.contract import Annotation
 from audiocapbench.annotate.split import key_of, provenance
-from audiocapbench.annotate.stage import SourceClip, StageContext, StageResult
+from audiocapbench.annotate.stage import Annotation, SourceClip, StageContext, StageResult
 from audiocapbench.benchmarks.mecat.groups import CAPTION_CONTROLS
 from audiocapbench.data.problems import Problem
 from audiocapbench.errors import AnnotationError, did_you_mean

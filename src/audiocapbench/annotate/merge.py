@@ -1,14 +1,24 @@
-"""The second stage: a model merges what experts said; what breaks the contract is asked again."""
+"""The second stage: a model merges what experts said into appendix D's fields, read strictly.
+
+What breaks that contract is asked for again.
+"""
 
 import json
+import re
 from collections.abc import Mapping
-from typing import Any
+from functools import cache
+from typing import Annotated, Any, Literal
 
-from audiocapbench.annotate.contract import field_names, read_annotation
-from audiocapbench.annotate.stage import StageContext, StageResult, prompt
+import pydantic
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
+
+from audiocapbench.annotate.stage import NONE, Annotation, StageContext, StageResult, prompt
+from audiocapbench.benchmarks.mecat.groups import CONTENTS, DIFFICULTIES, SUBTASKS
 from audiocapbench.data.outcome import Outcome, Status, total_cost
+from audiocapbench.data.problems import problems_of
 from audiocapbench.errors import ReplyError
 from audiocapbench.judges.contract import as_data, fill
+from audiocapbench.judges.reply_json import find_document, shown
 from audiocapbench.models import Model
 from audiocapbench.models.model import without_audio
 from audiocapbench.store.annotations import Finding, StageRecord
@@ -21,7 +31,19 @@ _FIELDS = {
 }
 _PROMPTS = ("mecat_merge", "input", "repair")
 _AGAIN = frozenset({Status.OK, Status.EMPTY, Status.TRUNCATED})
-_LONGEST_TEXT, _MOST_ITEMS, _LONGEST_REPLY = 2_000, 50, 20_000
+_LONGEST_TEXT, _MOST_ITEMS, _LONGEST_REPEATED = 2_000, 50, 20_000
+_LONGEST_LINE, _LONGEST_REPLY, _SHOWN = 1_000, 200_000, 8
+QUESTIONS = 5
+_CATEGORIES = {
+    "direct perception": "direct_perception",
+    "sound characteristics": "sound_characteristics",
+    "environmental perception": "environment_reasoning",
+    "quality assessment": "quality_assessment",
+    "inference judgment": "inference_judgement",
+    "application context": "application_context",
+}
+_HEADS = {view: f"{'main' if view == 'long' else view}-caption" for view in SUBTASKS}
+_PARTS = ("category", "difficulty", "question", "answer")
 
 
 def clip_input(record: StageRecord, said: Mapping[str, Finding]) -> dict[str, Any]:
@@ -46,6 +68,104 @@ def _harmless(value: Any) -> Any:
     if isinstance(value, float):
         return round(value, 4)
     return as_data(value[:_LONGEST_TEXT]) if isinstance(value, str) else value
+
+
+def _line(value: str) -> str:
+    words = " ".join(value.split())
+    if not words:
+        raise ValueError("is blank")
+    if not words.isprintable():
+        raise ValueError("holds characters that cannot be seen")
+    if len(words) > _LONGEST_LINE:
+        raise ValueError(f"is longer than {_LONGEST_LINE:,} characters")
+    return words
+
+
+def _word(value: Any) -> Any:
+    """One of some words, however it is written."""
+    return re.sub(r"[\s_-]+", " ", value.strip().lower()) if isinstance(value, str) else value
+
+
+def _null(value: Any) -> Any:
+    return NONE if value is None or _word(value) in ("none", "none.") else value
+
+
+def _conflicts(value: Any) -> Any:
+    named = [] if _null(value) == NONE else value if isinstance(value, list) else [value]
+    return [json.dumps(one) if isinstance(one, dict | list) else one for one in named]
+
+
+def _asked(value: Any) -> Any:
+    if _null(value) == NONE:
+        raise ValueError(f"is None, and {QUESTIONS} pairs are asked for")
+    return value
+
+
+@cache
+def _reply_model() -> type[BaseModel]:
+    """Appendix D's fields, flat as it prints them."""
+    line = Annotated[str, AfterValidator(_line)]
+    level = Annotated[Literal[tuple(DIFFICULTIES)], BeforeValidator(_word)]  # type: ignore[valid-type]
+    kind = Annotated[Literal[tuple(_CATEGORIES)], BeforeValidator(_word)]  # type: ignore[valid-type]
+    fields: dict[str, Any] = {
+        "confidence": Annotated[Literal["high", "low"], BeforeValidator(_word)],
+        "possible-conflicts": Annotated[list[line], BeforeValidator(_conflicts)],
+        "reasoning": line,
+    }
+    for view, head in _HEADS.items():
+        fields[head] = Annotated[line, BeforeValidator(_null)] if view in CONTENTS else line
+        fields |= {f"{head}-variant-{number}": line for number in (1, 2)}
+    parts: dict[str, Any] = {"id": Annotated[Any, BeforeValidator(_asked)], "difficulty": level}
+    parts |= {"category": kind, "question": line, "answer": line}
+    for number in range(1, QUESTIONS + 1):
+        fields |= {f"qa-pair-{number}-{part}": form for part, form in parts.items()}
+    needed: dict[str, Any] = {name: (form, ...) for name, form in fields.items()}
+    return pydantic.create_model("MergeReply", __config__=ConfigDict(extra="forbid"), **needed)
+
+
+def read_annotation(reply: str) -> Annotation:
+    """The annotation that a reply holds; a ReplyError says in words for the model what is wrong."""
+    if len(reply) > _LONGEST_REPLY:
+        raise ReplyError(f"the reply is longer than {_LONGEST_REPLY:,} characters")
+    values = find_document(reply, "confidence", "the fields of Step 4", _key)
+    try:
+        found = dict(_reply_model().model_validate(values))
+    except pydantic.ValidationError as error:
+        names = {name: _printed(name) for name in _reply_model().model_fields}
+        wrong = problems_of(error, "", names, {"extra_forbidden": "is no field of Step 4"})
+        problems = sorted(f"{shown(one.field)}: {one.what}" for one in wrong)
+        more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+        raise ReplyError("; ".join(problems[:_SHOWN]) + more) from None
+    questions = [
+        {part: found[f"qa-pair-{number}-{part}"] for part in _PARTS}
+        for number in range(1, QUESTIONS + 1)
+    ]
+    return Annotation(
+        confidence=found["confidence"],
+        conflicts=found["possible-conflicts"],
+        reasoning=found["reasoning"],
+        captions={
+            view: [text for name, text in found.items() if name.startswith(head)]
+            for view, head in _HEADS.items()
+        },
+        questions=[one | {"category": _CATEGORIES[one["category"]]} for one in questions],
+    )
+
+
+def field_names() -> list[str]:
+    """Every field that a reply must have, as the prompt writes them."""
+    return [_printed(name) for name in _reply_model().model_fields]
+
+
+def _printed(name: str) -> str:
+    words = name.replace("qa-pair", "QA-Pair").replace("possible-conflicts", "Possible Conflicts")
+    words = re.sub(r"^\w+-caption|^[a-z]+$", lambda one: one[0].title(), words)
+    return words.replace("variant", "Variants")
+
+
+def _key(name: str) -> str:
+    key = re.sub(r"[\s_-]+", "-", name.strip().lower())
+    return key.replace("captions", "caption").replace("variants", "variant")
 
 
 def merge(context: StageContext, model: Model, repairs: int = 2) -> StageResult:
@@ -76,7 +196,7 @@ def merge(context: StageContext, model: Model, repairs: int = 2) -> StageResult:
             records[clip] = record = _record(clip, outcome, model, turn)
             if record.status != "ok" and outcome.reply.status in _AGAIN:
                 # As a JSON text, which is one line; marks of chat templates are broken up.
-                before = outcome.reply.text[:_LONGEST_REPLY].replace("<|", "< |")
+                before = outcome.reply.text[:_LONGEST_REPEATED].replace("<|", "< |")
                 values = {"question": asked[clip], "problems": as_data(str(record.error))}
                 values["reply"] = json.dumps(before, ensure_ascii=False)
                 repeated[clip] = fill(prompt("repair")[0], **values)

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from audiocapbench import audio
 from audiocapbench.annotate.check import survival
-from audiocapbench.annotate.contract import NONE, Annotation, plain_words
-from audiocapbench.annotate.stage import StageContext, StageResult, StageRun
+from audiocapbench.annotate.experts import plain_words
+from audiocapbench.annotate.stage import NONE, Annotation, StageContext, StageResult, StageRun
 from audiocapbench.benchmarks.mecat.build import MecatPart, row_of
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, DOMAINS, QA_CATEGORIES, SUBTASKS
 from audiocapbench.data.build.ledger import Ledger

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import anyio
+from pydantic import BaseModel
 
-from audiocapbench.annotate.contract import Annotation
 from audiocapbench.audio import EXTENSIONS
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
-from audiocapbench.data import Clip, InvalidDataError, Problem, Sample, facts_of
-from audiocapbench.data.folder import METADATA, TABLE, why_outside
+from audiocapbench.data import Clip, InvalidDataError, Problem, Sample
+from audiocapbench.data.folder import METADATA, TABLE, read_clip
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.data.problems import check_storable
 from audiocapbench.data.records import FILES, REFERENCES, read_records, renamed
@@ -25,7 +25,7 @@ from audiocapbench.data.row import captions_of
 from audiocapbench.engine import Preview
 from audiocapbench.engine.runner import AskContext, dataset_of
 from audiocapbench.engine.workers import Lease
-from audiocapbench.errors import AnnotationError, AudioError, StoreError
+from audiocapbench.errors import AnnotationError, StoreError
 from audiocapbench.metrics.parallel import read_ahead
 from audiocapbench.store import RunSpec, Store
 from audiocapbench.store.annotations import AnnotationRepository, Finding, StageRecord
@@ -33,11 +33,33 @@ from audiocapbench.store.claims import TaskKey
 from audiocapbench.store.records import Parameters
 from audiocapbench.store.unsaved import AnswerRecord
 
+NONE = "None"
+"""The first caption of a view whose content the clip does not have."""
+
 _MOST = 4_000
 _ABSENT = "its metadata names it, and there is no such audio file"
 _TOLD = ("title", "description", "source", "licence", "license", "domain")
 _PAUSE_S = 0.5
 _DONE = {"hear": "heard", "merge": "merged", "check": "checked"}
+
+
+class Annotation(BaseModel):
+    """What the language model made of what experts said: six views in three wordings each."""
+
+    confidence: str
+    conflicts: list[str]
+    reasoning: str
+    captions: dict[str, list[str]]
+    questions: list[dict[str, str]]
+
+    def texts(self) -> list[tuple[str, str]]:
+        """All that is published of it, with the name of the field."""
+        texts = []
+        for view, wordings in self.captions.items():
+            texts += [(f"{view} caption {place}", one) for place, one in enumerate(wordings, 1)]
+        for place, asked in enumerate(self.questions, 1):
+            texts += [(f"{part} {place}", asked[part]) for part in ("question", "answer")]
+        return texts
 
 
 class SourceClip(NamedTuple):
@@ -83,15 +105,9 @@ def open_clips(
     def read(name: str) -> Clip | str:
         try:
             check_storable(name)
-            if outside := why_outside(root, name, follow_links=follow_links):
-                return outside
-            facts = facts_of(root / name)
-        except AudioError as error:
-            return error.reason
-        except (ValueError, OSError, RuntimeError) as error:  # a link to itself
+        except ValueError as error:
             return str(error)
-        shape = (facts.duration_s, facts.sample_rate, facts.channels)
-        return Clip(root / name, name, facts.sha256, *shape)
+        return read_clip(root, name, follow_links=follow_links)
 
     clips = []
     for done, (name, found) in enumerate(read_ahead(read, names), 1):

@@ -101,16 +101,11 @@ class PublishedRow:
 
 @dataclass(frozen=True, slots=True)
 class PublishedResults:
-    """The tables of a paper.
+    """The tables of a paper, and how many samples each category has.
 
-    Attributes:
-        source: Title of the paper, and which tables.
-        counts: Samples by category.
-        composition: What the data are made of: category, source, samples, and the mean length of a
-            caption in characters.
-        misfits: Statements of the paper that its tables do not bear out: what was checked, which
-            row does not fit, what is said of it, and what its numbers give.
-        rows: The models, in printed order.
+    ``composition`` has category, source, samples and mean characters of a caption; ``misfits`` are
+    statements that the tables do not bear out: what was checked, the row, what is said of it, and
+    what its numbers give.
     """
 
     benchmark: str

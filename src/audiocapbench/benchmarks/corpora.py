@@ -93,7 +93,6 @@ def compute_by_corpus(
 
     The samples are all that were asked, a prediction None where there is no answer: what an answer
     is ranked among does not depend on which others were given. Each DATE comes with its two parts.
-
     Where most samples of a corpus have null references, every metric is also computed on the
     others alone, under the name with ``null=out``, which leaves such samples out everywhere.
     """

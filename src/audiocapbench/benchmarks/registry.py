@@ -41,11 +41,6 @@ _SAMPLE_FIELDS = {
     "position": int,
     "details": Mapping,
 }
-_NOT_TAKEN = {
-    _DATA: "it brings its own",
-    _LINKS: "it reads its clips in its own way",
-    _REFERENCES: "it has its own",
-}
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -109,11 +104,6 @@ def open_benchmark(
         data: The folder that holds the benchmark's data, for those that are not embedded.
         follow_links: Whether clips may be links that lead out of their folder.
         references: Where its published references lie, to be opened without audio.
-
-    Raises:
-        BenchmarkError: There is neither such a benchmark nor such a folder, it takes no such
-            option, or its plug-in fails.
-        DatasetError: The folder is not a dataset.
     """
     known = base_name(name)
     arguments = {_DATA: data, _LINKS: follow_links or None, _REFERENCES: references}
@@ -282,7 +272,7 @@ def _arguments(
     given: dict[str, object] = dict(_options(name, _option_names(factory)))
     for argument, value in arguments.items():
         if value is not None and argument not in takes:
-            raise BenchmarkError(f"{plain} takes no `{argument}`; {_NOT_TAKEN[argument]}")
+            raise BenchmarkError(f"{plain} takes no `{argument}`; it has its own")
         given |= {} if value is None else {argument: value}
     for one in takes.values():
         if one.default is inspect.Parameter.empty and one.name not in given:

@@ -62,14 +62,14 @@ def _write_answers(table: RunTable, path: Path) -> int:
     lost = 0
     with hub_library("pyarrow.parquet").ParquetWriter(path, features.arrow_schema) as writer:
         for start in range(0, len(rows), _AT_A_TIME):
-            part = rows[start : start + _AT_A_TIME]
-            for sample, row in zip(table.samples[start:], part, strict=False):
+            part = []
+            for place in range(start, min(start + _AT_A_TIME, len(rows))):
+                sample, row = table.samples[place], rows[place]
                 content = _content(sample.clip)
                 lost += content is None
-                row["audio"] = content and {"bytes": content, "path": Path(row["file_name"]).name}
+                sound = content and {"bytes": content, "path": Path(row["file_name"]).name}
+                part.append(row | {"audio": sound})
             writer.write_table(pyarrow.Table.from_pylist(part, features.arrow_schema))
-            for row in part:
-                del row["audio"]
     return lost
 
 

@@ -14,6 +14,7 @@ from audiocapbench.data.outcome import SCORED, Status
 from audiocapbench.data.problems import os_errors
 from audiocapbench.errors import AudioCapBenchError, DatasetError
 from audiocapbench.files import write_file
+from audiocapbench.plugins import require_packages
 
 ABOUT, PLACE = "audiocapbench", ("benchmark", "data")
 """Under what the metadata of a task says which benchmark it is, and where."""
@@ -62,11 +63,9 @@ def status_of(output: Any) -> Status:
 
 def _read(path: Path) -> tuple[Any, dict[str, Any]]:
     """What a log says of the whole, and the first epoch of each sample by id."""
-    try:
-        from inspect_ai.log import read_eval_log, read_eval_log_samples
-    except ImportError:
-        words = "is a log of inspect_ai, which needs: pip install 'audiocapbench[inspect]'"
-        raise DatasetError(f"{path}: {words}") from None
+    require_packages(DatasetError, f"{path}: a log of inspect_ai", "inspect", "inspect_ai")
+    from inspect_ai.log import read_eval_log, read_eval_log_samples
+
     try:
         head = read_eval_log(str(path), header_only=True).eval
         every = list(read_eval_log_samples(str(path), False, exclude_fields=_HEAVY))

@@ -15,8 +15,8 @@ from audiocapbench.cli.console import print_json, relative, say
 from audiocapbench.errors import AudioCapBenchError, DatasetError, check_known
 
 if TYPE_CHECKING:
-    from audiocapbench.data.build import BuildResult, BuildSettings
-    from audiocapbench.data.build.ledger import Builder, BuildStep
+    from audiocapbench.data.build.audiocapbench import BuildSettings
+    from audiocapbench.data.build.ledger import Builder, BuildResult, BuildStep
 
 PARTS = ("clotho", "audiocaps", "music", "speech")
 _BENCHMARKS = ("audiocapbench", "mecat")
@@ -121,8 +121,8 @@ def build(
 def _subset_builder(
     out: Path, given: SubsetOptions, limit: int | None, revisions: dict[str, str], protocol: str
 ) -> "Builder":
-    from audiocapbench.data.build import BuildSettings
-    from audiocapbench.data.build import build as build_folder
+    from audiocapbench.data.build.audiocapbench import BuildSettings
+    from audiocapbench.data.build.audiocapbench import build as build_folder
 
     counts = (given.sound_clotho, given.sound_audiocaps, given.music, given.speech)
     settings = BuildSettings(
@@ -163,7 +163,7 @@ def _mecat_builders(
 
 def build_audiocapbench(out: Path, settings: "BuildSettings", *, dry_run: bool) -> "BuildResult":
     """Build AudioCapBench with a bar a part on stderr, and say how it ended."""
-    from audiocapbench.data.build import build as build_folder
+    from audiocapbench.data.build.audiocapbench import build as build_folder
 
     end = _with_bars(partial(build_folder, out, settings), dry_run=dry_run)
     _explain(out, end, dry_run=dry_run)

@@ -88,15 +88,9 @@ class Folder:
 
 
 def open_folder(root: Path, *, follow_links: bool = False, metadata: Path | None = None) -> Folder:
-    """Read and check a dataset folder.
+    """Read and check a dataset folder, by a file of metadata in it or elsewhere.
 
-    Args:
-        metadata: The file that says what is in the folder, where it is not one of its own.
-        follow_links: Whether clips may be links that lead out of the folder, as a Hugging Face
-            cache has them.
-
-    Raises:
-        InvalidDataError: The folder has problems; all of them are listed.
+    With ``follow_links`` clips may be links that lead out of it, as a Hugging Face cache has them.
     """
     lines, problems = _read_metadata(root, metadata)
     manifest = read_manifest(root)
@@ -186,27 +180,32 @@ def _repetitions(lines: list[_Line]) -> list[Problem]:
 
 def _clip(root: Path, manifest: Manifest, follow_links: bool, line: _Line) -> Clip | Problem:
     where, name = line[0], line[1].file_name
+    clip, expected = read_clip(root, name, follow_links=follow_links), manifest.files.get(name)
+    if isinstance(clip, str):
+        return Problem(where, "file_name", f"{name[:80]!r} {clip}")
+    if expected is not None and expected.sha256 != clip.sha256:
+        what = f"{name!r} has another SHA-256 than in manifest.json"
+        return Problem(where, "file_name", what)
+    return clip
+
+
+def read_clip(root: Path, name: str, *, follow_links: bool) -> Clip | str:
+    """A clip of a folder, or why it cannot be used."""
     path = root / name
     try:
-        outside = why_outside(root, name, follow_links=follow_links)
-        if outside:
-            return Problem(where, "file_name", f"{name!r} {outside}")
+        if outside := why_outside(root, name, follow_links=follow_links):
+            return outside
         try:
             facts = facts_of(path)
         except AudioError:
             if path.exists():
                 raise
-            return Problem(where, "file_name", f"{name!r} does not exist")
+            return "does not exist"
     except AudioError as error:
-        return Problem(where, "file_name", f"{name}: {error.reason}")
+        return error.reason
     except Exception as error:
         # A link to itself, a name that no file system takes: nothing may end a reader silently.
-        reason = getattr(error, "strerror", None) or type(error).__name__
-        return Problem(where, "file_name", f"{name[:80]!r} cannot be reached ({reason})")
-    expected = manifest.files.get(name)
-    if expected is not None and expected.sha256 != facts.sha256:
-        what = f"{name!r} has another SHA-256 than in manifest.json"
-        return Problem(where, "file_name", what)
+        return f"cannot be reached ({getattr(error, 'strerror', None) or type(error).__name__})"
     return Clip(path, name, facts.sha256, facts.duration_s, facts.sample_rate, facts.channels)
 
 

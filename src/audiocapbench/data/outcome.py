@@ -35,11 +35,8 @@ class Clip:
 class Sample:
     """A clip, what is asked about it, and its references.
 
-    Attributes:
-        id: Unique within the benchmark.
-        category: The group that scores are also shown for.
-        position: Place in the full benchmark, fixed when the dataset was built.
-        details: What the dataset adds: transcript, source, domain, …
+    Scores are also shown for its ``category``; ``position`` is its place in the full benchmark, and
+    ``details`` are what the dataset adds: transcript, source, domain, …
     """
 
     id: str
@@ -76,11 +73,9 @@ class Reply:
     """What came back from a model.
 
     Attributes:
-        text: The answer; empty unless the status is ok or truncated.
         withheld: Index of the reference that the answer was taken from, which is then left out
             when the answer is scored; only controls set it.
-        input_tokens, output_tokens: As the provider reports them, of all attempts that were billed;
-            None where it did not for one of them.
+        input_tokens, output_tokens: Of all attempts that were billed; None where one is not known.
         audio_tokens: Those of the input tokens that were audio.
         cost_usd: Dollars that all attempts cost, where the price is known.
         raw: The provider's reply as JSON text, without audio, kept to look into later.

@@ -71,11 +71,7 @@ class Predictions:
 
 
 class Asked:
-    """What predictions are about: ids of samples.
-
-    With parts, ids are ``CLIP/PART``: a file may then have a column or an object for each part, and
-    a text without one answers all.
-    """
+    """What predictions are about: ids of samples, which are ``CLIP/PART`` where there are parts."""
 
     def __init__(self, ids: Iterable[str] = (), parts: Sequence[str] = ()) -> None:
         self.ids, self.parts = frozenset(ids), tuple(parts)
@@ -147,6 +143,7 @@ def read_predictions(
 
 def _read_file(source: PredictionFile, system: str | None, asked: Asked) -> Predictions:
     path, head = source.path, None
+    rows: Iterator[records.Record]
     bad: list[Problem] = []
     columns = (records.IDS, (*records.PREDICTIONS, *asked.parts))
     if path.suffix.lower() == ".json":
@@ -155,26 +152,17 @@ def _read_file(source: PredictionFile, system: str | None, asked: Asked) -> Pred
             raise DatasetError(f"{value}; a file with an object a line is called .jsonl")
         if not isinstance(value, dict | list):
             raise DatasetError(f"{path}: is neither a JSON object nor a list of them")
-        runs = value.get("runs", [value]) if isinstance(value, dict) else []
-        if isinstance(runs, list) and any("by_group" in one for one in runs if type(one) is dict):
-            raise DatasetError(
-                f"{path}: has scores and no predictions; 'audiocapbench score RUN --per-sample "
-                "FILE' writes them"
-            )
         head = _head(value)
         roles = _WITH_SYSTEM if head is None else _ROLES
-        entries = (
-            (where, records.renamed_texts(fields, roles), fields)
-            for where, fields in records.objects_of(value, path, bad, columns, asked.keys)
-        )
+        objects = records.objects_of(value, path, bad, columns, asked.keys)
+        rows = ((where, records.renamed_texts(fields, roles)) for where, fields in objects)
     else:
         rows = records.read_records(path, bad, columns, None, asked.keys, _WITH_SYSTEM)
-        entries = ((where, row, row) for where, row in rows)
     by_system: dict[str, Predictions] = {}
-    for where, row, fields in entries:
+    for where, row in rows:
         whose = "" if head is not None else str(row.get("system") or "").strip()
         found = by_system.setdefault(whose, Predictions(bad=bad, head=head, system=whose))
-        _add(found, where, row, fields, source.part, asked)
+        _add(found, where, row, source.part, asked)
     if len(by_system) > 1 and system not in by_system:
         names = ", ".join(repr(one) for one in list(by_system)[:10])
         which = f"{path}: has predictions of {len(by_system)} systems ({names})"
@@ -199,12 +187,7 @@ def _head(value: Any) -> dict[str, Any] | None:
 
 
 def _add(
-    found: Predictions,
-    where: str,
-    row: Mapping[str, Any],
-    fields: Mapping[str, Any],
-    file_part: str | None,
-    asked: Asked,
+    found: Predictions, where: str, row: Mapping[str, Any], file_part: str | None, asked: Asked
 ) -> None:
     """Add what a record says; what is wrong with it goes into ``found.bad``."""
 
@@ -212,10 +195,10 @@ def _add(
         found.bad.append(Problem(where, place[:80], what))
 
     for key, own_part, value in _texts(row, asked.parts, refuse):
-        prediction = _prediction(row, fields, value if isinstance(value, str) else None)
+        prediction = _prediction(row, value if isinstance(value, str) else None)
         part = own_part or file_part
         try:
-            check_storable([key, prediction.text if prediction else "", fields])
+            check_storable([key, prediction.text if prediction else "", row])
         except ValueError as error:
             refuse(key, str(error))
             continue
@@ -261,9 +244,7 @@ def _texts(
             yield key, (row.get(_PART) or None) if parts else None, row.get("prediction")
 
 
-def _prediction(
-    row: Mapping[str, Any], fields: Mapping[str, Any], text: str | None
-) -> Prediction | None:
+def _prediction(row: Mapping[str, Any], text: str | None) -> Prediction | None:
     """What a record says of a question: its answer, or how it ended without one."""
     error, status = row.get("error"), row.get("status")
     words = error.strip() if isinstance(error, str) else ""
@@ -271,13 +252,13 @@ def _prediction(
     if isinstance(status, str) and status in [*Status]:
         if Status(status) not in SCORED:
             reason = words or "the file gives no reason"
-            return Prediction(text or "", Status(status), reason, fields)
+            return Prediction(text or "", Status(status), reason, row)
     elif failed or (words and not (text or "").strip()):
         reason = words or "the file says that it failed"
-        return Prediction(text or "", Status.FAILED, reason, fields)
+        return Prediction(text or "", Status.FAILED, reason, row)
     if text is None:
         return None
-    return Prediction(text, Status.OK if text.strip() else Status.EMPTY, None, fields)
+    return Prediction(text, Status.OK if text.strip() else Status.EMPTY, None, row)
 
 
 def blank_note(texts: Mapping[str, str]) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 from audiocapbench.data.problems import Problem, encoding_of, os_errors, parse_json, read_json
 from audiocapbench.errors import DatasetError
 from audiocapbench.files import unguarded
+from audiocapbench.plugins import require_packages
 
 FILES = ("file_name", "audio_file", "filename", "file", "fname", "audio", "path")
 IDS = ("id", *FILES, "key", "__key__", "clip", "clip_id")
@@ -107,19 +108,12 @@ def read_records(
     known: Container[str] = (),
     roles: Roles | None = None,
 ) -> Iterator[Record]:
-    """The records of a file of whatever form its name says.
+    """The records of a file, or of its ``content``, of whatever form its name says.
 
-    Args:
-        problems: Where to put what cannot be read.
-        columns: What the first line of a table must name; the first two also name the keys and
-            texts of a JSON object without fields.
-        content: The bytes of the file, where they are not to be read from disk.
-        known: Ids that there are, where the file is about some: a table may then have none but
-            rows, a line of JSON be ``{ID: TEXT}``, and one of text ``ID TEXT``.
-        roles: Names that fields are to have, with those that people give them.
-
-    Raises:
-        DatasetError: The file cannot be read, is of another form, or lacks a column.
+    What cannot be read goes into ``problems``; DatasetError where that is the whole file. A table
+    must name ``columns``; the first two also name the keys and texts of a JSON object without
+    fields. Where ``known`` ids are given, a table may have none but rows, a line of JSON be
+    ``{ID: TEXT}`` and one of text ``ID TEXT``. Fields are renamed by ``roles``.
     """
     suffix = path.suffix.lower()
     if suffix in DELIMITERS:
@@ -207,12 +201,10 @@ def _by_key(
 
 def _parquet(path: PurePath, columns: Columns, content: bytes | None) -> Iterator[Record]:
     """The rows of a Parquet file, without the bytes of audio that it may hold."""
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        hint = "reading Parquet needs pyarrow: pip install 'audiocapbench[hub]'"
-        raise DatasetError(f"{path}: {hint}") from None
+    require_packages(DatasetError, f"{path}: reading Parquet", "hub", "pyarrow")
+    import pyarrow
+    from pyarrow import parquet
+
     number = 0
     source: Any = str(path) if content is None else io.BytesIO(content)
     try:

@@ -6,21 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
+from audiocapbench.data import records
 from audiocapbench.data.outcome import Clip, Sample
 from audiocapbench.data.problems import InvalidDataError, Problem, check_storable, problems_of
-from audiocapbench.data.records import (
-    DELIMITERS,
-    FILES,
-    IDS,
-    NUMBERED,
-    PREDICTIONS,
-    REFERENCES,
-    Roles,
-    fold_name,
-    names_by_role,
-    read_records,
-    renamed,
-)
+from audiocapbench.data.records import FILES, IDS, NUMBERED, REFERENCES, fold_name
 from audiocapbench.errors import DatasetError
 
 UNCATEGORISED = "other"
@@ -34,7 +23,7 @@ _SEED_NAMES = {"file_name": "audio_file", "references": "reference_captions"}
 _SEED_SAMPLE = " samples["
 _NOT_DETAILS = {
     *"metrics llm_judge llm_judge_error inference_time success status error position".split(),
-    *("references", *PREDICTIONS, *REFERENCES, *NUMBERED, *FILES),
+    *("references", *records.PREDICTIONS, *REFERENCES, *NUMBERED, *FILES),
 }
 """What a file of references may say that is no detail of the clip."""
 
@@ -73,13 +62,13 @@ class MetadataRow(BaseModel, extra="allow", strict=True, frozen=True):
 
 def read_row(record: dict[str, Any], where: str) -> MetadataRow | list[Problem]:
     """The row of a record, under whatever names it has, or every problem of it."""
-    fields = renamed(record, _NAMES)
+    fields = records.renamed(record, _NAMES)
     if isinstance(fields.get("file_name"), dict):
         fields["file_name"] = fields["file_name"].get("path")
     if "references" not in record and (captions := captions_of(fields)):
         fields["references"] = captions
     names = _SEED_NAMES if _SEED_SAMPLE in where else {}
-    return _checked(fields, where, names | names_by_role(record, _NAMES))
+    return _checked(fields, where, names | records.names_by_role(record, _NAMES))
 
 
 def captions_of(fields: Mapping[str, Any]) -> list[Any]:
@@ -112,9 +101,9 @@ def _checked(
 
 def read_metadata(path: Path, problems: list[Problem]) -> Iterator[tuple[str, MetadataRow]]:
     """The rows of a metadata file, each with its place; what is wrong goes into ``problems``."""
-    is_table = path.suffix.lower() in DELIMITERS
+    is_table = path.suffix.lower() in records.DELIMITERS
     for where, fields in _clips(path, problems, _NAMES if is_table else None):
-        row = _checked(fields, where, {}) if is_table else read_row(fields, where)
+        row = read_row(fields, where)
         if isinstance(row, MetadataRow):
             yield where, row
         else:
@@ -155,20 +144,21 @@ def read_references(path: Path) -> list[Sample]:
 
 
 def _clips(
-    path: Path, problems: list[Problem], roles: Roles | None
+    path: Path, problems: list[Problem], roles: records.Roles | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """The records of a file; several rows of a table about one clip are captions of it.
 
     Of what else such rows say, that counts on which all of them agree.
     """
     keys = IDS if roles is _REFERENCE_NAMES else FILES
-    records = read_records(path, problems, (keys, (*REFERENCES, *NUMBERED)), roles=roles)
-    if path.suffix.lower() not in DELIMITERS:
-        for where, record in records:
+    columns = (keys, (*REFERENCES, *NUMBERED))
+    every = records.read_records(path, problems, columns, roles=roles)
+    if path.suffix.lower() not in records.DELIMITERS:
+        for where, record in every:
             yield where, {name: value for name, value in record.items() if value is not None}
         return
     found: dict[object, tuple[str, dict[str, Any]]] = {}
-    for where, cells in records:
+    for where, cells in every:
         fields: dict[str, Any] = {name: cell for name, cell in cells.items() if cell.strip()}
         if fields.get("position", "").isdecimal():
             fields["position"] = int(fields["position"])

@@ -18,15 +18,9 @@ from pydantic import TypeAdapter
 from audiocapbench.audio import Samples, Waveform
 from audiocapbench.benchmarks.mecat.groups import DOMAINS
 from audiocapbench.data import Clip
-from audiocapbench.errors import (
-    AnnotationError,
-    AudioCapBenchError,
-    ExpertMissingError,
-    check_known,
-    did_you_mean,
-)
+from audiocapbench.errors import AnnotationError, ExpertMissingError, check_known, did_you_mean
 from audiocapbench.metrics.names import parse_name
-from audiocapbench.plugins import failure_words, plugins
+from audiocapbench.plugins import plugin_failures, plugins
 from audiocapbench.store.annotations import Finding
 
 Options = dict[str, str]
@@ -140,13 +134,8 @@ def _create(name: str, options: Options) -> Expert:
         known = [*BUILT_IN, *sorted(set(plugins("experts")) - set(BUILT_IN))]
         near = did_you_mean(name, known, "there are")
         raise AnnotationError(f"there is no expert {name!r}{near}")
-    try:
+    with plugin_failures(f"{name}: its plug-in {point.value}", ExpertMissingError):
         expert = point.load()(options)
-    except AudioCapBenchError:
-        raise
-    except (Exception, SystemExit) as error:  # a plug-in may raise anything
-        words = f"{name}: its plug-in {point.value} fails ({failure_words(error)})"
-        raise ExpertMissingError(words) from error
     parts = ("name", "needs", "version", "domains")
     lacking = [one for one in parts if not isinstance(getattr(expert, one, None), str)]
     lacking += [] if callable(getattr(expert, "analyse", None)) else ["analyse"]
@@ -243,3 +232,26 @@ def kind_of_label(label: str) -> str:
 def _labels() -> dict[str, list[str]]:
     text = files("audiocapbench.annotate").joinpath("labels.json").read_text("utf-8")
     return TypeAdapter(dict[str, list[str]]).validate_json(text)
+
+
+@cache
+def _phantoms() -> list[str]:
+    """What Whisper makes up in silence, in plain words, the longest first."""
+    text = files("audiocapbench.annotate").joinpath("phantoms.txt").read_text("utf-8")
+    phrases = {plain_words(one) for one in text.splitlines()} - {""}
+    return sorted(phrases, key=lambda one: (-len(one), one))
+
+
+def plain_words(text: str) -> str:
+    """Small letters and single spaces."""
+    return " ".join(re.findall(r"[^\W_]+(?:'[^\W_]+)*", text.lower().replace("’", "'")))
+
+
+def is_phantom(text: str) -> bool:
+    """Whether a transcript is made of such phrases alone, be it one over and over."""
+    left = f" {plain_words(text)} "
+    has_words = bool(left.strip())
+    for phrase in _phantoms():
+        while f" {phrase} " in left:
+            left = left.replace(f" {phrase} ", "  ")
+    return has_words and not left.strip()

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.annotate.contract import is_phantom
-from audiocapbench.annotate.experts import ClipAudio, Options, number, package_version
+from audiocapbench.annotate.experts import ClipAudio, Options, is_phantom, number, package_version
 from audiocapbench.audio import Samples
 from audiocapbench.errors import ExpertMissingError, MetricError
 from audiocapbench.metrics.encoders.encoder import choose_device

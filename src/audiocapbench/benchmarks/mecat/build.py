@@ -19,7 +19,7 @@ from audiocapbench.data.build.repository_layouts import split_files
 from audiocapbench.data.build.shards import ShardError, ShardPair, Spool, read_pairs
 from audiocapbench.data.folder import MissingClip
 from audiocapbench.data.problems import Problem, os_errors, parse_json
-from audiocapbench.errors import AudioError, DatasetError, did_you_mean
+from audiocapbench.errors import AudioError, DatasetError, did_you_mean, some
 
 MecatPart = Literal["caption", "qa"]
 MecatSplit = Literal["test", "train"]
@@ -39,19 +39,13 @@ _A_DOMAIN, _A_SHARD = 20_000_000, 100_000
 _SPLIT = "split"
 _ENDINGS = (".tar", ".tar.gz", ".tgz")
 _SPOOLS = ".shards"
-_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
 class MecatSettings:
-    """What to build.
+    """What to build, of shards on this disk or of the Hub; files in ``reuse`` are linked to.
 
-    Attributes:
-        domains: Only these; all by default.
-        limit: At most so many rows of each domain.
-        shards: Shards on this disk, or folders of them; None takes them from the Hub.
-        reuse: A folder of the same clips, whose files are linked to and not written again.
-        sizes: How many clips each domain has on the Hub.
+    At most ``limit`` rows of each domain; ``sizes`` are how many clips each has on the Hub.
     """
 
     part: MecatPart = "caption"
@@ -174,16 +168,10 @@ class _ShardBuilder:
                 self._note(shard.name, f"the shard {error}", shard.domain)
                 if shard.domain is not None:
                     self.problems[shard.domain] = f"{shard.name} {error}"
-        if self.repository is not None or self.ledger.clips:
-            return
-        lost = self.missing()
-        if not lost:
-            wanted = ", ".join(self.domains)
-            raise DatasetError(f"{self.local[0]}: the shards hold no clip of {wanted}")
-        more = f", and {len(lost) - 1:,} more could not be read" if len(lost) > 1 else ""
-        raise DatasetError(
-            f"no clip could be read from the shards: {lost[0].id}: {lost[0].reason}{more}"
-        )
+        if self.repository is None and not self.ledger.clips:
+            lost = [f"{one.id}: {one.reason}" for one in self.missing()]
+            why = f": {some(lost)}" if lost else f": {self.local[0]} has none"
+            raise DatasetError(f"no clip of {', '.join(self.domains)} is in the shards{why}")
 
     def _read(self, shard: _Shard) -> bool:
         """Read a shard; whether to its end. What a stopped build left of it is tried first."""
@@ -273,8 +261,6 @@ class _ShardBuilder:
             problem = self.problems.get(domain)
             if self.repository is not None:
                 wanted = self._expected(domain)
-                if dry_run and self.settings.split != TEST:
-                    problem = "how many rows it has is not known beforehand"
                 if not dry_run and found < wanted and limit is None:
                     problem = problem or f"{name} has {found:,} of {wanted:,} rows"
             size = sum(one.size for one in self.shards if one.domain == domain)
@@ -284,15 +270,9 @@ class _ShardBuilder:
         unplaced = tuple(one for one in lost if one.category is None and self._concerns(one.id))
         if unplaced:
             # A shard that breaks off counts as one clip at least.
-            shown = [f"{one.id}: {one.reason}" for one in unplaced[:_SHOWN]]
-            if len(unplaced) > _SHOWN:
-                shown.append(f"and {len(unplaced) - _SHOWN:,} more")
-            part, problem = UNPLACED if self.repository else LOCAL, "; ".join(shown)
-            results.append(
-                ledgers.PartResult(
-                    part, name, commit, len(unplaced), 0, missing=unplaced, problem=problem
-                )
-            )
+            problem = some([f"{one.id}: {one.reason}" for one in unplaced])
+            about = (UNPLACED if self.repository else LOCAL, name, commit, len(unplaced), 0)
+            results.append(ledgers.PartResult(*about, missing=unplaced, problem=problem))
         return tuple(results)
 
     def _concerns(self, lost: str) -> bool:

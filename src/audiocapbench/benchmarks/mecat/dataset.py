@@ -1,10 +1,9 @@
 """MECAT: what is asked about its clips, checked field by field, and the answers in files.
 
 A dataset folder of ``audiocapbench build mecat`` has the audio; the published JSON lines, a file a
-domain, are enough to score. A row of captions has ``captions`` (a list for each of the six
-sub-tasks) and ``domain``. A row of questions, several of which share a ``file_name``, has
-``instruction`` (the question), ``references`` (the answer alone), ``qa_category``, ``difficulty``,
-``domain`` and ``clip`` (the clip's key). What is wrong is refused: every number depends on it.
+domain, are enough to score. A row of captions has ``captions``, a list for each of the six
+sub-tasks, and ``domain``; one of questions has ``instruction``, ``references`` (the answer alone),
+``qa_category``, ``difficulty``, ``domain`` and ``clip``. What is wrong is refused.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -54,20 +53,15 @@ def load_captions(
     references: Path | None = None,
     follow_links: bool = False,
 ) -> Benchmark:
-    """MECAT-Caption: those of six captions a clip that count in a group.
+    """MECAT-Caption: captions that count in a group, and ``probes``, which count in none.
 
-    Args:
-        data: The folder, or one with ``caption`` and ``qa`` in it.
-        prompts: The table of prompts, ``i1`` or ``i2``.
-        probes: Captions to ask for that count in no group: ``no``, of ``silence``, or ``all``.
+    The folder is that of the captions, or has ``caption`` and ``qa`` in it.
     """
     caption_prompt(groups.SUBTASKS[0], prompts)
     groups.is_asked("", "", probes)
-    options = {"probes": probes} if probes != groups.NO_PROBES else {}
-    name = str(
-        ScorerName(groups.CAPTION, options if prompts == I2 else options | {"prompts": prompts})
-    )
-    whole = _load(name, data, references, follow_links)
+    given = {"probes": probes, "prompts": prompts}
+    options = {name: one for name, one in given.items() if one not in (groups.NO_PROBES, I2)}
+    whole = _load(str(ScorerName(groups.CAPTION, options)), data, references, follow_links)
     asked = [
         replace(one, instruction=caption_prompt(one.details["subtask"], prompts))
         for one in whole.samples
@@ -116,10 +110,8 @@ def _load(name: str, data: Path, references: Path | None, follow_links: bool) ->
             samples.append(replace(item, clip=clip, position=place))
     if problems and not samples:
         other = groups.QA if name != groups.QA else groups.CAPTION
-        raise DatasetError(
-            f"{folder.root}: is no folder of {plain}, row after row ({problems[0]}); "
-            f"give one that 'audiocapbench build mecat' made, or is it {other}?"
-        )
+        words = f"is no folder of {plain}, row after row ({problems[0]}); is it one of {other}?"
+        raise DatasetError(f"{folder.root}: {words}")
     if problems:
         raise InvalidDataError(folder.root, problems, _SHOWN)
     splits = {str(row.details["split"]) for row, _, _ in folder.entries if "split" in row.details}
@@ -151,18 +143,12 @@ def samples_of(
         return []
     domain = fields["domain"]
     if captions:
-        return [
-            Sample(
-                f"{key}/{subtask}",
-                Clip.absent(key),
-                "",
-                tuple(fields[subtask]),
-                groups.corpus_of(subtask, domain),
-                0,
-                {"clip": key, "subtask": subtask, "domain": domain},
-            )
-            for subtask in groups.SUBTASKS
-        ]
+        samples = []
+        for subtask in groups.SUBTASKS:
+            details = {"clip": key, "subtask": subtask, "domain": domain}
+            asked = ("", tuple(fields[subtask]), groups.corpus_of(subtask, domain))
+            samples.append(Sample(f"{key}/{subtask}", Clip.absent(key), *asked, 0, details))
+        return samples
     clip = str(clip) if clip else key.rpartition("_")[0] or key
     details = {"clip": clip, "domain": domain, "difficulty": fields["difficulty"]}
     asked = (fields["question"], (fields["answer"],), fields["category"])

@@ -32,7 +32,6 @@ class PublishedStability(NamedTuple):
 class MecatPaper(NamedTuple):
     """What the paper prints: 17 models in the order of table 2, and tables by their numbers.
 
-    A table has a row a model, and a figure a column.
     A model has its ``name`` in table 2 and its ``full_name`` in the appendices, is of the ``kind``
     caption-only or lalm, and is ``built_with`` where an earlier version of it took part in making
     the dataset. ``notes`` are figures that do not follow from the others of their row, and what

@@ -33,14 +33,7 @@ _SEED_FIELDS = ("youtube_id", "ytid", "aspect_list", "caption", "transcript")
 
 @dataclass(frozen=True, slots=True)
 class BuildSettings:
-    """What to build.
-
-    Attributes:
-        counts: How many clips of a part to have, by its name; the rest are had whole.
-        limit: At most so many clips of each part.
-        clip: Which part of a MusicCaps file to keep.
-        revisions: Revisions of repositories by the part's name; the newest one otherwise.
-    """
+    """What to build; ``counts`` of clips and ``revisions`` of repositories are by part."""
 
     ids_dir: Path | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -63,11 +56,7 @@ def build(
     progress: ledgers.OnProgress = lambda _: None,
     hub: Hub | None = None,
 ) -> ledgers.BuildResult:
-    """Build the folder, or go on with it; clips that are there and intact are not fetched again.
-
-    A dry run only looks up what would be fetched. ``progress`` is called for every clip and every
-    piece of a download.
-    """
+    """Build the folder, or go on with it; clips that are there and intact are not fetched again."""
     settings = settings or BuildSettings()
     known = [source.name for source in id_lists.SOURCES]
     for name in (*settings.counts, *settings.revisions):
@@ -174,17 +163,16 @@ class _ListBuilder:
         captions: Sequence[str],
         content: bytes,
     ) -> None:
-        added = id_lists.details(source, clip)
+        fields = id_lists.metadata_fields(source, clip, captions)
         if source is id_lists.MUSIC:
-            content, span = _cut(content, self.settings.clip, *id_lists.moments(clip.fields))
-            added |= {"clip_s": span} if span else {}
+            content, span = _cut(content, self.settings.clip, fields["start_s"], fields["end_s"])
+            fields |= {"clip_s": span} if span else {}
         row: dict[str, Any] = {
             "file_name": f"{source.category}/{clip.id}{ledgers.suffix_of(content)}",
             "id": clip.id,
             "category": source.category,
             "source": source.label,
-            "references": id_lists.references(source, clip, captions),
-            **added,
+            **fields,
             "position": clip.position,
         }
         self.ledger.keep(row, content)
@@ -242,8 +230,7 @@ def write_seed_metadata(root: Path) -> None:
     for sample in samples:
         group = categories.setdefault(sample["category"], {"count": 0, "sources": []})
         group["count"] += 1
-        if sample["source"] not in group["sources"]:
-            group["sources"].append(sample["source"])
+        group["sources"] += {sample["source"]} - set(group["sources"])
     document = {
         "description": "AudioCapBench: clips of sound, music and speech with reference captions",
         "categories": categories,

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from audiocapbench.audio import sha256
 from audiocapbench.credentials import credential, redacted
 from audiocapbench.errors import DatasetError
+from audiocapbench.plugins import require_packages
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
 FIRST_PAUSES_S = (0.5, 1.0)
@@ -209,7 +210,5 @@ class RemoteFile(io.RawIOBase):
 
 def hub_library(name: str = "huggingface_hub") -> Any:
     """A module that the extra ``hub`` brings."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise HubError("building from the Hub needs: pip install 'audiocapbench[hub]'") from None
+    require_packages(HubError, "building from the Hub", "hub", name.partition(".")[0])
+    return importlib.import_module(name)

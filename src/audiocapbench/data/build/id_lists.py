@@ -25,14 +25,10 @@ from audiocapbench.version import VERSION
 class ClipSource(NamedTuple):
     """One part of the benchmark, as sources.json has it.
 
-    Attributes:
-        label: The ``source`` of its samples, as the published tool writes it.
-        prefix: What its sample ids begin with.
-        id_list, sha256: The list of its clips, and the fingerprint of the published one.
-        key, columns: The list's column that names a clip, and all that must be there.
-        key_columns: Columns of the repository that may name a clip; the first one there counts.
-        gathers: Whether the references are all captions that the repository has for a clip.
-        confirms: Whether, of rows with the same key, the one with the list's caption is preferred.
+    ``label`` is the ``source`` of its samples, ``prefix`` what their ids begin with. A clip is
+    named by the list's column ``key``, and by the first of ``key_columns`` that the repository has;
+    its references are all captions there where it ``gathers``. Of rows with the same key, the one
+    with the list's caption is preferred where it ``confirms``.
     """
 
     name: str
@@ -67,17 +63,6 @@ class ListedClip(NamedTuple):
     fields: Mapping[str, str]
 
 
-def references(source: ClipSource, wanted: ListedClip, captions: Sequence[str]) -> list[str]:
-    """What people said about a clip, by the rule of its part; empty where nobody said anything."""
-    if source is SPEECH:
-        caption = captions[0] if captions else wanted.fields["caption"]
-        return [caption, f'{caption} The speaker says: "{wanted.key}"']
-    if source is MUSIC:
-        aspects = ", ".join(aspect_list(wanted.fields["aspect_list"]))
-        return [text for text in (wanted.fields["caption"], aspects) if text.strip()]
-    return [caption for caption in captions if caption.strip()]
-
-
 def aspect_list(text: str) -> list[str]:
     """The aspects of MusicCaps, which are written as a Python list; only ever parsed."""
     try:
@@ -101,15 +86,23 @@ def moments(wanted: Mapping[str, str]) -> tuple[float, float]:
     return seconds(wanted["start_s"]), seconds(wanted["end_s"])
 
 
-def details(source: ClipSource, wanted: ListedClip) -> dict[str, Any]:
-    """What a part adds to the metadata of its samples."""
-    if source is MUSIC:
-        start_s, end_s = moments(wanted.fields)
-        aspects = wanted.fields["aspect_list"]
-        return {"ytid": wanted.key, "aspect_list": aspects, "start_s": start_s, "end_s": end_s}
+def metadata_fields(
+    source: ClipSource, wanted: ListedClip, captions: Sequence[str]
+) -> dict[str, Any]:
+    """The references of a clip by the rule of its part, and what the part adds to its metadata."""
+    fields = wanted.fields
     if source is SPEECH:
-        return {"caption": wanted.fields["caption"], "transcript": wanted.key}
-    return {source.key: wanted.key}
+        caption = captions[0] if captions else fields["caption"]
+        said = f'{caption} The speaker says: "{wanted.key}"'
+        about = {"caption": fields["caption"], "transcript": wanted.key}
+        return {"references": [caption, said], **about}
+    if source is MUSIC:
+        start_s, end_s = moments(fields)
+        texts = (fields["caption"], ", ".join(aspect_list(fields["aspect_list"])))
+        about = {"ytid": wanted.key, "aspect_list": fields["aspect_list"]}
+        times = {"start_s": start_s, "end_s": end_s}
+        return {"references": [one for one in texts if one.strip()], **about, **times}
+    return {"references": [one for one in captions if one.strip()], source.key: wanted.key}
 
 
 COMMIT = "e2a1d3ee98ee6930c45a9dbb86780c1ce6c30337"
