@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.meta.corrupt.captions import Corruption
+from audiocapbench.meta.corrupt.make import RULES
 from audiocapbench.meta.pairs.files import read_csv_pairs, read_pairs
 from command import COMMAND, run_command
 from folders import write_lines, write_tone
@@ -143,7 +143,7 @@ def test_dropped_events_are_called_less_complete_and_not_false(tmp_path: Path) -
 
 def test_the_help_says_what_every_kind_means(tmp_path: Path) -> None:
     shown = " ".join(call(tmp_path, "--help").stdout.replace("│", " ").split())
-    assert all(f"{kind}: " in shown for kind in Corruption)
+    assert all(f"{kind}: " in shown for kind in RULES)
     assert "dropped: the main event left out: less complete, not false" in shown
 
 

@@ -11,11 +11,11 @@ import pytest
 from audiocapbench.meta.corrupt.captions import (
     CaptionSet,
     CorruptedPair,
-    Corruption,
     caption_set,
     plain_form,
 )
 from audiocapbench.meta.corrupt.make import (
+    RULES,
     TRAINED,
     ControlAccuracy,
     CorruptionResult,
@@ -49,7 +49,7 @@ def made(request: pytest.FixtureRequest, shared: Path) -> list[CorruptionResult]
 
 def test_every_kind_is_made_of_real_captions(made: list[CorruptionResult]) -> None:
     counts = {one.kind: len(one.pairs) for one in made}
-    assert set(counts) == set(Corruption)
+    assert set(counts) == set(RULES)
     assert min(counts.values()) >= 5
     assert sum(counts.values()) >= 600
 
@@ -59,7 +59,7 @@ def test_no_control_is_surely_off_by_three_points_or_at_all_by_five(
 ) -> None:
     check = check_words(made, 42)
     counts = {str(one.kind): len(one.pairs) for one in made}
-    assert list(check) == [*(str(kind) for kind in Corruption), "all"]
+    assert list(check) == [*RULES, "all"]
     for group, figures in check.items():
         assert tuple(figures) == tuple(CONTROLS)
         for name, figure in figures.items():
@@ -110,7 +110,7 @@ def test_the_false_caption_is_never_a_reference(made: list[CorruptionResult]) ->
     for one in made:
         for trial in one.corruptions:
             said = {text.strip(" .").lower() for text in trial.clip.references}
-            if one.kind is not Corruption.DROPPED:
+            if one.kind != "dropped":
                 assert trial.false.strip(".").lower() not in said
             assert trial.true != trial.false
 
@@ -128,8 +128,8 @@ def leaky(change: str, count: int = 200) -> list[CorruptionResult]:
         texts = (true, false) if answer == 0 else (false, true)
         pair = CaptionPair(f"{number}", f"clip {number}", *texts, None, "noun", "noun")
         pairs.append(replace(pair, answer=0 if answer == 0 else 1))
-        trials.append(CorruptedPair(Corruption.NOUN, captions.clips[0], (0,), true, false))
-    return [CorruptionResult(Corruption.NOUN, tuple(pairs), tuple(trials), count, 0, {})]
+        trials.append(CorruptedPair("noun", captions.clips[0], (0,), true, false))
+    return [CorruptionResult("noun", tuple(pairs), tuple(trials), count, 0, {})]
 
 
 def test_a_set_that_gives_itself_away_is_found_out() -> None:

@@ -35,7 +35,7 @@ from fakes.openai_server import OpenAIServer, completion
 from whole_run import write_prices
 
 FAST = RateLimits(retry=RetryPolicy(first_s=0.01, longest_s=0.02))
-NOUNS = CorruptionSettings([Corruption.NOUN])
+NOUNS = CorruptionSettings(["noun"])
 PLACES = ("in a hall", "near a road", "by a river", "on a stage", "at night", "in the rain")
 
 
@@ -203,7 +203,7 @@ def test_a_budget_stops_it_and_the_next_call_goes_on(
         assert len(server.requests) == 2 * CAPTIONS
 
 
-CASES = {
+CASES: dict[Corruption, tuple[str, str]] = {
     "noun": ("A man speaks in a hall as it rains", "A woman speaks in a hall as it rains"),
     "order": ("A man speaks, then a dog barks", "A dog barks, then a man speaks"),
     "attribute": ("A man speaks loudly in a hall", "A man speaks quietly in a hall"),
@@ -214,15 +214,15 @@ CASES = {
 OTHERS = ("Male speech and rain in the background", "A dog barks after a man talks in a hall")
 
 
-def read(kind: str, made: str) -> str:
+def read(kind: Corruption, made: str) -> str:
     true = CASES[kind][0]
     clip = caption_set([("clip", "clip", [true, *OTHERS])]).clips[0]
     caption = ReferenceCaption(clip, 0, tokens_of(true) or ())
-    return read_caption(made, to_change(Corruption(kind), caption))[0].false
+    return read_caption(made, to_change(kind, caption))[0].false
 
 
 @pytest.mark.parametrize("kind", CASES)
-def test_a_good_reply_of_every_kind_is_taken(kind: str) -> None:
+def test_a_good_reply_of_every_kind_is_taken(kind: Corruption) -> None:
     assert read(kind, f" {CASES[kind][1]} .") == f"{CASES[kind][1]}."
 
 
@@ -242,7 +242,7 @@ def test_a_good_reply_of_every_kind_is_taken(kind: str) -> None:
     ],
 )
 def test_a_reply_that_is_not_what_was_asked_for_is_refused(
-    kind: str, made: str, reason: str
+    kind: Corruption, made: str, reason: str
 ) -> None:
     with pytest.raises(RejectedError, match=reason):
         read(kind, made)

@@ -16,7 +16,6 @@ import pytest
 
 from audiocapbench.meta.corrupt.by_model import make_by_model
 from audiocapbench.meta.corrupt.captions import (
-    Corruption,
     caption_set,
     nouns,
     tokens_of,
@@ -110,7 +109,7 @@ def test_trigrams_and_mutual_information_do_not_find_what_a_model_made(
     with OpenAIServer(key=None, reply=reply) as server:
         model = create_model(f"endpoint/gpt@{server.base_url}")
         settings = TrialSettings(store_url=str(tmp_path / "answers.db"))
-        (made,) = make_by_model(captions, model, settings, CorruptionSettings([Corruption.NOUN]))
+        (made,) = make_by_model(captions, model, settings, CorruptionSettings(["noun"]))
     scorer = TextOnlyScorer([text for _, _, texts in listed[CLIPS:] for text in texts])
     gaps = np.array(
         [np.subtract(scorer.scores(one.true), scorer.scores(one.false)) for one in made.corruptions]

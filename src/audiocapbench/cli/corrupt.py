@@ -58,7 +58,7 @@ def corrupt(
     from audiocapbench.cli.progress import carry_out
     from audiocapbench.data import folder
     from audiocapbench.meta.corrupt import by_model, make
-    from audiocapbench.meta.corrupt.captions import Corruption, read_captions
+    from audiocapbench.meta.corrupt.captions import read_captions
     from audiocapbench.meta.pairs.pair import check_form
     from audiocapbench.meta.scorers.scorer import TrialSettings
     from audiocapbench.models import create_model
@@ -71,7 +71,7 @@ def corrupt(
     names = [name.strip() for name in kinds.split(",") if name.strip()]
     for name in names or [kinds]:
         check_known("kind", name, _KINDS, AudioCapBenchError)
-    chosen = [Corruption(name) for name in dict.fromkeys(names)]
+    chosen = [kind for name in dict.fromkeys(names) for kind in make.RULES if kind == name]
     wanted = make.CorruptionSettings(chosen, per_kind, seed, captions.resolve().stem)
     found = read_captions(captions)
     if model is None:
@@ -111,8 +111,8 @@ def _findings(
 ) -> Findings:
     from audiocapbench.meta.corrupt.make import TRAINED
 
-    kinds = {
-        str(one.kind): {
+    kinds: dict[str, dict[str, Any]] = {
+        one.kind: {
             "other_caption": _LESS_COMPLETE if one.kind == "dropped" else "false",
             "made": len(one.pairs),
             "share": one.share,

@@ -45,10 +45,10 @@ from audiocapbench.models.model import without_audio
 WANTED = 6  # false captions that the model is asked for of each caption
 _LOOKED_AT, _A_SIDE = 40, 5  # suggestions of the rules that are weighed, and that a side may have
 _ASKED_FOR_A_PAIR = 1.6
-_LENGTHS = {Corruption.DROPPED: (0.2, 1.1)}
+_LENGTHS = {"dropped": (0.2, 1.1)}
 _USUAL_LENGTHS = (0.7, 1.43)
 _SAME_WORDS = 0.5
-_MOST_CHANGED = {Corruption.NOUN: 2, Corruption.ATTRIBUTE: 4, Corruption.COUNT: 6}
+_MOST_CHANGED = {"noun": 2, "attribute": 4, "count": 6}
 _ARTICLES = frozenset({"a", "an"})
 _prompts = partial(read_lists, "audiocapbench.meta.corrupt", "prompts.json")
 
@@ -105,7 +105,7 @@ def _tasks(captions: CaptionSet, wanted: CorruptionSettings) -> list[CorruptedPa
     tasks: list[CorruptedPair] = []
     for kind in wanted.kinds:
         # An omission can be told only by other references.
-        few = 3 if kind is Corruption.DROPPED else 1
+        few = 3 if kind == "dropped" else 1
         draw = random.Random(f"{wanted.seed} {kind} model")
         able = (one for one in captions.captions if len(one.clip.references) >= few)
         by_clip = [list(own) for _, own in groupby(able, key=lambda one: one.clip.id)]
@@ -151,7 +151,7 @@ def _suggested(
 ) -> Mapping[tuple[str, int], list[CorruptedPair]]:
     """What rules make of each caption: some likelier than it is, and as many that are less so."""
     found: dict[tuple[str, int], list[CorruptedPair]] = defaultdict(list)
-    for one in (suggest_nouns if kind is Corruption.NOUN else RULES[kind])(captions):
+    for one in (suggest_nouns if kind == "noun" else RULES[kind])(captions):
         found[one.caption].append(one)
     likelihood = load_ngrams().mean_log_probabilities
     for key, made in found.items():
@@ -179,7 +179,7 @@ def _others(task: CorruptedPair) -> str:
 def _checks(made: _Made) -> Benchmark:
     words = {}
     for task, pairs in made.items():
-        wrong = "less complete" if task.kind is Corruption.DROPPED else "wrong"
+        wrong = "less complete" if task.kind == "dropped" else "wrong"
         texts = dict.fromkeys(pair.false for pair in pairs)
         lines = "\n".join(f"{n}. “{as_data(text)}”" for n, text in enumerate(texts, 1))
         said = f"- “{as_data(task.true)}”\n{_others(task)}"
@@ -190,10 +190,10 @@ def _checks(made: _Made) -> Benchmark:
 def _benchmark(name: str, prompt: str, words: Mapping[CorruptedPair, dict[str, str]]) -> Benchmark:
     samples, prompts = [], _prompts()
     for position, (task, own) in enumerate(words.items()):
-        text = fill("\n".join(prompts[prompt]), task=prompts["tasks"][str(task.kind)], **own)
+        text = fill("\n".join(prompts[prompt]), task=prompts["tasks"][task.kind], **own)
         clip, digest = task.clip, hashlib.sha256(_name(task).encode()).hexdigest()
         silent = Clip(Path(clip.audio), clip.audio, digest, 0.0, 0, 1)
-        samples.append(Sample(_name(task), silent, text, clip.references, str(task.kind), position))
+        samples.append(Sample(_name(task), silent, text, clip.references, task.kind, position))
     version = hashlib.sha256(json.dumps(prompts).encode()).hexdigest()[:12]
     return Benchmark(f"{TRIAL}{name}/{version}", Path(), tuple(samples), kind="trial")
 
@@ -231,7 +231,7 @@ def read_caption(value: Scalar, task: CorruptedPair) -> list[CorruptedPair]:
         raise RejectedError("the caption is blank or not text")
     pair = replace(task, false=plain_form(value))
     gone = _check_text(pair)
-    if pair.kind is not Corruption.DROPPED:
+    if pair.kind != "dropped":
         return [pair]
     # A caption that lacks an event is held to every other reference that names it.
     number = pair.sources[0]
@@ -256,8 +256,8 @@ def _check_text(pair: CorruptedPair) -> set[str]:
     changed = max(gone.total(), added.total())
     put_in = {word for word in added if meaning_of(word) not in pair.clip.meanings}
     events = {word for word in put_in if kind_of(word) in EVENTFUL}
-    needed = {Corruption.NOUN: events, Corruption.ADDED: events, Corruption.ATTRIBUTE: put_in}
-    drops = kind is Corruption.DROPPED
+    needed = {"noun": events, "added": events, "attribute": put_in}
+    drops = kind == "dropped"
     reasons = {
         "nothing was changed": made.lower()
         in {plain_form(text).lower() for text in pair.clip.references},
@@ -265,10 +265,9 @@ def _check_text(pair: CorruptedPair) -> set[str]:
         "another text or language": strange or not made.isprintable() or not (same or drops),
         "more was changed than asked for": changed > _MOST_CHANGED.get(kind, changed),
         "what was put in is in the clip": kind in needed and not needed[kind],
-        "something was put in": (drops or kind is Corruption.ORDER) and events,
+        "something was put in": (drops or kind == "order") and events,
         "no event was left out": drops and not core(gone),
-        "the number may still be right": kind is Corruption.COUNT
-        and not is_other_number(true, made),
+        "the number may still be right": kind == "count" and not is_other_number(true, made),
     }
     for reason, is_so in reasons.items():
         if is_so:

@@ -6,12 +6,11 @@ Both captions of a pair have one plain form, so that no mark tells true from mad
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache, cached_property, lru_cache
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,8 @@ from audiocapbench.metrics.elements.splitting import ElementKind
 from audiocapbench.metrics.shipped import read_lists, word_set
 
 Tokens = tuple[str, ...]
+Corruption = Literal["noun", "order", "attribute", "added", "dropped", "count"]
+"""What was made wrong."""
 
 EVENTFUL = (ElementKind.SOURCE, ElementKind.EVENT)
 MARKS = frozenset(",.;")
@@ -222,17 +223,6 @@ def qualities() -> dict[str, list[Quality]]:
     for known in found.values():
         known.sort(key=lambda quality: -len(quality.phrase))
     return found
-
-
-class Corruption(StrEnum):
-    """What was made wrong."""
-
-    NOUN = "noun"
-    ORDER = "order"
-    ATTRIBUTE = "attribute"
-    ADDED = "added"
-    DROPPED = "dropped"
-    COUNT = "count"
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ from audiocapbench.meta.corrupt.captions import (
     CaptionedClip,
     CaptionSet,
     CorruptedPair,
-    Corruption,
     ReferenceCaption,
     Tokens,
     excluding,
@@ -233,7 +232,7 @@ def add_events(captions: CaptionSet) -> Iterator[CorruptedPair]:
             for event in islice(wrong, _LENT):
                 put_in = event._replace(joint=clause.joint)
                 false = _joined([*clauses[:place], put_in, *clauses[place + 1 :]])
-                yield caption.corrupted(Corruption.ADDED, false)
+                yield caption.corrupted("added", false)
 
 
 def drop_events(captions: CaptionSet) -> Iterator[CorruptedPair]:
@@ -265,7 +264,7 @@ def drop_events(captions: CaptionSet) -> Iterator[CorruptedPair]:
             better = naming_main if by_few else set.intersection(*naming)
             for other in sorted(better):
                 texts = plain_form(clip.references[other]), written(_joined(left))
-                yield CorruptedPair(Corruption.DROPPED, clip, (number, other), *texts)
+                yield CorruptedPair("dropped", clip, (number, other), *texts)
 
 
 _Parts = tuple[Tokens, frozenset[str], frozenset[str]]
@@ -293,10 +292,10 @@ def swap_orders(captions: CaptionSet) -> Iterator[CorruptedPair]:
         unclear = not earlier or not later or earlier & later
         if unclear or not _order_is_certain(caption, earlier, later):
             continue
-        yield caption.corrupted(Corruption.ORDER, false)
+        yield caption.corrupted("order", false)
         if joint in (_BEFORE, _AFTER):
             other = _AFTER if joint == _BEFORE else _BEFORE
-            yield caption.replaced(Corruption.ORDER, end - 1, end, other)
+            yield caption.replaced("order", end - 1, end, other)
 
 
 def _order_is_certain(

@@ -22,7 +22,6 @@ from audiocapbench.meta.corrupt.captions import (
     CaptionedClip,
     CaptionSet,
     CorruptedPair,
-    Corruption,
     Noun,
     Quality,
     ReferenceCaption,
@@ -203,7 +202,7 @@ def exchange_nouns(captions: CaptionSet) -> Iterator[CorruptedPair]:
             if clip.words & excluding(other.family) or not _reads_well(slot, own, families):
                 continue
             if families <= _FREE or fits(slot, phrase):
-                yield slot.caption.replaced(Corruption.NOUN, slot.start, slot.end, phrase)
+                yield slot.caption.replaced("noun", slot.start, slot.end, phrase)
 
 
 def _reads_well(slot: Slot, own: Noun, families: set[str]) -> bool:
@@ -233,12 +232,12 @@ def suggest_nouns(captions: CaptionSet) -> Iterator[CorruptedPair]:
             meant = noun is None and meaning_of(deed[0]) in clip.meanings
             heard = clip.words & excluding(noun.family) if noun else meant
             if count > 1 and not heard and (same or meaning_of(deed[-1]) not in clip.meanings):
-                yield caption.replaced(Corruption.NOUN, start, end, deed)
+                yield caption.replaced("noun", start, end, deed)
     for caption in captions.captions:
         for start, own in enumerate(map(nouns().get, caption.tokens)):
             for other in unlike(own) if own else ():
                 if not caption.clip.words & excluding(other.family):
-                    yield caption.replaced(Corruption.NOUN, start, start + 1, (other.word,))
+                    yield caption.replaced("noun", start, start + 1, (other.word,))
 
 
 def _deeds(tokens: Tokens) -> Iterator[tuple[int, int, str]]:
@@ -265,7 +264,7 @@ def change_attributes(captions: CaptionSet) -> Iterator[CorruptedPair]:
             opposite = own and other.line == own.line and other.side != own.side
             heard = caption.clip.words & other.same_side
             if opposite and not heard and fits(slot, other.phrase):
-                yield caption.replaced(Corruption.ATTRIBUTE, start, end, other.phrase)
+                yield caption.replaced("attribute", start, end, other.phrase)
     for caption in captions.captions:
         yield from _other_relations(caption)
         yield from _swapped_people(caption)
@@ -291,7 +290,7 @@ def _other_relations(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
         word for text in clip.others(caption.number) for word in words_of(text)
     ):
         for phrase in sorted(others):
-            yield caption.replaced(Corruption.ATTRIBUTE, start, end, phrase)
+            yield caption.replaced("attribute", start, end, phrase)
 
 
 def _swapped_people(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
@@ -311,7 +310,7 @@ def _swapped_people(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
     if not {(who, did), (whom, does)} & told:
         changed = list(tokens)
         changed[place], changed[later] = tokens[later], tokens[place]
-        yield caption.corrupted(Corruption.ATTRIBUTE, changed)
+        yield caption.corrupted("attribute", changed)
 
 
 def _actions(tokens: Tokens) -> Iterator[tuple[int, str, str]]:
@@ -340,7 +339,7 @@ def change_counts(captions: CaptionSet) -> Iterator[CorruptedPair]:
         for start, end in _phrases(tokens, "times"):
             if start > 1 and (end == len(tokens) or tokens[end] in JOINING):
                 for phrase in (one for one, meant in times.items() if not _overlaps(meant, said)):
-                    yield caption.replaced(Corruption.COUNT, start, end, phrase)
+                    yield caption.replaced("count", start, end, phrase)
 
 
 def _overlaps(meant: range, said: list[range]) -> bool:
@@ -376,7 +375,7 @@ def _other_numbers(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
                     forms = verb_forms()[tokens[verb]]
                     changed[verb] = forms.third if meant == _ONE else forms.base
             changed[start:end] = phrase
-            yield caption.corrupted(Corruption.COUNT, changed)
+            yield caption.corrupted("count", changed)
 
 
 def _phrases(tokens: Tokens, name: str) -> Iterator[tuple[int, int]]:

@@ -24,12 +24,12 @@ from audiocapbench.meta.trial import numbers
 from audiocapbench.stats import Interval, mean_interval
 
 RULES: Mapping[Corruption, Callable[[CaptionSet], Iterable[CorruptedPair]]] = {
-    Corruption.NOUN: exchange_nouns,
-    Corruption.ORDER: swap_orders,
-    Corruption.ATTRIBUTE: change_attributes,
-    Corruption.ADDED: add_events,
-    Corruption.DROPPED: drop_events,
-    Corruption.COUNT: change_counts,
+    "noun": exchange_nouns,
+    "order": swap_orders,
+    "attribute": change_attributes,
+    "added": add_events,
+    "dropped": drop_events,
+    "count": change_counts,
 }
 """What makes every false caption of a kind that it can; one a caption is taken."""
 
@@ -66,7 +66,7 @@ class CorruptionResult:
 class CorruptionSettings(NamedTuple):
     """What is to be made: as many of a kind as can be unless ``per_kind`` says at most."""
 
-    kinds: Sequence[Corruption] = tuple(Corruption)
+    kinds: Sequence[Corruption] = tuple(RULES)
     per_kind: int | None = None
     seed: int = 42
     dataset: str = ""
@@ -93,7 +93,7 @@ def balanced(
     for place, (one, answer) in enumerate(rows, 1):
         first, second = (one.true, one.false) if answer == 0 else (one.false, one.true)
         texts = (f"{kind}-{place:05d}", one.clip.id, first, second)
-        names, held = (str(kind), str(kind), wanted.dataset), (one.references, one.references)
+        names, held = (kind, kind, wanted.dataset), (one.references, one.references)
         pairs.append(CaptionPair(*texts, answer, *names, *held, audio=one.clip.audio))
     left_out = len({one.caption for one in candidates}) - len(pairs)
     made = tuple(one for one, _ in rows)
@@ -148,7 +148,7 @@ def check_words(made: Sequence[CorruptionResult], seed: int, *, train: bool = Fa
         credits[name] = np.array(np.where(chosen < 0, 0.5, chosen == answers).mean(axis=0))
     kinds = np.array([pair.type for pair in pairs], dtype=object)
     clips = np.array([pair.clip for pair in pairs], dtype=object)
-    groups = {str(one.kind): kinds == str(one.kind) for one in made if one.pairs}
+    groups: dict[str, Any] = {one.kind: kinds == one.kind for one in made if one.pairs}
     groups["all"] = np.ones(len(pairs), dtype=bool)
     found = {
         group: {name: _accuracy(own[mask], clips[mask]) for name, own in credits.items()}
@@ -156,7 +156,7 @@ def check_words(made: Sequence[CorruptionResult], seed: int, *, train: bool = Fa
     }
     large = [one for one in made if train and len(one.pairs) >= _FEWEST_TO_TRAIN]
     for one in large:
-        found[str(one.kind)][TRAINED] = _trained(one.pairs, seed)
+        found[one.kind][TRAINED] = _trained(one.pairs, seed)
     if len(large) > 1:
         found["all"][TRAINED] = _trained(pairs, seed)
     return found

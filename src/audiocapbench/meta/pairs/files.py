@@ -20,7 +20,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from audiocapbench.data.problems import InvalidDataError, Problem, problems_of, read_json
 from audiocapbench.data.records import read_records
-from audiocapbench.errors import DatasetError, TrialError, did_you_mean
+from audiocapbench.errors import DatasetError, TrialError, check_known, did_you_mean
 from audiocapbench.meta.pairs.pair import AGREED, CaptionPair, Pairs, PairSet, Preference, preferred
 from audiocapbench.store import Store
 
@@ -264,9 +264,7 @@ KINDS: Mapping[str, int] = {"human": 1, "brace-main": AGREED, "brace-hallucinati
 
 def read_pairs(kind: str, paths: Sequence[Path], least: int | None = None) -> list[CaptionPair]:
     """All pairs of some files; what votes must add up to (``least``) is the kind's unless given."""
-    if kind not in KINDS:
-        near = did_you_mean(kind, KINDS, "there are")
-        raise TrialError(f"there are no pairs of kind {kind!r}{near}")
+    check_known("kind of pairs", kind, KINDS, TrialError)
     if not paths:
         raise TrialError("a trial needs pairs; give --pairs FILE")
     pairs: dict[str, CaptionPair] = {}

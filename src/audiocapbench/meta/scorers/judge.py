@@ -62,37 +62,34 @@ class JudgeScorer(PointwiseScorer):
         return [preview_judging(self._judge, missing, store=store, prices=prices)]
 
     def score(self, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
-        cases = self._cases(pairs)
+        inputs = _inputs(pairs)
+        cases = {one.sample_id: one for one in inputs if one.references}
+        if not cases:
+            raise self.no_references()
         if isinstance(self._judge, ModelJudge):
             scores = self._judged(self._judge, self._captions(pairs, self._judge))
         else:
             verdicts = zip(cases, judge_texts(self._judge, list(cases.values())), strict=True)
             scores = {key: one.overall for key, one in verdicts if isinstance(one, Verdict)}
-        failed = sum(key not in scores for key in cases)
-        self.latest = self.latest._replace(failed=failed)
-        values = np.array([scores.get(case.sample_id, np.nan) for _, case in _captions_of(pairs)])
+        self.latest = self.latest._replace(failed=sum(key not in scores for key in cases))
+        values = np.array([scores.get(one.sample_id, np.nan) for one in inputs])
         return values[: len(pairs)], values[len(pairs) :]
 
-    def _cases(self, pairs: Pairs) -> dict[str, JudgeInput]:
-        """What can be judged, each once, by what names it."""
-        cases = {case.sample_id: case for _, case in _captions_of(pairs) if case.references}
-        if not cases:
-            raise self.no_references()
-        return cases
-
     def _captions(self, pairs: Pairs, judge: ModelJudge) -> Run:
-        """The captions that can be judged, as the answers of a run."""
-        settings, cases = self._settings, self._cases(pairs)
+        """The captions that can be judged, each once, as the answers of a run."""
+        settings, samples, texts = self._settings, dict[str, Sample](), dict[str, str]()
         clips = trial_clips(pairs, settings, self.name, hears=judge.hears)
-        names = {case.sample_id: clip for clip, case in _captions_of(pairs) if clip in clips}
-        cases = {key: case for key, case in cases.items() if key in names}
-        samples = tuple(
-            Sample(key, clips[names[key]], _ASKED, case.references, case.category, place)
-            for place, (key, case) in enumerate(cases.items())
-        )
+        for pair, case in zip([*pairs, *pairs], _inputs(pairs), strict=True):
+            key, known = case.sample_id, clips.get(pair.clip)
+            if case.references and known is not None and key not in samples:
+                about = (_ASKED, case.references, case.category, len(samples))
+                samples[key], texts[key] = Sample(key, known, *about), case.prediction
+        if not samples:
+            raise self.no_references()
         name = f"{TRIAL}judge" + ("" if judge.hears else WITHOUT_CLIPS)
-        benchmark = Benchmark(name, settings.data or Path(), samples, kind="trial")
-        filled = run_benchmark(benchmark, _CaptionModel(cases), settings.store)
+        asked = tuple(samples.values())
+        benchmark = Benchmark(name, settings.data or Path(), asked, kind="trial")
+        filled = run_benchmark(benchmark, _CaptionModel(texts), settings.store)
         if filled.stop is not None:
             why = f"{self.name} was stopped before it was asked"
             raise StoppedError(why, stop=filled.stop)
@@ -118,15 +115,15 @@ class JudgeScorer(PointwiseScorer):
         return {key: overall(own) for key, own in by_judge(found).get(judge.name, {}).items()}
 
 
-def _captions_of(pairs: Pairs) -> list[tuple[str, JudgeInput]]:
-    """The clip and the caption of every pair, first captions first; words alone name a caption."""
-    cases = []
+def _inputs(pairs: Pairs) -> list[JudgeInput]:
+    """What is judged: first captions, then second ones; clip and words alone name a caption."""
+    inputs = []
     sides = zip([*pairs, *pairs], captions(pairs), references(pairs), strict=True)
     for pair, text, held_to in sides:
         content = "\0".join([pair.clip, text, *held_to])
         key = hashlib.sha256(content.encode()).hexdigest()[:24]
-        cases.append((pair.clip, JudgeInput(key, text, held_to, _CATEGORY)))
-    return cases
+        inputs.append(JudgeInput(key, text, held_to, _CATEGORY))
+    return inputs
 
 
 class _CaptionModel(SimpleModel):
@@ -135,9 +132,9 @@ class _CaptionModel(SimpleModel):
     contract = AudioContract("none")
     concurrency = 8
 
-    def __init__(self, cases: Mapping[str, JudgeInput]) -> None:
+    def __init__(self, texts: Mapping[str, str]) -> None:
         super().__init__(f"{TRIAL}captions")
-        self._cases = cases
+        self._texts = texts
 
     async def answer(self, question: Question) -> Reply:
-        return Reply(self._cases[question.sample_id].prediction)
+        return Reply(self._texts[question.sample_id])

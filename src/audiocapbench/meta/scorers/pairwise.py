@@ -24,7 +24,7 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, MissingClip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine import Preview, find_run
-from audiocapbench.errors import ReplyError, TrialError, did_you_mean
+from audiocapbench.errors import ReplyError, TrialError, check_known
 from audiocapbench.judges.contract import RULES as QUOTING_RULES
 from audiocapbench.judges.contract import as_data, fill
 from audiocapbench.judges.reply_json import whole_object
@@ -156,9 +156,7 @@ class PairwisePrompt:
 
 def named_prompt(name: str, form: AnswerForm = "text") -> PairwisePrompt:
     known = document()
-    if name not in known["prompts"]:
-        near = did_you_mean(name, known["prompts"], "choose one of")
-        raise TrialError(f"there is no prompt {name!r}{near}")
+    check_known("prompt", name, known["prompts"], TrialError)
     called = known["labels"]
     labels = Labels(called["first"], called["second"], called["tie"] if "-tie" in name else None)
     return PairwisePrompt(name, "\n".join(known["prompts"][name]), labels, form)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
-from importlib import import_module
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any, NamedTuple, cast
+from pkgutil import resolve_name
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -259,14 +259,14 @@ CONTROLS: Mapping[str, _Rule] = {
 }
 
 
-KINDS: Mapping[str, tuple[str, str]] = {
-    "metric": ("scorers.scorer", "MetricScorer"),
-    "judge": ("scorers.judge", "JudgeScorer"),
-    "clap": ("scorers.clap", "ClapScorer"),
-    "control": ("scorers.scorer", "ControlScorer"),
-    "model": ("scorers.pairwise", "PairwiseScorer"),
-    "choices": ("scorers.from_file", "ChoicesFile"),
-    "scores": ("scorers.from_file", "ScoresFile"),
+KINDS: Mapping[str, str] = {
+    "metric": "scorer:MetricScorer",
+    "judge": "judge:JudgeScorer",
+    "clap": "clap:ClapScorer",
+    "control": "scorer:ControlScorer",
+    "model": "pairwise:PairwiseScorer",
+    "choices": "from_file:ChoicesFile",
+    "scores": "from_file:ScoresFile",
 }
 """What may stand before the colon of a scorer's name; each is imported when it is asked for."""
 
@@ -275,14 +275,12 @@ def create_scorer(text: str, settings: TrialSettings | None = None) -> PairScore
     """Make the scorer that ``KIND:NAME`` stands for, such as ``metric:cider_d``."""
     kind, _, name = (part.strip() for part in text.partition(":"))
     if kind not in KINDS or not name:
-        kinds = ", ".join(
-            f"{one}:{'FILE' if made[0] == 'scorers.from_file' else 'NAME'}"
-            for one, made in KINDS.items()
+        kinds = (
+            f"{one}:{'FILE' if place.endswith('File') else 'NAME'}" for one, place in KINDS.items()
         )
-        raise TrialError(f"{text!r} is not a scorer; write one of {kinds}")
-    module, maker = KINDS[kind]
-    create = getattr(import_module(f"audiocapbench.meta.{module}"), maker)
-    create = cast("Callable[[str, TrialSettings], PairScorer]", create)
+        raise TrialError(f"{text!r} is not a scorer; write one of {', '.join(kinds)}")
+    create: Callable[[str, TrialSettings], PairScorer]
+    create = resolve_name(f"audiocapbench.meta.scorers.{KINDS[kind]}")
     return create(name, settings or TrialSettings())
 
 
@@ -290,18 +288,17 @@ def find_clip(folder: Path, name: str, *, follow_links: bool = False) -> Path | 
     """The file of a clip, with or without its suffix, in the folder, ``audio`` or ``clips``."""
     if PurePosixPath(name).is_absolute() or PureWindowsPath(name).is_absolute() or "\0" in name:
         raise TrialError(f"the pairs name a clip {name[:80]!r} that is not a name within a folder")
-    for place in _FOLDERS:
-        for suffix in _SUFFIXES:
-            within = f"{PurePosixPath(place, f'{name}{suffix}')}"
-            try:
-                outside = why_outside(folder, within, follow_links=follow_links)
-                found = (folder / within).is_file()
-            except (OSError, RuntimeError):  # a link to itself, or a name that no disk takes
-                continue
-            if outside:
-                raise TrialError(f"{folder}: the clip {name[:80]!r} {outside}")
-            if found:
-                return folder / within
+    for place, suffix in product(_FOLDERS, _SUFFIXES):
+        within = f"{PurePosixPath(place, f'{name}{suffix}')}"
+        try:
+            outside = why_outside(folder, within, follow_links=follow_links)
+            found = (folder / within).is_file()
+        except (OSError, RuntimeError):  # a link to itself, or a name that no disk takes
+            continue
+        if outside:
+            raise TrialError(f"{folder}: the clip {name[:80]!r} {outside}")
+        if found:
+            return folder / within
     return None
 
 
