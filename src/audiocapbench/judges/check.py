@@ -174,11 +174,7 @@ class StyleShift:
 
 @dataclass(frozen=True, slots=True)
 class JudgeCheck:
-    """What the study found; None where a measure says nothing.
-
-    ``kappa`` is Fleiss' over rounds and kinds; ``length_correlation`` is of ranks, within kinds.
-    With ``left_in`` a right answer is the only reference itself.
-    """
+    """What the study found; None where a measure says nothing."""
 
     judge: str
     signature: Signature
@@ -186,12 +182,12 @@ class JudgeCheck:
     kinds: Mapping[str, KindFigure]
     auc_right_safe: float | None
     auc_safe_wrong: float | None
-    kappa: float | None
-    length_correlation: float | None
+    kappa: float | None  # Fleiss', over rounds and kinds
+    length_correlation: float | None  # of ranks, within kinds
     styles: Mapping[str, StyleShift]
     failed: int
     reasons: Mapping[str, int]
-    left_in: bool = False
+    left_in: bool = False  # whether a right answer is the only reference itself
 
     @property
     def ordered(self) -> bool:

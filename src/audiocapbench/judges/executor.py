@@ -51,17 +51,14 @@ _Tasks = dict[TaskKey, JudgeTask]
 
 @dataclass(frozen=True, slots=True)
 class JudgeEnd:
-    """How far one judge got: judgements by status now, and what they cost apart from the model.
-
-    ``fatal`` is the error of a judge that refuses all questions or answers none readably; what it
-    was not asked has failed.
-    """
+    """How far one judge got."""
 
     judge: str
     total: int
     known: int
-    statuses: Counter[str]
-    cost_usd: float | None
+    statuses: Counter[str]  # of all judgements, now
+    cost_usd: float | None  # apart from the model's answers
+    # Of one that refuses all questions or answers none readably; what it was not asked has failed.
     fatal: FatalError | None = None
 
     @property

@@ -43,19 +43,15 @@ class ScoreShift:
 
 @dataclass(frozen=True, slots=True)
 class VariantFigure:
-    """What one change does to the ``n`` answers with a verdict both ways.
-
-    ``shifts`` are by dimension; ``tau`` is Kendall's tau-b of the runs' mean scores both ways,
-    None for fewer than two runs; ``ranks`` are each run's as the judge is named, and changed.
-    """
+    """What one change does to the answers with a verdict both ways."""
 
     variant: str
     judge: str
     n: int
     failed: int
-    shifts: Mapping[str, ScoreShift]
-    tau: float | None
-    ranks: Mapping[int, tuple[int, int]]
+    shifts: Mapping[str, ScoreShift]  # by dimension
+    tau: float | None  # Kendall's tau-b of the runs' mean scores; None for fewer than two runs
+    ranks: Mapping[int, tuple[int, int]]  # each run's, as the judge is named, and changed
 
     @property
     def moved(self) -> int:
@@ -82,10 +78,7 @@ class JudgeSensitivity:
 def judge_variants(
     name: str, contract: str, *, hears: bool = False, timeout: float | None = None
 ) -> tuple[dict[str, ModelJudge], list[str]]:
-    """A judge, the same with one thing changed, by what is changed; and what cannot be.
-
-    Each has a name with options, under which its verdicts are kept.
-    """
+    """A judge and the same with one thing changed, under names of their own; what cannot be."""
     plain, options = parse_judge_name(name)
 
     def made(**changes: str | None) -> ModelJudge:

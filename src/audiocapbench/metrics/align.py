@@ -53,15 +53,11 @@ def meteor(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> M
 
 
 class _Lexicon(NamedTuple):
-    """Stems of a corpus's words, and the synonyms of those that are predicted, all by number.
+    """Arrays by number, which end with entries for a batch's fillers, -2 and -1."""
 
-    As in NLTK, synonyms are of stems: those of i are synonyms[starts[i]:starts[i] + counts[i]].
-    Arrays end with entries for a batch's fillers, which are -2 and -1.
-    """
-
-    stems: IntArray
-    synonyms: IntArray
-    starts: IntArray
+    stems: IntArray  # of a corpus's words
+    synonyms: IntArray  # of stems that are predicted, as in NLTK, and not of words
+    starts: IntArray  # of the synonyms of each
     counts: IntArray
 
     def synonym_masks(

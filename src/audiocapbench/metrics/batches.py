@@ -51,18 +51,14 @@ class Sentences(NamedTuple):
 
 
 class Corpus(NamedTuple):
-    """Predictions and references with every distinct word, sentence and sample kept once.
-
-    ``predictions`` has the sentence of each distinct sample, ``references`` those of its
-    references from ``reference_starts`` on; ``place`` has the distinct sample of each sample.
-    """
+    """Predictions and references with every distinct word, sentence and sample kept once."""
 
     words: list[str]
     sentences: Sentences
-    predictions: IntArray
-    references: IntArray
+    predictions: IntArray  # the sentence of each distinct sample
+    references: IntArray  # those of its references, from ``reference_starts`` on
     reference_starts: IntArray
-    place: IntArray
+    place: IntArray  # the distinct sample of each sample
 
     def pairs(self) -> tuple[IntArray, IntArray]:
         """For every reference of every sample, the sample's place and the reference's sentence."""
@@ -74,15 +70,14 @@ class Corpus(NamedTuple):
 class Batch(NamedTuple):
     """Distinct samples of like length; a pair is a sample's prediction with one of its references.
 
-    A sample is a column of ``predictions``, a pair one of ``references``. ``owners`` has the sample
-    of each pair, ``first_pairs`` each sample's first pair, as ``ufunc.reduceat`` wants it.
+    Sentences are columns.
     """
 
     samples: IntArray
     predictions: IntArray
     references: IntArray
-    owners: IntArray
-    first_pairs: IntArray
+    owners: IntArray  # the sample of each pair
+    first_pairs: IntArray  # of each sample, as ``ufunc.reduceat`` wants it
     prediction_lengths: IntArray
     reference_lengths: IntArray
 

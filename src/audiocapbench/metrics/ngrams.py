@@ -124,25 +124,19 @@ def cider_d(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> 
 
 
 class NgramMatches(NamedTuple):
-    """N-grams of one order in the predictions and the references of all samples.
+    """N-grams of one order of all samples; an entry is a distinct n-gram of a sentence."""
 
-    An entry is a distinct n-gram of a sentence. ``predicted`` has the sample of each entry of the
-    predictions, ``referred`` the reference; ``*_entries`` are their places in ``counts`` and
-    ``ngrams``. Entry ``hits[i]`` of the references is the n-gram of entry ``slots[i]`` of the
-    predictions. ``keys`` are sample times ``size`` plus n-gram, for each entry of the references.
-    """
-
-    starts: IntArray
-    ngrams: IntArray
+    starts: IntArray  # of each sentence's entries
+    ngrams: IntArray  # of each entry
     counts: IntArray
     size: int
-    predicted: IntArray
-    predicted_entries: IntArray
-    referred: IntArray
+    predicted: IntArray  # the sample of each entry of the predictions
+    predicted_entries: IntArray  # their places in ``counts`` and ``ngrams``
+    referred: IntArray  # the reference of each entry of the references
     referred_entries: IntArray
-    keys: IntArray
-    hits: IntArray
-    slots: IntArray
+    keys: IntArray  # of these: sample times ``size`` plus n-gram
+    hits: IntArray  # those of these whose n-gram is predicted
+    slots: IntArray  # and by which entry of the predictions
 
 
 def match_ngrams(corpus: Corpus) -> Iterator[NgramMatches]:

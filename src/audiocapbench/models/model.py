@@ -39,15 +39,12 @@ waited_s: ContextVar[float] = ContextVar("waited_s", default=0.0)
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """What the user says; None leaves the provider's or the paper's value.
-
-    ``max_tokens`` are of an answer, ``timeout`` in seconds, ``system`` is told before a question.
-    """
+    """What the user says; None leaves the provider's or the paper's value."""
 
     temperature: float | None = None
-    max_tokens: int | None = None
-    timeout: float | None = None
-    system: str | None = None
+    max_tokens: int | None = None  # of an answer
+    timeout: float | None = None  # in seconds
+    system: str | None = None  # is told before a question
 
     @property
     def given(self) -> Mapping[str, Any]:
@@ -371,21 +368,21 @@ class Provider:
     options: tuple[str, ...] = ()  # what may stand in brackets after a name, as part of it
 
     def __post_init__(self) -> None:
-        for field in ("settings", "key_names", "other_access", "packages", "contract", "price"):
-            value = getattr(self, field)
-            wrong = f"{self.name}/… declares the {field} {value!r}"
-            if kind := {"contract": AudioContract, "price": Price}.get(field):
-                if not isinstance(value, kind | None):
-                    raise ModelError(f"{wrong}; it is of type {kind.__name__}, or left out")
-                continue
-            names = isinstance(value, tuple | list) and all(
-                isinstance(one, str) and one for one in value
-            )
-            if field == "settings" and not (names and set(value) <= set(SETTINGS)):
-                raise ModelError(f"{wrong}; a tuple of these is known: {', '.join(SETTINGS)}")
-            if not names:
-                raise ModelError(f"{wrong}; write a tuple of names")
-            object.__setattr__(self, field, tuple(value))
+        declares = f"{self.name}/… declares the"
+        for field, kind in {"contract": AudioContract, "price": Price}.items():
+            if not isinstance(value := getattr(self, field), kind | None):
+                known = f"it is of type {kind.__name__}, or left out"
+                raise ModelError(f"{declares} {field} {value!r}; {known}")
+        for field in ("settings", "key_names", "other_access", "packages"):
+            value, known = getattr(self, field), "write a tuple of names"
+            names = value if isinstance(value, tuple | list) else [None]
+            right = all(isinstance(one, str) and one for one in names)
+            if field == "settings":
+                known = f"a tuple of these is known: {', '.join(SETTINGS)}"
+                right = all(one in SETTINGS for one in names)
+            if not right:
+                raise ModelError(f"{declares} {field} {value!r}; {known}")
+            object.__setattr__(self, field, tuple(names))
 
     def create(
         self, name: str, settings: ModelSettings | None, defaults: ModelSettings | None

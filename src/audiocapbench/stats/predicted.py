@@ -16,20 +16,15 @@ FEWEST_RATED = 20
 
 
 class Calibrated(NamedTuple):
-    """A mean as people would have given it, with its standard error and interval at 95 %.
-
-    Errors, ``plain_error`` that of ratings alone, are None below ``FEWEST_RATED`` ratings or where
-    all are the same. A point of the judge counts for ``weight``; ``worth`` ratings alone would be
-    as certain. ``influence`` is what each sample moved it by, those that people rated first.
-    """
+    """A mean as people would have given it; errors need ``FEWEST_RATED`` that differ."""
 
     value: float
-    error: float | None
+    error: float | None  # standard
     interval: Interval | None
-    weight: float
-    plain_error: float | None
-    worth: float
-    influence: FloatArray
+    weight: float  # that a point of the judge counts for
+    plain_error: float | None  # of ratings alone
+    worth: float  # ratings alone that would be as certain
+    influence: FloatArray  # what each sample moved it by, those that people rated first
 
 
 def calibrated_mean(rated: FloatArray, judged: FloatArray, others: FloatArray) -> Calibrated:

@@ -59,21 +59,17 @@ def deal_rounds(categories: Sequence[str], size: int, seed: int) -> list[Round]:
 
 @dataclass
 class Race:
-    """Models that are compared on rounds of clips until it is clear which are the ``top`` best.
-
-    ``clips`` is how many there are, ``alpha`` how often a wrong one may be named, ``seen`` how many
-    clips were asked; ``better`` says whether one is surely better than another over all clips.
-    """
+    """Models that are compared on rounds of clips until it is clear which are the ``top`` best."""
 
     models: int
     clips: int
     top: int = 1
-    alpha: float = ALPHA
+    alpha: float = ALPHA  # how often a wrong one may be named
 
     def __post_init__(self) -> None:
         shape = (self.models, self.models)
-        self.seen = 0
-        self.better = np.zeros(shape, dtype=bool)
+        self.seen = 0  # clips that were asked
+        self.better = np.zeros(shape, dtype=bool)  # one surely than another, over all clips
         self.sums = np.zeros(shape)
         self.log_wealth = np.zeros((len(STAKES), *shape))
 

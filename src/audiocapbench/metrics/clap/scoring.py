@@ -78,23 +78,12 @@ def clap_scores(
 ) -> ClapScores:
     """Score captions by the cosine between their embedding and their clip's, at least 0.
 
-    A clip is encoded once, however many captions it has. A blank caption scores 0.
-
-    Args:
-        clips: The audio file of each caption.
-        captions: What is scored.
-        encoder: A name such as ``laion`` or ``laion[path=FOLDER]``, or an encoder.
-        references: Of each caption; the score is then the mean of it and the highest cosine with
-            a reference, at least 0.
-        cutting: ``Crops`` for plain CLAP; sliding windows of the encoder's own unless given.
-        device: ``auto``, ``cpu`` or ``cuda``, for an encoder that is named.
-        batch: Windows that the model sees at once, by default what its device has room for; it
-            changes scores by less than 1e-5.
-        store: Where embeddings are kept for the next time.
-        progress: Told how many clips are encoded, of how many.
-
-    Raises:
-        MetricError: Lengths differ, a caption has no reference, or the encoder cannot be had.
+    A clip is encoded once, however many captions it has. A blank caption scores 0. With references,
+    the score is the mean of that cosine and the highest with one of them, at least 0. The encoder
+    may be a name with options, ``laion[path=FOLDER]``; clips are cut to its own sliding windows
+    unless ``cutting`` says otherwise. A ``batch`` of so many windows, by default what the device
+    has room for, changes scores by less than 1e-5. MetricError where lengths differ, a caption has
+    no reference, or the encoder cannot be had.
     """
     if isinstance(captions, str) or len(clips) != len(captions):
         raise MetricError(

@@ -55,16 +55,13 @@ class DateParts(NamedTuple):
 
 
 class EncodedCorpus(NamedTuple):
-    """A corpus as vectors: sample i is reached by every j with queries[i] · keys[j] ≥ floors[i].
-
-    ``similarity`` is the first side of DATE; ``of_means`` holds for the variant ``published``.
-    """
+    """A corpus as vectors: sample i is reached by every j with queries[i] · keys[j] ≥ floors[i]."""
 
     queries: FloatArray
     keys: FloatArray
     floors: FloatArray
-    similarity: FloatArray
-    of_means: bool
+    similarity: FloatArray  # the first side of DATE
+    of_means: bool  # as in the variant ``published``
 
     def reached(self) -> Iterator[tuple[slice, NDArray[np.bool_]]]:
         """Who reaches each sample, some samples at a time; all pairs are never held."""

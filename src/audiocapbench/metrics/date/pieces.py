@@ -21,14 +21,10 @@ _SENTENCES_A_PASS = 64
 
 
 class Pieces(NamedTuple):
-    """Sentences as piece numbers, end to end; sentence i is ids[bounds[i]:bounds[i + 1]].
+    """Sentences as piece numbers, end to end; sentence i is ids[bounds[i]:bounds[i + 1]]."""
 
-    Numbers are rows of the encoder's word-embedding matrix; those that frame a sentence, such as
-    [CLS] and [SEP], are special and mean nothing.
-    """
-
-    ids: IntArray
-    special: BoolArray
+    ids: IntArray  # rows of the encoder's word-embedding matrix
+    special: BoolArray  # whether it frames a sentence, such as [CLS] and [SEP], and means nothing
     bounds: IntArray
 
     @property

@@ -52,20 +52,16 @@ class ElementCase(NamedTuple):
 
 
 class ElementScores(NamedTuple):
-    """Scores from 0 to 10 by dimension, and what they are made of, where there was a match.
+    """Scores by dimension, and what they are made of."""
 
-    ``error`` is the probability that it is broken, ``broken`` how much less it is a sentence than
-    any reference, ``excess`` how often its length was doubled; a remark says why nothing matched.
-    """
-
-    scores: dict[str, float]
+    scores: dict[str, float]  # from 0 to 10
     unfinished: bool
-    error: float
-    broken: float
-    excess: float
+    error: float  # the probability that it is broken
+    broken: float  # how much less it is a sentence than any reference
+    excess: float  # how often its length was doubled
     references: ReferenceElements
     matches: Matches | None = None
-    remark: str = ""
+    remark: str = ""  # why nothing matched
 
     @property
     def reasoning(self) -> str:

@@ -197,15 +197,12 @@ class Claim(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """All that scores and reasoning are made of.
-
-    ``covers`` says of each demand of the references how well it is met, from 0 to 1, and 0 where
-    it is not matched at all. ``order`` counts pairs of events whose order the references state, and
-    the prediction states alike, the other way round, or not at all though it names both.
-    """
+    """All that scores and reasoning are made of."""
 
     claims: list[Claim]
-    covers: Likeness
+    covers: Likeness  # how well each demand of the references is met, from 0 to 1
+    # Pairs of events whose order the references state, and the prediction states alike, the other
+    # way round, or not at all though it names both.
     order: tuple[int, int, int]
 
 

@@ -63,12 +63,11 @@ def kind_of(word: str) -> ElementKind | None:
 
 
 class Meanings(NamedTuple):
-    """The stem that stands for all words of a meaning, its groups of kin, and the sides that it
-    takes: (line of exclusions, side)."""
+    """What words mean."""
 
-    same: dict[str, str]
-    akin: dict[str, frozenset[int]]
-    sides: dict[str, tuple[tuple[int, int], ...]]
+    same: dict[str, str]  # the stem that stands for all words of a meaning
+    akin: dict[str, frozenset[int]]  # its groups of kin
+    sides: dict[str, tuple[tuple[int, int], ...]]  # that it takes: (line of exclusions, side)
 
 
 @cache
@@ -123,15 +122,12 @@ class Element(NamedTuple):
 
 
 class ParsedCaption(NamedTuple):
-    """A caption as it was read: elements in reading order, quoted words last.
+    """A caption as it was read."""
 
-    It is unfinished where it breaks off; affirmed is what is there and neither vague nor quoted.
-    """
-
-    elements: tuple[Element, ...]
+    elements: tuple[Element, ...]  # in reading order, quoted words last
     ordered: bool
-    unfinished: bool
-    affirmed: tuple[Element, ...]
+    unfinished: bool  # where it breaks off
+    affirmed: tuple[Element, ...]  # what is there, and neither vague nor quoted
 
 
 # Captions share most of their elements: one object for all of them is less to make and to keep.

@@ -193,22 +193,15 @@ class ReferenceWords(NamedTuple):
 
 
 class Nearness(NamedTuple):
-    """Words and references of clips, one clip after the other.
+    """Clips one after the other; a cell is a word of one with one of its references."""
 
-    A cell is a word of a clip with one of its references: ``best`` and ``worst`` are the greatest
-    and the least likeness of the word to one of the reference, ``stages`` the stage of the word
-    most like it. ``covers`` is, of each word of the references, the greatest likeness to a word, at
-    least 0. ``cells``, ``rows`` and ``columns`` say where the cells, the words and the references'
-    words of each clip begin.
-    """
-
-    best: Likeness
-    worst: Likeness
-    stages: IntArray
-    covers: Likeness
-    cells: IntArray
-    rows: IntArray
-    columns: IntArray
+    best: Likeness  # in each cell, of the word to the word of the reference most like it
+    worst: Likeness  # and to the one least like it
+    stages: IntArray  # of the one most like it
+    covers: Likeness  # of each word of the references to the word most like it, at least 0
+    cells: IntArray  # where the cells of each clip begin
+    rows: IntArray  # where its words do
+    columns: IntArray  # where its references' words do
 
     def by_references(self) -> Iterator[tuple[IntArray, IntArray]]:
         """Words whose clips have equally many references, and their cells, a row a word."""

@@ -70,18 +70,14 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class FluencyDetector:
-    """A linear classifier of sentences, by the log odds that they are broken.
-
-    A hashed pattern's weight is in ``buckets``, in steps of ``step``, one of each column of
-    ``REPETITION`` beside. ``known`` are sorted hashes of the words that count as themselves.
-    """
+    """A linear classifier of sentences, by the log odds that they are broken."""
 
     name: str
-    buckets: NDArray[np.int8]
+    buckets: NDArray[np.int8]  # weights of hashed patterns, in steps of ``step``
     step: float
-    repetition: FloatArray
+    repetition: FloatArray  # weights of the columns of ``REPETITION``
     bias: float
-    known: Hashes
+    known: Hashes  # sorted, of the words that count as themselves
 
     def error_probabilities(self, captions: Sequence[str]) -> FloatArray:
         """The probability that each caption is broken: the mean over its sentences.
