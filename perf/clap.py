@@ -19,7 +19,7 @@ import numpy as np
 import soundfile
 
 from audiocapbench import audio
-from audiocapbench.metrics.clap import AudioTextEncoder, Slide, load_encoder
+from audiocapbench.metrics.clap import AudioTextEncoder, Cutting, load_encoder
 from audiocapbench.metrics.clap.embedding import Embedder
 from audiocapbench.metrics.encoders.encoder import Vectors
 
@@ -114,7 +114,7 @@ def clip_by_clip(paths: list[Path], encoder: AudioTextEncoder) -> Vectors:
     rows = []
     for path in paths:
         samples = audio.decode(path).mono().resampled(encoder.windows.rate).samples[:, 0]
-        cutting = Slide(encoder.windows)
+        cutting = Cutting(encoder.windows)
         (view,) = cutting.views(samples, "", cutting.settings)
         parts = [samples[cut.start : cut.stop] for cut in view.cuts]
         cuts = np.stack([np.resize(part, encoder.windows.input) for part in parts])
@@ -124,7 +124,7 @@ def clip_by_clip(paths: list[Path], encoder: AudioTextEncoder) -> Vectors:
 
 def batched(paths: list[Path], encoder: AudioTextEncoder, batch: int) -> Vectors:
     """The windows of all clips together, as ``clap_scores`` does it."""
-    found = Embedder(encoder, Slide(encoder.windows), batch=batch).clips(paths)
+    found = Embedder(encoder, Cutting(encoder.windows), batch=batch).clips(paths)
     return np.concatenate([found.vectors[path] for path in paths])
 
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from audiocapbench.metrics.clap import Slide, load_encoder
+from audiocapbench.metrics.clap import Cutting, load_encoder
 from audiocapbench.metrics.clap.embedding import (
     BatchEncoder,
     ClipFile,
@@ -117,7 +117,9 @@ def tower_rate(encoder: Any, mode: dict[str, str], rounds: int = 12) -> float:
 def embed(encoder: Any, paths: Sequence[Path]) -> tuple[Vectors, float]:
     """The whole way: embeddings of clips, and seconds."""
     found: list[Any] = []
-    took = seconds_of(lambda: found.append(Embedder(encoder, Slide(encoder.windows)).clips(paths)))
+    took = seconds_of(
+        lambda: found.append(Embedder(encoder, Cutting(encoder.windows)).clips(paths))
+    )
     return np.concatenate([found[0].vectors[path] for path in paths]), took
 
 
@@ -125,7 +127,7 @@ def memory_rate(encoder: Any, paths: Sequence[Path], rounds: int = 6) -> float:
     """Windows a second where all samples are at hand: what is left is copying and computing."""
     rate = encoder.windows.rate
     sounds: list[Any] = [sound for _, sound in read_by_processes(hashed(paths), rate)]
-    views = [next(Slide(encoder.windows).views(one, "", ["x"]))[1] for one in sounds]
+    views = [next(Cutting(encoder.windows).views(one, "", ["x"]))[1] for one in sounds]
     cuts = [cut for _ in range(rounds) for some in views for cut in some]
     return len(cuts) / seconds_of(lambda: list(BatchEncoder(encoder).cuts(cuts)))
 

@@ -32,7 +32,7 @@ from audiocapbench.data.outcome import Status
 from audiocapbench.engine import RateLimits, RetryPolicy, run_benchmark
 from audiocapbench.engine.ray_cluster import AT_ONCE, ActorPool, joined, parse_engine
 from audiocapbench.errors import ClusterError, MetricError
-from audiocapbench.metrics.clap import Slide, Windows, clap_scores, load_encoder
+from audiocapbench.metrics.clap import Cutting, Windows, clap_scores, load_encoder
 from audiocapbench.metrics.clap.embedding import BatchEncoder, Embedder
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.encoders.encoder import encode_distinct
@@ -369,8 +369,8 @@ def test_a_worker_that_is_lost_with_windows_costs_their_block(
     path = tmp_path / "a.wav"
     write_tone(path, 300, 300.0)
     with joined(f"ray={cluster.address}", lambda _: None):
-        there = Embedder(Sums(), Slide(Sums.windows)).clips([path])
-    here = Context().run(Embedder(Sums(), Slide(Sums.windows)).clips, [path])
+        there = Embedder(Sums(), Cutting(Sums.windows)).clips([path])
+    here = Context().run(Embedder(Sums(), Cutting(Sums.windows)).clips, [path])
     np.testing.assert_array_equal(there.vectors[path], here.vectors[path])
     assert (tmp_path / "l").exists()
     batches, least = (tmp_path / "diary").read_text().count("batch"), -(-300 // 16)

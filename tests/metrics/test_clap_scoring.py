@@ -18,9 +18,8 @@ from audiocapbench import audio
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.clap import (
     AudioTextEncoder,
-    Crops,
+    Cutting,
     SeedSpread,
-    Slide,
     Windows,
     choose_cutting,
     clap_scores,
@@ -291,7 +290,7 @@ def test_more_seeds_encode_only_the_new_crops(
     store = Store.open(str(tmp_path / "kept.db"))
     for count, expected in ((3, 3), (5, 2)):
         calls.clear()
-        cutting = Crops(encoder.windows, range(count))
+        cutting = Cutting(encoder.windows, range(count))
         clap_scores([clips[4]], ["a"], encoder, cutting=cutting, store=store)
         assert sum(size for kind, size in calls if kind == "audio") == expected
 
@@ -346,7 +345,7 @@ def test_embeddings_that_break_the_promise_are_refused_and_not_kept(
     encoder = load_encoder("bands", {"fault": fault})
     with pytest.raises(MetricError, match=message):
         clap_scores(clips[:1], ["a"], encoder, store=store)
-    (setting,) = Slide(encoder.windows).settings
+    (setting,) = Cutting(encoder.windows).settings
     assert store.cache.embeddings("bands@1", setting, [audio.sha256(clips[0])], 8) == {}
 
 
@@ -364,7 +363,7 @@ def test_wrong_usage_is_one_sentence(encoder: AudioTextEncoder, clips: list[Path
     with pytest.raises(MetricError, match="1 to 1024 windows, not 0"):
         clap_scores(clips, CAPTIONS, encoder, batch=0)
     with pytest.raises(MetricError, match="takes 4000 samples at 1000 Hz"):
-        clap_scores(clips, CAPTIONS, encoder, cutting=Slide(Windows(2_000, 3, 1, 4)))
+        clap_scores(clips, CAPTIONS, encoder, cutting=Cutting(Windows(2_000, 3, 1, 4)))
     with pytest.raises(MetricError, match="choose slide or crop"):
         choose_cutting(encoder, "whole")
     with pytest.raises(MetricError, match="leave window and hop out"):

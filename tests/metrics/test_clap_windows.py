@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.clap import PRESETS, Crops, Slide, Windows
+from audiocapbench.metrics.clap import PRESETS, Cutting, Windows
 from audiocapbench.metrics.clap.windows import Cut, loop_into
 
 CLIP = "ab" * 32
@@ -28,7 +28,7 @@ def looped(cut: Cut, length: int) -> np.ndarray:
 
 
 def slide(samples: np.ndarray, windows: Windows) -> np.ndarray:
-    cutting = Slide(windows)
+    cutting = Cutting(windows)
     (view,) = cutting.views(samples, CLIP, cutting.settings)
     return np.stack([looped(cut, windows.input) for cut in view[1]])
 
@@ -114,7 +114,7 @@ def test_windows_that_leave_something_out_are_refused(window: int, hop: int, tak
 
 
 def crops(length: int, clip: str = CLIP, seeds: range = range(10)) -> dict[str, np.ndarray]:
-    cutting = Crops(Windows(10, 1, 1, 2), seeds)
+    cutting = Cutting(Windows(10, 1, 1, 2), seeds)
     samples = np.arange(length, dtype=np.float32)
     found: dict[str, np.ndarray] = {}
     for settings, (cut,) in cutting.views(samples, clip, cutting.settings):
@@ -142,7 +142,7 @@ def test_a_crop_depends_on_seed_and_clip_alone() -> None:
 
 
 def test_a_short_clip_is_looped_and_is_one_view_for_all_seeds() -> None:
-    cutting = Crops(Windows(10, 1, 1, 2), range(10))
+    cutting = Cutting(Windows(10, 1, 1, 2), range(10))
     samples = np.arange(7, dtype=np.float32)
     [(settings, (cut,))] = cutting.views(samples, CLIP, cutting.settings)
     assert settings == cutting.settings
@@ -150,25 +150,25 @@ def test_a_short_clip_is_looped_and_is_one_view_for_all_seeds() -> None:
 
 
 def test_only_what_is_wanted_is_cut() -> None:
-    cutting = Crops(Windows(10, 1, 1, 2), range(10))
+    cutting = Cutting(Windows(10, 1, 1, 2), range(10))
     wanted = cutting.settings[3:5]
     views = list(cutting.views(np.arange(900, dtype=np.float32), CLIP, wanted))
     assert sorted(setting for settings, _ in views for setting in settings) == sorted(wanted)
-    slides = Slide(cutting.windows)
+    slides = Cutting(cutting.windows)
     assert not list(slides.views(np.arange(9, dtype=np.float32), CLIP, []))
 
 
 def test_each_way_to_cut_has_a_name_of_its_own() -> None:
     plain = Windows(10, 2, 1, 3)
-    ways: list[Slide | Crops] = [
-        Slide(plain),
-        Slide(Windows(10, 1, 1, 3)),
-        Slide(Windows(10, 2, 2, 3)),
-        Slide(Windows(10, 2, 1, 4)),
-        Slide(Windows(20, 2, 1, 3)),
-        Crops(plain, range(2)),
-        Crops(Windows(20, 2, 1, 3), range(2)),
+    ways: list[Cutting] = [
+        Cutting(plain),
+        Cutting(Windows(10, 1, 1, 3)),
+        Cutting(Windows(10, 2, 2, 3)),
+        Cutting(Windows(10, 2, 1, 4)),
+        Cutting(Windows(20, 2, 1, 3)),
+        Cutting(plain, range(2)),
+        Cutting(Windows(20, 2, 1, 3), range(2)),
     ]
     names = [name for way in ways for name in way.settings]
     assert len(set(names)) == len(names) == 9
-    assert Slide(plain).settings == ("windows:slide|window:2|hop:1|input:3|rate:10",)
+    assert Cutting(plain).settings == ("windows:slide|window:2|hop:1|input:3|rate:10",)

@@ -26,7 +26,7 @@ from audiocapbench.metrics.clap.embedding import (
     read_sound,
 )
 from audiocapbench.metrics.clap.laion import LaionEncoder, LogMel
-from audiocapbench.metrics.clap.windows import Cut, Slide, loop_into
+from audiocapbench.metrics.clap.windows import Cut, Cutting, loop_into
 from audiocapbench.metrics.encoders.encoder import check_precision, computing, in_parts
 from audiocapbench.metrics.parallel import read_ahead
 from folders import write_tone
@@ -60,7 +60,7 @@ def clips(tmp_path: Path) -> list[Path]:
 
 def embedded(encoder: Any, clips: Sequence[Path]) -> np.ndarray:
     """Embeddings of clips; scores of random weights are often cut off at 0."""
-    found = Embedder(encoder, Slide(encoder.windows)).clips(clips).vectors
+    found = Embedder(encoder, Cutting(encoder.windows)).clips(clips).vectors
     return np.concatenate([found[path] for path in clips])
 
 
@@ -138,7 +138,7 @@ def test_where_memory_runs_out_batches_are_halved_and_choices_stay(
 
 def test_a_batch_that_was_too_large_is_not_tried_again(encoder: Any, clips: list[Path]) -> None:
     small: Any = SmallDevice(encoder, 5)
-    Embedder(small, Slide(encoder.windows)).clips(clips)
+    Embedder(small, Cutting(encoder.windows)).clips(clips)
     assert small.tried[:7] == [16, 8, 4, 4, 8, 4, 4]
     assert set(small.tried[7:-1]) == {4}
 

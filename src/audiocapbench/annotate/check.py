@@ -13,7 +13,7 @@ from audiocapbench.annotate.experts import is_phantom, plain_words, said_by
 from audiocapbench.annotate.stage import NONE, Annotation, StageContext, StageResult, StageRun
 from audiocapbench.benchmarks.mecat.groups import CONTENTS, DIFFICULTIES
 from audiocapbench.errors import AnnotationError, MetricError, check_known
-from audiocapbench.metrics.clap import LAION, Slide, load_encoder
+from audiocapbench.metrics.clap import LAION, Cutting, load_encoder
 from audiocapbench.metrics.clap.embedding import Embedder
 from audiocapbench.metrics.clap.encoder import PACKAGES
 from audiocapbench.metrics.encoders import load
@@ -241,7 +241,7 @@ def clap_margins(
     start, clips, root, progress = 0, list(captions), context.root, context.progress
     embedder = Embedder(
         encoder,
-        Slide(encoder.windows),
+        Cutting(encoder.windows),
         store=context.store,
         progress=lambda done, _: progress("clips compared", start + done, len(clips)),
     )

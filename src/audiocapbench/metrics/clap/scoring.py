@@ -13,7 +13,7 @@ from audiocapbench.data import Clip
 from audiocapbench.errors import AudioError, MetricError
 from audiocapbench.metrics.clap.embedding import WATCHER, Embedder, Progress
 from audiocapbench.metrics.clap.encoder import AudioTextEncoder, identity, load_encoder
-from audiocapbench.metrics.clap.windows import Crops, Cutting, Slide
+from audiocapbench.metrics.clap.windows import Cutting
 from audiocapbench.metrics.encoders.encoder import Vectors
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.parallel import read_ahead
@@ -94,7 +94,7 @@ def clap_scores(
     if isinstance(encoder, str):
         name = parse_name(encoder, "an encoder")
         encoder = load_encoder(name.name, name.options, device)
-    cutting = cutting or Slide(encoder.windows)
+    cutting = cutting or Cutting(encoder.windows)
     embedder = Embedder(encoder, cutting, store=store, batch=batch, progress=progress)
     paths = [Path(clip) for clip in clips]
     found = embedder.clips(paths)
@@ -134,14 +134,14 @@ def choose_cutting(
     if windows == "slide":
         window = own.window_s if window_s is None else window_s
         hop = own.hop_s if hop_s is None else hop_s
-        return Slide(replace(own, window_s=window, hop_s=hop))
+        return Cutting(replace(own, window_s=window, hop_s=hop))
     if windows != "crop":
         raise MetricError(f"windows={windows}: choose slide or crop")
     if window_s is not None or hop_s is not None:
         raise MetricError("a random crop is as long as the model's input: leave window and hop out")
     if not seeds:
         raise MetricError("plain CLAP needs at least one seed")
-    return Crops(own, seeds)
+    return Cutting(own, seeds)
 
 
 def _cosines(left: Vectors, right: Vectors) -> FloatArray:

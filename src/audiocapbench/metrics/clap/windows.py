@@ -75,66 +75,49 @@ View = tuple[tuple[str, ...], Sequence[Cut]]
 
 
 @dataclass(frozen=True, slots=True)
-class Slide:
-    """SLIDE-CLAP: all windows of a clip, and the mean of their embeddings."""
+class Cutting:
+    """SLIDE-CLAP: all windows of a clip, and the mean of their embeddings; or, with seeds, plain
+    CLAP: one random crop a seed and clip, as long as the model's input."""
 
     windows: Windows
+    seeds: range | None = None
 
     @property
     def settings(self) -> tuple[str, ...]:
-        return (_written(self.fields),)
+        """Under what the store keeps each embedding that a clip gets."""
+        return tuple(map(self._setting, (None,) if self.seeds is None else self.seeds))
 
     @property
     def fields(self) -> dict[str, str | int | float]:
+        """What signatures say."""
         own = self.windows
-        lengths = {"window": own.window_s, "hop": own.hop_s, "input": own.input_s}
-        return {"windows": "slide", **lengths, "rate": own.rate}
-
-    def views(self, samples: Sound, content: str, wanted: Collection[str]) -> Iterator[View]:
-        """One view of mono samples, of all windows; the last may be partial and is looped too."""
-        if wanted:
-            window, length = self.windows.window, len(samples)
-            starts = self.windows.starts(length)
-            cuts = [Cut(samples, start, min(start + window, length)) for start in starts]
-            yield self.settings, cuts
-
-
-@dataclass(frozen=True, slots=True)
-class Crops:
-    """Plain CLAP: one random crop a seed and clip, as long as the model's input."""
-
-    windows: Windows
-    seeds: range
-
-    @property
-    def settings(self) -> tuple[str, ...]:
-        return tuple(map(self._setting, self.seeds))
-
-    @property
-    def fields(self) -> dict[str, str | int | float]:
-        first, last, own = self.seeds[0], self.seeds[-1], self.windows
+        if self.seeds is None:
+            lengths = {"window": own.window_s, "hop": own.hop_s, "input": own.input_s}
+            return {"windows": "slide", **lengths, "rate": own.rate}
+        first, last = self.seeds[0], self.seeds[-1]
         seeds = str(first) if first == last else f"{first}-{last}"
         return {"windows": "crop", "input": own.input_s, "rate": own.rate, "seeds": seeds}
 
+    def _setting(self, seed: int | None) -> str:
+        fields = self.fields if seed is None else self.fields | {"seeds": seed}
+        return "|".join(f"{key}:{value}" for key, value in fields.items())
+
     def views(self, samples: Sound, content: str, wanted: Collection[str]) -> Iterator[View]:
-        """A view for each place where a crop begins; ``content`` is the clip's SHA-256."""
+        """One view of all windows, the last of which may be partial and is looped too; or one for
+        each place where a crop begins. ``content`` is the clip's SHA-256."""
+        own, length = self.windows, len(samples)
+        if self.seeds is None and wanted:
+            starts = own.starts(length)
+            cuts = [Cut(samples, start, min(start + own.window, length)) for start in starts]
+            yield self.settings, cuts
         places: dict[int, list[str]] = {}
-        for seed in self.seeds:
+        for seed in self.seeds or ():
             if self._setting(seed) in wanted:
-                latest = max(0, len(samples) - self.windows.input)
                 drawing = np.random.default_rng([seed, int(content[:16], 16)])
-                start = int(drawing.integers(latest, endpoint=True))
+                start = int(drawing.integers(max(0, length - own.input), endpoint=True))
                 places.setdefault(start, []).append(self._setting(seed))
         for start, settings in places.items():
-            stop = min(start + self.windows.input, len(samples))
-            yield tuple(settings), [Cut(samples, start, stop)]
-
-    def _setting(self, seed: int) -> str:
-        return _written(self.fields | {"seeds": seed})
-
-
-Cutting = Slide | Crops
-"""A way to cut clips: a setting for each embedding that a clip gets, and what signatures say."""
+            yield tuple(settings), [Cut(samples, start, min(start + own.input, length))]
 
 
 def trimmed(cuts: Iterable[Cut]) -> Iterator[Cut]:
@@ -149,7 +132,3 @@ def trimmed(cuts: Iterable[Cut]) -> Iterator[Cut]:
 def loop_into(row: Samples, cut: Cut) -> None:
     """Fill a row with a cut, as often as it takes."""
     row[:] = np.resize(cut.samples[cut.start : cut.stop], len(row))
-
-
-def _written(fields: dict[str, str | int | float]) -> str:
-    return "|".join(f"{key}:{value}" for key, value in fields.items())
