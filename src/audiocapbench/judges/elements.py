@@ -9,27 +9,23 @@ from audiocapbench.metrics.elements.comparison import (
     ElementCase,
     ElementComparer,
 )
-from audiocapbench.metrics.encoders import Encoder
 from audiocapbench.signature import Signature, sign
 
 
-class Elements:
+class Elements(ElementComparer):
     """Judges captions by their content elements; another encoder is another judge by its name."""
 
     dimensions = DIMENSIONS
 
-    def __init__(self, encoder: Encoder | None = None) -> None:
-        self._comparer = ElementComparer(encoder)
-
     @property
     def name(self) -> str:
-        encoder = self._comparer.encoder.name.partition("@")[0]
+        encoder = self.encoder.name.partition("@")[0]
         return "elements" if encoder == "wordllama" else f"elements[encoder={encoder}]"
 
     @property
     def signature(self) -> Signature:
-        encoder, fluency = self._comparer.encoder.name, self._comparer.detector.name
-        fields = {"encoder": encoder, "stem": "porter", "wordnet": "3.0", "fluency": fluency}
+        fields = {"encoder": self.encoder.name, "stem": "porter", "wordnet": "3.0"}
+        fields["fluency"] = self.detector.name
         return sign("judge-elements", rules=RULES, protocol=1, **fields)
 
     def judge(
@@ -44,4 +40,4 @@ class Elements:
             ElementCase(one.prediction, tuple(one.references), one.category, one.transcript)
             for one in items
         ]
-        return [Verdict(one.scores, one.reasoning) for one in self._comparer.compare(cases)]
+        return [Verdict(one.scores, one.reasoning) for one in self.compare(cases)]

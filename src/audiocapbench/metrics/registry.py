@@ -71,150 +71,134 @@ def _later(place: str) -> Callable[..., Any]:
     return call
 
 
-_ENCODED: dict[str, Any] = {
-    "options": ("encoder",),
-    "counts_words": False,
-    "prepare": _later("encoders.load"),
-}
-_SPIDER: dict[str, Any] = {"max_value": 5.5, "of_corpus": True}
+def _metric(name: str, description: str, compute: str, **how: Any) -> Metric:
+    """A metric whose functions are given by their places."""
+    for field in {"aggregate", "prepare", "explain"} & how.keys():
+        how[field] = _later(how[field]) if isinstance(how[field], str) else how[field]
+    return Metric(name, description, _later(compute), **how)
+
+
+_BY_MEANING: dict[str, Any] = {"counts_words": False}
+_ENCODED = {**_BY_MEANING, "options": ("encoder",), "prepare": "encoders.load"}
+_COSINE = {**_ENCODED, "min_value": -1.0}
 _JAVA = "Java, extra coco"
-_CORENLP = f"{_JAVA}, CoreNLP models"
-_DATE = {
-    "date": ("MECAT's similarity and discriminability", _later("date.metric.aggregate_date")),
-    "date_similarity": ("date's likeness to its references", first_column),
-    "date_discriminability": ("date's unlikeness to other samples' references", first_column),
+_SPICE = {"needs": f"{_JAVA}, CoreNLP models", "prepare": "java.prepare_spice"}
+_SPIDER: dict[str, Any] = {"max_value": 5.5, "of_corpus": True}
+_DATE: dict[str, Any] = {
+    **_BY_MEANING,
+    "options": ("variant", "subtask", "encoder", "detector"),
+    "of_corpus": True,
+    "prepare": "date.metric.prepare_date",
 }
 _METRICS = (
-    Metric(
-        "meteor",
-        "NLTK's METEOR with WordNet 3.0 synonyms, as published",
-        _later("align.meteor"),
-    ),
+    _metric("meteor", "NLTK's METEOR with WordNet 3.0 synonyms, as published", "align.meteor"),
     *(
-        Metric(f"bleu_{n}", f"sentence BLEU-{n}, smoothed, as published", _later("ngrams.bleu"))
+        _metric(f"bleu_{n}", f"sentence BLEU-{n}, smoothed, as published", "ngrams.bleu")
         for n in range(1, 5)
     ),
-    Metric(
-        "rouge_l",
-        "longest common subsequence with stemming, as published",
-        _later("align.rouge_l"),
-    ),
-    Metric(
-        "similarity",
-        "cosine of sentence embeddings",
-        _later("fluency.fense.similarity"),
-        min_value=-1.0,
-        **_ENCODED,
-    ),
-    Metric(
+    _metric("rouge_l", "longest common subsequence with stemming, as published", "align.rouge_l"),
+    _metric("similarity", "cosine of sentence embeddings", "fluency.fense.similarity", **_COSINE),
+    _metric(
         "fluency",
         "how whole a caption is, by our own detector",
-        _later("fluency.detector.fluency"),
+        "fluency.detector.fluency",
         reads_references=False,
-        counts_words=False,
+        **_BY_MEANING,
     ),
-    Metric(
+    _metric(
         "fluent_similarity",
         "similarity less a share for errors",
-        _later("fluency.detector.fluent_similarity"),
-        min_value=-1.0,
-        **_ENCODED,
+        "fluency.detector.fluent_similarity",
+        **_COSINE,
     ),
-    Metric(
+    _metric(
         "coverage",
         "how much of the references is said, rare words first",
-        _later("preference.blend.coverage"),
-        counts_words=False,
+        "preference.blend.coverage",
+        **_BY_MEANING,
     ),
-    Metric(
+    _metric(
         "preference",
         "which caption people would prefer: a blend learned from votes",
-        _later("preference.blend.preference"),
-        explain=_later("preference.blend.explain_preference"),
+        "preference.blend.preference",
+        explain="preference.blend.explain_preference",
         **_ENCODED,
     ),
-    Metric(
+    _metric(
         "fense",
         "similarity cut for broken captions, as published",
-        _later("fluency.fense.fense"),
-        ("encoder", "detector"),
-        "extra sbert; detector=PATH of the published checkpoint",
+        "fluency.fense.fense",
+        options=("encoder", "detector"),
+        needs="extra sbert; detector=PATH of the published checkpoint",
         min_value=-1.0,
-        counts_words=False,
-        prepare=_later("fluency.fense.prepare_fense"),
+        prepare="fluency.fense.prepare_fense",
+        **_BY_MEANING,
     ),
     *(
-        Metric(
+        _metric(
             f"bleu_coco_{n}",
             f"corpus BLEU-{n} of the COCO evaluation",
-            _later("ngrams.bleu_coco"),
+            "ngrams.bleu_coco",
             aggregate=partial(_later("ngrams.corpus_bleu"), order=n),
         )
         for n in range(1, 5)
     ),
-    Metric("rouge_l_coco", "ROUGE-L of the COCO evaluation", _later("align.rouge_l_coco")),
-    Metric(
+    _metric("rouge_l_coco", "ROUGE-L of the COCO evaluation", "align.rouge_l_coco"),
+    _metric(
         "cider_d",
         "CIDEr-D of the COCO evaluation",
-        _later("ngrams.cider_d"),
+        "ngrams.cider_d",
         max_value=10.0,
         of_corpus=True,
     ),
-    Metric(
+    _metric(
         "meteor_1_5",
         "METEOR 1.5 by its own jar",
-        _later("java.meteor_1_5"),
+        "java.meteor_1_5",
         needs=_JAVA,
-        aggregate=_later("java.corpus_meteor"),
-        prepare=_later("java.prepare_meteor"),
+        aggregate="java.corpus_meteor",
+        prepare="java.prepare_meteor",
     ),
-    Metric(
-        "spice",
-        "SPICE by its own jar",
-        _later("java.spice"),
-        needs=_CORENLP,
-        prepare=_later("java.prepare_spice"),
-    ),
-    Metric(
-        "spider",
-        "mean of cider_d and spice",
-        _later("java.spider"),
-        needs=_CORENLP,
-        prepare=_later("java.prepare_spice"),
-        **_SPIDER,
-    ),
-    Metric(
+    _metric("spice", "SPICE by its own jar", "java.spice", **_SPICE),
+    _metric("spider", "mean of cider_d and spice", "java.spider", **_SPICE, **_SPIDER),
+    _metric(
         "spider_fl",
         "spider cut for broken captions",
-        _later("java.detected_spider_fl"),
-        ("detector",),
-        f"{_CORENLP}, extra sbert; detector=PATH",
-        prepare=_later("java.prepare_spider_fl"),
+        "java.detected_spider_fl",
+        options=("detector",),
+        needs=f"{_JAVA}, CoreNLP models, extra sbert; detector=PATH",
+        prepare="java.prepare_spider_fl",
         **_SPIDER,
     ),
-    *(
-        Metric(
-            name,
-            description,
-            _later("date.metric.date_and_parts"),
-            ("variant", "subtask", "encoder", "detector"),
-            aggregate=aggregate,
-            counts_words=False,
-            of_corpus=True,
-            prepare=_later("date.metric.prepare_date"),
-        )
-        for name, (description, aggregate) in _DATE.items()
+    _metric(
+        "date",
+        "MECAT's similarity and discriminability",
+        "date.metric.date_and_parts",
+        aggregate="date.metric.aggregate_date",
+        **_DATE,
     ),
-    Metric(
+    _metric(
+        "date_similarity",
+        "date's likeness to its references",
+        "date.metric.date_and_parts",
+        **_DATE,
+    ),
+    _metric(
+        "date_discriminability",
+        "date's unlikeness to other samples' references",
+        "date.metric.date_and_parts",
+        **_DATE,
+    ),
+    _metric(
         "clap",
         "cosine of caption and clip, 0 to 1, without references",
-        _later("clap.scoring.clap"),
-        tuple("encoder path model download windows device precision compile".split()),
-        "the clips of a run; extra local; path=FOLDER of the weights",
+        "clap.scoring.clap",
+        options=tuple("encoder path model download windows device precision compile".split()),
+        needs="the clips of a run; extra local; path=FOLDER of the weights",
         hears=True,
         reads_references=False,
-        counts_words=False,
-        prepare=_later("clap.scoring.prepare_clap"),
+        prepare="clap.scoring.prepare_clap",
+        **_BY_MEANING,
     ),
 )
 METRICS = {metric.name: metric for metric in _METRICS}

@@ -28,22 +28,17 @@ def check_captions(
             "give one list of references for each prediction"
         )
     for index, (prediction, own) in enumerate(zip(predictions, references, strict=True)):
+        where, to_do = f"sample {index}", "give one or leave the sample out"
         if isinstance(own, str):
-            raise MetricError(
-                f"sample {index}: its references are one string; give a list of captions"
-            )
+            raise MetricError(f"{where}: its references are one string; give a list of captions")
         if len(own) == 0:
-            raise MetricError(f"sample {index} has no reference; give one or leave the sample out")
+            raise MetricError(f"{where} has no reference; {to_do}")
         for text in (prediction, *own):
             if not isinstance(text, str):
-                raise MetricError(
-                    f"sample {index}: a caption is {type(text).__name__}, not text; "
-                    "give an empty string for a caption that is missing"
-                )
+                kind = f"a caption is {type(text).__name__}, not text"
+                raise MetricError(f"{where}: {kind}; give an empty string for one that is missing")
         if words_needed and not any(map(str.strip, own)):
-            raise MetricError(
-                f"sample {index} has no reference but blank ones; give one or leave the sample out"
-            )
+            raise MetricError(f"{where} has no reference but blank ones; {to_do}")
 
 
 def check_texts(texts: Sequence[str], who: str) -> None:

@@ -130,7 +130,19 @@ class Gemini(HttpModel):
         if not isinstance(content, dict) or "error" in content:
             reason = "answered with something that is not a generateContent reply"
             raise self.remote.no_answer(reason, reply=replies.used_by(content))
-        return replies.metered(content, self.remote, _ending(content, self.remote))
+        candidate = replies.first_choice(content.get("candidates"))
+        if blocked := replies.json_object(content.get("promptFeedback")).get("blockReason"):
+            ending = Reply("", Status.FILTERED, f"the prompt was blocked ({blocked})")
+        elif candidate is None:
+            ending = Reply("", Status.FAILED, f"{self.name}: the reply holds no answer")
+        else:
+            parts = replies.json_objects(replies.json_object(candidate.get("content")).get("parts"))
+            spoken = [part.get("text") for part in parts if not part.get("thought")]
+            words = "".join(text for text in spoken if isinstance(text, str))
+            text = replies.clean(words, emphasis=True)
+            whose = f"{self.name}: {self.remote.host}"
+            ending = replies.ending_as(candidate.get("finishReason"), text, whose)
+        return replies.metered(content, self.remote, ending)
 
     @asynccontextmanager
     async def _uploaded(self, audio: SentAudio) -> AsyncIterator[str]:
@@ -264,19 +276,6 @@ class GeminiBatches(OpenAIBatches):
             return key, 200, answer
         code = replies.count(error.get("code")) or 13
         return key, code if code >= 400 else _HTTP.get(code, 500), {"error": error}
-
-
-def _ending(body: Mapping[str, Any], remote: RemoteModel) -> Reply:
-    blocked = replies.json_object(body.get("promptFeedback")).get("blockReason")
-    if blocked:
-        return Reply("", Status.FILTERED, f"the prompt was blocked ({blocked})")
-    candidate = replies.first_choice(body.get("candidates"))
-    if candidate is None:
-        return Reply("", Status.FAILED, f"{remote.name}: the reply holds no answer")
-    parts = replies.json_objects(replies.json_object(candidate.get("content")).get("parts"))
-    spoken = (part.get("text") for part in parts if not part.get("thought"))
-    text = replies.clean("".join(one for one in spoken if isinstance(one, str)), emphasis=True)
-    return replies.ending_as(candidate.get("finishReason"), text, f"{remote.name}: {remote.host}")
 
 
 def _of_this_age(name: str, description: str = "", price: Price | None = None) -> KnownModel:

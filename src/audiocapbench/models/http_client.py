@@ -69,10 +69,7 @@ class HttpModel(ABC):
         is_text: bool = True,
         **request: Any,
     ) -> HttpReply:
-        """A whole reply, whatever its status; the request is as httpx takes it.
-
-        It is UTF-8, or refused, where it ``is_text``.
-        """
+        """A whole reply, whatever its status; what ``is_text`` and not UTF-8 is refused."""
         import httpx
 
         url = path if "://" in path else self.remote.url + path

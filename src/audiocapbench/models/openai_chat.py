@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from typing import IO, Any, NamedTuple
@@ -73,10 +74,7 @@ class BatchState(NamedTuple):
 
 
 class OpenAIBatches:
-    """Batches of one model's chat completions, over its connections; a mark is in the metadata.
-
-    Those of another provider override how a batch is made, found, looked at and read.
-    """
+    """Batches of one model's chat completions, over its connections; a mark is in the metadata."""
 
     # A request with its key, under which its answer comes back.
     line = b'{"custom_id": "%b", "method": "POST", "url": "/v1/chat/completions", "body": %b}\n'
@@ -136,7 +134,9 @@ class OpenAIBatches:
         is_torn = not state.files
         for file in state.files:
             for line in filter(bytes.strip, (await self._lines(file)).split(b"\n")):
-                told = replies.parsed_object(line.decode("utf-8", "replace"))
+                told: Json = {}
+                with suppress(ValueError, RecursionError):
+                    told = replies.json_object(replies.parsed_json(line.decode("utf-8", "replace")))
                 key, status, body = self._answer(told)
                 is_torn |= not told
                 extra += key in found or key not in keys

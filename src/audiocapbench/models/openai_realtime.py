@@ -1,11 +1,11 @@
 """OpenAI's Realtime API (``openai-realtime/…``): one WebSocket a question, raw PCM in, text out."""
 
 import base64
-import contextlib
 import json
 import logging
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
@@ -103,10 +103,7 @@ class OpenAIRealtime:
                 return await self._converse(connection, turn, audio, instruction)
             finally:
                 # Without waiting long: an answer that is here is not lost to a server that stalls.
-                with (
-                    anyio.move_on_after(2 * CLOSING_S, shield=True),
-                    contextlib.suppress(Exception),
-                ):
+                with anyio.move_on_after(2 * CLOSING_S, shield=True), suppress(Exception):
                     await connection.close()
         except ConnectionClosed as error:
             if error.sent and error.sent.code == _TOO_BIG and not error.rcvd_then_sent:
@@ -170,11 +167,11 @@ class OpenAIRealtime:
             "max_output_tokens": self._options["max_output_tokens"],
         }
         # Where the server hangs up while it is being told, what it said before says why.
-        with contextlib.suppress(ConnectionClosed):
+        with suppress(ConnectionClosed):
             await send("session.update", session=session)
         await turn.until("session.updated", connection)
         turn.asked = True
-        with contextlib.suppress(ConnectionClosed):
+        with suppress(ConnectionClosed):
             for start in range(0, len(audio.content), CHUNK_BYTES):
                 chunk = base64.b64encode(audio.content[start : start + CHUNK_BYTES])
                 await send("input_audio_buffer.append", audio=chunk.decode("ascii"))
@@ -213,9 +210,7 @@ class _Turn:
                 case kind if kind == wanted:
                     return event
                 case "error":
-                    raise _reported(
-                        self._remote, replies.json_object(event.get("error")), self._limits
-                    )
+                    raise _reported(self._remote, event, self._limits)
                 case "response.output_text.delta":
                     self.text += str(event.get("delta") or "")
                 case "rate_limits.updated":
@@ -226,7 +221,7 @@ class _Turn:
         details = replies.json_object(response.get("status_details"))
         status, reason = response.get("status"), details.get("reason")
         if status == "failed":
-            raise _reported(self._remote, replies.json_object(details.get("error")), self._limits)
+            raise _reported(self._remote, details, self._limits)
         if status not in ("completed", "incomplete"):
             words = f"{self._remote.name}: the response ended as {status!r} ({reason})"
             raise TransientError(words, billed=True)
@@ -252,16 +247,17 @@ def _written(response: Json, kind: str, key: str) -> str:
     )
 
 
-def _reported(remote: RemoteModel, error: Json, limits: Sequence[Json] = ()) -> ModelError:
+def _reported(remote: RemoteModel, told: Json, limits: Sequence[Json] = ()) -> ModelError:
     """What to raise for an error event or a failed response; limits say when they end."""
+    error = replies.json_object(told.get("error"))
     kind, code = str(error.get("type") or ""), str(error.get("code") or "")
     message = short(str(error.get("message") or code or kind), remote.secrets).rstrip(".")
     text = f"{remote.name}: {remote.host} reported: {message or 'no reason given'}"
     if "rate_limit" in code or "rate_limit" in kind:
-        told = _WAIT.search(message)
+        found = _WAIT.search(message)
         resets = [limit.get("reset_seconds") for limit in limits if limit.get("remaining") == 0]
         longest = max((float(one) for one in resets if isinstance(one, int | float)), default=None)
-        wait = (span_s(told[1].lower()) if told else None) or longest
+        wait = (span_s(found[1].lower()) if found else None) or longest
         return TransientError(text, retry_after_s=wait, throttled=True)
     if _ABOUT_THIS_CLIP.search(code):
         return ModelError(text)
@@ -273,8 +269,8 @@ def _closed(remote: RemoteModel, code: int | None, reason: str) -> ModelError:
     """What to raise for a closed connection, whose reason OpenAI writes as ``type.code``."""
     kind, _, detail = reason.partition(".")
     if kind in _STATUS_OF_TYPE or kind in FATAL_CODES or "rate_limit" in reason:
-        message = f"{reason} (closed with {code})"
-        return _reported(remote, {"type": kind, "code": detail or kind, "message": message})
+        error = {"type": kind, "code": detail or kind, "message": f"{reason} (closed with {code})"}
+        return _reported(remote, {"error": error})
     why = short(reason, remote.secrets) or "no reason given"
     text = f"{remote.name}: {remote.host} closed the connection ({code or 'broken'}: {why})"
     return remote.error_of(text, _STATUS_OF_CLOSE.get(code or 0, 500), reason)

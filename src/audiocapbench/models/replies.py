@@ -306,14 +306,6 @@ def parsed_json(text: str | bytes) -> Any:
     return json.loads(text, parse_int=lambda digits: int(digits) if len(digits) < 100 else None)
 
 
-def parsed_object(text: str) -> Json:
-    """The object that an error's body is; an empty one where it is a page for people."""
-    try:
-        return json_object(parsed_json(text))
-    except (ValueError, RecursionError):
-        return {}
-
-
 def _text(content: Any) -> str:
     """Text of a message, which some servers send in parts; thoughts are no part of it."""
     texts = []

@@ -19,12 +19,7 @@ from audiocapbench import audio
 from audiocapbench.audio import MOST_BYTES, Samples
 from audiocapbench.audio.reader import hashed, open_plain, plain_wav
 from audiocapbench.errors import AudioError, MetricError
-from audiocapbench.metrics.clap.encoder import (
-    LOADED_BY,
-    AudioTextEncoder,
-    identity,
-    load_encoder,
-)
+from audiocapbench.metrics.clap.encoder import LOADED_BY, AudioTextEncoder, identity, load_encoder
 from audiocapbench.metrics.clap.windows import Cut, Cutting, Sound, View, loop_into, trimmed
 from audiocapbench.metrics.encoders.encoder import DEFAULT_BATCH, Vectors, encode_distinct, in_parts
 from audiocapbench.metrics.parallel import PARALLEL_MAP, read_ahead, spread

@@ -214,9 +214,7 @@ class Nearness(NamedTuple):
 
 
 def compare_words(
-    words: Sequence[Sequence[int]],
-    held_to: Sequence[ReferenceWords],
-    vocabulary: ElementVocabulary,
+    words: Sequence[Sequence[int]], held_to: Sequence[ReferenceWords], vocabulary: ElementVocabulary
 ) -> Nearness:
     """Compare the words of each clip, by number, with its references."""
     lists = (words, *(tuple(one[field] for one in held_to) for field in range(3)))

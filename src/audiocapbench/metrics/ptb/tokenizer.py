@@ -255,10 +255,7 @@ _FACES = (
         _brackets,
     ),
 )
-_MARKUP = (
-    _rule(f"({_TAG})", _unbroken, _TAG_AHEAD),
-    _rule("(<<|>>)"),
-)
+_MARKUP = (_rule(f"({_TAG})", _unbroken, _TAG_AHEAD), _rule("(<<|>>)"))
 _APOSTROPHE_FIRST = (
     _rule(f"({_AUXILIARY})[^A-Za-z]", contraction),
     _rule("('[tT])(?i:is|was)"),
