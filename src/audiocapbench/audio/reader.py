@@ -175,12 +175,8 @@ class ContainerReader:
         self._file.close()
 
 
-Source = Path | bytes
-"""A file, or what one holds."""
-
-LONGEST_S = 12 * 3600.0
-"""Seconds; what goes on for longer is not decoded to its end."""
-
+Source = Path | bytes  # a file, or what one holds
+LONGEST_S = 12 * 3600.0  # seconds; what goes on for longer is not decoded to its end
 _BLOCK = 1 << 16
 _MOST_VALUES = int(LONGEST_S) * 48_000 * 2
 _HIGHEST_RATE, _MOST_CHANNELS = 10_000_000, 256

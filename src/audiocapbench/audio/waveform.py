@@ -14,8 +14,7 @@ Samples = NDArray[np.float32]
 
 _WAV_HEADER = struct.Struct("<4sI4s4sIHHIIHH4sI")
 
-MOST_BYTES = 1 << 31
-"""Most bytes of one clip that are held in memory."""
+MOST_BYTES = 1 << 31  # most bytes of one clip that are held in memory
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,7 @@ from audiocapbench.errors import JudgeError
 from audiocapbench.store.records import Judgement
 
 OVERALL = "overall"
-MAX_VALUE = 10.0
-"""Every dimension is scored from 0 to this."""
-
+MAX_VALUE = 10.0  # every dimension is scored from 0 to this
 Scores = Mapping[str, float]
 ByJudge = dict[str, dict[str, Scores]]
 _LONGEST_REASON = 300

@@ -43,9 +43,7 @@ _AT_A_TIME = 256
 # Some hundreds of prompts tell what thousands will cost.
 _DRAWN, _SEED = 500, 0
 
-JudgeTask = tuple[AnsweredSample, int]
-"""An answer, and the round in which it is judged."""
-
+JudgeTask = tuple[AnsweredSample, int]  # an answer, and the round in which it is judged
 _Tasks = dict[TaskKey, JudgeTask]
 
 

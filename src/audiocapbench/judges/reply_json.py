@@ -12,8 +12,7 @@ from typing import Any
 
 from audiocapbench.errors import ReplyError
 
-Scalar = str | float | bool | None
-"""A value as written: text, a number, or one of JSON's three words."""
+Scalar = str | float | bool | None  # as written: text, a number, or one of JSON's three words
 
 # A string is closed by a quote of the family that opened it.
 _QUOTES = ('"', "“”„‟«»＂", "'", "‘’‚‛", "`")

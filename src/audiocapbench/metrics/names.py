@@ -5,9 +5,7 @@ from typing import NamedTuple
 
 from audiocapbench.errors import MetricError
 
-_FAMILIES = ("bleu", "bleu_coco")
-"""Names that stand for the four orders of a family."""
-
+_FAMILIES = ("bleu", "bleu_coco")  # names that stand for the four orders of a family
 _NAME = re.compile(r"(?P<name>[\w.-]+)(?:\[(?P<options>[^\[\]]*)\])?")
 
 

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from audiocapbench.data import Clip
     from audiocapbench.store import Store
 
-CORPUS_OPTIONS = ("null",)
-"""Options that choose the samples of a corpus: a benchmark reads them, and no metric does."""
-
+CORPUS_OPTIONS = ("null",)  # choose the samples of a corpus: a benchmark reads them, no metric
 Compute = Callable[..., "list[MetricResult] | MetricResult"]
 
 

@@ -38,12 +38,8 @@ AUDIO = AudioContract("wav", longest_s=34_200.0, largest_bytes=2_000_000_000)
 # Vertex AI has no file service: what does not fit into a request cannot be sent.
 AUDIO_ON_VERTEX = AudioContract("wav", longest_s=34_200.0, largest_bytes=14_000_000)
 
-LARGEST_REQUEST = 20_000_000
-"""Bytes of a request with audio inside; base64 makes four of every three."""
-
-THINKING_BUDGET, THINKING_MAX_TOKENS = 1_024, 8_192
-"""What the paper gave to every Gemini from 2.5 on, and what later ones get here."""
-
+LARGEST_REQUEST = 20_000_000  # bytes, with audio inside; base64 makes four of every three
+THINKING_BUDGET, THINKING_MAX_TOKENS = 1_024, 8_192  # the paper's, for every Gemini from 2.5 on
 FIRST_POLL_S, SLOWEST_POLL_S, DELETING_S = 0.2, 4.0, 10.0
 
 _LARGEST_INLINE = (LARGEST_REQUEST - 8_192) // 4 * 3  # leaves room for what is beside the audio

@@ -12,9 +12,7 @@ from pydantic.dataclasses import dataclass
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
 
-PRICED = date(2026, 11, 15)
-"""When the prices in this package were looked up."""
-
+PRICED = date(2026, 11, 15)  # when the prices in this package were looked up
 _PER = 1_000_000
 _LETTERS_PER_TOKEN = 4
 _MOST_TOKENS, _MOST_DOLLARS = 100_000_000, 100_000.0
@@ -112,4 +110,3 @@ def example_of_prices(model: str) -> str:
 
 
 FREE = Price(0, 0, "answers on this machine, by construction free", PRICED, 0, 0)
-"""The price of what answers on this machine."""

@@ -22,12 +22,8 @@ from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError
 from audiocapbench.models.model import Provider, SentAudio
 
-LARGEST_REPLY = 8 << 20
-"""Bytes of a whole reply, unzipped, past which no more is read."""
-
-CONNECT_S = 10.0
-"""Seconds after which a connection will not be made any more."""
-
+LARGEST_REPLY = 8 << 20  # bytes of a whole reply, unzipped, past which no more is read
+CONNECT_S = 10.0  # seconds after which a connection will not be made any more
 _numbers = itertools.count()
 _SECRET = secrets.token_hex(16)
 _STEP = 3 * 32_768  # base64 turns every three bytes into four letters, so steps join seamlessly

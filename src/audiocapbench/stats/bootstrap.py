@@ -15,16 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
-Aggregate = Callable[[FloatArray], FloatArray]
-"""Maps mean statistics of shape (..., k) to scores of shape (...)."""
-
+Aggregate = Callable[[FloatArray], FloatArray]  # mean statistics (..., k) to scores (...)
 Clusters = Sequence[str] | NDArray[np.int64] | None
 """For each sample the clip that it belongs to; None where every sample stands for itself."""
 
 LEVEL = 0.95
-TAIL = (1 + LEVEL) / 2
-"""The quantile at which an interval ends."""
-
+TAIL = (1 + LEVEL) / 2  # the quantile at which an interval ends
 FEWEST_FOR_INTERVAL = 10
 """Below this, resampling says more about the few samples than about the model.
 
@@ -35,18 +31,12 @@ ROUNDS = 1000
 SEED = 42
 
 Method = Literal["bootstrap-t", "bca", "percentile"]
-METHOD: Method = "bootstrap-t"
-"""Rounds are studentised: of the three it covers skewed scores best, and others as well."""
-
-FARTHEST = 1.5
-"""No end lies farther from the score than so many times Student's; skewed scores need no more."""
-
+METHOD: Method = "bootstrap-t"  # of the three it covers skewed scores best, and others as well
+FARTHEST = 1.5  # times Student's, from the score to an end; skewed scores need no more
 METHODS = f"clopper-pearson for shares, {METHOD} within {FARTHEST:g} t for other scores"
 """How intervals are made; estimates in a store that were made otherwise are made anew."""
 
-SWAPS = 9_999
-"""Rounds of the permutation test; the smallest p-value is one in ten thousand."""
-
+SWAPS = 9_999  # rounds of the permutation test; the smallest p-value is one in ten thousand
 _SMALLEST = 1e-6
 _LEAST_SPREAD = 0.1
 _ROUNDS_AT_ONCE, _SWAPS_AT_ONCE = 64, 256
@@ -105,8 +95,7 @@ class Interval(NamedTuple):
     high: float
 
 
-_Ends = tuple[FloatArray, FloatArray]
-"""The low and the high ends of several intervals, each of shape (...)."""
+_Ends = tuple[FloatArray, FloatArray]  # low and high ones of several intervals
 
 
 class Resampling(TypedDict, total=False):

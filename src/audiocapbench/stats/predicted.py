@@ -11,8 +11,7 @@ import numpy as np
 
 from audiocapbench.stats.bootstrap import LEVEL, FloatArray, Interval
 
-FEWEST_RATED = 20
-"""With fewer ratings of a group the spread itself is a guess, and there is no interval."""
+FEWEST_RATED = 20  # with fewer, the spread itself is a guess, and there is no interval
 
 
 class Calibrated(NamedTuple):

@@ -39,9 +39,7 @@ PACKAGES = {
 }
 """Models by the packages of those who made them, and how to get these."""
 
-LOADED_BY = "_loaded_by"
-"""The attribute of an encoder with what it was loaded by: other machines load it so too."""
-
+LOADED_BY = "_loaded_by"  # an encoder's attribute: other machines load it by that, too
 DEVICES = ("auto", "cpu", "cuda")
 
 

@@ -22,8 +22,7 @@ TOLERANCES |= {"sound": 0.1988, "environment": 0.2150, "qa": 0.1703}
 # Equal sums of the same vectors in another order differ by less; distinct captions by more.
 ROUNDING = 1e-9
 
-BLOCK = 1024
-"""Sentences held at a time; memory depends on it, numbers do not."""
+BLOCK = 1024  # sentences held at a time; memory depends on it, numbers do not
 # The tile is not an option: with it fixed, no number depends on how much is held at a time.
 _TILE = 256
 

@@ -12,9 +12,7 @@ from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.fluency.detector import excess_beyond, load_detector, longest
 from audiocapbench.metrics.porter import stem
 
-RULES = 3
-"""Goes up whenever a score can change."""
-
+RULES = 3  # goes up whenever a score can change
 DIMENSIONS = ("accuracy", "completeness", "hallucination")
 
 _WORDS_KEPT = 50_000

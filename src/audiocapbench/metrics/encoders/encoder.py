@@ -19,15 +19,11 @@ from audiocapbench.metrics.result import check_texts
 
 Vectors = NDArray[np.float32]
 
-BLOCK = 8192
-"""Sentences that a costly encoder gets at once."""
-
+BLOCK = 8192  # sentences that a costly encoder gets at once
 PRECISIONS = ("exact", "tf32", "bf16")
 """Single precision throughout; products rounded to 10 bits by a GPU; weights and states to 7."""
 
-DEFAULT_BATCH = 16
-"""Windows of audio that a processor is given at once."""
-
+DEFAULT_BATCH = 16  # windows of audio that a processor is given at once
 _SHARE = 0.7
 
 _Item = TypeVar("_Item")

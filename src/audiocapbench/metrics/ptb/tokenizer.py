@@ -15,20 +15,15 @@ from string import ascii_letters, ascii_lowercase, digits
 
 from audiocapbench.metrics.shipped import read_lists
 
-LETTER = "\u00e9"
-"""Stands for every non-ASCII letter."""
-MARK = "\u0301"
-"""For combining marks, which belong to words but not after digits."""
+LETTER = "\u00e9"  # stands for every non-ASCII letter
+MARK = "\u0301"  # for combining marks, which belong to words but not after digits
 DIGIT = "\u0660"
-SYMBOL = "\u00a7"
-"""For characters that are tokens by themselves."""
-SUPERSCRIPT, SUBSCRIPT, SIGN = "\u00b2\u2082\u207a"
-"""For raised and lowered digits, and the signs before them."""
-NO_BREAK, WIDE_SPACE = "\u00a0\u2000"
-"""For spaces that addresses may have inside."""
-DROPPED = "\uffff"
-"""For characters that end a token and leave no trace."""
-
+SYMBOL = "\u00a7"  # for characters that are tokens by themselves
+SUPERSCRIPT, SUBSCRIPT, SIGN = (
+    "\u00b2\u2082\u207a"  # for raised and lowered digits and signs
+)
+NO_BREAK, WIDE_SPACE = "\u00a0\u2000"  # for spaces that addresses may have inside
+DROPPED = "\uffff"  # for characters that end a token and leave no trace
 _TABLES = read_lists("audiocapbench.metrics.ptb", "characters.toml")
 _SIGNS: dict[str, str] = _TABLES["signs"]
 _ENTITIES: dict[str, str] = _TABLES["entities"]
@@ -324,9 +319,7 @@ for _place in (place for place, letter in enumerate(_KINDS) if letter == _ITSELF
 _Ahead = dict[_Guard, tuple[int, int]]
 """For each guard the end of the run that was searched last, and where its last needle is."""
 
-TOKENIZER = "ptb-3.4.1"
-"""How signatures name this tokenizer: by the version of the original that it equals."""
-
+TOKENIZER = "ptb-3.4.1"  # in signatures: the version of the original that it equals
 PUNCTUATION = frozenset(["''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "...", ";", ""])
 """What is dropped. Brackets stay: the original lower-cases before it compares with "-LRB-"."""
 
