@@ -338,6 +338,7 @@ class KnownModel:
     max_output_tokens: int | None = None
     contract: AudioContract | None = None  # where that is not its provider's
     price: Price | None = None
+    settings: tuple[str, ...] = ()  # those that it takes, in the listing
 
     @property
     def provider(self) -> str:

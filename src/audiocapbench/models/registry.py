@@ -12,7 +12,7 @@ from importlib.metadata import EntryPoint
 from inspect import iscoroutinefunction, unwrap
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -163,15 +163,6 @@ def check_model(model: Any, where: str) -> None:
 _in_files: dict[str, Provider] = {}
 
 
-class ModelEntry(NamedTuple):
-    """A line of ``audiocapbench models``."""
-
-    name: str
-    description: str
-    contract: AudioContract | None
-    settings: tuple[str, ...]
-
-
 class PublishedModel(ModelVariant):
     """A model asked as the published tool asks it: answers count with thoughts, and if cut."""
 
@@ -259,11 +250,15 @@ def published_models() -> tuple[KnownModel, ...]:
     return tuple(model for model in known if model.description in (PAPER, TOOL))
 
 
-def list_models() -> list[ModelEntry]:
+def list_models() -> list[KnownModel]:
     """Every model that can be asked here; a plug-in stands for all models of its provider."""
+
+    def of_provider(name: str, description: str, one: Provider) -> KnownModel:
+        return KnownModel(name, description, contract=one.contract, settings=one.settings)
+
     records = built_in_providers().values()
     entries = [
-        ModelEntry(model.name, model.description, one.contract_of(model.name), one.settings)
+        replace(model, contract=one.contract_of(model.name), settings=one.settings)
         for one in records
         for model in one.models
         if model.description
@@ -274,13 +269,13 @@ def list_models() -> list[ModelEntry]:
             brackets = f"[{'=…,'.join(one.options)}=…]" if one.options else ""
             access = ", ".join(filter(None, (access, brackets)))
             description = one.description + (f"; {access}" if access else "")
-            entries.append(ModelEntry(f"{one.name}/…", description, one.contract, one.settings))
+            entries.append(of_provider(f"{one.name}/…", description, one))
     for name, point in sorted(plugins("models").items()):
         try:
             one = provider_of_plugin(point)
-            entries.append(ModelEntry(f"{name}/…", one.description, one.contract, one.settings))
+            entries.append(of_provider(f"{name}/…", one.description, one))
         except ModelError as error:
-            entries.append(ModelEntry(f"{name}/…", str(error), None, ()))
+            entries.append(KnownModel(f"{name}/…", str(error)))
     return entries
 
 

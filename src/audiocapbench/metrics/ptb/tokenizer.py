@@ -19,9 +19,7 @@ LETTER = "\u00e9"  # stands for every non-ASCII letter
 MARK = "\u0301"  # for combining marks, which belong to words but not after digits
 DIGIT = "\u0660"
 SYMBOL = "\u00a7"  # for characters that are tokens by themselves
-SUPERSCRIPT, SUBSCRIPT, SIGN = (
-    "\u00b2\u2082\u207a"  # for raised and lowered digits and signs
-)
+SUPERSCRIPT, SUBSCRIPT, SIGN = "\u00b2\u2082\u207a"  # for raised and lowered digits and signs
 NO_BREAK, WIDE_SPACE = "\u00a0\u2000"  # for spaces that addresses may have inside
 DROPPED = "\uffff"  # for characters that end a token and leave no trace
 _TABLES = read_lists("audiocapbench.metrics.ptb", "characters.toml")
