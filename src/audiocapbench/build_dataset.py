@@ -4,12 +4,13 @@ It builds the same folder as ``audiocapbench build`` and adds the published meta
 """
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from audiocapbench.cli import interrupt_again, options
 from audiocapbench.cli.app import PublishedCommand, leave, published_app
-from audiocapbench.cli.build import PARTS, Count, build_audiocapbench
+from audiocapbench.cli.build import SubsetOptions, build_folder
 
 app = published_app()
 
@@ -20,11 +21,7 @@ def build_dataset(
     output_dir: Path = Path("data/audio_caption"),
     cache_dir: Path | None = None,
     dry_run: bool = False,
-    sound_clotho: Count = None,
-    sound_audiocaps: Count = None,
-    music: Count = None,
-    speech: Count = None,
-    ids_dir: Path | None = None,
+    subset: SubsetOptions,
     clip: Literal["published", "annotation"] = "published",
     credentials: options.FoundCredentials = None,
 ) -> None:
@@ -34,19 +31,12 @@ def build_dataset(
         output_dir (DIR): The folder to make.
         cache_dir (DIR): Where downloaded ID lists are kept.
         dry_run: Only look up what is missing.
-        ids_dir (DIR): Folder with the four ID lists.
         clip: MusicCaps: what the paper evaluated, or the 10 s that the annotation describes.
     """
-    from audiocapbench.data.build.audiocapbench import BuildSettings, write_seed_metadata
+    from audiocapbench.data.build.audiocapbench import build, write_seed_metadata
 
-    counts = zip(PARTS, (sound_clotho, sound_audiocaps, music, speech), strict=True)
-    settings = BuildSettings(
-        ids_dir=ids_dir,
-        counts={part: count for part, count in counts if count is not None},
-        cache_dir=cache_dir,
-        clip=clip,
-    )
-    end = build_audiocapbench(output_dir, settings, dry_run=dry_run)
+    settings = subset.settings(cache_dir=cache_dir, clip=clip)
+    end = build_folder(output_dir, partial(build, output_dir, settings), dry_run=dry_run)
     if not dry_run:
         write_seed_metadata(output_dir)
     leave(failed=not dry_run and end.present < end.wanted)

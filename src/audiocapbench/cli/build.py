@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from audiocapbench.data.build.audiocapbench import BuildSettings
     from audiocapbench.data.build.ledger import Builder, BuildResult, BuildStep
 
-PARTS = ("clotho", "audiocaps", "music", "speech")
 _BENCHMARKS = ("audiocapbench", "mecat")
 
 Count = Annotated[
@@ -42,6 +41,14 @@ class SubsetOptions:
     music: Count = None
     speech: Count = None
     clip: Literal["annotation", "published"] | None = None
+
+    def settings(self, **more: Any) -> "BuildSettings":
+        from audiocapbench.data.build.audiocapbench import BuildSettings
+
+        counts = {"clotho": self.sound_clotho, "audiocaps": self.sound_audiocaps}
+        counts |= {"music": self.music, "speech": self.speech}
+        known = {part: count for part, count in counts.items() if count is not None}
+        return BuildSettings(ids_dir=self.ids_dir, counts=known, **more)
 
 
 @dataclass(frozen=True)
@@ -91,6 +98,8 @@ def build(
             caption=main; may be repeated. [default: the newest, which the manifest then pins]
         dry_run: Only look up what would be downloaded.
     """
+    from audiocapbench.data.build.audiocapbench import build as build_subset
+
     if benchmark not in _BENCHMARKS:
         raise AudioCapBenchError(
             f"{benchmark!r} cannot be built; choose from {', '.join(_BENCHMARKS)}"
@@ -108,31 +117,14 @@ def build(
             raise AudioCapBenchError("mecat takes no --protocol published")
         builders = _mecat_builders(out, mecat, limit, revisions)
     else:
-        builders = {out: _subset_builder(out, subset, limit, revisions, protocol)}
-    ends = {folder: _with_bars(run, dry_run=dry_run) for folder, run in builders.items()}
+        clip = subset.clip or ("published" if protocol == "published" else "annotation")
+        settings = subset.settings(limit=limit, clip=clip, revisions=revisions)
+        builders = {out: partial(build_subset, out, settings)}
+    ends = {folder: build_folder(folder, run, dry_run=dry_run) for folder, run in builders.items()}
     if json:
         documents = [_document(folder, end, dry_run=dry_run) for folder, end in ends.items()]
         print_json(documents[0] if len(documents) == 1 else {"folders": documents})
-    for folder, end in ends.items():
-        _explain(folder, end, dry_run=dry_run)
     leave(failed=not dry_run and any(end.present < end.wanted for end in ends.values()))
-
-
-def _subset_builder(
-    out: Path, given: SubsetOptions, limit: int | None, revisions: dict[str, str], protocol: str
-) -> "Builder":
-    from audiocapbench.data.build.audiocapbench import BuildSettings
-    from audiocapbench.data.build.audiocapbench import build as build_folder
-
-    counts = (given.sound_clotho, given.sound_audiocaps, given.music, given.speech)
-    settings = BuildSettings(
-        ids_dir=given.ids_dir,
-        counts={part: one for part, one in zip(PARTS, counts, strict=True) if one is not None},
-        limit=limit,
-        clip=given.clip or ("published" if protocol == "published" else "annotation"),
-        revisions=revisions,
-    )
-    return partial(build_folder, out, settings)
 
 
 def _mecat_builders(
@@ -143,8 +135,8 @@ def _mecat_builders(
 
     for name in revisions:
         check_known("part", name, build.REPOSITORIES, DatasetError)
-    named = [domain.strip() for domain in (given.domains or "").split(",")]
-    domains = tuple(dict.fromkeys(domain for domain in named if domain))
+    named = map(str.strip, (given.domains or "").split(","))
+    domains = tuple(dict.fromkeys(filter(None, named)))
     if given.domains is not None and not domains:
         raise DatasetError(f"--domains names none; choose from {', '.join(groups.DOMAINS)}")
     if given.reuse is not None and not given.reuse.is_dir():
@@ -161,16 +153,8 @@ def _mecat_builders(
     return builders
 
 
-def build_audiocapbench(out: Path, settings: "BuildSettings", *, dry_run: bool) -> "BuildResult":
-    """Build AudioCapBench with a bar a part on stderr, and say how it ended."""
-    from audiocapbench.data.build.audiocapbench import build as build_folder
-
-    end = _with_bars(partial(build_folder, out, settings), dry_run=dry_run)
-    _explain(out, end, dry_run=dry_run)
-    return end
-
-
-def _with_bars(build_folder: "Builder", *, dry_run: bool) -> "BuildResult":
+def build_folder(out: Path, build: "Builder", *, dry_run: bool) -> "BuildResult":
+    """Build a folder with a bar a part on stderr, and say how it ended."""
     from audiocapbench.cli.progress import Terminal
 
     with Terminal() as terminal:
@@ -182,10 +166,12 @@ def _with_bars(build_folder: "Builder", *, dry_run: bool) -> "BuildResult":
             terminal.advance(f"{step.part:<10}", step.clips, step.clips_total, note)
 
         try:
-            return build_folder(dry_run=dry_run, progress=tell)
+            end = build(dry_run=dry_run, progress=tell)
         except KeyboardInterrupt:
             say("Stopped: what was done is kept, and the same command goes on from here.")
             raise
+    _explain(out, end, dry_run=dry_run)
+    return end
 
 
 def _explain(out: Path, end: "BuildResult", *, dry_run: bool) -> None:
