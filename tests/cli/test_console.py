@@ -136,7 +136,7 @@ def test_a_name_cannot_begin_a_line_of_its_own(tmp_path: Path) -> None:
 
 def test_a_bar_writes_out_what_it_names(capsys: pytest.CaptureFixture[str]) -> None:
     with Terminal() as terminal:
-        terminal.bars.add_task(HOSTILE, total=1, note=HOSTILE)
+        terminal.advance(HOSTILE, 0, 1, HOSTILE)
     assert "\\x9b31m" in (said := capsys.readouterr().err)
     assert not UNSEEN.search(said)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.cli.options import Outputs, reference_files, refuse_overwriting, store_file
+from audiocapbench.cli.options import Outputs, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, ReportError
 from audiocapbench.files import write_file
 from audiocapbench.table.forms import parquet_content
@@ -48,8 +48,9 @@ def test_the_files_of_a_folder_and_of_a_store_are_known(tmp_path: Path) -> None:
     (tmp_path / "caption_test").mkdir()
     inside = tmp_path / "caption_test" / "00A.jsonl"
     inside.write_text("{}\n")
-    assert list(reference_files(tmp_path)) == [tmp_path, inside]
-    assert list(reference_files(inside)) == [inside]
+    for place in (tmp_path, inside):
+        with pytest.raises(AudioCapBenchError, match="would be overwritten"):
+            refuse_overwriting(inside, [place])
     assert store_file("sqlite:////srv/runs.db") == Path("/srv/runs.db")
     assert not store_file("postgresql+psycopg://host/runs").exists()
 

@@ -150,14 +150,12 @@ class Commands(ExampleGroup):
             self._loaded |= new
 
 
-app = typer.Typer(
-    cls=Commands,
-    epilog=EXIT_CODES,
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+_PLAIN: dict[str, Any] = {
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": None,
+}
+app = typer.Typer(cls=Commands, epilog=EXIT_CODES, no_args_is_help=True, **_PLAIN)
 
 
 def add_group(name: str, **how: Any) -> typer.Typer:
@@ -175,12 +173,7 @@ class PublishedCommand(TyperCommand):
 
 
 def published_app() -> typer.Typer:
-    return typer.Typer(
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
+    return typer.Typer(add_completion=False, **_PLAIN)
 
 
 def _print_version(wanted: bool) -> None:

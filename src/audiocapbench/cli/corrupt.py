@@ -56,7 +56,6 @@ def corrupt(
         model (MODEL): Have a language model make false captions beside the rules, and check all.
     """
     from audiocapbench.cli.progress import carry_out
-    from audiocapbench.data import folder
     from audiocapbench.meta.corrupt import by_model, make
     from audiocapbench.meta.corrupt.captions import read_captions
     from audiocapbench.meta.pairs.pair import check_form
@@ -65,9 +64,7 @@ def corrupt(
     from audiocapbench.plan import TaskPlan
 
     check_form(out)
-    files = (folder.METADATA, folder.SEED_METADATA, folder.MANIFEST)
-    listed = (captions / name for name in files)
-    options.refuse_overwriting(out, [captions, *listed, *session.files])
+    options.refuse_overwriting(out, [captions, *session.files])
     names = [name.strip() for name in kinds.split(",") if name.strip()]
     for name in names or [kinds]:
         check_known("kind", name, _KINDS, AudioCapBenchError)

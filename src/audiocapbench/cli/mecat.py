@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -192,8 +191,8 @@ def _of_answers(
     if how.references is not None:
         files = list(map(str, runs))
         parts = PARTS.get(base_name(how.benchmark), ())
-        given = (PredictionFile.named(file, parts).path for file in files)
-        options.refuse_overwriting(how.out, chain(given, options.reference_files(how.references)))
+        given = [PredictionFile.named(file, parts).path for file in files]
+        options.refuse_overwriting(how.out, [how.references, *given])
         models = answers_of_files(files, how.references, how.benchmark)
     else:
         kept, models = how.open(), []

@@ -21,7 +21,7 @@ from typing_extensions import is_typeddict
 
 from audiocapbench.asking import JudgePanel, RequestOptions, SampleOptions
 from audiocapbench.cli.app import ExampleCommand, ExampleGroup
-from audiocapbench.cli.console import json_text, say, show, show_text
+from audiocapbench.cli.console import json_text, say, show_result, show_text
 from audiocapbench.credentials import found_credentials, load_credentials
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.files import write_file
@@ -276,8 +276,7 @@ class StoreOptions:
         return open_store(self.store)
 
     def show(self, result: Result) -> None:
-        """Print what a command found, as tables or as one JSON document."""
-        write(result, Format.JSON if self.json else Format.TABLE, None)
+        show_result(result, json=self.json)
 
 
 @dataclass(frozen=True)
@@ -303,7 +302,7 @@ def write(result: Result, form: Format, file: Path | None) -> None:
     if form is Format.PARQUET and file is None:
         raise AudioCapBenchError("--format parquet needs --out FILE; it is not text")
     if form is Format.TABLE:
-        show(*result.tables())
+        show_result(result, json=False)
         return
     ways: dict[Format, Callable[[], str | bytes]] = {
         Format.JSON: lambda: f"{json_text(result.to_dict())}\n",
@@ -325,24 +324,17 @@ def write(result: Result, form: Format, file: Path | None) -> None:
 
 
 def refuse_overwriting(out: Path | None, inputs: Iterable[Path]) -> None:
-    """Refuse to write a file that is read, whatever name or link leads to it.
-
-    The inputs are not looked at where there is nothing to overwrite.
-    """
+    """Refuse to write a file that is read, also one of a folder's JSON files, whatever name or link
+    leads to it; the inputs are not looked at where there is nothing to overwrite."""
     if out is None or not out.exists():
         return
     for path in inputs:
         # An input that is not there, or is no name that a disk takes, cannot be overwritten.
         with suppress(OSError, ValueError):
-            if out.samefile(path):
+            if any(map(out.samefile, (path, *path.rglob("*.json*")))):
                 raise AudioCapBenchError(
                     f"{out} is read by this command and would be overwritten; name another file"
                 )
-
-
-def reference_files(place: Path) -> Iterator[Path]:
-    yield place
-    yield from place.rglob("*.jsonl")
 
 
 def command(

@@ -46,7 +46,7 @@ class Terminal(Host):
     """A person at a terminal, or a log: asked on stdin, told on stderr; stdout is left alone."""
 
     def __init__(self, *, yes: bool = False) -> None:
-        self.bars = _Bars(
+        self.bars = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=30),
             MofNCompleteColumn(),
@@ -109,8 +109,13 @@ class Terminal(Host):
     def advance(self, name: str, done: int, total: int, note: str = "") -> None:
         """Move a bar, or begin it."""
         if name not in self._tasks:
-            self._tasks[name] = self.bars.add_task(name, total=total)
-        self.bars.update(self._tasks[name], completed=done, total=total, note=note)
+            self._tasks[name] = self._add_bar(name, total)
+        self.bars.update(self._tasks[name], completed=done, total=total, note=escape_line(note))
+
+    def _add_bar(self, name: str, total: int, done: int = 0, note: str = "") -> TaskID:
+        self.bars.start()  # not before, so that no line is left where there was no bar
+        note = escape_line(note)
+        return self.bars.add_task(escape_line(name), total=total, completed=done, note=note)
 
     def watch(self, model: str = "", rounds: Sequence[str] = ()) -> RunProgress:
         """A bar for a model's run, or for each judge; of one that judges several things in turn,
@@ -121,8 +126,7 @@ class Terminal(Host):
             judged = ": ".join(filter(None, [f"  {judge}", next(left, "")]))
             note = f"{known} already {'answered' if model else 'judged'}" if known else ""
             name = f"{model:<14}" if model else judged
-            task = bars.add_task(name, total=total, completed=known, note=note)
-            tasks[model or str(judge)] = task
+            tasks[model or str(judge)] = self._add_bar(name, total, known, note)
 
         def arrived(one: Outcome | Judgement) -> None:
             nonlocal failures
@@ -158,14 +162,6 @@ def _load_ahead() -> None:
                 import_module(name)
 
     Thread(target=load, name="imports", daemon=True).start()
-
-
-class _Bars(Progress):
-    """Bars that are shown once there is one, so that no line is left where there was none."""
-
-    def add_task(self, description: str, *how: Any, note: str = "", **more: Any) -> TaskID:
-        self.start()
-        return super().add_task(escape_line(description), *how, note=escape_line(note), **more)
 
 
 def carry_out(plan: Plan[Result], *, yes: bool = False) -> Result:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -142,8 +141,8 @@ def _score_files(
     names = metrics or options.metric_names(_MECAT if benchmark else _OF_FILES)
     parts = PARTS.get(base_name(benchmark), ())
     sources = [PredictionFile.named(text, parts) for text in files.predictions or ()]
-    path, given = sources[0].path, (source.path for source in sources)
-    options.refuse_overwriting(out.per_sample, chain(given, options.reference_files(references)))
+    path = sources[0].path
+    options.refuse_overwriting(out.per_sample, [references, *(source.path for source in sources)])
     result: Result
     if benchmark:
         scores, result, bad = _score_mecat(benchmark, sources, references, names)
