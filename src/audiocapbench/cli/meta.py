@@ -1,29 +1,28 @@
 """``audiocapbench meta``: put metrics, judges and models on trial against what people prefer."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from inspect import Signature, signature
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
 from audiocapbench.asking import TrialOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import add_group, leave
-from audiocapbench.cli.console import print_json, say, show, show_lines
+from audiocapbench.cli.console import say, show_result
 from audiocapbench.errors import AudioCapBenchError, FatalError, StoppedError
 from audiocapbench.files import csv_text, write_file
-from audiocapbench.table import Column, Table, ValueWithInterval, shown, signature_notes
+from audiocapbench.table import Column, Findings, Table, ValueWithInterval, shown, signature_notes
 
 if TYPE_CHECKING:
     from audiocapbench.meta.cheat import CheatTrial
     from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
     from audiocapbench.meta.scorers.scorer import PairScorer, TrialSettings
     from audiocapbench.meta.trial import ScorerTrial
-
-Result = TypeVar("Result")
 
 # Repeated here because reading them takes longer than printing a help text may.
 PROMPTS = tuple(
@@ -86,21 +85,16 @@ def _try_on_pairs(
 
     if asked.read is not None and asked.reader is None:
         raise AudioCapBenchError("--read says what the reader reads; name one with --reader MODEL")
-    for_models = {
-        "--prompt": asked.prompt,
-        "--prompt-file": asked.prompt_file,
-        "--reader": asked.reader,
-        "--answer": None if asked.answer == "text" else asked.answer,
-    }
-    kinds = {name.strip().partition(":")[0] for name in scorer}
-    idle = [option for option, value in for_models.items() if value is not None]
+    named = [name.strip().partition(":") for name in scorer]
+    kinds = {kind for kind, _, _ in named}
+    for_models = ("prompt", "prompt_file", "reader", "answer")
+    idle = [name for name in for_models if getattr(asked, name) != getattr(TrialOptions, name)]
     if idle and "model" not in kinds:
-        raise AudioCapBenchError(f"{idle[0]} is for model: scorers, and none is given")
+        raise AudioCapBenchError(f"`{idle[0]}` is for model: scorers, and none is given")
     if asked.swap and not kinds & {"model", "control"}:
         raise AudioCapBenchError("--swap is for model: and control: scorers, and none is given")
     if asked.prompt is not None and asked.prompt_file is not None:
         raise AudioCapBenchError("--prompt and --prompt-file are two ways to say one thing")
-    named = [name.strip().partition(":") for name in scorer]
     files = [Path(path) for kind, _, path in named if kind in ("choices", "scores")]
     given = [*pairs, *(votes_from or ()), *files, *session.files]
     for out in (html, per_pair):
@@ -124,11 +118,12 @@ def _try_on_pairs(
         write_choices(per_pair, trials)
     if trials and html is not None:
         write_trials(html, trials, controls, judged, agreed)
-    if trials and json:
-        left = judged.left_out
-        print_json(trial_document(trials, left_out=left, agreement=agreed, controls=controls))
-    elif trials:
-        show(*trial_tables(trials, controls, judged, agreed))
+    if trials:
+        tables = trial_tables(trials, controls, judged, agreed)
+        facts = trial_document(
+            trials, left_out=judged.left_out, agreement=agreed, controls=controls
+        )
+        show_result(Findings(tables, facts), json=json)
     for trial in trials:
         say(*(f"{trial.scorer}: {note}" for note in trial.diagnostics.notes))
         say(*(f"Warning: {warning}." for warning in trial.warnings))
@@ -162,17 +157,14 @@ def _try_scorers(
     wanted = [(name, replace(settings, prompt=prompt or settings.prompt)) for name, prompt in swept]
     trials: list[ScorerTrial] = []
     errors: list[AudioCapBenchError] = []
-
-    def try_each(scorers: "Sequence[PairScorer]") -> None:
-        for scorer, (_, prompt) in zip(scorers, swept, strict=True):
-            try:
-                trial = try_scorer(scorer, pairs, swap=settings.swap)
-                trials.append(replace(trial, scorer=f"{trial.scorer} {prompt}".rstrip()))
-            except FatalError as error:
-                errors.append(error)
-
     try:
-        _ask_scorers(wanted, pairs.decided, try_each, yes=yes)
+        with _agreed_scorers(wanted, pairs.decided, yes=yes) as scorers:
+            for scorer, (_, prompt) in zip(scorers, swept, strict=True):
+                try:
+                    trial = try_scorer(scorer, pairs, swap=settings.swap)
+                    trials.append(replace(trial, scorer=f"{trial.scorer} {prompt}".rstrip()))
+                except FatalError as error:
+                    errors.append(error)
     except StoppedError as error:
         return trials, [*errors, error], error.stop
     return trials, errors, None
@@ -194,33 +186,29 @@ for _kind, _words in _KINDS.items():
     _add_trial(_kind, _words)
 
 
-def _ask_scorers(
+@contextmanager
+def _agreed_scorers(
     wanted: "Sequence[tuple[str, TrialSettings]]",
     pairs: "Sequence[CaptionPair]",
-    work: "Callable[[list[PairScorer]], Result]",
     check: "Callable[[PairScorer], PairScorer]" = lambda one: one,
     *,
     yes: bool,
-) -> Result:
-    """Do something with scorers, each with its settings, once their cost is agreed to.
+) -> "Iterator[list[PairScorer]]":
+    """Scorers, each with its settings, once their cost is agreed to.
 
     All are made and checked before the first is asked: a wrong name must not cost an hour.
     """
     from audiocapbench.cli.progress import Terminal
     from audiocapbench.meta.scorers.scorer import create_scorer
-    from audiocapbench.plan import TaskPlan, execute
 
     with Terminal(yes=yes) as host:
         made = [
             check(create_scorer(name, replace(settings, progress=host.advance)))
             for name, settings in wanted
         ]
-        plan = TaskPlan(
-            wanted[0][1],
-            lambda: chain.from_iterable(one.preview(pairs) for one in made),
-            lambda _host: work(made),
-        )
-        return execute(plan, host)
+        previews = chain.from_iterable(one.preview(pairs) for one in made)
+        host.agree(map(wanted[0][1].priced, previews), wanted[0][1].budget)
+        yield made
 
 
 @options.command(meta_app.command)
@@ -258,25 +246,20 @@ def cheat(
     settings = TrialSettings(data=data, store_url=session.store, seed=seed, **how)
     trials: list[CheatTrial] = []
     try:
-        _ask_scorers(
-            [(name, settings) for name in dict.fromkeys(scorer)],
-            pairs,
-            lambda scorers: trials.extend(attack(one, pairs) for one in scorers),
-            pointwise,
-            yes=session.yes,
-        )
+        wanted = [(name, settings) for name in dict.fromkeys(scorer)]
+        with _agreed_scorers(wanted, pairs, pointwise, yes=session.yes) as scorers:
+            trials.extend(attack(one, pairs) for one in scorers)
     finally:
-        if json and trials:
+        if trials:
             documents = [trial.document() for trial in trials]
-            print_json({"n": len({pair.clip for pair in pairs}), "scorers": documents})
-        elif trials:
-            _print_cheats(trials)
+            facts = {"n": len({pair.clip for pair in pairs}), "scorers": documents}
+            show_result(Findings(_cheat_tables(trials), facts), json=json)
     for trial in trials:
         say(*(f"{trial.scorer}: {note}" for note in trial.notes))
         say(*(f"Warning: {warning}." for warning in trial.warnings))
 
 
-def _print_cheats(trials: "Sequence[CheatTrial]") -> None:
+def _cheat_tables(trials: "Sequence[CheatTrial]") -> list[Table]:
     from audiocapbench.meta.cheat import ATTACKS
 
     columns = (
@@ -286,6 +269,7 @@ def _print_cheats(trials: "Sequence[CheatTrial]") -> None:
         Column("wins", "wins %", ".0f"),
         Column("clips", align="right"),
     )
+    tables = []
     for trial in trials:
         rows = [
             {
@@ -299,9 +283,9 @@ def _print_cheats(trials: "Sequence[CheatTrial]") -> None:
             for name, one in trial.attacks.items()
         ]
         title = f"{trial.scorer}: gain over the honest caption, which has {trial.honest:.3f}"
-        show(Table(title, rows, columns))
-    show_lines(*(f"{name}: {words}" for name, words in ATTACKS.items()))
-    show_lines(*signature_notes(trial.signature for trial in trials))
+        tables.append(Table(title, rows, columns, signature_notes([trial.signature])))
+    words = [f"{name}: {words}" for name, words in ATTACKS.items()]
+    return [*tables[:-1], replace(tables[-1], notes=[*words, *tables[-1].notes])]
 
 
 @options.command(meta_app.command)
@@ -365,19 +349,16 @@ def build(
         if read.bad:
             raise problems.InvalidDataError(Path(file), read.bad)
     pairs, wrote = build_pairs(found, {name: one.texts for name, one in machines.items()}, seed)
-    kept = _ask_scorers(
-        [(scorer, settings)], pairs, lambda made: filter_pairs(pairs, made[0]), yes=session.yes
-    )
+    with _agreed_scorers([(scorer, settings)], pairs, yes=session.yes) as [made]:
+        kept = filter_pairs(pairs, made)
     write_file(out, vote_table(out.suffix.lower(), kept, voters))
     if sources is not None:
         rows = [["id", "source_a", "source_b"], *([one.id, *wrote[one.id]] for one in kept)]
         write_file(sources, csv_text(rows))
     counts, before = count_types(kept), count_types(pairs)
-    if json:
-        print_json({"pairs": str(out), "made": before, "kept": counts, "filter": scorer})
-        return
     types = [{"type": name, "made": n, "kept": counts.get(name, 0)} for name, n in before.items()]
-    show(Table("", types))
+    facts = {"pairs": str(out), "made": before, "kept": counts, "filter": scorer}
+    show_result(Findings([Table("", types)], facts), json=json)
     set_already = sum(pair.answer_set for pair in kept)
     say(
         f"{scorer} left out {len(pairs) - len(kept):,} of {len(pairs):,} pairs that it cannot tell "
@@ -399,16 +380,10 @@ def _keep_agreed(votes: Path, out: Path, least: int, *, json: bool) -> None:
         voters = max(len(pair.votes) for pair in found)
         write_file(out, vote_table(out.suffix.lower(), kept, voters))
     before, after = count_types(found), count_types(kept)
-    if json:
-        document = {"pairs": str(out), "read": before, "kept": after, "kappa": kappa._asdict()}
-        print_json(document | {"unvoted": unvoted})
-        return
-    show(
-        Table(
-            "",
-            [{"type": name, "read": n, "kept": after.get(name, 0)} for name, n in before.items()],
-        )
-    )
+    rows = [{"type": name, "read": n, "kept": after.get(name, 0)} for name, n in before.items()]
+    facts = {"pairs": str(out), "read": before, "kept": after, "unvoted": unvoted}
+    facts["kappa"] = kappa._asdict()
+    show_result(Findings([Table("", rows)], facts), json=json)
     kappas = [shown(one, ".2f") for one in kappa]
     say(f"Fleiss' kappa: {kappas[0]} over all votes, {kappas[1]} over the pairs kept.")
     if unvoted:
