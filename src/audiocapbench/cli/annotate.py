@@ -10,7 +10,7 @@ from typer import Option
 from audiocapbench.asking import ModelOptions, RequestOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import ExampleGroup, add_group, leave
-from audiocapbench.cli.console import print_json, say, show, show_lines
+from audiocapbench.cli.console import print_json, say, show, show_facts
 from audiocapbench.errors import AudioCapBenchError, ModelError, some
 from audiocapbench.table import Table
 
@@ -355,7 +355,4 @@ def show_clip(folder: Path, clip: str, *, at: options.StoreOptions) -> None:
 
     with at.open() as kept:
         found = audit.clip_history(stage.StageContext(folder, kept), clip)
-    if at.json:
-        print_json(found)
-    else:
-        show_lines(*audit.history_lines(found))
+    show_facts(found, *audit.history_lines(found), json=at.json)

@@ -42,6 +42,14 @@ def show_result(result: Result, *, json: bool) -> None:
         show(*result.tables())
 
 
+def show_facts(document: Any, *lines: str, json: bool) -> None:
+    """Print what a command found in plain words, or as one JSON document."""
+    if json:
+        print_json(document)
+    else:
+        show_lines(*lines)
+
+
 def show_lines(*lines: str) -> None:
     """Print lines of plain words on stdout, each on one line whatever it names."""
     for line in lines:

@@ -15,7 +15,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import WRONG_USE, add_group, app
-from audiocapbench.cli.console import print_json, relative, say, show_lines
+from audiocapbench.cli.console import print_json, relative, say, show_facts, show_lines
 from audiocapbench.errors import AudioCapBenchError, ReportError
 from audiocapbench.files import write_file
 
@@ -94,11 +94,9 @@ def figures(
     board = board_document(kept, data, data.benchmark)
     paths = plots.write_figures(board, out, wanted)
     keep_estimates(kept, (one.table for one in data.runs))
-    if at.json:
-        written = {"figures": [str(path) for path in paths], "ranked_by": data.headline.label}
-        print_json(written | {"notes": list(data.notes)})
-    else:
-        show_lines(*map(relative, paths))
+    facts = {"ranked_by": data.headline.label, "notes": list(data.notes)}
+    facts["figures"] = [str(path) for path in paths]
+    show_facts(facts, *map(relative, paths), json=at.json)
     say(*data.notes)
     if not any(path.stem == "figure4_tradeoff" for path in paths):
         say("No judge scores accuracy and hallucination here, so there is no figure 4.")
@@ -249,12 +247,9 @@ def site(
             given = [(f"run {one}", submission.make_submission(kept, one)) for one in runs]
     with _checked(submissions or (), given, dataset) as (checking, checked):
         size = pages.write_site(checking, checked, out, title)
-    page = out / "index.html"
-    if at.json:
-        print_json({"site": str(page), "models": len(checked), "bytes": size})
-    else:
-        models = counted(len(checked), "model")
-        show_lines(f"{relative(page)}: {models}, {size / 1e6:.1f} MB")
+    page, models = out / "index.html", counted(len(checked), "model")
+    facts = {"site": str(page), "models": len(checked), "bytes": size}
+    show_facts(facts, f"{relative(page)}: {models}, {size / 1e6:.1f} MB", json=at.json)
 
 
 @options.command(site_app.command, "check")
@@ -275,13 +270,12 @@ def check_site(
             | {"scores": len(one.submission.scores), "claimed": len(one.claims)}
             for one in checked
         ]
-    if json:
-        print_json({"submissions": lines})
-        return
-    for one in lines:
-        answers = f"{one['answers']:,} answers to {one['samples']:,} samples"
-        scores = f"{one['scores']:,} scores, {one['claimed']:,} of them claimed"
-        show_lines(f"{one['file']}: {one['model']}, {answers}, {scores}")
+    words = [
+        f"{one['file']}: {one['model']}, {one['answers']:,} answers to {one['samples']:,} samples, "
+        f"{one['scores']:,} scores, {one['claimed']:,} of them claimed"
+        for one in lines
+    ]
+    show_facts({"submissions": lines}, *words, json=json)
 
 
 @contextmanager

@@ -11,9 +11,9 @@ from typer import Option
 from audiocapbench.asking import JudgePanel, ModelOptions, SampleOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import WRONG_USE, app, leave
-from audiocapbench.cli.console import print_json, relative, say, show, show_lines, show_text
+from audiocapbench.cli.console import relative, say, show_facts, show_lines, show_result, show_text
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.table import Column, Table
+from audiocapbench.table import Column, Findings, Table
 from audiocapbench.table.forms import Format
 
 if TYPE_CHECKING:
@@ -153,21 +153,20 @@ def race(
     runs = plan.RunPlan.of_models(session.store, opened, models, how, metrics=metrics, panel=panel)
     scorer = Scorer(runs.judge_names[0], OVERALL) if judge else Scorer(runs.metrics[0])
     result = carry_out(RacePlan(runs, scorer, top, alpha, seed), yes=session.yes)
-    if json:
-        print_json(result.to_dict())
-    else:
-        _show_race(result)
+    show_result(Findings([_race_table(result)], result.to_dict()), json=json)
     say_where(result.runs, runs.store)
     if result.stop is not None:
         why = result.stop.because(how.budget.spending)
         say(f"Stopped: {why}. The same command goes on from here.")
         leave(result.stop)
-    if any(one.refusal for one in result.racers):
+    refusals = [one for one in result.racers if one.refusal]
+    say(*(f"{one.model}: {str(one.refusal).removeprefix(f'{one.model}: ')}" for one in refusals))
+    if refusals:
         raise typer.Exit(WRONG_USE)
     leave(failed=not result.decided)
 
 
-def _show_race(result: "RaceResult") -> None:
+def _race_table(result: "RaceResult") -> Table:
     from audiocapbench.engine.budget import dollars
 
     def standing(racer: "Racer") -> str:
@@ -180,24 +179,23 @@ def _show_race(result: "RaceResult") -> None:
     rows = [one._asdict() | {"standing": standing(one)} for one in result.racers]
     mean = Column("mean", "mean so far", f".{result.scorer.digits}f")
     columns = (Column("model"), Column("asked", "clips"), mean, Column("standing"))
-    show(Table(f"A race by {result.scorer.label}, {result.clips:,} clips", rows, columns))
-    names, refusals = ", ".join(result.best), [one for one in result.racers if one.refusal]
+    names = ", ".join(result.best)
     if result.decided:
         which = "the best" if result.top == 1 else f"the best {result.top}"
-        rest = f"{'of those that answer' if refusals else 'of these'} over all clips"
-        show_lines(f"Decided: {names} is {which} {rest} (at {1 - result.alpha:g}).")
+        others = "of those that answer" if any(one.refusal for one in result.racers) else "of these"
+        end = f"Decided: {names} is {which} {others} over all clips (at {1 - result.alpha:g})."
     elif len(result.best) <= result.top:
-        show_lines(f"Not decided: too few of the models answer ({names or 'none'}).")
+        end = f"Not decided: too few of the models answer ({names or 'none'})."
     elif result.stop is None:
-        show_lines(f"Every clip was asked, and these cannot be told apart: {names}.")
+        end = f"Every clip was asked, and these cannot be told apart: {names}."
     else:
-        show_lines(f"Not decided yet between {names}.")
+        end = f"Not decided yet between {names}."
     cost = ""
     if result.cost_usd and result.fixed_usd:
         cost = f"; {dollars(result.cost_usd)} of about {dollars(result.fixed_usd)}"
     of = f"{result.asked:,} of the {result.fixed:,} questions that a run of all would take"
-    show_lines(f"It took {of} ({result.asked / result.fixed:.0%}){cost}.")
-    say(*(f"{one.model}: {str(one.refusal).removeprefix(f'{one.model}: ')}" for one in refusals))
+    notes = [end, f"It took {of} ({result.asked / result.fixed:.0%}){cost}."]
+    return Table(f"A race by {result.scorer.label}, {result.clips:,} clips", rows, columns, notes)
 
 
 @options.command(app.command)
@@ -300,31 +298,26 @@ def _check_study(study: "Study", plan: "RunPlan", changed: list[str], *, json: b
             return "; time unknown, it never answered in this store"
         return f"; about {length(seconds)} as it answers in this store"
 
-    if json:
-        document = {
-            "study": study.name,
-            "samples": samples,
-            "models": [one.name for one in plan.models],
-            "judges": plan.judge_names,
-            "metrics": plan.metrics,
-            "likely_usd": sum(one or 0.0 for one in costs),
-            "likely_s": likely_s,
-            "all_prices_known": all(one is not None for one in costs),
-            "changed_since_lock": changed,
-        }
-        print_json(document)
-    else:
-        show_lines(
-            f"{study.name}: {len(plan.models)} models, {samples:,} samples of "
-            f"{plan.subject.name}, {len(plan.judges)} judges, metrics {', '.join(plan.metrics)}",
-            *(
-                f"{one}{time(one.who) if one.questions else ''}"
-                for one in previews
-                if one.questions or one.known
-            ),
-        )
-        if not any(one.is_paid for one in previews):
-            show_lines("Nothing in it costs money.")
+    facts = {
+        "study": study.name,
+        "samples": samples,
+        "models": [one.name for one in plan.models],
+        "judges": plan.judge_names,
+        "metrics": plan.metrics,
+        "likely_usd": sum(one or 0.0 for one in costs),
+        "likely_s": likely_s,
+        "all_prices_known": all(one is not None for one in costs),
+        "changed_since_lock": changed,
+    }
+    known = [one for one in previews if one.questions or one.known]
+    show_facts(
+        facts,
+        f"{study.name}: {len(plan.models)} models, {samples:,} samples of {plan.subject.name}, "
+        f"{len(plan.judges)} judges, metrics {', '.join(plan.metrics)}",
+        *(f"{one}{time(one.who) if one.questions else ''}" for one in known),
+        *([] if costs else ["Nothing in it costs money."]),
+        json=json,
+    )
     if changed:
         say("Another than when it was locked:", *(f"  {one}" for one in changed))
     leave(failed=bool(changed))
@@ -361,10 +354,8 @@ def _run_study(
     runs = [run.id for run in result.runs]
     written = _write_study(study, plan.store, runs) if runs else []
     explain_runs(result, plan.store)
-    if json:
-        print_json({"study": study.name, "runs": runs, "written": [str(one) for one in written]})
-    else:
-        show_lines(*(relative(one) for one in written))
+    facts = {"study": study.name, "runs": runs, "written": [str(one) for one in written]}
+    show_facts(facts, *map(relative, written), json=json)
     answered = [sum(end.statuses[one] for one in SCORED) == end.total for end in result.ends]
     leave(result.stop, result.refusals, failed=not all(answered))
 
