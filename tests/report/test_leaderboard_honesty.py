@@ -78,7 +78,7 @@ def test_a_model_that_refuses_hard_clips_is_not_on_top(store: Store) -> None:
     assert board.overall.by_zero
     assert any("'as zero'" in note and "decides the order" in note for note in board.notes)
     (pair,) = board.overall.pairs
-    assert (pair.n, pair.different, pair.against) == (35, True, False)
+    assert (pair.n, pair.different, pair.against_order) == (35, True, False)
     assert pair.difference == pytest.approx(0.05, abs=0.02)
     assert [one.overall.tied for one in board.entries] == ["a", "b"]
     assert [one.overall.ranks for one in board.entries] == [(1, 1), (2, 2)]
@@ -90,7 +90,7 @@ def test_a_test_that_points_against_the_order_is_flagged(store: Store) -> None:
     everything = built(store)
     board = everything.boards[0]
     assert [one.label for one in board.entries] == ["plain", "good but broken"]
-    assert board.overall.pairs[0].against
+    assert board.overall.pairs[0].against_order
     (note,) = [note for note in board.notes if "for what it left out" in note]
     assert "good but broken is below plain" in note
     assert "on the 40 samples that both have, it is better by 0.04" in note
@@ -109,7 +109,7 @@ def test_runs_with_the_same_samples_are_ranked_by_what_they_answered(store: Stor
     board = only_board(store)
     assert not board.overall.by_zero
     assert board.entries[0].label == "two"
-    assert board.overall.pairs[0].p_value == board.overall.pairs[0].p_common
+    assert board.overall.pairs[0].p == board.overall.pairs[0].p_common
 
 
 def test_zeros_in_tests_are_those_of_the_score_with_zeros(store: Store) -> None:
@@ -134,7 +134,7 @@ def test_runs_without_a_common_sample_are_not_tested_and_share_no_letter(store: 
     tied = {one.label: set(one.overall.tied.split()) for one in board.entries}
     assert not tied["front"] & tied["back"]
     (pair,) = [one for one in board.overall.pairs if one.n == 0]
-    assert (pair.p_value, pair.adjusted, pair.difference) == (None, None, None)
+    assert (pair.p, pair.p_adjusted, pair.difference) == (None, None, None)
     assert any("Not tested" in note and "front and back (0)" in note for note in board.notes)
     for one in board.entries:
         assert one.overall.ranks is not None
@@ -264,8 +264,8 @@ def test_the_share_of_false_differences_can_be_kept_low_instead(store: Store) ->
     assert sum(one.different for one in loose.overall.pairs) >= sum(
         one.different for one in strict.overall.pairs
     )
-    assert [one.adjusted for one in loose.overall.pairs] != [
-        one.adjusted for one in strict.overall.pairs
+    assert [one.p_adjusted for one in loose.overall.pairs] != [
+        one.p_adjusted for one in strict.overall.pairs
     ]
     assert any("corrected by Benjamini and Hochberg" in note for note in loose.notes)
 

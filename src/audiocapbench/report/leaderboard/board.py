@@ -55,21 +55,21 @@ class Placement:
 class PairTest:
     """A test between two runs, by their places in the list; the first has the higher place.
 
-    Both have ``n`` samples, on which the first less the second is ``difference``. ``p_value`` is of
-    what the runs are ranked by, two-sided; None where they have too few samples in common. It is
-    ``adjusted`` for all pairs of the table, as is ``p_common``, of the difference. ``different``
-    says that the first is significantly better, ``against`` that the second is on common samples.
+    Both have ``n`` samples, on which the first less the second is ``difference``. ``p`` is of what
+    the runs are ranked by, two-sided; None where they have too few samples in common. It is
+    adjusted for all pairs of the table, as is ``p_common``, of the difference. ``different`` says
+    that the first is significantly better, ``against_order`` that the second is on common samples.
     """
 
     first: int
     second: int
     n: int
     difference: float | None = None
-    p_value: float | None = None
-    adjusted: float | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
     p_common: float | None = None
     different: bool = False
-    against: bool = False
+    against_order: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ def _test_notes(overall: Ranking, names: Sequence[str], correction: Correction) 
             f"{ranked} runs make more than {MOST_PAIRS:,} pairs and were not tested; "
             "show fewer to see which are tied."
         )
-    apart = [one for one in overall.pairs if one.p_value is None]
+    apart = [one for one in overall.pairs if one.p is None]
     if tested := len(overall.pairs) - len(apart):
         yield (
             f"{LETTERS} cannot be told apart: {counted(tested, 'paired permutation test')}, "
@@ -236,7 +236,7 @@ def _test_notes(overall: Ranking, names: Sequence[str], correction: Correction) 
         )
     if overall.unlettered:
         yield "There are too many ties to letter; --format json has every test."
-    for one in [one for one in overall.pairs if one.against][:_MOST_NAMED]:
+    for one in [one for one in overall.pairs if one.against_order][:_MOST_NAMED]:
         yield (
             f"{names[one.second]} is below {names[one.first]} for what it left out: on the "
             f"{one.n:,} samples that both have, it is better by {-(one.difference or 0.0):.3f} "
@@ -320,7 +320,7 @@ class _RankedGroup:
             aggregate = group.aggregate_as_zeros(self.scorer)
             ranked = p_values(zeros, aggregate, np.ones_like(present))
         for pair, value, other in zip(chosen, ranked, common, strict=True):
-            pair.p_value, pair.p_common = value, other
+            pair.p, pair.p_common = value, other
         return pairs
 
     def placed(self, pairs: tuple[PairTest, ...], reason: str | None) -> Ranking:
@@ -328,7 +328,7 @@ class _RankedGroup:
         order = self.order
         at = {place: number for number, place in enumerate(order)}
         better = [(at[one.first], at[one.second]) for one in pairs if one.different]
-        apart = [(at[one.first], at[one.second]) for one in pairs if one.p_value is None]
+        apart = [(at[one.first], at[one.second]) for one in pairs if one.p is None]
         ranks: Sequence[RankInterval | None] = rank_intervals(len(order), better)
         if reason == MANY_PAIRS:
             ranks = [None] * len(order)
@@ -374,11 +374,11 @@ def rank_runs(
     tests = [
         [] if reason else one.tests(rounds) for one, reason in zip(groups, reasons, strict=True)
     ]
-    tested = [pair for own in tests for pair in own if pair.p_value is not None]
-    values = np.array([[pair.p_value, pair.p_common] for pair in tested], float)
+    tested = [pair for own in tests for pair in own if pair.p is not None]
+    values = np.array([[pair.p, pair.p_common] for pair in tested], float)
     adjusted = [corrected(side, correction).tolist() for side in values.reshape(-1, 2).T]
     for pair, value, other in zip(tested, *adjusted, strict=True):
-        pair.adjusted, pair.different, pair.p_common = value, value < ALPHA, other
-        pair.against = (pair.difference or 0.0) < 0 and other < ALPHA
+        pair.p_adjusted, pair.different, pair.p_common = value, value < ALPHA, other
+        pair.against_order = (pair.difference or 0.0) < 0 and other < ALPHA
     ends = zip(groups, tests, reasons, strict=True)
     return [one.placed(tuple(own), reason) for one, own, reason in ends]

@@ -38,7 +38,7 @@ _METRICS = ("meteor", "bleu_4", "rouge_l")
 _WHO = (Column("rank"), Column("model", align="left"), Column("run"))
 _Parts = tuple[list[Column], list[Row], set[str]]
 """Of a table of the paper: all columns, rows, and the names of columns that it is without."""
-_TEST = ("difference", "p", "p_adjusted", "p_common", "against_order")
+_TEST = ("n", "difference", "p", "p_adjusted", "p_common", "against_order")
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,12 +85,11 @@ class LeaderboardResult(Result):
             for name, ranking in [(_ALL, board.overall), *board.parts.items()]:
                 for pair in ranking.pairs:
                     one, other = (board.entries[at].run for at in (pair.first, pair.second))
-                    test = _test(board, pair)
                     rows.append(
                         {"board": number, **_head(board), "category": name}
                         | {"model": one.model, "run": one.id, "ranked_by": _ranked_by(ranking)}
                         | {"scored": pair.n, "other_model": other.model, "other_run": other.id}
-                        | {name: test[name] for name in _TEST}
+                        | {name: getattr(pair, name) for name in _TEST[1:]}
                     )
         return rows
 
@@ -201,7 +200,7 @@ def _by_category(board: Board) -> Table:
                 row[f"tied in {name}"] = one.by_category[name].tied
         rows.append(row)
     notes, parts = [], board.parts.items()
-    if tested := sum(pair.p_value is not None for _, one in parts for pair in one.pairs):
+    if tested := sum(pair.p is not None for _, one in parts for pair in one.pairs):
         notes.append(
             "Models that share a letter within a category cannot be told apart there: "
             f"{tested} paired permutation tests, corrected by {board.correction.words} over the "
@@ -331,16 +330,9 @@ def _place(entry: RunEntry, place: Placement, key: GroupKey = ALL) -> dict[str, 
 
 
 def _test(board: Board, pair: PairTest) -> Row:
-    return {
-        "runs": [board.entries[place].run.id for place in (pair.first, pair.second)],
-        "n": pair.n,
-        "difference": pair.difference,
-        "p": pair.p_value,
-        "p_adjusted": pair.adjusted,
-        "p_common": pair.p_common,
-        "tested": pair.p_value is not None,
-        "against_order": pair.against,
-    }
+    runs = [board.entries[place].run.id for place in (pair.first, pair.second)]
+    test = {name: getattr(pair, name) for name in _TEST}
+    return {"runs": runs, **test, "tested": pair.p is not None}
 
 
 def _paper_results(board: Board) -> _Parts:

@@ -123,12 +123,9 @@ def _document(data: BoardData, title: str) -> parts.BoardDocument:
         headline=data.scorers.index(data.headline),
         scorers=[
             parts.ScorerEntry(
-                label=one.label,
-                column=one.column,
-                judge=one.judge,
+                **{name: getattr(one, name) for name in ("label", "column", "judge", "digits")},
                 best=None,
                 max=one.max_value,
-                digits=one.digits,
             )
             for one in data.scorers
         ],

@@ -70,8 +70,8 @@ class CompareView {
     const { board } = this.app;
     const pair = board.ranking.pairs.find((one) => (one.first === a && one.second === b) || (one.first === b && one.second === a));
     const label = plain(board.scorers[board.headline].label);
-    if (!pair || pair.adjusted === null) return `${label}: the two were not tested against each other.`;
-    const p = pair.adjusted < 0.0001 ? "p < 0.0001" : `p = ${pair.adjusted.toFixed(4)}`;
+    if (!pair || pair.p_adjusted === null) return `${label}: the two were not tested against each other.`;
+    const p = pair.p_adjusted < 0.0001 ? "p < 0.0001" : `p = ${pair.p_adjusted.toFixed(4)}`;
     const better = plain(board.models[pair.first].label);
     return pair.different ? `${label}: ${better} is better (${p}, corrected for all pairs).` : `${label}: they cannot be told apart (${p}, corrected for all pairs).`;
   }

@@ -166,7 +166,7 @@ class LeaderboardView {
       const apart = ranked.slice(1).filter((model, place) => pairs.some((one) => one.different && one.first === ranked[place] && one.second === model)).length;
       parts.push(make("p", "told", make("b", "", `${apart} of ${count(ranked.length - 1, "pair")}`), ` of neighbouring ranks ${apart === 1 ? "differs" : "differ"} significantly on ${count(board.samples, "sample")}.`));
       const rows = pairs.map((one) =>
-        row(rowHead(`${label(one.first)} over ${label(one.second)}`), fixed(one.difference, digits), one.n.toLocaleString("en"), one.adjusted === null ? "not tested" : one.adjusted < 0.0001 ? "< 0.0001" : one.adjusted.toFixed(4), one.different ? "yes" : "no"),
+        row(rowHead(`${label(one.first)} over ${label(one.second)}`), fixed(one.difference, digits), one.n.toLocaleString("en"), one.p_adjusted === null ? "not tested" : one.p_adjusted < 0.0001 ? "< 0.0001" : one.p_adjusted.toFixed(4), one.different ? "yes" : "no"),
       );
       parts.push(fold("Every pair", table("Every pair, table", ["models", "difference", "samples", "p, corrected", "significant"], rows)));
     }

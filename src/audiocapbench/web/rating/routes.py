@@ -59,7 +59,8 @@ class RatingDesk:
         self._secret, self.invited = store.ratings.begin(*told)
         self._ordinary = [key for key, one in self.items.items() if not one.gold]
         self._gold = [key for key, one in self.items.items() if one.gold]
-        self._tokens, self._orders = cache(self._find_tokens), cache(self._find_order)
+        self._tokens = cache(lambda person: {self._token(person, key): key for key in self.items})
+        self._orders = cache(self._find_order)
 
     def next(self, person: str) -> dict[str, Any]:
         """The item that a person is shown next, or that there is none (now); and the project."""
@@ -160,9 +161,6 @@ class RatingDesk:
 
     def _token(self, person: str, key: str) -> str:
         return hmac.new(self._secret, f"{person}\0{key}".encode(), "sha256").hexdigest()[:32]
-
-    def _find_tokens(self, person: str) -> dict[str, str]:
-        return {self._token(person, key): key for key in self.items}
 
     def _item(self, person: str, token: str) -> str:
         found = self._tokens(person).get(token)
