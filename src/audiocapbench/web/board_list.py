@@ -1,8 +1,7 @@
 """Single samples of a board: listed by filters and orders a page at a time, and one in full."""
 
-import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
@@ -24,7 +23,6 @@ from audiocapbench.store.records import Judgement, overall_of
 Column = NDArray[np.float64]
 _LONGEST_SEARCH = 500
 _ORDERS_KEPT, _WAYS_KEPT = 16, 256
-_LOOK_S = 0.5
 _MOST_SOUND = 200_000_000
 _FEW = 2_000
 _NONE = (None, None)
@@ -74,14 +72,11 @@ class BoardList:
         self._filtered = lru_cache(_ORDERS_KEPT)(self._filter)
         self._ordered = lru_cache(_ORDERS_KEPT)(self._sort)
         self._ways = lru_cache(_WAYS_KEPT)(self._find_way)
-        self._revisions: dict[int, int] = {}
-        self._looked = 0.0
 
-    def _state(self, run: int) -> int:
-        """A number that grows when a run changes; looked up now and then."""
-        if time.monotonic() - self._looked > _LOOK_S:
-            self._revisions, self._looked = self._store.catalog.revisions(), time.monotonic()
-        return self._revisions.get(run, -1)
+    def _states(self, runs: Iterable[int]) -> dict[int, int]:
+        """Numbers that grow when a run changes."""
+        revisions = self._store.catalog.revisions()
+        return {run: revisions.get(run, -1) for run in runs}
 
     def page(self, query: ListQuery, first: int, last: int) -> dict[str, Any]:
         """Rows of a list from one place to another."""
@@ -166,7 +161,7 @@ class BoardList:
 
     def columns(self, runs: Sequence[int], scorer: Scorer) -> Column:
         """Scores of every sample, a row a run; NaN where there is none."""
-        states = {run: self._state(run) for run in runs}
+        states = self._states(runs)
         stale = [run for run in runs if self._columns.get((run, scorer), _NONE)[0] != states[run]]
         if scorer.judge is None and stale:
             values = {run: self._empty() for run in stale}
@@ -208,8 +203,9 @@ class BoardList:
                 if one.status is Status.OK:
                     verdict = RoundScores((one.sample_id,), one.repeat, one.signature, one.scores)
                     said[run, one.judge].append(verdict)
+        states = self._states(runs)
         for (run, name), verdicts in said.items():
-            for (sample,), own in _scores(verdicts, self._ways(run, name, self._state(run))):
+            for (sample,), own in _scores(verdicts, self._ways(run, name, states[run])):
                 values |= {(run, sample, Scorer(name, column)): own[column] for column in own}
         return values
 
@@ -219,7 +215,7 @@ class BoardList:
         return next((one.signature for one in own if one.signature), None)
 
     def _order(self, query: ListQuery) -> NDArray[np.int64]:
-        return self._ordered(query, tuple(self._state(run) for run in self._runs))
+        return self._ordered(query, tuple(self._states(self._runs).values()))
 
     def _filter(self, query: ListQuery, _states: tuple[int, ...]) -> NDArray[np.int64]:
         """The places of the samples that a query asks for, in the benchmark's order."""
