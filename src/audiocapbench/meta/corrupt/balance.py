@@ -8,7 +8,8 @@ the words themselves) speaks as often for the false caption as for the true one:
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations, groupby, pairwise
+from functools import cache, lru_cache
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -201,21 +202,34 @@ def text_keys(texts: Iterable[str]) -> TextKeys:
         named.append(sorted({word for word in words_of(text) if kind_of(word) is not None}))
     flat = [word for own in framed for word in own]
     known = sorted({word for own in named for word in own})
-    hashes = dict(zip(known, hash_words(known) if known else (), strict=True))
-    word = np.array([hashes[word] for own in named for word in own], dtype=np.uint64)
-    both = [[hashes[one] for one in pair] for own in named for pair in combinations(own, 2)]
-    left, right = np.array(both, dtype=np.uint64).reshape(-1, 2).T
+    numbers = {word: number for number, word in enumerate(known)}
+    hashes = hash_words(known) if known else np.zeros(0, dtype=np.uint64)
+    words = hashes[np.array([numbers[word] for own in named for word in own], dtype=np.int64)]
+    sizes = np.array([len(own) for own in named], dtype=np.int64)
+    starts, corners = np.cumsum(sizes) - sizes, cache(lambda n: np.stack(np.triu_indices(n, 1)))
+    both = [start + corners(size) for start, size in zip(starts, sizes.tolist(), strict=True)]
+    left, right = words[np.concatenate([*both, corners(0)], axis=1)]
     order = np.arange(len(framed))
-    pair_text = np.repeat(order, [len(own) * (len(own) - 1) // 2 for own in named])
+    pair_text = np.repeat(order, sizes * (sizes - 1) // 2)
     return TextKeys(
         run_hashes(flat),
         np.array([word != "<" for word in flat], dtype=np.bool_),
         np.repeat(order, [len(own) for own in framed]),
-        _short(np.concatenate([word, left + right])),
-        np.concatenate([np.repeat(order, [len(own) for own in named]), pair_text]),
+        _short(np.concatenate([words, left + right])),
+        np.concatenate([np.repeat(order, sizes), pair_text]),
         _short(np.stack([left + right, left, right])),
         pair_text,
     )
+
+
+@lru_cache(maxsize=1)
+def _keys_of_set(captions: CaptionSet) -> tuple[TextKeys, Owners]:
+    """The keys of all references, and the number of the clip that each is of."""
+    texts = [
+        (number, text) for number, clip in enumerate(captions.clips) for text in clip.references
+    ]
+    owners = np.array([owner for owner, _ in texts], dtype=np.int64)
+    return text_keys([text for _, text in texts]), owners
 
 
 def _short(hashes: NDArray[np.uint64]) -> Keys:
@@ -231,11 +245,13 @@ def differences(pairs: Sequence[CorruptedPair], captions: CaptionSet) -> FloatAr
     usual it is that its words stand together.
     """
     numbers = {clip.id: number for number, clip in enumerate(captions.clips)}
-    held_texts = [(n, text) for n, clip in enumerate(captions.clips) for text in clip.references]
-    held_owners = np.array([owner for owner, _ in held_texts], dtype=np.int64)
-    held = text_keys([text for _, text in held_texts])
-    texts = [pair.true for pair in pairs] + [pair.false for pair in pairs]
-    owners = np.array([numbers.get(pair.clip.id, -1) for pair in pairs] * 2)
+    held, held_owners = _keys_of_set(captions)
+    # A caption stands in several pairs, and is measured once.
+    true = [(pair.clip.id, pair.true) for pair in pairs]
+    false = [(pair.clip.id, pair.false) for pair in pairs]
+    places = {text: place for place, text in enumerate(dict.fromkeys([*true, *false]))}
+    texts = [text for _, text in places]
+    owners = np.array([numbers.get(clip, -1) for clip, _ in places])
     keys, model, known = text_keys(texts), load_ngrams(), load_counts()
     seen = [
         _counts(
@@ -253,7 +269,7 @@ def differences(pairs: Sequence[CorruptedPair], captions: CaptionSet) -> FloatAr
     of_text = keys.gram_text[keys.counted]
     lengths = np.maximum(np.bincount(of_text, minlength=len(texts)), 1)
     columns = [model.mean_log_probabilities(texts)]
-    totals = [(model.total, int(known["captions"])), (len(held.counted), len(held_texts))]
+    totals = [(model.total, int(known["captions"])), (len(held.counted), len(held_owners))]
     for source, (words, read) in enumerate(totals):
         told = _log_chances([one[source] for one in seen], words)
         means = [mean_by_owner(one[keys.counted], of_text, len(texts)) for one in told]
@@ -262,7 +278,8 @@ def differences(pairs: Sequence[CorruptedPair], captions: CaptionSet) -> FloatAr
         columns += [*(lengths * one for one in means), means[-1]]
         columns.append(mean_by_owner(together, keys.pair_text, len(texts)))
     table = np.stack(columns, axis=1)
-    return np.asarray(table[: len(pairs)] - table[len(pairs) :])
+    more, less = (table[[places[one] for one in side]] for side in (true, false))
+    return np.asarray(more - less)
 
 
 def _log_chances(seen: Sequence[FloatArray], total: int) -> Iterator[FloatArray]:

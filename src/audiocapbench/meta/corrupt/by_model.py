@@ -153,12 +153,16 @@ def _suggested(
     found: dict[tuple[str, int], list[CorruptedPair]] = defaultdict(list)
     for one in (suggest_nouns if kind == "noun" else RULES[kind])(captions):
         found[one.caption].append(one)
-    likelihood = load_ngrams().mean_log_probabilities
-    for key, made in found.items():
-        own = random.Random(f"{kind} {key}").sample(made, min(_LOOKED_AT, len(made)))
-        true, *others = likelihood([own[0].true, *(one.false for one in own)])
-        likelier = [one for one, likely in zip(own, others, strict=True) if likely > true]
-        found[key] = likelier[:_A_SIDE] + [one for one in own if one not in likelier][:_A_SIDE]
+    drawn = {
+        key: random.Random(f"{kind} {key}").sample(made, min(_LOOKED_AT, len(made)))
+        for key, made in found.items()
+    }
+    texts = list({text for own in drawn.values() for one in own for text in (one.true, one.false)})
+    known = dict(zip(texts, load_ngrams().mean_log_probabilities(texts).tolist(), strict=True))
+    for key, own in drawn.items():
+        true = known[own[0].true]
+        likelier = [one for one in own if known[one.false] > true]
+        found[key] = likelier[:_A_SIDE] + [one for one in own if known[one.false] <= true][:_A_SIDE]
     return found
 
 

@@ -28,7 +28,6 @@ EVENTFUL = (ElementKind.SOURCE, ElementKind.EVENT)
 MARKS = frozenset(",.;")
 _LONGEST = 60  # rules for one sentence say little about captions of more words
 _TOKEN = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*|[,.;]")
-_BEFORE_MARK = re.compile(r"\s+([,.;])")
 _AN_DESPITE_SPELLING = ("hour", "honest", "heir")
 _A_DESPITE_SPELLING = ("uni", "use", "usu", "one", "once", "eu", "ukulele", "user")
 _FILE = ("audiocapbench.meta.corrupt", "words.toml")
@@ -39,9 +38,13 @@ meaning_of = lru_cache(maxsize=100_000)(element_words.meaning_of)
 
 def plain_form(text: str) -> str:
     """The text with single spaces, a capital first letter and one final full stop."""
-    spaced = re.sub(r"\s+", " ", text.replace("’", "'"))
-    flat = _BEFORE_MARK.sub(r"\1", spaced).strip(" .,;")
+    flat = _marks_close(" ".join(text.replace("’", "'").split())).strip(" .,;")
     return f"{flat[:1].upper()}{flat[1:]}." if flat else ""
+
+
+def _marks_close(text: str) -> str:
+    """The text without the single spaces before its marks."""
+    return text.replace(" ,", ",").replace(" .", ".").replace(" ;", ";")
 
 
 def tokens_of(text: str) -> Tokens | None:
@@ -73,7 +76,7 @@ def _joined(tokens: Sequence[str]) -> str:
             small = following.lower()
             vowel = small[:1] in "aeiou" and not small.startswith(_A_DESPITE_SPELLING)
             found[place] = "an" if vowel or small.startswith(_AN_DESPITE_SPELLING) else "a"
-    return _BEFORE_MARK.sub(r"\1", " ".join(found))
+    return _marks_close(" ".join(found))
 
 
 def _without_capital(word: str) -> str:

@@ -8,6 +8,7 @@ compared with one that names it. ``order``: clauses, or the deeds of one subject
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import combinations, islice, pairwise, takewhile
 from typing import NamedTuple
 
@@ -171,10 +172,11 @@ def core(tokens: Iterable[str]) -> frozenset[str]:
     return frozenset(meaning_of(token) for token in tokens if kind_of(token) in EVENTFUL)
 
 
-def _kin(meant: Iterable[str]) -> set[int]:
+@lru_cache(maxsize=8192)
+def _kin(meant: frozenset[str]) -> frozenset[int]:
     """The groups of the thesaurus in which these meanings are akin."""
     akin = meanings().akin
-    return {group for word in meant for group in akin.get(word, ())}
+    return frozenset(group for word in meant for group in akin.get(word, ()))
 
 
 def mentions(text: str, event: frozenset[str]) -> bool:

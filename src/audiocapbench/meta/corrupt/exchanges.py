@@ -9,6 +9,7 @@ set are added. A number stands for all it may mean, two for 2 alone, multiple fo
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
@@ -380,10 +381,10 @@ def _other_numbers(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
 
 def _phrases(tokens: Tokens, name: str) -> Iterator[tuple[int, int]]:
     """Where phrases of number begin and end, the longest that there is at each place."""
-    place = 0
+    place, known = 0, numbers(name)
     while place < len(tokens):
         ends = range(min(place + 3, len(tokens)), place, -1)
-        end = next((end for end in ends if tokens[place:end] in numbers(name)), 0)
+        end = next((end for end in ends if tokens[place:end] in known), 0)
         if end:
             yield place, end
         place = max(place + 1, end)
@@ -444,6 +445,7 @@ def is_other_number(true: str, made: str) -> bool:
     return False
 
 
+@lru_cache(maxsize=8192)
 def _numbers_in(text: str, name: str) -> Counter[Tokens]:
     tokens = tuple("a" if word == "an" else word for word in words_of(text))
     return Counter(tokens[start:end] for start, end in _phrases(tokens, name))
