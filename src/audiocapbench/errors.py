@@ -102,21 +102,16 @@ class ModelError(AudioCapBenchError):
 class TransientError(ModelError):
     """A provider cannot answer now but may later: it is asked again.
 
-    Attributes:
-        retry_after_s: How long the provider asks to be left alone, where it says so.
-        throttled: Whether it said that it is being asked too much.
-        billed: Whether it may want money for this attempt, as once it has begun to answer.
-        reply: The ``Reply`` that it wants money for; its usage, or else its text, is counted. None
-            where nothing came back, as after a time-out: under a budget the most is counted that
-            the attempt may have cost, else what an answer likely costs.
-        unreachable: Whether nobody took the question: no connection, or no sign of life on it.
+    Of the ``reply`` that it wants money for, the usage or else the text is counted. Where nothing
+    came back, as after a time-out, it is None, and the most that the attempt may have cost is
+    counted under a budget, else what an answer likely costs.
     """
 
-    retry_after_s: float | None = None
-    throttled = False
-    billed = False
+    retry_after_s: float | None = None  # how long the provider asks to be left alone
+    throttled = False  # it said that it is being asked too much
+    billed = False  # it may want money for this attempt, as once it has begun to answer
     reply: object | None = None
-    unreachable = False
+    unreachable = False  # nobody took the question: no connection, or no sign of life on it
 
 
 class AwaitedError(ModelError):
@@ -128,23 +123,16 @@ class RefusedQuestionError(ModelError):
 
     Once a question was answered, this one fails alone; where the first are all refused for one
     reason, the run stops.
-
-    Attributes:
-        kind: What refusals of one kind share, such as ``400 invalid_value``.
-        billed: Whether it may want money all the same, as for an answer too large to be read.
     """
 
-    kind = ""
-    billed = False
+    kind = ""  # what refusals of one kind share, such as "400 invalid_value"
+    billed = False  # it may want money all the same, as for an answer too large to be read
 
 
 class FatalError(ModelError):
-    """A provider will answer nothing (its key, the model's name, money): the run stops.
-
-    Attributes:
-        certain: Whether it stops at once even after answers. What is said of permission, model or
-            money may be said of one question: after answers, only several in a row stop a run.
-    """
+    """A provider will answer nothing (its key, the model's name, money): the run stops, at once if
+    that is ``certain``. What may be said of one question stops it, after answers, only if several
+    in a row are refused."""
 
     certain = True
 

@@ -64,13 +64,9 @@ def judge_options(asking: Asking, progress: Progress | None = None) -> JudgeOpti
 
 @dataclass
 class Host:
-    """Who watches a plan and agrees to what it costs; this one is silent and agrees to all.
+    """Who watches a plan and agrees to what it costs; this one is silent and agrees to all."""
 
-    Attributes:
-        progress: Who is told how runs go.
-    """
-
-    progress: Progress | None = None
+    progress: Progress | None = None  # who is told how runs go
 
     def say(self, *lines: str) -> None:
         """Be told something in words."""
@@ -123,15 +119,15 @@ class TaskPlan(Plan[Result]):
 
 def execute(plan: Plan[Result], host: Host | None = None) -> Result:
     """Have a plan agreed to and carry it out; what was done before is not done again."""
-    return finish(_execute(plan, host or Host(), now))
+    return finish(aexecute(plan, host, now))
 
 
-async def aexecute(plan: Plan[Result], host: Host | None = None) -> Result:
+async def aexecute(
+    plan: Plan[Result], host: Host | None = None, call: Call | None = None
+) -> Result:
     """As ``execute``, in the caller's own event loop; cancelling drops what is in flight."""
-    return await _execute(plan, host or Host(), in_loop)
+    host, call = host or Host(), call or in_loop
 
-
-async def _execute(plan: Plan[Result], host: Host, call: Call) -> Result:
     def agree() -> None:
         host.say(*plan.notes())
         host.agree(plan.previews(), plan.asking.budget, plan.caveat)
@@ -169,17 +165,11 @@ async def in_loop(
 
 @dataclass
 class RunsEnd:
-    """How a plan of runs ended.
-
-    Attributes:
-        ends: Of each run, in order; that of a model that refuses all questions is not among them.
-        refusals: The errors of models and judges that refuse all questions.
-        judged: How many judgements there were yet to make.
-    """
+    """How a plan of runs ended; models and judges that refuse all questions have no end."""
 
     ends: list[RunEnd] = field(default_factory=list)
     refusals: list[FatalError] = field(default_factory=list)
-    judged: int = 0
+    judged: int = 0  # judgements that there were yet to make
 
     @property
     def runs(self) -> list[Run]:
@@ -193,14 +183,7 @@ class RunsEnd:
 
 @dataclass(frozen=True)
 class RunPlan(Plan[RunsEnd]):
-    """Models are asked about a benchmark, or old runs are taken; answers are scored and judged.
-
-    Attributes:
-        benchmark: What models are asked about.
-        only: Of the samples the ids to ask and judge now; the rest is left for later.
-        runs: Old runs, in the place of a benchmark and models.
-        repeats: How often a model judges each answer.
-    """
+    """Models are asked about a benchmark, or old runs are taken; answers are scored and judged."""
 
     store: Store
     asking: Asking
@@ -209,9 +192,9 @@ class RunPlan(Plan[RunsEnd]):
     benchmark: Benchmark | None = None
     models: Sequence[Model] = ()
     selection: Selection = field(default_factory=Selection)
-    only: frozenset[str] | None = None
-    runs: Sequence[Run] = ()
-    repeats: int = 1
+    only: frozenset[str] | None = None  # ids to ask and judge now; the rest is left for later
+    runs: Sequence[Run] = ()  # old ones, in the place of a benchmark and models
+    repeats: int = 1  # how often a model judges each answer
 
     @classmethod
     def of_models(
@@ -400,12 +383,9 @@ class RunPlan(Plan[RunsEnd]):
         )
         result.refusals += judging.refusals
         result.judged += sum(one.total - one.known for one in judging.judges)
-        end = replace(end, stop=judging.stop, spending=judging.spending, dropped=judging.dropped)
-        return (
-            end
-            if end.stop is None
-            else replace(end, judged=", ".join(one.reached for one in judging.judges))
-        )
+        reached = ", ".join(one.reached for one in judging.judges) if judging.stop else None
+        how = {"spending": judging.spending, "dropped": judging.dropped, "judged": reached}
+        return replace(end, stop=judging.stop, **how)
 
 
 def selected(samples: SampleOptions, ids: tuple[str, ...] = ()) -> Selection:

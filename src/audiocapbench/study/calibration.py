@@ -48,12 +48,6 @@ class Bias(NamedTuple):
     interval: Interval | None
 
 
-class RatedSample(NamedTuple):
-    category: str
-    family: str
-    difference: float
-
-
 @dataclass(frozen=True, slots=True)
 class CalibratedRun:
     """One model: as people rated it, as the judge did, and as people would have (``found``)."""
@@ -68,7 +62,7 @@ class CalibratedRun:
     correlation: float | None
     needed: int | None
     influence: Mapping[str, float]
-    pairs: Sequence[RatedSample]
+    differences: Sequence[tuple[str, str, float]]  # category, family, judge less people
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +128,8 @@ def calibrate_runs(
     signature = sign("calibrated", judge=judge, by=by, ratings=opinions.digest, how="ppi++")
     if category:
         signature = signature.with_fields(category=category)
-    pairs = [pair for one in found for pair in one.pairs]
-    biases, own = _biases(pairs, scorer) if scorer.judge else ((), None)
+    differences = [one for run in found for one in run.differences]
+    biases, own = _biases(differences, scorer) if scorer.judge else ((), None)
     return Calibration(scorer, ordered, _better(ordered), biases, own, signature, tuple(notes))
 
 
@@ -260,10 +254,10 @@ def _calibrated(
             needed = ratings_needed(float(people.std(ddof=1)), correlation or 0.0, total, width)
     clips, moved = dict(zip(samples, group.clips, strict=True)), found.influence.tolist()
     influence = {clips[key]: one for key, one in zip((*rated, *others), moved, strict=True)}
-    family, off = family_of(table.run.model), {key: scores[key] - given[key] for key in rated}
-    pairs = [RatedSample(samples[key].category, family, off[key]) for key in rated]
+    family = family_of(table.run.model)
+    off = [(samples[key].category, family, scores[key] - given[key]) for key in rated]
     means = (mean, alone, by_judge, found, correlation, needed)
-    return CalibratedRun(name, len(rated), total, *means, influence, pairs)
+    return CalibratedRun(name, len(rated), total, *means, influence, off)
 
 
 def _warnings(
@@ -288,42 +282,39 @@ def _better(runs: Sequence[CalibratedRun]) -> tuple[tuple[int, int], ...]:
     """Pairs of which the first is surely better; what clips share is counted once, by Holm."""
     from scipy.special import stdtr
 
-    pairs, values = [], []
     known = [place for place, one in enumerate(runs) if one.found.error is not None]
-    for pair in combinations(known, 2):
-        first, second = (runs[place] for place in pair)
+    pairs, values = list(combinations(known, 2)), []
+    for first, second in ((runs[one], runs[other]) for one, other in pairs):
         a, b = first.influence, second.influence
         error = np.sqrt(sum((a.get(key, 0.0) - b.get(key, 0.0)) ** 2 for key in {*a, *b}))
         difference = first.found.value - second.found.value
         freedom = min(first.rated, second.rated) - 2
         p = 2 * float(stdtr(freedom, -difference / error)) if error else float(difference == 0)
-        pairs.append(pair)
         values.append(p)
     adjusted = corrected(np.array(values, dtype=np.float64), Correction.HOLM)
     return tuple(pair for pair, p in zip(pairs, adjusted.tolist(), strict=True) if p < ALPHA)
 
 
-def _biases(pairs: Sequence[RatedSample], scorer: Scorer) -> tuple[tuple[Bias, ...], Bias | None]:
+def _biases(
+    differences: Sequence[tuple[str, str, float]], scorer: Scorer
+) -> tuple[tuple[Bias, ...], Bias | None]:
     """How far the judge is above people: in all, by category and family; and on its own family."""
 
-    def bias(group: str, own: Sequence[RatedSample]) -> Bias:
-        values = np.array([one.difference for one in own])
-        n, value = len(values), float(values.mean())
-        error = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else None
+    def bias(group: str, values: Sequence[float]) -> Bias:
+        n, value = len(values), float(np.mean(values))
+        error = float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else None
         return Bias(group, n, value, None if error is None else around(value, error, n - 1))
 
-    found = [bias("all", pairs)]
-    for kind in ("category", "family"):
-        groups: dict[str, list[RatedSample]] = defaultdict(list)
-        for one in pairs:
-            groups[getattr(one, kind)].append(one)
+    found = [bias("all", [off for _, _, off in differences])]
+    for place, kind in enumerate(("category", "family")):
+        groups: dict[str, list[float]] = defaultdict(list)
+        for one in differences:
+            groups[str(one[place])].append(one[2])
         if len(groups) > 1:
-            found += [bias(f"{kind} {name}", own) for name, own in groups.items()]
+            found += [bias(f"{kind} {name}", values) for name, values in groups.items()]
     family = family_of(scorer.name)
-    mine, theirs = (
-        np.array([one.difference for one in pairs if (one.family == family) is same])
-        for same in (True, False)
-    )
+    mine = np.array([off for _, whose, off in differences if whose == family])
+    theirs = np.array([off for _, whose, off in differences if whose != family])
     if len(mine) < 2 or len(theirs) < 2:
         return tuple(found), None
     error = float(np.sqrt(mine.var(ddof=1) / len(mine) + theirs.var(ddof=1) / len(theirs)))
