@@ -24,9 +24,9 @@ from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.models import published_models
 from audiocapbench.signature import sign
-from audiocapbench.store import Dataset, RunSpec, Store, StoredEstimate, StoredScore, schema
+from audiocapbench.store import Dataset, RunSpec, Store, StoredScore, schema
 from audiocapbench.store.connect import writing
-from audiocapbench.store.records import Judgement
+from audiocapbench.store.records import Judgement, StoredEstimate
 from audiocapbench.store.unsaved import AnswerRecord, JudgementRecord
 from report import DIMENSIONS, FLAGS, JUDGE, METRICS, PARTS, Texts, make_samples
 

@@ -11,9 +11,9 @@ from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.signature import Signature
-from audiocapbench.store import Dataset, Run, RunKind, RunSpec, Store, StoredScore, schema
+from audiocapbench.store import Dataset, Run, RunSpec, Store, StoredScore, schema
 from audiocapbench.store.connect import writing
-from audiocapbench.store.records import Judgement
+from audiocapbench.store.records import Judgement, RunKind
 from audiocapbench.store.unsaved import AnswerRecord
 
 Statistics = Sequence[float] | float

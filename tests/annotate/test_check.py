@@ -13,7 +13,7 @@ from annotate.test_merge import annotate, heard, merged
 from annotations import good_fields, reply
 from audiocapbench.annotate.check import RULES, ClipCase, near_duplicates, sentences
 from audiocapbench.annotate.merge import read_annotation
-from audiocapbench.store.annotations import Finding
+from audiocapbench.store.cache import Finding
 from command import run_command
 from needs import needs
 

@@ -14,7 +14,7 @@ from audiocapbench.annotate.experts import DomainRules, decide, kind_of_label, s
 from audiocapbench.annotate.stage import open_clips
 from audiocapbench.errors import AnnotationError
 from audiocapbench.store import Store
-from audiocapbench.store.annotations import Finding
+from audiocapbench.store.cache import Finding
 from command import run_command
 from folders import write_tone
 from forks import Forked

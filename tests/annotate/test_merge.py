@@ -14,7 +14,7 @@ from annotations import good_fields, reply
 from audiocapbench.annotate.merge import clip_input, field_names, read_annotation
 from audiocapbench.annotate.stage import NONE, prompt
 from audiocapbench.errors import ReplyError
-from audiocapbench.store.annotations import Finding, StageRecord
+from audiocapbench.store.cache import Finding, StageRecord
 from command import run_command
 from fakes.faults import Plan, status, throttled
 from forks import Forked

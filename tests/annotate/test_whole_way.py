@@ -57,7 +57,7 @@ def test_a_way_that_is_killed_in_any_stage_goes_on_without_asking_twice(
     """The store is told of a stage's end last; the process dies just before."""
     dying = (
         "import os, sys\n"
-        "from audiocapbench.store.annotations import AnnotationRepository\n"
+        "from audiocapbench.store.cache import AnnotationRepository\n"
         "whole, last = AnnotationRepository.put_stage, sys.argv[1]\n"
         "def put(self, project, stage, records):\n"
         "    if stage == last: os.kill(os.getpid(), 9)\n"

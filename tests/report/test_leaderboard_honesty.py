@@ -19,7 +19,8 @@ from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.summary import summarise
 from audiocapbench.scores.table import TableReader
 from audiocapbench.stats.multiple import Correction
-from audiocapbench.store import RunKind, Store
+from audiocapbench.store import Store
+from audiocapbench.store.records import RunKind
 from audiocapbench.store.upgrades import traits_of_0_1
 from audiocapbench.table.terminal import fitted, text_of
 from cells import headings

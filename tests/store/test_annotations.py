@@ -4,7 +4,7 @@ import sqlite3
 from pathlib import Path
 
 from audiocapbench.store import Store
-from audiocapbench.store.annotations import Finding, StageRecord
+from audiocapbench.store.cache import Finding, StageRecord
 
 CLIP = "a" * 64
 

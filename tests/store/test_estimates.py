@@ -9,8 +9,8 @@ import pytest
 
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.signature import sign
-from audiocapbench.store import RunSpec, Store, StoredEstimate, StoredScore, records
-from audiocapbench.store.records import Judgement
+from audiocapbench.store import RunSpec, Store, StoredScore, records
+from audiocapbench.store.records import Judgement, StoredEstimate
 from audiocapbench.store.unsaved import AnswerRecord
 from made_store import MadeRun, made_samples, put_run
 

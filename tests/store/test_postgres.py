@@ -15,10 +15,11 @@ from sqlalchemy import text
 import old_store
 from audiocapbench.errors import StoreAwayError
 from audiocapbench.signature import sign
-from audiocapbench.store import Store, StoredEstimate
+from audiocapbench.store import Store
 from audiocapbench.store.claims import TaskKey, Worker
 from audiocapbench.store.connect import patience, reading, writing
 from audiocapbench.store.ratings import Rating, RatingLoad
+from audiocapbench.store.records import StoredEstimate
 from audiocapbench.web.app import LiveFeed
 from command import run_command
 from fakes.http_server import Request

@@ -18,7 +18,7 @@ from audiocapbench.data.problems import Problem
 from audiocapbench.errors import AnnotationError, did_you_mean
 from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.pairs.pair import CaptionPair
-from audiocapbench.store.annotations import STAGES, StageRecord
+from audiocapbench.store.cache import STAGES, StageRecord
 
 Opponent = Literal["safe", "wrong", "human"]
 _KINDS: tuple[Opponent, ...] = ("safe", "wrong", "human")

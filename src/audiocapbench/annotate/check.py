@@ -19,7 +19,7 @@ from audiocapbench.metrics.clap.encoder import PACKAGES
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.plugins import plugins
-from audiocapbench.store.annotations import STAGES, Finding, StageRecord
+from audiocapbench.store.cache import STAGES, Finding, StageRecord
 
 _BLOCK, _COMPARED, _OTHERS = 1024, 256, 6
 _DUPLICATE, _SIMILARITY = "near-duplicate", "similarity"

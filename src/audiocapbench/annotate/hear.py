@@ -27,7 +27,7 @@ from audiocapbench.errors import AnnotationError, AudioError
 from audiocapbench.metrics.parallel import read_ahead
 from audiocapbench.models import Model
 from audiocapbench.plugins import failure_place, failure_words
-from audiocapbench.store.annotations import Finding, StageRecord
+from audiocapbench.store.cache import Finding, StageRecord
 
 DESCRIBE = "describe"
 OK, FAILED, NOT_RUN = "ok", "failed", "not_run"

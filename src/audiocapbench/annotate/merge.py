@@ -21,7 +21,7 @@ from audiocapbench.judges.contract import as_data, fill
 from audiocapbench.judges.reply_json import find_document, shown
 from audiocapbench.models import Model
 from audiocapbench.models.model import without_audio
-from audiocapbench.store.annotations import Finding, StageRecord
+from audiocapbench.store.cache import Finding, StageRecord
 
 _FIELDS = {
     "speech": ("speech", "asr"),

@@ -24,7 +24,7 @@ from audiocapbench.errors import AnnotationError
 from audiocapbench.files import write_file
 from audiocapbench.metrics.elements.splitting import words_that_are
 from audiocapbench.metrics.porter import stem
-from audiocapbench.store.annotations import Finding, StageRecord
+from audiocapbench.store.cache import Finding, StageRecord
 from audiocapbench.table import Row, Table
 from audiocapbench.table.forms import markdown, markdown_text
 from audiocapbench.version import VERSION

@@ -28,7 +28,7 @@ from audiocapbench.engine.workers import Lease
 from audiocapbench.errors import AnnotationError, StoreError
 from audiocapbench.metrics.parallel import read_ahead
 from audiocapbench.store import RunSpec, Store
-from audiocapbench.store.annotations import AnnotationRepository, Finding, StageRecord
+from audiocapbench.store.cache import AnnotationRepository, Finding, StageRecord
 from audiocapbench.store.claims import TaskKey
 from audiocapbench.store.records import Parameters
 from audiocapbench.store.unsaved import AnswerRecord

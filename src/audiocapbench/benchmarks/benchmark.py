@@ -12,7 +12,7 @@ from audiocapbench.benchmarks.mecat import groups as mecat
 from audiocapbench.benchmarks.traits import Traits
 from audiocapbench.data import MissingClip, Sample
 from audiocapbench.errors import BenchmarkError, did_you_mean
-from audiocapbench.store import RunKind
+from audiocapbench.store.records import RunKind
 
 BUILT_IN_TRAITS = (Traits(), *mecat.TRAITS.values())
 """Those of the benchmarks that come with the package."""

@@ -68,7 +68,6 @@ class LearnedRate:
         return max(MOMENT_S, self._delay_s) if self.in_a_row else inf
 
     def at(self, now: float) -> float:
-        """Starts a second at this moment."""
         if self.level is None:
             return min(FASTEST, FIRST_RATE * 2 ** min(30.0, self._pressed_s / DOUBLING_S))
         if self.in_a_row:
@@ -251,7 +250,6 @@ class Outage:
 
     @property
     def pause_s(self) -> float:
-        """How long to leave it alone before the next try."""
         return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** (self._failures - OUTAGE_FAILURES))
 
     @property

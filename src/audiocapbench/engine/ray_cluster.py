@@ -259,7 +259,6 @@ class ActorPool(Generic[Item, Result]):
             yield ahead.popleft().result()
 
     def close(self) -> None:
-        """End all actors; what they still have is dropped."""
         self._closed = True
         self._portal.call(self._portal.stop, True)
         self._thread.close()

@@ -225,7 +225,6 @@ def cached_answers(store: Store, model: Model, samples: Iterable[Sample]) -> dic
 
 
 def as_questions(samples: Iterable[Sample]) -> list[tuple[str, float]]:
-    """What samples put before a model."""
     return [(sample.instruction, sample.clip.duration_s) for sample in samples]
 
 
@@ -265,7 +264,6 @@ class Asking:
         return options
 
     def model_settings(self, told: ModelOptions) -> ModelSettings:
-        """What models are told, and how long they are waited for."""
         return ModelSettings(told.temperature, told.max_tokens, self.timeout, told.system)
 
     def priced(self, preview: Preview) -> Preview:
@@ -287,16 +285,16 @@ class AskContext(Asking):
     def store(self) -> Store:
         return Store.open(self.store_url)
 
-    def counter(self, name: str, total: int) -> Callable[..., None]:
-        """What tells of progress: one more is done with every call, or as many as it is given."""
+    def watch(self, name: str, total: int) -> Progress:
+        """Has ``progress`` told how many of some questions are done."""
         done = 0
 
-        def count(known: int | None = None) -> None:
+        def count(more: int) -> None:
             nonlocal done
-            done = done + 1 if known is None else known
+            done += more
             self.progress(name, done, total)
 
-        return count
+        return Progress(lambda _run, _total, known: count(known), lambda _outcome: count(1))
 
     def preview(
         self, benchmarks: Iterable[Benchmark], model: Model, name: str, what: str
@@ -314,8 +312,7 @@ class AskContext(Asking):
 
     def ask(self, benchmark: Benchmark, model: Model, name: str) -> Mapping[str, Outcome]:
         """The outcomes of all samples by id; StoppedError where it ended before the last."""
-        count = self.counter(name, len(benchmark.samples))
-        progress = Progress(lambda _run, _total, known: count(known), lambda _outcome: count())
+        progress = self.watch(name, len(benchmark.samples))
         end = run_benchmark(benchmark, model, self.store, **self.of_model(model, progress))
         if end.stop is not None:
             raise StoppedError(

@@ -15,19 +15,12 @@ from typing import Any, Generic, TypedDict, TypeVar
 import anyio
 from anyio.from_thread import start_blocking_portal
 
+from audiocapbench.engine import workers
 from audiocapbench.engine.batch_rounds import BATCH_RETRY, BatchRounds
 from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.limiter import Limiter, Outage
 from audiocapbench.engine.retrying_client import Refusals, RetryingClient, RetryPolicy
-from audiocapbench.engine.workers import (
-    Lease,
-    Note,
-    RecordWriter,
-    Stop,
-    StoreAccess,
-    WorkerPool,
-    log_note,
-)
+from audiocapbench.engine.workers import Note, Stop, StoreAccess, WorkerPool, log_note
 from audiocapbench.errors import ModelError, StoreAwayError
 from audiocapbench.models import Model
 from audiocapbench.models.model import batch_of
@@ -117,11 +110,11 @@ class RunSession:
         self.rate_limits = replace(limits, retry=BATCH_RETRY) if self.batch else limits
         self._pools: dict[str, WorkerPool] = {}
         self._limiters: list[Limiter] = []
-        self.lease = Lease(store)
+        self.lease = workers.Lease(store)
         leaving = (Stop.INTERRUPTED, Stop.STORE)  # somebody waits for the end, or it has failed
         pools = self._pools.values()
         self.access = StoreAccess(self.note, lambda: any(one.stop in leaving for one in pools))
-        self._writer = RecordWriter(store, run, self.access, self.lease.worker.id)
+        self._writer = workers.RecordWriter(store, run, self.access, self.lease.worker.id)
         self._everything: anyio.CancelScope | None = None
         self._watches_signals = False  # an event loop may belong to the caller
         self._interrupted = self._store_is_away = self.dropped = False
@@ -139,18 +132,12 @@ class RunSession:
         pool, limiter, refusals = self.pool(queue.judge), queue.limiter, Refusals(queue.known > 0)
         self._limiters.append(limiter)
         price = queue.price and queue.price.in_batches() if self.batch else queue.price
+        alike = (self.store, limiter, self.rate_limits.retry, self.budget, price, not self.fresh)
         clients = {
             repeat: RetryingClient(
                 queue.variant(repeat) if queue.variant else queue.model,
-                self.store,
-                limiter,
-                self.rate_limits.retry,
-                self.budget,
-                price,
-                use_cache=not self.fresh,
-                stopping=pool.stopping,
+                *(*alike, pool.stopping, self.access),
                 refusals=refusals,
-                access=self.access,
             )
             for repeat in {key.repeat for key in queue.tasks}
         }

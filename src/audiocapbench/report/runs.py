@@ -146,14 +146,11 @@ def group_tables(
     rows: list[Row] = []
     null_references = scores.null_references(metrics)
     for name in scores.categories:
-        nulls = null_references.get(name)
-        rows.append(
-            _group(scores, category(name), metrics) | ({"null": nulls.null} if nulls else {})
-        )
-        if nulls and nulls.null > nulls.total / 2:
-            without: Row = {one: nulls.without.get(without_null(one)) for one in metrics}
-            left = f"{nulls.total - nulls.null} left"
-            rows.append({"group": "  without null", "answered": left} | without)
+        samples, null, without = null_references.get(name, (0, 0, {}))
+        rows.append(_group(scores, category(name), metrics) | ({"null": null} if null else {}))
+        if null > samples / 2:
+            left: Row = {"group": "  without null", "answered": f"{samples - null} left"}
+            rows.append(left | {one: without.get(without_null(one)) for one in metrics})
     total = scores.aggregation.total if scores.aggregation is not None else ""
     rows.append(_group(scores, ALL, metrics) | {"group": total})
     words = interval_words(row[name] for row in rows for name in metrics if row[name])

@@ -75,11 +75,6 @@ class Group:
         """The clip of each sample; None where every sample has its own."""
         return list(self.clips) if len(set(self.clips)) < len(self.clips) else None
 
-    @property
-    def corpora(self) -> list[str]:
-        """The corpora of a total; a single nameless one where the score is no total."""
-        return [""] if self.aggregation is None else list(self.aggregation.weights)
-
     @cached_property
     def weights(self) -> FloatArray:
         weights = self.aggregation.weights.values() if self.aggregation is not None else [1.0]
@@ -90,7 +85,7 @@ class Group:
         """The corpus of each sample, by its place among the weights."""
         if self.aggregation is None:
             return np.zeros(len(self.samples), dtype=np.int64)
-        order = {name: place for place, name in enumerate(self.corpora)}
+        order = {name: place for place, name in enumerate(self.aggregation.weights)}
         return np.array([order[sample.category] for sample in self.samples], dtype=np.int64)
 
     def arrays(self, runs: Sequence[SampleScores]) -> tuple[FloatArray, Mask]:
@@ -179,7 +174,7 @@ class Group:
         if self.aggregation is None:
             return []
         found = set(self.places[present].tolist())
-        return [name for place, name in enumerate(self.corpora) if place not in found]
+        return [name for place, name in enumerate(self.aggregation.weights) if place not in found]
 
     def spread(self, statistics: FloatArray) -> FloatArray:
         """Statistics of shape (n, ..., k); of a total (n, ..., corpora * (k + 1)), with counts."""
@@ -192,8 +187,7 @@ class Group:
         own, weights = scorer.aggregate, self.weights
 
         def total(means: FloatArray) -> FloatArray:
-            found: FloatArray = own(corpus_means(means, len(weights), whole)) @ weights
-            return found
+            return np.asarray(own(corpus_means(means, len(weights), whole)) @ weights)
 
         return total
 
@@ -211,8 +205,7 @@ class Group:
             table = corpus_means(means, len(weights))
             share = table[..., -1:]
             scored = np.where(share > 0, table[..., :-1] / np.where(share > 0, share, 1.0), 1.0)
-            total: FloatArray = (own(scored) * share[..., 0]) @ weights
-            return total
+            return np.asarray((own(scored) * share[..., 0]) @ weights)
 
         return aggregate
 

@@ -20,10 +20,8 @@ FEWEST_SHARE = 0.5
 """Who has a score for fewer of the samples is shown, but neither ranked nor tested."""
 
 SLACK = 0.1
-"""What leaving out costs beyond the zero, in the order by a metric that compares its samples.
-
-It moves the weights of words in other answers: in trials on MECAT, by up to .07 of its share.
-"""
+"""What leaving out costs beyond the zero, where a metric compares its samples: on MECAT, leaving
+answers out moved the weights of words in others by up to .07 of its share."""
 
 
 class Missing(StrEnum):
@@ -150,7 +148,6 @@ def interval_words(estimates: Iterable[Estimate]) -> str:
 
 
 def counted(count: int, what: str) -> str:
-    """A number of things: one sample, several samples."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
@@ -225,7 +222,6 @@ def is_known(metric: str) -> bool:
 
 
 def without_plugin(metric: str) -> str:
-    """What to say of scores that nothing here can add up."""
     return f"Scores of {metric} are left out: no metric of that name works here; its plug-in did."
 
 

@@ -16,16 +16,8 @@ from audiocapbench.data import Sample
 from audiocapbench.data.outcome import total_cost
 from audiocapbench.data.predictions import Predictions, match_ids
 from audiocapbench.errors import did_you_mean
-from audiocapbench.judges.aggregation import (
-    OVERALL,
-    ByJudge,
-    Scores,
-    failure_reasons,
-    failure_words,
-    overall,
-    panel,
-    together,
-)
+from audiocapbench.judges import aggregation
+from audiocapbench.judges.aggregation import OVERALL, ByJudge, Scores, overall, panel, together
 from audiocapbench.judges.registry import is_judge_name, is_listed
 from audiocapbench.scores.compute import ALL, Group, GroupKey, SampleScores, category
 from audiocapbench.scores.estimate import Missing, Scorer
@@ -59,7 +51,7 @@ class JudgeSummary:
     @property
     def failure(self) -> str | None:
         """How many judgements failed and why most of them did, in words; None where none did."""
-        return failure_words(self.judge, self.reasons, sum(self.statuses.values()))
+        return aggregation.failure_words(self.judge, self.reasons, sum(self.statuses.values()))
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -188,7 +180,7 @@ def summarise_judge(table: RunTable, judge: str) -> JudgeSummary:
         estimates(ALL),
         {name: estimates(category(name)) for name in table.categories},
         total_cost(one.cost_usd for one in current),
-        failure_reasons(current),
+        aggregation.failure_reasons(current),
     )
 
 

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from shlex import quote
-from typing import Any, NamedTuple
+from typing import Any
 
 from audiocapbench.benchmarks import Traits, stored_traits
 from audiocapbench.benchmarks.corpora import UnscoredCorpus, leaves_null_out, without_null
@@ -15,32 +15,13 @@ from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status, median_latency, total_cost
 from audiocapbench.errors import JudgeError, StoreError
 from audiocapbench.judges.aggregation import OVERALL, Scores, by_judge
-from audiocapbench.scores.compute import (
-    ALL,
-    CATEGORY,
-    Group,
-    GroupKey,
-    SampleScores,
-    category,
-    group_samples,
-    make_groups,
-)
-from audiocapbench.scores.estimate import (
-    HAVE_TEXT,
-    Coverage,
-    Estimate,
-    Missing,
-    Replies,
-    Scorer,
-    is_known,
-    judge_order,
-    metrics_in_order,
-    missing_after,
-)
+from audiocapbench.scores import compute, estimate
+from audiocapbench.scores.compute import ALL, CATEGORY, Group, GroupKey, SampleScores, category
+from audiocapbench.scores.estimate import HAVE_TEXT, Coverage, Estimate, Missing, Replies, Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
-from audiocapbench.store import Dataset, Run, RunHead, Store, StoredEstimate
-from audiocapbench.store.records import Judgement, overall_of
+from audiocapbench.store import Dataset, Run, Store
+from audiocapbench.store.records import Judgement, RunHead, StoredEstimate, overall_of
 from audiocapbench.table import Row
 
 Estimates = dict[str, Estimate]
@@ -49,14 +30,6 @@ Estimates = dict[str, Estimate]
 Computed = dict[tuple[Scorer, GroupKey], Estimate]
 _WHY = "missing: "
 """Stands before a reason among an estimate's counts, which know an empty answer already."""
-
-
-class NullReferences(NamedTuple):
-    """A category with null references, and metrics ``without`` these samples."""
-
-    total: int
-    null: int
-    without: Estimates
 
 
 @dataclass(eq=False, repr=False)
@@ -78,7 +51,7 @@ class ScoreTable:
 
     @cached_property
     def groups(self) -> dict[GroupKey, Group]:
-        return group_samples(self.samples, self.aggregation)
+        return compute.group_samples(self.samples, self.aggregation)
 
     @cached_property
     def facet_groups(self) -> dict[GroupKey, Group]:
@@ -88,7 +61,7 @@ class ScoreTable:
             for sample in self.samples:
                 for facet, place in self.aggregation.facets(sample).items():
                     members.setdefault(GroupKey(facet, place), []).append(sample)
-        return make_groups(members, self.aggregation)
+        return compute.make_groups(members, self.aggregation)
 
     @property
     def categories(self) -> list[str]:
@@ -104,11 +77,9 @@ class ScoreTable:
         return found
 
     def sample_scores(self, scorer: Scorer) -> SampleScores:
-        """What one scorer says of each sample; nothing where it has seen none."""
         return self.scores.get(scorer, SampleScores())
 
     def group(self, scorer: Scorer, key: GroupKey = ALL) -> Group:
-        """The samples of a group that a scorer is about."""
         group = self.groups[key] if key in self.groups else self.facet_groups[key]
         return group.asked_by(scorer, self.aggregation)
 
@@ -117,13 +88,9 @@ class ScoreTable:
         place = (scorer, key)
         if place not in self.points:
             found = self.kept.get((scorer.label, str(key)))
-            scores = self.sample_scores(scorer)
             if found is None:
+                scores = self.sample_scores(scorer)
                 found = self.group(scorer, key).point(scorer, scores, self.replies)
-            elif found.n + sum(found.missing.values()) < found.coverage.total:
-                # Older stores keep estimates without the reasons.
-                reasons = self.group(scorer, key).missing(scores, self.replies)
-                found = replace(found, missing=reasons)
             self.points[place] = found
         return self.points[place]
 
@@ -139,7 +106,8 @@ class ScoreTable:
     def of_metrics(self, metrics: Iterable[str], key: GroupKey = ALL) -> Estimates:
         return {name: self.estimate(Scorer(name), key) for name in metrics}
 
-    def null_references(self, metrics: Sequence[str]) -> dict[str, NullReferences]:
+    def null_references(self, metrics: Sequence[str]) -> dict[str, tuple[int, int, Estimates]]:
+        """Of categories with null references: samples, null ones, and metrics without these."""
         if self.aggregation is None:
             return {}
         found = {}
@@ -150,7 +118,7 @@ class ScoreTable:
             null, ids = sum(map(self.aggregation.null, samples)), {one.id for one in samples}
             told = [one for one in names if ids & self.sample_scores(Scorer(one)).values.keys()]
             if null:
-                found[name] = NullReferences(len(samples), null, self.of_metrics(told, key))
+                found[name] = (len(samples), null, self.of_metrics(told, key))
         return found
 
     def to_dict(
@@ -166,8 +134,8 @@ class ScoreTable:
             places = {key.place: documents(self.of_metrics(metrics, key)) for key in keys}
             document[f"by_{facet}"] = places
         nulls = {
-            name: {"n": one.total, "null": one.null, "without": documents(one.without)}
-            for name, one in self.null_references(metrics).items()
+            name: {"n": total, "null": null, "without": documents(without)}
+            for name, (total, null, without) in self.null_references(metrics).items()
         }
         told = [one._asdict() for one in unscored]
         return {**document, "null_references": nulls, "unscored": told}
@@ -220,7 +188,8 @@ class RunTable(ScoreTable):
             for judge, own in self.judgements.items()
         }
         self.verdicts: dict[str, dict[str, Scores]] = {}
-        replies = {key: missing_after(one.reply.status) for key, one in self.outcomes.items()}
+        lacks = estimate.missing_after
+        replies = {key: lacks(one.reply.status) for key, one in self.outcomes.items()}
         self.has_no_answers = not any(one in HAVE_TEXT for one in replies.values())
         chosen = set(run.sample_ids)
         samples = tuple(one for one in dataset.samples if one.id in chosen)
@@ -256,15 +225,16 @@ class RunTable(ScoreTable):
     @property
     def scorers(self) -> list[Scorer]:
         """Judges' overall scores, our offline judge last; then metrics that are installed here."""
-        judges = sorted(self.judgements, key=judge_order)
-        metrics = metrics_in_order(one.name for one in self.scores if one.dimension is None)
+        judges = sorted(self.judgements, key=estimate.judge_order)
+        names = (one.name for one in self.scores if one.dimension is None)
+        metrics = estimate.metrics_in_order(names)
         return [*(Scorer(name, OVERALL) for name in judges), *map(Scorer, metrics)]
 
     @property
     def unknown_metrics(self) -> list[str]:
         """Metrics with scores that nothing here can add up: their plug-in is gone, or broken."""
         metrics = [one.name for one in self.scores if one.dimension is None]
-        return sorted(name for name in metrics if not is_known(name))
+        return sorted(name for name in metrics if not estimate.is_known(name))
 
     def dimensions(self, judge: str) -> list[Scorer]:
         return [one for one in self.scores if one.judge == judge and not one.is_overall]

@@ -2,17 +2,8 @@
 
 from audiocapbench.store.cache import cache_key
 from audiocapbench.store.connect import DEFAULT_STORE
-from audiocapbench.store.records import (
-    Dataset,
-    Run,
-    RunHead,
-    RunKind,
-    RunLine,
-    RunSpec,
-    StoredEstimate,
-    StoredScore,
-)
+from audiocapbench.store.records import Dataset, Run, RunLine, RunSpec, StoredScore
 from audiocapbench.store.store import Store
 
-__all__ = ["DEFAULT_STORE", "Dataset", "Run", "RunHead", "RunKind", "RunLine"]
-__all__ += ["RunSpec", "Store", "StoredEstimate", "StoredScore", "cache_key"]
+__all__ = ["DEFAULT_STORE", "Dataset", "Run", "RunLine", "RunSpec", "Store", "StoredScore"]
+__all__ += ["cache_key"]

@@ -81,7 +81,6 @@ class RunCatalog(StoreRepository):
         return lines
 
     def rename(self, run_id: int, name: str | None) -> None:
-        """Give a run a name of its own, or take it away."""
         self._check([run_id], [name or ""])
         with self._writing() as connection:
             same = schema.runs.update().where(schema.runs.c.id == run_id)
@@ -184,7 +183,6 @@ class RunCatalog(StoreRepository):
         return [SampleHead(*row[:4]) for row in in_order]
 
     def some_samples(self, heads: Iterable[SampleHead]) -> dict[str, Sample]:
-        """Samples in full, by id."""
         wanted: dict[str, list[str]] = defaultdict(list)
         for head in heads:
             wanted[head.dataset].append(head.id)
@@ -192,7 +190,6 @@ class RunCatalog(StoreRepository):
         return {sample.id: sample for part in parts for sample in part}
 
     def outcomes_of(self, run_ids: Iterable[int], sample: str) -> dict[int, Outcome]:
-        """Outcomes of one sample, by run."""
         table = schema.outcomes
         query = select(table).where(*matching(table, run=run_ids, sample=sample))
         return {row.run: stored.outcome_of(row) for row in self._fetch(query)}
@@ -286,7 +283,6 @@ class RunCatalog(StoreRepository):
         return rows
 
     def newest(self, run_ids: Iterable[int], limit: int) -> list[Any]:
-        """The newest outcomes of runs, newest first."""
         own = schema.outcomes.c
         columns = (own.run, own.sample, own.status, own.text, own.error, own.answered_at)
         query = select(*columns).where(own.run.in_(set(run_ids)))

@@ -196,7 +196,6 @@ def holders_of(connection: Connection, run_ids: Sequence[int]) -> list[tuple[int
 
 
 def _held(*columns: Any) -> Select[Any]:
-    """What is claimed, with who has it."""
     same = schema.workers.c.id == schema.claims.c.worker
     return select(*columns).join_from(schema.claims, schema.workers, same)
 

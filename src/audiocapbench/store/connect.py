@@ -214,7 +214,6 @@ class StoreRepository:
         return writing(self._engine, alone=alone)
 
     def _fetch(self, query: Select[Any]) -> Sequence[Row[Any]]:
-        """All rows of one query."""
         with self._reading() as connection:
             return connection.execute(query).all()
 

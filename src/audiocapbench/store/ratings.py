@@ -168,12 +168,10 @@ class RatingRepository(StoreRepository):
             return "kept"
 
     def of(self, project: str, person: str | None = None) -> list[Rating]:
-        """Ratings of a project, or of one of its people, oldest first."""
         table = schema.ratings
         query = select(table).where(*matching(table, project=project, person=person))
-        with self._reading() as connection:
-            rows = connection.execute(query.order_by(table.c.rated_at, table.c.item))
-            return [record_of(Rating, row) for row in rows]
+        query = query.order_by(table.c.rated_at, table.c.item)
+        return [record_of(Rating, row) for row in self._fetch(query)]
 
     def items(self, project: str) -> dict[str, dict[str, Any]]:
         """What the items of a project are, also those that are no longer asked."""

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import Column, Dialect, ForeignKey, Table
@@ -118,16 +118,13 @@ _TYPES: dict[str, Callable[[], TypeEngine[Any]]] = {
 }
 
 
-def _refuse(name: str) -> NoReturn:
-    raise DamagedCellError(f"{name[:40]} is not a JSON number")
-
-
 def _finite(text: str) -> float:
-    value = float(text)
-    return value if math.isfinite(value) else _refuse(text)
+    if not math.isfinite(value := float(text)):
+        raise DamagedCellError(f"{text[:40]} is not a JSON number")
+    return value
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
+_DECODER = json.JSONDecoder(parse_constant=_finite, parse_float=_finite)
 
 
 def read_json(text: Any) -> Any:
@@ -171,11 +168,14 @@ def _of_run() -> Column[int]:
     return _refers("run", "runs.id", primary_key=True, index=None)
 
 
+def _belongs(table: str, *names: str) -> sa.ForeignKeyConstraint:
+    """The row goes with that of another table which has the same in these columns."""
+    there = [f"{table}.{name}" for name in names]
+    return sa.ForeignKeyConstraint(names, there, ondelete="CASCADE")
+
+
 def _of_run_sample() -> list[Column[Any] | sa.ForeignKeyConstraint]:
-    """The two columns that say which sample of which run; they go when the run does."""
-    chosen = ["run_samples.run", "run_samples.sample"]
-    same = sa.ForeignKeyConstraint(["run", "sample"], chosen, ondelete="CASCADE")
-    return [*_columns(integer="run*", text="sample*"), same]
+    return [*_columns(integer="run*", text="sample*"), _belongs("run_samples", "run", "sample")]
 
 
 def _signature() -> Column[int]:
@@ -296,12 +296,9 @@ claims = _table(
 
 
 def _of_rating() -> list[Column[Any] | sa.ForeignKeyConstraint]:
-    """The columns that say which person and item of which project; they go with these."""
-    columns: list[Any] = _columns(text="project* person* item*")
-    for name, table in (("person", "rating_people"), ("item", "rating_items")):
-        there = [f"{table}.project", f"{table}.{name}"]
-        columns.append(sa.ForeignKeyConstraint(["project", name], there, ondelete="CASCADE"))
-    return columns
+    person = _belongs("rating_people", "project", "person")
+    item = _belongs("rating_items", "project", "item")
+    return [*_columns(text="project* person* item*"), person, item]
 
 
 rating_projects = _table(

@@ -17,8 +17,7 @@ from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, total_cost
 from audiocapbench.errors import StoreAwayError, StoreError, did_you_mean
 from audiocapbench.store import records as stored
 from audiocapbench.store import schema, unsaved
-from audiocapbench.store.annotations import AnnotationRepository
-from audiocapbench.store.cache import CacheRepository
+from audiocapbench.store.cache import AnnotationRepository, CacheRepository
 from audiocapbench.store.catalog import RunCatalog, keep_dataset
 from audiocapbench.store.claims import BatchRepository, ClaimRepository, release_tasks, task_of
 from audiocapbench.store.connect import DEFAULT_STORE, StoreRepository, connect
@@ -95,7 +94,6 @@ class Store(StoreRepository):
             return stored.record_of(Run, row, sample_ids=spec.sample_ids)
 
     def find_run(self, spec: stored.RunSpec) -> Run | None:
-        """The run that a command stands for, if it was begun before."""
         return self._find(_latest(spec))
 
     def run(self, run_id: int) -> Run:
@@ -161,8 +159,7 @@ class Store(StoreRepository):
 
     def outcomes(self, run_id: int) -> dict[str, Outcome]:
         query = select(schema.outcomes).where(schema.outcomes.c.run == run_id)
-        with self._reading() as connection:
-            return {row.sample: stored.outcome_of(row) for row in connection.execute(query)}
+        return {row.sample: stored.outcome_of(row) for row in self._fetch(query)}
 
     def add_records(self, run_id: int, records: Sequence[Record], worker: str = "") -> None:
         """Commit what arrived, also in place of failures, and release what the worker claimed."""
@@ -176,7 +173,6 @@ class Store(StoreRepository):
             release_tasks(connection, run_id, worker, [task_of(one) for one in records])
 
     def keep_unsaved(self, run: Run, records: Sequence[Record]) -> Path:
-        """Write records that cannot be stored now to a file; ``take_in`` stores them later."""
         return unsaved.keep(self._engine.url, run, records)
 
     def take_in(

@@ -9,14 +9,15 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from glob import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from pydantic import TypeAdapter
 from sqlalchemy.engine import URL
 
 from audiocapbench.data.outcome import Outcome
@@ -25,14 +26,12 @@ from audiocapbench.files import write_file
 from audiocapbench.store.connect import shown, store_file
 from audiocapbench.store.records import Judgement, JudgeReply, Run
 
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
 Kind = TypeVar("Kind")
 
 _LARGEST_BYTES = 1 << 30
 _LARGEST_NUMBER = 2**31 - 1
 _KEY_LENGTH = 64
+_adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,24 +140,15 @@ def _head(run: Run) -> dict[str, Any]:
     return {"audiocapbench": "unsaved answers", "run": own}
 
 
-@cache
-def _adapter(kind: Any) -> "TypeAdapter[Any]":
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(kind)
-
-
 def dump_record(record: Any) -> Any:
     """An outcome, a judgement, or what is kept with it, as JSON has it."""
-    kind: Any = type(record)
-    return _adapter(kind).dump_python(record, mode="json")
+    return _adapter(type(record)).dump_python(record, mode="json")
 
 
 def parse_record(kind: type[Kind], content: Any) -> Kind:
     """What ``dump_record`` wrote, or a stranger; ValueError or TypeError where it did not."""
     _check(content)
-    known: Any = kind
-    record: Kind = _adapter(known).validate_json(json.dumps(content), strict=True)
+    record: Kind = _adapter(kind).validate_json(json.dumps(content), strict=True)
     if dump_record(record) != content:
         raise ValueError("something is missing, or there is too much")
     return record

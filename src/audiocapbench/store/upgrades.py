@@ -17,12 +17,12 @@ from audiocapbench.store.records import signature_numbers
 _REBUILT = ("datasets", "samples", "runs", "outcomes", "scores", "judgements", "judge_checks")
 _KEPT = {"responses": "answered_at", "embeddings": "made_at"}
 _CHECK = "trial/check/"
+_FOREIGN = "is not a store but another program's database; choose another `store`"
 _AT_ONCE = 10_000
 _UPGRADE_S = 600
 
 
 def bring_up_to_date(engine: Engine) -> None:
-    """Make the tables of a new store, or upgrade an older one."""
     with reading(engine) as connection:
         version = _version_of(connection)
     if version == schema.VERSION:
@@ -48,14 +48,12 @@ def upgrade(connection: Connection) -> None:
         # A database server is shared; a file is its program's own.
         known = schema.metadata.tables if connection.dialect.name == "postgresql" else present
         if present & set(known):
-            what = "is not a store but another program's database; choose another `store`"
-            raise StoreError(what, subject=subject)
+            raise StoreError(_FOREIGN, subject=subject)
         schema.metadata.create_all(connection, checkfirst=False)
         connection.execute(schema.schema_version.insert().values(version=schema.VERSION))
         return
     if version < 1:
-        what = "this database has the store's tables but no version: it is not a store"
-        raise StoreError(what, subject=subject)
+        raise StoreError(_FOREIGN, subject=subject)
     if version > schema.VERSION:
         what = f"the store has schema {version}, this program knows {schema.VERSION}"
         to_do = "upgrade audiocapbench or choose another `store`"
@@ -69,11 +67,7 @@ def upgrade(connection: Connection) -> None:
 
 
 def _rebuild(connection: Connection) -> None:
-    """The tables of version 1 as today's.
-
-    Since 2 there are kinds, traits, names and tags; samples and signatures stand in tables, times
-    and keys are such.
-    """
+    """The tables of version 1 as today's, with kinds, traits, names and tags."""
     for name in _REBUILT:
         connection.execute(text(f"ALTER TABLE {name} RENAME TO {name}_1"))
     if connection.dialect.name == "postgresql":

@@ -21,7 +21,7 @@ from audiocapbench.data import Clip
 from audiocapbench.errors import AnnotationError, ExpertMissingError, check_known, did_you_mean
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.plugins import plugin_failures, plugins
-from audiocapbench.store.annotations import Finding
+from audiocapbench.store.cache import Finding
 
 Options = dict[str, str]
 """What stands in the brackets of an expert's name; each takes out what it knows."""

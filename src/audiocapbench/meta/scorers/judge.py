@@ -13,7 +13,7 @@ import numpy as np
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Reply, Sample
-from audiocapbench.engine import Preview, Progress, run_benchmark
+from audiocapbench.engine import Preview, run_benchmark
 from audiocapbench.errors import StoppedError
 from audiocapbench.judges import create_judge
 from audiocapbench.judges.aggregation import by_judge, failure_reasons, failure_words, overall
@@ -96,10 +96,8 @@ class JudgeScorer(PointwiseScorer):
         return filled.run
 
     def _judged(self, judge: ModelJudge, run: Run) -> dict[str, float]:
-        settings, total = self._settings, len(run.sample_ids)
-        count = settings.counter(self.name, total)
-        count(total - len(missing_judgements(settings.store, run, judge)))
-        how = judge_options(settings, Progress(arrived=lambda _judgement: count()))
+        settings = self._settings
+        how = judge_options(settings, settings.watch(self.name, len(run.sample_ids)))
         end = judge_run(settings.store, run, [judge], **how)
         for refusal in end.refusals:
             raise refusal

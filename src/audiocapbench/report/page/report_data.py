@@ -36,8 +36,9 @@ from audiocapbench.scores.estimate import (
 from audiocapbench.scores.summary import RunSummary, why_unscored
 from audiocapbench.scores.table import RunTable, TableReader, kept_estimate, labels
 from audiocapbench.signature import Signature
-from audiocapbench.store import RunHead, RunLine, Store
+from audiocapbench.store import RunLine, Store
 from audiocapbench.store.catalog import SampleHead
+from audiocapbench.store.records import RunHead
 
 # As in the paper: Gemini blue, Chat Completions green, Realtime orange; others follow.
 PROVIDERS = {
