@@ -339,8 +339,13 @@ def test_strange_text_gives_numbers(
         (["a", "b"], [["a"], "b"], {}, r"sample 1: its references are one string"),
         (["a", None], [["a"], ["b"]], {}, r"sample 1: a caption is NoneType"),
         (["a", "b"], [["a"], [3]], {}, r"sample 1: a caption is int"),
-        (["a", "b"], [["a"], ["b"]], {"variant": "best"}, r"no variant 'best'.*paper, code"),
-        (["a", "b"], [["a"], ["b"]], {"subtask": "all"}, r"no sub-task 'all'.*long, short"),
+        (
+            ["a", "b"],
+            [["a"], ["b"]],
+            {"variant": "best"},
+            r"no variant of DATE 'best'.*paper",
+        ),
+        (["a", "b"], [["a"], ["b"]], {"subtask": "all"}, r"no sub-task of DATE 'all'.*long, short"),
         (["a", "b"], [["a"], ["b"]], {"encoder": "no such"}, r"no sentence encoder"),
         (["a", "b"], [["a"], ["b"]], {"error_probabilities": [0.1]}, r"1 error probabilities"),
         (

@@ -111,7 +111,7 @@ def test_a_family_s_name_stands_for_its_four_orders() -> None:
         ("meteor_1_5", "install Java 8 or newer"),
         ("similarity[encoder=none]", "no sentence encoder called 'none'"),
         ("fluent_similarity[encoder=none]", "no sentence encoder called 'none'"),
-        ("date[variant=none]", "no variant 'none'"),
+        ("date[variant=none]", "no variant of DATE 'none'"),
         ("date_similarity[encoder=none]", "no sentence encoder called 'none'"),
     ],
 )

@@ -1,7 +1,7 @@
 """Which judges and contracts there are, of ours and of plug-ins, and how a name becomes one."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ from audiocapbench.errors import JudgeError, did_you_mean
 from audiocapbench.judges.contract import Contract, with_shuffled_references
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, held_to_schema
 from audiocapbench.judges.published import AUDIOCAPBENCH, audiocapbench_contract, mecat_contract
-from audiocapbench.metrics.names import ScorerName
+from audiocapbench.metrics.names import ScorerName, check_options
 from audiocapbench.models import ModelSettings, create_model, list_models
 from audiocapbench.models.registry import provider_of
 from audiocapbench.plugins import plugin_failures, plugins
@@ -99,7 +99,7 @@ def create_judge(
         there = ", ".join(offline)
         raise JudgeError(f"there is no judge {plain!r}{near}; there are {there}, and any model")
     options = {**(ways or {}), **options}
-    _check_options(plain, options, _OPTIONS)
+    check_options(plain, options, _OPTIONS, JudgeError)
     chosen = options.get("contract", contract)
     made = find_contract(chosen, **{one: options[one] for one in _WAYS if one in options})
     if order := options.get("references"):
@@ -120,13 +120,6 @@ def create_judge(
     options |= {"hears": "yes"} if hears else {}
     full = str(ScorerName(model.name, dict(sorted(options.items()))))
     return ModelJudge(full, held or model, made, hears)
-
-
-def _check_options(name: str, options: Iterable[str], known: Sequence[str]) -> None:
-    for option in options:
-        if option not in known:
-            near = did_you_mean(option, known, "it has")
-            raise JudgeError(f"{name} has no option {option!r}{near}")
 
 
 def _offline() -> Mapping[str, Callable[[dict[str, str]], Judge]]:
@@ -150,7 +143,7 @@ def _elements(options: dict[str, str]) -> Judge:
     from audiocapbench.judges.elements import Elements
     from audiocapbench.metrics.encoders import load
 
-    _check_options("elements", options, ["encoder"])
+    check_options("elements", options, ["encoder"], JudgeError)
     return Elements(load(options.get("encoder", "wordllama")))
 
 

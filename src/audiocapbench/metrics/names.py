@@ -1,9 +1,10 @@
 """Scorers by name: ``rouge_l``, ``date[encoder=minilm,subtask=speech]``, and lists of them."""
 
 import re
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from audiocapbench.errors import MetricError
+from audiocapbench.errors import AudioCapBenchError, MetricError, did_you_mean
 
 _FAMILIES = ("bleu", "bleu_coco")  # names that stand for the four orders of a family
 _NAME = re.compile(r"(?P<name>[\w.-]+)(?:\[(?P<options>[^\[\]]*)\])?")
@@ -49,3 +50,13 @@ def parse_name(text: str, what: str = "a scorer") -> ScorerName:
             raise MetricError(f"{text!r}: {part!r} is not an option; write option=value")
         options[key.strip()] = value.strip()
     return ScorerName(match["name"], options)
+
+
+def check_options(
+    name: str, options: Iterable[str], known: Collection[str], error: type[AudioCapBenchError]
+) -> None:
+    """Refuse options of a scorer that it does not have."""
+    for option in options:
+        if option not in known:
+            has = did_you_mean(option, known, "it has") if known else "; it has none"
+            raise error(f"{name} has no option {option!r}{has}")

@@ -6,8 +6,8 @@ from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from audiocapbench.errors import MetricError, did_you_mean
-from audiocapbench.metrics.names import ScorerName, parse_name
+from audiocapbench.errors import MetricError, check_known
+from audiocapbench.metrics.names import ScorerName, check_options, parse_name
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
 from audiocapbench.plugins import plugin_failures, plugins
 from audiocapbench.signature import Signature
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from audiocapbench.data import Clip
     from audiocapbench.store import Store
 
-CORPUS_OPTIONS = ("null",)  # choose the samples of a corpus: a benchmark reads them, no metric
+CORPUS_OPTIONS = {"null"}  # choose the samples of a corpus: a benchmark reads them, no metric
 Compute = Callable[..., "list[MetricResult] | MetricResult"]
 
 
@@ -206,13 +206,7 @@ def find_metric(text: str) -> tuple[Metric, ScorerName]:
     """The metric that a name with its options stands for; MetricError where there is none such."""
     name = parse_name(text)
     metric = METRICS.get(name.name) or _from_plugin(name.name)
-    for option in name.options:
-        if option not in metric.options and option not in CORPUS_OPTIONS:
-            allowed = f"it has {', '.join(metric.options)}" if metric.options else "it has none"
-            raise MetricError(
-                f"{name.name} has no option {option!r}"
-                f"{did_you_mean(option, metric.options)}; {allowed}"
-            )
+    check_options(name.name, name.options.keys() - CORPUS_OPTIONS, metric.options, MetricError)
     return metric, name
 
 
@@ -223,10 +217,8 @@ def list_metrics() -> list[Metric]:
 
 
 def _from_plugin(name: str) -> Metric:
-    point = plugins("metrics").get(name)
-    if point is None:
-        known = [*METRICS, *plugins("metrics")]
-        raise MetricError(f"there is no metric {name!r}{did_you_mean(name, known, 'there are')}")
+    check_known("metric", name, [*METRICS, *plugins("metrics")], MetricError)
+    point = plugins("metrics")[name]
     with plugin_failures(f"metric {name!r}: its plug-in {point.value}", MetricError):
         metric = point.load()
     if not isinstance(metric, Metric) or metric.name != name:
@@ -259,7 +251,7 @@ def compute(
     """
     asked = [find_metric(name) for name in names]
     for _, name in asked:
-        for option in name.options.keys() & set(CORPUS_OPTIONS):
+        for option in name.options.keys() & CORPUS_OPTIONS:
             raise MetricError(
                 f"{name}: only a benchmark with an aggregation knows the option {option!r}"
             )

@@ -16,18 +16,9 @@ from anyio import to_thread
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError
-from audiocapbench.models import replies
+from audiocapbench.models import AudioContract, KnownModel, ModelSettings, Provider, replies
 from audiocapbench.models.http_client import HttpModel
-from audiocapbench.models.model import (
-    PAPER,
-    AudioContract,
-    KnownModel,
-    ModelSettings,
-    Parameters,
-    Provider,
-    Question,
-    SentAudio,
-)
+from audiocapbench.models.model import PAPER, Parameters, Question, SentAudio
 from audiocapbench.models.openai_chat import UPLOAD_S, BatchState, OpenAIBatches, request_options
 from audiocapbench.models.price import PRICED, Price
 from audiocapbench.models.remote import BATCH_TRANSPORT, RemoteModel, checked_url, remote_model

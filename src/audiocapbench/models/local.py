@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import AudioCapBenchError, FatalError, ModelError
+from audiocapbench.models import AudioContract, BatchModel, ModelSettings, Provider, Question
 from audiocapbench.models.checkpoint import (
     ChatProcessor,
     Checkpoint,
@@ -25,14 +26,7 @@ from audiocapbench.models.checkpoint import (
     loading,
     parse_name,
 )
-from audiocapbench.models.model import (
-    REMOTE_EXECUTION,
-    AudioContract,
-    BatchModel,
-    ModelSettings,
-    Provider,
-    Question,
-)
+from audiocapbench.models.model import REMOTE_EXECUTION
 from audiocapbench.models.price import FREE
 from audiocapbench.models.replies import ending_as
 from audiocapbench.plugins import failure_words

@@ -12,20 +12,9 @@ from typing import IO, Any, NamedTuple
 from audiocapbench.credentials import without_query
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
-from audiocapbench.models import replies
+from audiocapbench.models import AudioContract, KnownModel, Model, ModelSettings, Provider, replies
 from audiocapbench.models.http_client import HttpModel
-from audiocapbench.models.model import (
-    PAPER,
-    REMOTE_EXECUTION,
-    TOOL,
-    AudioContract,
-    KnownModel,
-    Model,
-    ModelSettings,
-    Parameters,
-    Provider,
-    Question,
-)
+from audiocapbench.models.model import PAPER, REMOTE_EXECUTION, TOOL, Parameters, Question
 from audiocapbench.models.price import PRICED, Price
 from audiocapbench.models.remote import (
     RemoteModel,

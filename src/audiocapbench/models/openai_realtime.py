@@ -15,17 +15,8 @@ import anyio
 from audiocapbench.credentials import short
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import ModelError, TransientError
-from audiocapbench.models import replies
-from audiocapbench.models.model import (
-    PAPER,
-    AudioContract,
-    KnownModel,
-    ModelSettings,
-    Parameters,
-    Provider,
-    Question,
-    SentAudio,
-)
+from audiocapbench.models import AudioContract, KnownModel, ModelSettings, Provider, replies
+from audiocapbench.models.model import PAPER, Parameters, Question, SentAudio
 from audiocapbench.models.openai_chat import DOCS, PRICING, account_headers
 from audiocapbench.models.price import PRICED, Price
 from audiocapbench.models.remote import (

@@ -6,15 +6,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.stats.bootstrap import (
-    FEWEST_FOR_INTERVAL,
-    LEVEL,
-    ROUNDS,
-    SEED,
-    TAIL,
-    FloatArray,
-    Interval,
-)
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, ROUNDS, SEED, Interval
+from audiocapbench.stats.bootstrap import LEVEL, TAIL, FloatArray
 
 
 def kendall(first: FloatArray, second: FloatArray) -> float | None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.audio import Samples
-from audiocapbench.errors import MetricError, did_you_mean
+from audiocapbench.errors import MetricError, check_known
 from audiocapbench.metrics.clap.laion import load_laion
 from audiocapbench.metrics.clap.windows import PRESETS, Windows
 from audiocapbench.metrics.encoders.encoder import Vectors, choose_device, fingerprint
@@ -100,8 +100,7 @@ def load_encoder(
     Options are ``path`` (a folder on disk), ``model`` (a name on the Hugging Face hub) and
     ``download`` (yes or no), or a plug-in's own; devices are ``cpu``, ``cuda`` and ``auto``.
     """
-    if device not in DEVICES:
-        raise MetricError(f"there is no device {device!r}; choose {', '.join(DEVICES)}")
+    check_known("device", device, DEVICES, MetricError)
     given = dict(options or {})
     left = given.copy()
     if name in LAION:
@@ -122,8 +121,7 @@ def load_encoder(
 def _load_plugin(name: str, options: dict[str, str], device: str) -> AudioTextEncoder:
     points, what = plugins("audio_text_encoders"), f"audio-text encoder {name!r}"
     if name not in points:
-        near = did_you_mean(name, [*LAION, *PACKAGES, *sorted(points)], "there are")
-        raise MetricError(f"there is no {what}{near}")
+        check_known("audio-text encoder", name, [*LAION, *PACKAGES, *sorted(points)], MetricError)
     with plugin_failures(f"{what}: its plug-in {points[name].value}", MetricError):
         encoder = points[name].load()(options, device)
     if not isinstance(encoder, AudioTextEncoder) or not isinstance(encoder.windows, Windows):

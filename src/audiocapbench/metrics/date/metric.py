@@ -1,13 +1,13 @@
 """DATE, MECAT's metric: how like its references a caption is, and how unlike those of others."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.errors import MetricError
+from audiocapbench.errors import MetricError, check_known
 from audiocapbench.metrics.date.pieces import IntArray, PieceEncoder, Pieces, piece_encoder
 from audiocapbench.metrics.encoders import Encoder
 from audiocapbench.metrics.encoders.encoder import readable
@@ -119,8 +119,8 @@ def prepare_date(
     variant: str = "code", subtask: str = "long", encoder: str = "wordllama", detector: str = ""
 ) -> None:
     """Load the encoder and the detector, check the options; a MetricError says what is wrong."""
-    _known("variant", variant, VARIANTS)
-    _known("sub-task", subtask, TOLERANCES)
+    check_known("variant of DATE", variant, VARIANTS, MetricError)
+    check_known("sub-task of DATE", subtask, TOLERANCES, MetricError)
     if detector:
         open_detector(detector, "date")
     piece_encoder(encoder)
@@ -149,8 +149,9 @@ def encode_corpus(
     """Make vectors of a corpus, once for all that is computed of it."""
     from scipy.sparse import csr_array
 
-    variant = _known("variant", options.get("variant", "code"), VARIANTS)
-    tolerance = TOLERANCES[_known("sub-task", options.get("subtask", "long"), TOLERANCES)]
+    variant, subtask = options.get("variant", "code"), options.get("subtask", "long")
+    check_known("variant of DATE", variant, VARIANTS, MetricError)
+    check_known("sub-task of DATE", subtask, TOLERANCES, MetricError)
     tolerant, of_means = variant != "paper", variant == "published"
     check_captions(predictions, references)
     if len(predictions) < 2:
@@ -182,14 +183,10 @@ def encode_corpus(
     ours *= fluency[:, np.newaxis]
     similarity = np.clip(np.einsum("ij,ij->i", ours, theirs), -1, 1)
     if tolerant:
-        return EncodedCorpus(ours, theirs, similarity - tolerance / 2, similarity, of_means)
+        return EncodedCorpus(
+            ours, theirs, similarity - TOLERANCES[subtask] / 2, similarity, of_means
+        )
     return EncodedCorpus(theirs, ours, similarity - ROUNDING, similarity, of_means)
-
-
-def _known(what: str, name: str, known: Collection[str]) -> str:
-    if name not in known:
-        raise MetricError(f"DATE has no {what} {name!r}: choose one of {', '.join(known)}.")
-    return name
 
 
 def _split(sentences: Iterator[str], model: PieceEncoder) -> tuple[Pieces, IntArray]:
