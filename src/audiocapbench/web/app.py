@@ -16,7 +16,7 @@ from audiocapbench.annotate.merge import written_caption
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import SCORED, total_cost
 from audiocapbench.errors import AudioCapBenchError, AudioError, StoreError
-from audiocapbench.report.page.board import board_document, drawn_notes
+from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.document import BoardDocument, ServedBoard
 from audiocapbench.report.page.html import NOT_ASKED, SERVED_SCRIPTS, STYLES, joined, render
 from audiocapbench.report.page.report_data import (
@@ -196,7 +196,7 @@ def ranked_document(store: Store, runs: Sequence[int], by: str | None) -> BoardD
     ordered = tuple(by_number[one.run.id] for one in data.runs)
     document = board_document(store, replace(kept, runs=ordered), kept.benchmark)
     document.ranking = data.board.overall
-    document.notes = drawn_notes(data.board)
+    document.notes = list(data.board.notes)
     return document
 
 

@@ -1,8 +1,7 @@
 """A leaderboard of the runs in a store: which differences are real, and what failures may mean.
 
-Runs on different samples, or with scores made in different ways, stand on different boards.
-Published results stand among the runs only where both are scores of one kind, elsewhere in a table
-of their own: marked, without interval, in no test.
+Runs on different samples, or with scores made in different ways, stand on different boards, and so
+do published results where they are no scores of one kind.
 """
 
 import re
@@ -30,7 +29,7 @@ from audiocapbench.report.leaderboard.board import (
 )
 from audiocapbench.report.leaderboard.tables import LeaderboardResult
 from audiocapbench.scores.compute import ALL, category
-from audiocapbench.scores.estimate import Scorer, without_plugin
+from audiocapbench.scores.estimate import Scorer, counted, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
 from audiocapbench.scores.table import RunTable, TableReader, keep_estimates, labels
 from audiocapbench.signature import UNSIGNED, Signature
@@ -109,8 +108,9 @@ def _runs(store: Store, benchmark: str | None, all_runs: bool, notes: list[str])
     lines = [one for one in store.runs() if benchmark in (None, one.benchmark)]
     shown = [one for one in lines if benchmark is not None or not one.is_trial]
     if trials := len(lines) - len(shown):
-        are = "run of a trial is" if trials == 1 else "runs of trials are"
-        notes.append(f"{trials} {are} not shown; --benchmark names what to show.")
+        notes.append(
+            f"{counted(trials, 'run')} of trials not shown; --benchmark names what to show."
+        )
     runs = [store.run(line.id) for line in shown]
     if all_runs:
         return runs
@@ -123,8 +123,7 @@ def _runs(store: Store, benchmark: str | None, all_runs: bool, notes: list[str])
         pairs = zip(keys, runs, strict=True)
         unlike = sum(run.parameters != newest[key].parameters for key, run in pairs)
         other = f" ({unlike} with other settings, or another file of that name)" if unlike else ""
-        are = "run is" if older == 1 else "runs are"
-        notes.append(f"{older} older {are} not shown{other}; --all-runs does.")
+        notes.append(f"{counted(older, 'older run')} not shown{other}; --all-runs does.")
     return list(newest.values())
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from audiocapbench.benchmarks.captioning import published_results
 from audiocapbench.data import Sample
-from audiocapbench.errors import ReportError
+from audiocapbench.errors import ReportError, check_known
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.leaderboard.board import (
     FEW_SAMPLES,
@@ -234,8 +234,7 @@ def record(board: Board, one: Entry, name: str = _ALL) -> Row:
     table, run, place, key = one.table, one.run, one.overall, ALL
     if name != _ALL:
         place, key = one.by_category[name], in_category(name)
-    rank_best, rank_worst = place.ranks or (None, None)
-    estimate = one.estimate(key)
+    (rank_best, rank_worst), estimate = place.ranks or (None, None), one.estimate(key)
     row: Row = {
         **one.dimensions_of(key),
         **{own.name: table.point(own, key).value for own in table.scorers if not own.judge},
@@ -369,13 +368,12 @@ def _paper_categories(board: Board) -> _Parts:
     ]
     rows = []
     for one in in_order(board):
-        parts: Row = dict.fromkeys(board.categories)
-        if isinstance(one, PublishedEntry):
-            parts |= one.by_category
-        else:
-            for name in parts:
-                parts[name] = one.table.point(board.scorer, in_category(name)).value
-        rows.append(_paper_row(board, one) | parts)
+        rows.append(_paper_row(board, one))
+        for name in board.categories:
+            if isinstance(one, PublishedEntry):
+                rows[-1][name] = one.by_category.get(name)
+            else:
+                rows[-1][name] = one.table.point(board.scorer, in_category(name)).value
     left_out = {"rank", "run", overall} | (set() if board.entries else {"scored"})
     return columns, rows, left_out
 
@@ -420,8 +418,7 @@ def _paper_table(board: Board, number: int, wanted: Sequence[str]) -> Table:
     known = {one.name: one for one in columns}
     names = wanted or [name for name in known if name not in left_out]
     for name in names:
-        if name not in known:
-            raise ReportError(f"there is no column {name!r}; there are {', '.join(known)}")
+        check_known("column", name, known, ReportError)
     title = f"{board.benchmark}, table {number}"
     notes = ["caption_chars: mean length of first captions; answer_chars: of all models' answers."]
     if number != 3:

@@ -20,7 +20,7 @@ from audiocapbench.benchmarks.mecat.groups import (
     score_qa,
 )
 from audiocapbench.benchmarks.mecat.published import TOTAL
-from audiocapbench.errors import ReportError, did_you_mean
+from audiocapbench.errors import ReportError, check_known
 from audiocapbench.metrics.date.metric import aggregate_date
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.mecat.answers import METRIC, SIMILARITY, GroupScore, ScoredAnswers
@@ -171,8 +171,7 @@ def split_report(
     """The two sides of DATE on one group, as table J.1 of the paper splits them."""
     benchmark = _one_benchmark(scored)
     known = QA_CATEGORIES if benchmark == QA else GROUPS
-    if group not in known:
-        raise ReportError(f"there is no group {group!r}{did_you_mean(group, known, 'there are')}")
+    check_known("group", group, known, ReportError)
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:
         score = one.groups.get(group)

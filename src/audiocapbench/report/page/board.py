@@ -3,7 +3,7 @@
 import numpy as np
 
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.report.leaderboard.board import LETTERS, Board, PublishedEntry, Ranking
+from audiocapbench.report.leaderboard.board import PublishedEntry, Ranking
 from audiocapbench.report.page import document as parts
 from audiocapbench.report.page.report_data import (
     PROVIDERS,
@@ -21,12 +21,6 @@ from audiocapbench.version import VERSION
 BINS = 20
 FEWEST_MODELS = 4
 _FEWEST_PAIRS = 3
-_DRAWN = {
-    LETTERS: "Rows that a line joins",
-    "'ranks' are": "In brackets are",
-    "to letter; --format json has every test": "to draw; 'Every pair' has the tests",
-    "without a common letter": "not joined",
-}
 
 
 def board_document(store: Store, data: BoardData, title: str) -> parts.BoardDocument:
@@ -56,7 +50,7 @@ def board_document(store: Store, data: BoardData, title: str) -> parts.BoardDocu
     document.durations = _histograms({name: [*own.values()] for name, own in seconds.items()})
     document.lengths = _histograms(lengths)
     document.correlations = correlations(data)
-    document.notes = drawn_notes(data.board)
+    document.notes = list(data.board.notes)
     if unlike and len(data.runs) > 1 and data.one_selection:
         of = "" if len(unlike) == len(data.scorers) else f" of {', '.join(unlike)}"
         document.notes.append(
@@ -153,14 +147,6 @@ def _document(data: BoardData, title: str) -> parts.BoardDocument:
         warnings=[],
         signatures=sorted(signatures),
     )
-
-
-def drawn_notes(board: Board) -> list[str]:
-    """What is said of a board, in the words of a page, which draws what a table has letters for."""
-    notes = list(board.notes)
-    for words, drawn in _DRAWN.items():
-        notes = [one.replace(words, drawn) for one in notes]
-    return notes
 
 
 def cell(one: Estimate | None) -> parts.Cell | None:

@@ -9,11 +9,7 @@ from pathlib import Path
 
 from audiocapbench.errors import ReportError
 from audiocapbench.files import write_file
-from audiocapbench.report.page.board import (
-    board_document,
-    cell,
-    drawn_notes,
-)
+from audiocapbench.report.page.board import board_document, cell
 from audiocapbench.report.page.document import BoardDocument, CategoryView, Cell, SiteDocument
 from audiocapbench.report.page.html import packed, render_page, write_report
 from audiocapbench.report.page.report_data import ReportData, gather, stored_summaries
@@ -119,7 +115,7 @@ def _views(data: ReportData, shown: Sequence[CheckedSubmission]) -> dict[str, Ca
         for name, view in views.items():
             ranking = board.parts.get(name, board.overall)
             view.rankings.append(ranking.reordered(places))
-            view.notes.append(drawn_notes(board))
+            view.notes.append(list(board.notes))
     return views
 
 
