@@ -352,7 +352,7 @@ def test_embeddings_that_break_the_promise_are_refused_and_not_kept(
 def test_wrong_usage_is_one_sentence(encoder: AudioTextEncoder, clips: list[Path]) -> None:
     with pytest.raises(MetricError, match="there is no audio-text encoder 'x'; there are laion,"):
         load_encoder("x")
-    with pytest.raises(MetricError, match="no device 'tpu'; choose auto, cpu, cuda"):
+    with pytest.raises(MetricError, match=r"no device 'tpu'.*auto, cpu, cuda"):
         load_encoder("bands", device="tpu")
     with pytest.raises(MetricError, match="5 clips and 1 captions"):
         clap_scores(clips, ["a"], encoder)

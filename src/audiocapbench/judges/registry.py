@@ -86,10 +86,8 @@ def create_judge(
     offline = _offline()
     if plain in offline:
         if hears:
-            raise JudgeError(
-                f"{plain} judges the words alone; leave out `hears`, and write [hears=yes] after "
-                "the name of a judge that is to hear the clips"
-            )
+            to_do = "leave out `hears`, and write [hears=yes] after the names of judges that hear"
+            raise JudgeError(f"{plain} judges the words alone; {to_do}")
         if settings is not None and settings.given:
             refused = " and no ".join(settings.given)
             raise JudgeError(f"{plain} takes no {refused}; it takes options in brackets")
@@ -186,14 +184,10 @@ def find_contract(name: str, **ways: str) -> Contract:
         raise JudgeError(f"contract {name!r} has no {next(iter(ways))}; audiocapbench's has")
     if name in _BUILT_IN:
         return _BUILT_IN[name]()
-    point = plugins("contracts").get(name)
-    if point is None:
-        known = [*_BUILT_IN, *sorted(plugins("contracts"))]
-        near = did_you_mean(name, known, "there are")
-        raise JudgeError(
-            f"there is no contract {name!r} here{near}. Install its plug-in, or "
-            "choose one after the judge's name: [contract=NAME]"
-        )
+    if (point := plugins("contracts").get(name)) is None:
+        near = did_you_mean(name, [*_BUILT_IN, *sorted(plugins("contracts"))], "there are")
+        to_do = "Install its plug-in, or choose one after the judge's name: [contract=NAME]"
+        raise JudgeError(f"there is no contract {name!r} here{near}. {to_do}")
     with plugin_failures(f"contract {name!r}: its plug-in {point.value}", JudgeError):
         contract = point.load()()
     if not isinstance(contract, Contract) or contract.name != name:

@@ -87,10 +87,8 @@ def judge_variants(
             str(ScorerName(plain, left)), contract=contract, hears=hears, timeout=timeout
         )
         if not isinstance(judge, ModelJudge):
-            raise JudgeError(
-                f"{judge.name} is computed on this machine: it has no prompt, no schema and no "
-                "rounds to vary. Name a judge that is a model"
-            )
+            nothing = "it has no prompt, no schema and no rounds to vary"
+            raise JudgeError(f"{judge.name} is computed on this machine: {nothing}. Name a model")
         return judge
 
     judge, left_out = made(), []

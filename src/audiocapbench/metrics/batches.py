@@ -96,10 +96,7 @@ def read_corpus(
     references: Sequence[Sequence[str]],
     tokenize: Callable[[str], Sequence[str]] | None = None,
 ) -> Corpus:
-    """Check and intern a corpus; the last few are kept, for metrics are asked for in families.
-
-    Words are ``text.lower().split()`` unless they are cut otherwise.
-    """
+    """Check and intern a corpus; words are ``text.lower().split()`` unless cut otherwise."""
     check_captions(predictions, references)
     return _intern(tuple(predictions), tuple(map(tuple, references)), tokenize)
 
@@ -181,7 +178,7 @@ def common_length(first: list[int], second: list[int]) -> int:
     return same + len(second) - row.bit_count()
 
 
-@lru_cache(maxsize=_CORPORA_KEPT)
+@lru_cache(maxsize=_CORPORA_KEPT)  # for metrics are asked for in families
 def _intern(
     predictions: tuple[str, ...],
     references: tuple[tuple[str, ...], ...],

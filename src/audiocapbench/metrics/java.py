@@ -63,10 +63,8 @@ def meteor_1_5(predictions: Sequence[str], references: Sequence[Sequence[str]]) 
         statistics = np.array([line.split() for line in answers], dtype=np.float64)
         statistics = statistics.reshape(len(lines), _STATISTICS)
     except ValueError:
-        raise MetricError(
-            f"METEOR answered {len(lines)} samples with something else than statistics, at last: "
-            f"{answers[-1][:200] if answers else 'nothing'}"
-        ) from None
+        said = f"something else than statistics, at last: {['nothing', *answers][-1][:200]}"
+        raise MetricError(f"METEOR answered {len(lines)} samples with {said}") from None
     statistics[~np.isfinite(statistics)] = 0.0
     # No chunk counts for a sample in which both sides match whole: it is not fragmented.
     whole = (statistics[:, 20] == 1) & (statistics[:, 21:23] == statistics[:, 0:2]).all(axis=1)

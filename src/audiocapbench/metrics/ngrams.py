@@ -89,10 +89,8 @@ def cider_d(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> 
 
     corpus = read_corpus(predictions, references, parts_of)
     if len(predictions) == 1:
-        raise MetricError(
-            "cider_d needs at least two samples: with one, every n-gram of the references is in "
-            "all samples and weighs nothing; score more samples together."
-        )
+        why = "with one, every n-gram of the references is in all samples and weighs nothing"
+        raise MetricError(f"cider_d needs at least two samples: {why}; score more together.")
     idf = {"idf": "corpus-refs", "boot": "idf-fixed"}
     signature = sign("cider_d", protocol=2, tok=TOKENIZER, n=ORDERS, sigma=_CIDER_SIGMA, **idf)
     if not len(predictions):

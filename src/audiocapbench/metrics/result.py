@@ -47,10 +47,8 @@ def check_texts(texts: Sequence[str], who: str) -> None:
         raise MetricError(f"{who} takes a list of texts, and got a single string.")
     for row, text in enumerate(texts):
         if not isinstance(text, str):
-            raise MetricError(
-                f"Text {row} is {type(text).__name__}, not text: give a string, or an empty one "
-                "where there was no answer."
-            )
+            to_do = "give a string, or an empty one where there was no answer."
+            raise MetricError(f"Text {row} is {type(text).__name__}, not text: {to_do}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,11 +177,8 @@ class LocalModel(CheckpointModel):
     def _prepare(
         self, questions: Sequence[Question]
     ) -> tuple[Any, int, list[tuple[int, int | None]]]:
-        """All that can be done for a batch while the device has another.
-
-        Tensors in the machine's own memory, the most tokens to write, and of each question how
-        many are read and heard.
-        """
+        """What can be done for a batch while the device has another: tensors in the machine's own
+        memory, the most tokens to write, and of each question how many are read and heard."""
         import torch
         from transformers import BatchFeature
 

@@ -85,10 +85,8 @@ class Price:
         """Dollars that one question will likely cost; thinking counts as part of the answer."""
         audio = self._audio_tokens(audio_s)
         if audio is None:
-            raise ModelError(
-                f"no price for {audio_s:g} s of audio in {self.source}; "
-                "give audio_in and audio_tokens_per_s in a price file"
-            )
+            to_do = "give audio_in and audio_tokens_per_s in a price file"
+            raise ModelError(f"no price for {audio_s:g} s of audio in {self.source}; {to_do}")
         return self._dollars(text_tokens, audio, answer_tokens)
 
     def _audio_tokens(self, audio_s: float) -> float | None:

@@ -14,7 +14,10 @@ from audiocapbench.errors import MetricError
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Sliding windows, in seconds at a rate in hertz, looped until they fill the model's input."""
+    """Sliding windows, in seconds at a rate in hertz, looped until they fill the model's input.
+
+    ``window``, ``hop`` and ``input`` are the same in samples.
+    """
 
     rate: int
     window_s: float
@@ -23,25 +26,21 @@ class Windows:
 
     def __post_init__(self) -> None:
         if not 1 <= self.hop <= self.window <= self.input:
-            raise MetricError(
-                f"windows of {self.window_s:g} s every {self.hop_s:g} s do not suit a model that "
-                f"takes {self.input_s:g} s at {self.rate} Hz: the hop is at least one sample and "
-                "at most the window, and the window at most what the model takes"
-            )
+            windows = f"windows of {self.window_s:g} s every {self.hop_s:g} s do not suit a model"
+            takes = f"that takes {self.input_s:g} s at {self.rate} Hz"
+            needs = "one sample <= hop <= window <= what the model takes"
+            raise MetricError(f"{windows} {takes}: {needs}")
 
     @property
     def window(self) -> int:
-        """Samples of a window."""
         return round(self.window_s * self.rate)
 
     @property
     def hop(self) -> int:
-        """Samples between the starts of two windows."""
         return round(self.hop_s * self.rate)
 
     @property
     def input(self) -> int:
-        """Samples that the model takes."""
         return round(self.input_s * self.rate)
 
     def starts(self, length: int) -> range:
