@@ -401,7 +401,7 @@ def no_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "reason"),
     [
-        (wrong_domain, "MECAT has no domain '0M'"),
+        (wrong_domain, "there is no domain '0M'"),
         (no_shard, "holds no shards"),
         (no_file, "no such file or folder"),
     ],

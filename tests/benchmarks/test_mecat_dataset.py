@@ -65,7 +65,7 @@ def test_a_clip_is_asked_what_counts_in_a_group_and_probes_by_choice(tmp_path: P
         assert sum(one.details["domain"] == "000" for one in asked) == count
     both = open_benchmark("mecat-caption[prompts=i1,probes=silence]", folder)
     assert both.name == "mecat-caption[probes=silence,prompts=i1]"
-    with pytest.raises(BenchmarkError, match="no probes 'x'; it has no, silence, all"):
+    with pytest.raises(BenchmarkError, match="no probes 'x'; there are no, silence, all"):
         open_benchmark("mecat-caption[probes=x]", folder)
     music = benchmark.samples[:6]
     assert [one.id for one in music] == [f"clip_0M0_0/{name}" for name in SUBTASKS]
@@ -137,7 +137,7 @@ def test_references_are_read_from_a_dataset_folder_without_its_audio(tmp_path: P
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"captions": 7}, "captions: is no object"),
+        ({"captions": 7}, "long: is not a list of captions"),
         ({"domain": "XYZ"}, "domain: is 'XYZ', not one of 000"),
         ({"captions": {"long": ["a"]}}, "short: is not a list of captions"),
         ({"position": 2**31 - 1}, "position: is too large"),
@@ -164,7 +164,7 @@ def test_a_part_of_the_samples_is_taken_from_every_domain_in_turn(tmp_path: Path
 
 def test_questions_are_not_taken_for_captions(tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "data", question_rows())
-    with pytest.raises(DatasetError, match=r"this is not MECAT-Caption.*mecat-qa") as caught:
+    with pytest.raises(DatasetError, match=r"is no folder of mecat-caption.*mecat-qa") as caught:
         open_benchmark("mecat-caption", folder)
     assert "\n" not in str(caught.value), "one line, not one for each row"
     with pytest.raises(BenchmarkError, match="make it with 'audiocapbench build mecat'"):

@@ -27,5 +27,5 @@ def test_the_two_tables_differ_everywhere() -> None:
 
 
 def test_a_table_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(BenchmarkError, match="no prompts 'i3'; it has i1, i2"):
+    with pytest.raises(BenchmarkError, match="no prompts 'i3'; there are i1, i2"):
         caption_prompt("long", "i3")

@@ -88,7 +88,7 @@ def test_a_file_that_is_no_shard_is_one_sentence_and_exit_code_2(tmp_path: Path)
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["--out", "d", "--domains", "X"], "MECAT has no domain 'X'"),
+        (["--out", "d", "--domains", "X"], "there is no domain 'X'"),
         (["--out", "d", "--domains", ","], "--domains names none"),
         (["--out", "d", "--music", "3"], "mecat takes no --music"),
         (["--out", "d", "--ids-dir", "."], "mecat takes no --ids-dir"),

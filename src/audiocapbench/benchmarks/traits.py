@@ -163,12 +163,9 @@ class Traits:
         """The traits that ``to_dict`` made a JSON object of; the error says what else it is."""
         try:
             return _adapter().validate_json(json.dumps(value), strict=True)
-        except ValidationError as error:
-            raise BenchmarkError(f"{where}: {problems_of(error)[0]}") from None
-        except (TypeError, ValueError, RecursionError) as error:
-            raise BenchmarkError(f"{where}: not a JSON object that can be kept ({error})") from None
-        except AudioCapBenchError as error:
-            raise BenchmarkError(f"{where}: {error}") from None
+        except (AudioCapBenchError, TypeError, ValueError, RecursionError) as error:
+            why = problems_of(error)[0] if isinstance(error, ValidationError) else error
+            raise BenchmarkError(f"{where}: {why}") from None
 
 
 @cache

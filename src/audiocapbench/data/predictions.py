@@ -152,6 +152,10 @@ def _read_file(source: PredictionFile, system: str | None, asked: Asked) -> Pred
             raise DatasetError(f"{value}; a file with an object a line is called .jsonl")
         if not isinstance(value, dict | list):
             raise DatasetError(f"{path}: is neither a JSON object nor a list of them")
+        runs = value.get("runs", [value]) if isinstance(value, dict) else []
+        if isinstance(runs, list) and any("by_group" in one for one in runs if type(one) is dict):
+            how = "'audiocapbench score RUN --per-sample FILE' writes them"
+            raise DatasetError(f"{path}: has scores and no predictions; {how}")
         head = _head(value)
         roles = _WITH_SYSTEM if head is None else _ROLES
         objects = records.objects_of(value, path, bad, columns, asked.keys)

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 from audiocapbench.audio import Samples, Waveform
 from audiocapbench.benchmarks.mecat.groups import DOMAINS
 from audiocapbench.data import Clip
-from audiocapbench.errors import AnnotationError, ExpertMissingError, check_known, did_you_mean
+from audiocapbench.errors import AnnotationError, ExpertMissingError, check_known
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.plugins import plugin_failures, plugins
 from audiocapbench.store.cache import Finding
@@ -129,11 +129,9 @@ def _create(name: str, options: Options) -> Expert:
         module: Any = import_module("audiocapbench.annotate.experts.built_in")
         expert: Expert = getattr(module, f"{name.title()}Expert")(options)
         return expert
-    point = plugins("experts").get(name)
-    if point is None:
-        known = [*BUILT_IN, *sorted(set(plugins("experts")) - set(BUILT_IN))]
-        near = did_you_mean(name, known, "there are")
-        raise AnnotationError(f"there is no expert {name!r}{near}")
+    known = [*BUILT_IN, *sorted(set(plugins("experts")) - set(BUILT_IN))]
+    check_known("expert", name, known, AnnotationError)
+    point = plugins("experts")[name]
     with plugin_failures(f"{name}: its plug-in {point.value}", ExpertMissingError):
         expert = point.load()(options)
     parts = ("name", "needs", "version", "domains")

@@ -19,7 +19,7 @@ from audiocapbench.data.build.repository_layouts import split_files
 from audiocapbench.data.build.shards import ShardError, ShardPair, Spool, read_pairs
 from audiocapbench.data.folder import MissingClip
 from audiocapbench.data.problems import Problem, os_errors, parse_json
-from audiocapbench.errors import AudioError, DatasetError, did_you_mean, some
+from audiocapbench.errors import AudioError, DatasetError, check_known, some
 
 MecatPart = Literal["caption", "qa"]
 MecatSplit = Literal["test", "train"]
@@ -104,9 +104,7 @@ def build_mecat(
     """Build one of MECAT's folders, or go on with it; shards that are done are not read again."""
     settings = settings or MecatSettings()
     for domain in settings.domains:
-        if domain not in settings.sizes:
-            near = did_you_mean(domain, settings.sizes, "it has")
-            raise DatasetError(f"MECAT has no domain {domain!r}{near}")
+        check_known("domain", domain, settings.sizes, DatasetError)
     if settings.limit is not None and settings.limit < 1:
         raise DatasetError(f"the limit is {settings.limit}; it must be at least 1")
     name = f"mecat-{settings.part}"

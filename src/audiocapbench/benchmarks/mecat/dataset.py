@@ -19,7 +19,7 @@ from audiocapbench.data import Clip, InvalidDataError, Problem, Sample, open_fol
 from audiocapbench.data.folder import METADATA
 from audiocapbench.data.records import json_lines
 from audiocapbench.data.row import MetadataRow, read_row
-from audiocapbench.errors import BenchmarkError, DatasetError
+from audiocapbench.errors import BenchmarkError, DatasetError, check_known
 from audiocapbench.metrics.names import ScorerName, parse_name
 
 I1, I2 = "i1", "i2"
@@ -41,7 +41,7 @@ _SHOWN = 5
 
 def caption_prompt(subtask: str, prompts: str = I2) -> str:
     """The paper's prompt (appendix I) that asks for a caption of one kind."""
-    groups.check_known("prompts", prompts, (I1, I2))
+    check_known("prompts", prompts, (I1, I2), BenchmarkError)
     return str(prompts_of("mecat")[prompts][subtask])
 
 
@@ -106,8 +106,8 @@ def _load(name: str, data: Path, references: Path | None, follow_links: bool) ->
         first = position * step
         if first + step - 1 > _LARGEST_POSITION:
             problems.append(Problem(row.key, "position", "is too large for six captions a clip"))
-        for place, item in enumerate(_row_samples(name, row, row.key, problems), first):
-            samples.append(replace(item, clip=clip, position=place))
+        found = samples_of(name, row.key, _row_fields(name, row), row.key, problems)
+        samples += [replace(one, clip=clip, position=at) for at, one in enumerate(found, first)]
     if problems and not samples:
         other = groups.QA if name != groups.QA else groups.CAPTION
         words = f"is no folder of {plain}, row after row ({problems[0]}); is it one of {other}?"
@@ -124,12 +124,7 @@ def _load(name: str, data: Path, references: Path | None, follow_links: bool) ->
 
 
 def samples_of(
-    benchmark: str,
-    key: str,
-    fields: Mapping[str, Any],
-    where: str,
-    problems: list[Problem],
-    clip: Any = None,
+    benchmark: str, key: str, fields: Mapping[str, Any], where: str, problems: list[Problem]
 ) -> list[Sample]:
     """``CLIP/SUBTASK`` of a clip's captions, or a question with its answer as the only reference.
 
@@ -149,7 +144,7 @@ def samples_of(
             asked = ("", tuple(fields[subtask]), groups.corpus_of(subtask, domain))
             samples.append(Sample(f"{key}/{subtask}", Clip.absent(key), *asked, 0, details))
         return samples
-    clip = str(clip) if clip else key.rpartition("_")[0] or key
+    clip = str(fields.get("clip") or key.rpartition("_")[0] or key)
     details = {"clip": clip, "domain": domain, "difficulty": fields["difficulty"]}
     asked = (fields["question"], (fields["answer"],), fields["category"])
     return [Sample(key, Clip.absent(clip), *asked, 0, details)]
@@ -177,20 +172,14 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip()) and "\0" not in value
 
 
-def _row_samples(
-    benchmark: str, row: MetadataRow, where: str, problems: list[Problem]
-) -> list[Sample]:
-    """What a row of a dataset folder asks; what is wrong with it goes into ``problems``."""
+def _row_fields(benchmark: str, row: MetadataRow) -> dict[str, Any]:
+    """What a row of a dataset folder says, under the names that are published."""
     own = row.details
-    if not groups.asks_for_captions(benchmark):
-        asked = {"question": row.instruction, "answer": row.references[0]}
-        fields = own | asked | {"category": own.get("qa_category")}
-    elif isinstance(captions := own.get("captions"), dict):
-        fields = {**captions, "domain": own.get("domain")}
-    else:
-        problems.append(Problem(where, "captions", "is no object: this is not MECAT-Caption"))
-        return []
-    return samples_of(benchmark, row.key, fields, where, problems, own.get("clip"))
+    if groups.asks_for_captions(benchmark):
+        captions = own.get("captions")
+        return {**(captions if isinstance(captions, dict) else {}), "domain": own.get("domain")}
+    asked = {"question": row.instruction, "answer": row.references[0]}
+    return own | asked | {"category": own.get("qa_category")}
 
 
 def read_items(benchmark: str, place: Path) -> list[Sample]:
@@ -205,15 +194,15 @@ def read_items(benchmark: str, place: Path) -> list[Sample]:
     looks: set[str | None] = set()
     for file in _files("caption" if captions else "qa", place):
         for where, value in json_lines(file, problems):
-            before = len(problems)
-            found: list[Sample] = []
+            before, found, entries = len(problems), list[Sample](), value
             if file.name == METADATA:
                 row = read_row(value, where)
                 if isinstance(row, MetadataRow):
-                    found = _row_samples(benchmark, row, where, problems)
+                    entries = {row.key: _row_fields(benchmark, row)}
                 else:
+                    entries = {}
                     problems += row
-            for key, fields in value.items() if file.name != METADATA else ():
+            for key, fields in entries.items():
                 if isinstance(fields, dict):
                     found += samples_of(benchmark, key, fields, where, problems)
                 else:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from audiocapbench.benchmarks.traits import Aggregation, Traits, base_name
-from audiocapbench.errors import BenchmarkError, did_you_mean
+from audiocapbench.errors import BenchmarkError, check_known
 from audiocapbench.models.controls import ControlRules
 
 CAPTION, QA = "mecat-caption", "mecat-qa"
@@ -46,17 +46,10 @@ WEIGHTINGS = {ORIGINAL: (6, 3, 1), "audio-centric": (2, 4, 4), "equal": (1, 1, 1
 _LONG, _SHORT, _CONTENT, _ENVIRONMENT = 0.4 * 0.8, 0.4 * 0.2, 0.4, 0.2
 
 
-def check_known(what: str, name: str, known: Collection[str]) -> None:
-    """Refuse a name that MECAT does not have."""
-    if name not in known:
-        near = did_you_mean(name, known, "it has")
-        raise BenchmarkError(f"MECAT has no {what} {name!r}{near}")
-
-
 def groups_of(subtask: str, domain: str) -> str | None:
     """The group that an answer counts in, or None where it counts in none."""
-    check_known("sub-task", subtask, SUBTASKS)
-    check_known("domain", domain, DOMAINS)
+    check_known("sub-task", subtask, SUBTASKS, BenchmarkError)
+    check_known("domain", domain, DOMAINS, BenchmarkError)
     if subtask not in CONTENTS:
         return subtask
     if domain == PURE_DOMAINS[subtask]:
@@ -94,7 +87,7 @@ def published_count(groups: Collection[str], asked: Mapping[str, int]) -> int:
 
 def cap_weights(weighting: str = ORIGINAL) -> dict[str, float]:
     """What each group counts for in Score_Cap; they add up to 1."""
-    check_known("weighting", weighting, WEIGHTINGS)
+    check_known("weighting", weighting, WEIGHTINGS, BenchmarkError)
     shares = dict(zip(CONTENTS, WEIGHTINGS[weighting], strict=True))
     weights = {"long": _LONG, "short": _SHORT, "environment": _ENVIRONMENT}
     for content, share in shares.items():
@@ -213,5 +206,5 @@ def corpus_of(subtask: str, domain: str) -> str:
 
 def is_asked(category: str, domain: str, probes: str = NO_PROBES) -> bool:
     """Whether a caption is asked for: it counts in a group, or is a probe that was chosen."""
-    check_known("probes", probes, PROBES)
+    check_known("probes", probes, PROBES, BenchmarkError)
     return not category.startswith(OUTSIDE) or domain in PROBES[probes]

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
-from audiocapbench.benchmarks.mecat.groups import GROUPS, check_known
+from audiocapbench.benchmarks.mecat.groups import GROUPS
+from audiocapbench.errors import BenchmarkError, check_known
 
 CAPTION_DATE, QA_DATE, SPEECH_SPLIT = "2", "3", "J.1"
 CAPTION_SIMILARITY, QA_SIMILARITY, WEIGHTED = "K.1", "K.2", "F.4"
@@ -66,7 +67,7 @@ def published_split(group: str) -> dict[str, dict[str, float]]:
     """
     if group == "pure_speech":
         return {model: dict(row) for model, row in published().tables[SPEECH_SPLIT].items()}
-    check_known("group", group, GROUPS)
+    check_known("group", group, GROUPS, BenchmarkError)
     split = {}
     for model, row in published().tables[CAPTION_DATE].items():
         date, similarity = row[group], published().tables[CAPTION_SIMILARITY][model][group]
