@@ -158,15 +158,10 @@ def group_tables(
     if next(iter(whole.values())).coverage.failed:
         zeros = {name: one.as_zero for name, one in whole.items()}
         rows.append({"group": "  missing as zero"} | zeros)
-    # Why there is no total, in a sentence for all metrics that lack the same groups.
-    lacks: dict[tuple[str, ...], list[str]] = {}
-    for metric, one in whole.items():
-        if one.lacks:
-            lacks.setdefault(one.lacks, []).append(metric)
-    notes = [
-        f"No {total} of {', '.join(names)}: there is no score of {', '.join(missing)}."
-        for missing, names in lacks.items()
-    ]
+    notes = []
+    for lacks in dict.fromkeys(one.lacks for one in whole.values() if one.lacks):
+        names = ", ".join(name for name, one in whole.items() if one.lacks == lacks)
+        notes.append(f"No {total} of {names}: there is no score of {', '.join(lacks)}.")
     columns = _columns("group", "answered", metrics)
     columns.insert(2, Column("null"))
     tables = [Table(f"{title}{words}", rows, columns, notes)]

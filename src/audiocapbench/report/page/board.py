@@ -73,9 +73,6 @@ def board_document(store: Store, data: BoardData, title: str) -> parts.BoardDocu
         for judge in run.judges.values()
         if judge.failure is not None
     ]
-    if not data.one_selection:
-        differ = "the runs were not asked about the same samples; compare them with care"
-        document.warnings.append(differ)
     metrics = [one for one in data.scorers if one.judge is None]
     for scorer in (*metrics, *(one for one in data.scorers if one.is_overall)):
         ways, how = len(data.signatures(scorer)), "judged" if scorer.judge else "was computed"
@@ -183,11 +180,6 @@ def _groups(data: BoardData) -> list[parts.ScorerGroup]:
             note = "“answered” counts samples with a caption; an empty answer scores 0."
         elif any(one.dimension == "hallucination" for one in scorers):
             note += " A high hallucination score means that little was invented."
-        estimates = [run.estimate(one) for run in data.runs for one in scorers]
-        if any(one and one.value is not None and one.interval is None for one in estimates):
-            few = f"fewer than {FEWEST_FOR_INTERVAL}"
-            of_sum = f"; of a sum, {few} in any category" if data.aggregation is not None else ""
-            note += f" {few.capitalize()} samples give no interval{of_sum}."
         groups.append(
             parts.ScorerGroup(
                 title="Metrics" if judge is None else f"Judge {judge}",

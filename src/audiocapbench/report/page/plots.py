@@ -109,24 +109,17 @@ def figure_sheets(board: BoardDocument) -> Iterator[tuple[str, str]]:
     every = [bar for _, bars in panels for bar in bars]
     known = [bar.cell for bar in (*overall, *every) if bar.cell is not None]
     top = max((cell.ends[1] for cell in known), default=0.0)
-    about = f"{measure.label} (0–{measure.max:g}), with 95 % intervals"
+    about = f"{measure.label} (0–{measure.max:g}), with 95 % intervals "
+    about += f"(none for fewer than {board.fewest} samples)"
 
     def drawn(bars: Sequence[Bar]) -> Drawing:
         shown = f"{{:.{measure.digits}f}}".format
         return drawing.draw_bars(bars, shown, top, board.providers)
 
-    def label(bars: Sequence[Bar]) -> str:
-        cells = (bar.cell for bar in bars if bar.cell is not None)
-        whole = all(cell.interval is not None or cell.printed for cell in cells)
-        return about if whole else f"{about} (none for fewer than {board.fewest} samples)"
-
-    yield (
-        "figure2_overall",
-        draw_sheet([[("", drawn(overall))]], 1, board.providers, label(overall)),
-    )
+    yield "figure2_overall", draw_sheet([[("", drawn(overall))]], 1, board.providers, about)
     columns = min(max(1, len(panels)), _fitting([bar.label for bar in every]))
     sheets = [[(title, drawn(bars))] for title, bars in panels]
-    yield "figure3_categories", draw_sheet(sheets, columns, board.providers, label(every))
+    yield "figure3_categories", draw_sheet(sheets, columns, board.providers, about)
     points = tradeoff_points(board)
     if points:
         scatter = drawing.draw_scatter(points, board.providers, _WIDTH - 2 * _GAP)
