@@ -10,7 +10,7 @@ from audiocapbench.benchmarks.corpora import without_null
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Reply, Status
 from audiocapbench.data.records import DELIMITERS, JSON_LINES
-from audiocapbench.errors import MetricError, ReportError
+from audiocapbench.errors import MetricError, ReportError, check_known
 from audiocapbench.files import csv_text, write_file
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics import find_metric
@@ -334,17 +334,16 @@ def export_result(
         raw = [outcomes[key].reply.raw for key in run.sample_ids if key in outcomes]
         return {**run.source, "results": [json.loads(one) for one in raw if one is not None]}
     table = TableReader(store).read(run)
-    judges = list(table.judgements)
-    if judge is not None and judge not in judges:
-        raise ReportError(f"{judge} has not judged run {run.id}; {_there_are(judges)}")
-    if judge is None and len(judges) > 1:
-        raise ReportError(f"a result has one judge; choose it with `judge`: {_there_are(judges)}")
+    judges = list(table.judgements) if judge is None else [judge]
+    if len(judges) > 1:
+        several = f"there are {', '.join(judges)}"
+        raise ReportError(f"a result has one judge; choose it with `judge`: {several}")
+    for name in judges:
+        check_known(f"judge of run {run.id}", name, table.judgements, ReportError)
     known = [one.name for one in table.scorers if one.dimension is None]
     for name in metrics or ():
-        if name not in known:
-            raise ReportError(f"run {run.id} has no scores of {name}; {_there_are(known)}")
-    chosen = (judge,) if judge is not None else tuple(judges)
-    summary = RunSummary(table, tuple(known if metrics is None else metrics), chosen)
+        check_known(f"metric of run {run.id}", name, known, ReportError)
+    summary = RunSummary(table, tuple(known if metrics is None else metrics), tuple(judges))
     provider, slash, model_id = run.model.partition("/")
     names = {"provider": "", "model_id": run.model}
     if slash:
@@ -352,10 +351,6 @@ def export_result(
     source = run.source or {}
     names |= {name: str(source[name]) for name in names if name in source}
     return published_result(store, summary, **names)
-
-
-def _there_are(names: Sequence[str]) -> str:
-    return f"there are {', '.join(names)}" if names else "there is none"
 
 
 def published_result(

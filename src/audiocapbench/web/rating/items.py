@@ -19,7 +19,7 @@ from audiocapbench import audio
 from audiocapbench.data.outcome import SCORED
 from audiocapbench.data.problems import InvalidDataError, Problem, check_storable
 from audiocapbench.data.records import FILES, PREDICTIONS, SYSTEMS, read_records, renamed
-from audiocapbench.errors import AudioCapBenchError, AudioError, check_known, did_you_mean
+from audiocapbench.errors import AudioCapBenchError, AudioError, check_known
 from audiocapbench.files import csv_text, encodable
 from audiocapbench.meta.build import vote_table
 from audiocapbench.meta.pairs.files import project_pairs
@@ -247,9 +247,8 @@ def export_ratings(
         pairs = [replace(one, references_first=items[one.id].references) for one in pairs]
         return vote_table(".csv", pairs, max((len(one.votes) for one in pairs), default=0))
     known = kind.dimensions
-    if dimension is not None and dimension not in known:
-        near = did_you_mean(dimension, known, "there are")
-        raise RatingError(f"{project} has no {dimension!r}{near}")
+    if dimension is not None:
+        check_known(f"dimension of {project}", dimension, known, RatingError)
     rows: list[list[Any]] = []
     for one in store.ratings.of(project):
         item = items[one.item]
