@@ -234,8 +234,8 @@ def judgement(run: Run, number: int = 0) -> JudgementRecord:
 
 def test_what_is_kept_in_a_file_comes_back_as_it_was(store: Store, run: Run) -> None:
     store.keep_unsaved(run, [answer(run), judgement(run, 1)])
-    (file,) = store.take_in(run)
-    assert file.records == [answer(run), judgement(run, 1)]
+    ((_, records, _),) = store.take_in(run)
+    assert records == [answer(run), judgement(run, 1)]
     assert store.outcomes(run.id)[run.sample_ids[0]] == answer(run).outcome
     assert store.judgements(run.id, "x") == [judgement(run, 1).judgement]
     assert store.cache.replies(["cd" * 32]).get("cd" * 32) is not None
@@ -289,11 +289,11 @@ def test_only_answers_of_the_run_are_taken_from_a_file(store: Store, run: Run) -
     ]
     with path.open("a") as file:
         file.write("\n".join([*HOSTILE, *odd, "half a li"]))
-    (taken,) = store.take_in(run)
-    assert [one.outcome.sample_id for one in taken.records if isinstance(one, AnswerRecord)] == [
+    ((_, records, rejected),) = store.take_in(run)
+    assert [one.outcome.sample_id for one in records if isinstance(one, AnswerRecord)] == [
         run.sample_ids[0]
     ]
-    assert taken.rejected == len(HOSTILE) - 1 + len(odd) + 1
+    assert rejected == len(HOSTILE) - 1 + len(odd) + 1
     assert path.with_suffix(".rejected").exists()
     assert store.take_in(run) == []
 
@@ -302,8 +302,8 @@ def test_of_two_answers_about_a_clip_in_a_file_the_first_is_taken(store: Store, 
     twice = [answer(run, text="first"), answer(run, text="second")]
     path = store.keep_unsaved(run, [*twice, judgement(run), judgement(run)])
     notes: list[str] = []
-    (taken,) = store.take_in(run, notes.append)
-    assert taken.records == [twice[0], judgement(run)]
+    ((_, records, _),) = store.take_in(run, notes.append)
+    assert records == [twice[0], judgement(run)]
     assert store.outcomes(run.id)[run.sample_ids[0]].reply.text == "first"
     assert notes[1].startswith("2 lines of it are no answers of this run, or second ones")
     assert path.with_suffix(".rejected").exists()

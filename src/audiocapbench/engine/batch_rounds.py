@@ -1,7 +1,6 @@
 """Questions that are asked through a provider's batches, in rounds: half the price, within a day.
 
-In each round the engine asks as ever; what a batch has brought is answered, the rest is left and
-goes into the next one. What a batch holds already, be it another process's, is not sent again.
+What a batch has brought is answered, the rest goes into the next; nothing is sent twice.
 """
 
 import hashlib

@@ -35,10 +35,7 @@ class QuestionCost(NamedTuple):
 def likely_cost(
     price: Price | None, model: Model, audio_s: float, text: str | None = None
 ) -> float | None:
-    """Dollars that one question will likely cost, thoughts included; None without a price.
-
-    ``text`` is the whole prompt, such as a judge's; an instruction of usual length by default.
-    """
+    """Dollars that a question, by default of usual length, will likely cost, thoughts included."""
     if price is None:
         return None
     asked = _TOKENS_OF_INSTRUCTION if text is None else tokens_of(text)
@@ -50,8 +47,7 @@ def question_cost(price: Price | None, model: Model, audio_s: float, text: str) 
     """What asking once costs, likely and at most; nothing where no price is known.
 
     At most, a byte of the prompt is a token, which holds for every byte-level tokenizer, and the
-    answer is as long as the request allows, else the price's ``longest_answer``, else 32,768
-    tokens; thoughts come on top.
+    answer is as long as the request or the price allows; thoughts come on top.
     """
     likely = likely_cost(price, model, audio_s, text)
     if price is None or likely is None:

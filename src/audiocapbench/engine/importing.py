@@ -62,10 +62,7 @@ class ImportEnd(NamedTuple):
 def read_files(
     files: Sequence[str], benchmark: Benchmark, system: str | None = None
 ) -> Predictions:
-    """Read predictions in any form, which may be ``PART=FILE`` where the benchmark has parts.
-
-    ``system`` says whose to take of files that have those of several.
-    """
+    """Read predictions, or those of one ``system``; ``PART=FILE`` where a benchmark has parts."""
     if not files:
         raise DatasetError("name at least one file of predictions")
     sources = [PredictionFile.named(str(file), benchmark.parts) for file in files]

@@ -302,10 +302,7 @@ SHORT_WAIT_S, REFUSED_IN_VAIN = 2.0, 3  # a short wait closes the door after so 
 
 
 class Limiter:
-    """One for each model; every attempt passes through it, and ``note`` is told when all wait.
-
-    A model that ``is_local`` refuses nothing, and its full queue is no slowness.
-    """
+    """One for each model; every attempt passes through it, and ``note`` is told when all wait."""
 
     def __init__(
         self,
@@ -314,7 +311,7 @@ class Limiter:
         tokens_per_minute: float | None = None,
         outage: Outage | None = None,
         note: Callable[[str], None] = lambda _words: None,
-        is_local: bool = False,
+        is_local: bool = False,  # refuses nothing, and its full queue is no slowness
     ) -> None:
         self.most, self.is_local, self._note = most, is_local, note
         self._request_s = 60 / (requests_per_minute or inf)
@@ -419,8 +416,7 @@ class Limiter:
     def refused(self, start: Start, problem: TransientError, patience_s: float) -> None:
         """The provider said that it is asked too much; FatalError where there is no use in asking.
 
-        All wait for as long as it says, but not for longer than one question's patience. A short
-        wait is that of the refused question alone, until nothing is let in any more.
+        All wait for as long as it says, but not for longer than one question's patience.
         """
         now, closed_s = anyio.current_time(), problem.retry_after_s or 0.0
         if closed_s > patience_s:

@@ -1,8 +1,7 @@
 """Work on a Ray cluster: a function with its state, copied to many actors, answers item by item.
 
-Actors and not Ray Data's blocks: an item is leased and its cost set aside the moment before it is
-sent, and committed the moment it is back, so that a lost node costs what was in flight there and
-nothing that only waited in a block. Results go to the process that asked, which alone writes.
+Actors and not Ray Data's blocks: an item is leased the moment before it is sent and committed the
+moment it is back, so that a lost node costs only what was in flight there.
 """
 
 import asyncio

@@ -86,16 +86,12 @@ class Refusals:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How long a question is worth asking.
-
-    ``deadline_s`` are of asking and waiting to ask again. Waiting for its first turn does not
-    count; waiting for another, once it was refused, does: all of it while nobody is answered.
-    """
+    """How long a question is worth asking; waiting for its first turn does not count."""
 
     attempts: int = 6  # that may fail for another reason than being asked too much
     first_s: float = 1.0  # longest wait before the second attempt; doubles with each
     longest_s: float = 60.0  # longest wait of all, unless the provider asks for more
-    deadline_s: float = 900.0  # after which a question is given up whatever the reason
+    deadline_s: float = 900.0  # of asking and waiting to ask again, whatever the reason
     unreachable_s: float = 15.0  # after which a provider that was never reached is given up
     outage_s: float = 120.0  # the same for one that had answered before
 

@@ -59,11 +59,9 @@ class RateLimits:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Callbacks: the plan, each outcome, a call to stop, how many others dealt with, and notes.
+    """Callbacks: the plan, each outcome, a call to stop, how many others dealt with, and notes."""
 
-    Of judges: the plan and the number with a judge's name in front, and judgements.
-    """
-
+    # Of judges: the plan and the number with a judge's name in front, and judgements.
     planned: Callable[[Any, int, int], None] = lambda _run, _total, _known: None
     arrived: Callable[[Any], None] = lambda _outcome: None
     stopping: Callable[[int], None] = lambda _in_flight: None

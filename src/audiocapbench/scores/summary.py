@@ -188,8 +188,7 @@ def summarise_panel(table: RunTable, judges: Sequence[str]) -> dict[str, Any]:
     """Several judges' judgements together, as a JSON object; each has some.
 
     ``spread`` is the mean standard deviation between judges of an answer, ``alpha`` Krippendorff's,
-    ``kappa`` Fleiss' over answers that all have judged; ``without`` leaves out one judge each, and
-    says how far that judge is from the others on average.
+    ``kappa`` Fleiss' over answers that all judged; ``without`` leaves out one judge each.
     """
     opinions: ByJudge = {judge: table.verdicts[judge] for judge in judges}
     given = panel(opinions)

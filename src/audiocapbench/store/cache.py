@@ -69,10 +69,7 @@ class CacheRepository(StoreRepository):
         return {row.clip_sha256: row.audio_sha256 for row in self._fetch(query)}
 
     def add_embeddings(self, model: str, embeddings: Iterable[tuple[str, str, Vector]]) -> None:
-        """Commit embeddings of a model (name and fingerprint); one that is there already stays.
-
-        Each is how its content was prepared, the content's SHA-256 in hex, and the vector.
-        """
+        """Commit new ones: how content was prepared, its SHA-256 in hex, and its vector."""
         rows: list[dict[str, Any]] = []
         for setting, content, numbers in embeddings:
             vector = np.asarray(numbers)

@@ -99,10 +99,7 @@ class RunCatalog(StoreRepository):
                 stored.insert_new(connection, table, values)
 
     def delete(self, run_ids: Sequence[int]) -> None:
-        """Delete runs with all that is known of them, and datasets that no run is about any more.
-
-        Replies in the cache stay: they are of questions. Runs that are at work are refused.
-        """
+        """Delete runs, unless one is at work, and datasets that no run is about any more."""
         self._check(run_ids)
         runs, kept = schema.runs, schema.datasets
         with self._writing(alone=True) as connection:

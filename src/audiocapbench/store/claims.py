@@ -1,7 +1,7 @@
 """Who is asking what right now, live or in a batch, so that nobody else asks it too.
 
-A worker is one command at work; it claims tasks of a run, and loses them when its time is up.
-Times are the database's own, so that machines need not agree on theirs.
+A worker, which is one command, claims tasks of a run and loses them when its time is up, by the
+database's clock, so that machines need not agree on theirs.
 """
 
 import os
@@ -115,11 +115,8 @@ class ClaimRepository(StoreRepository):
 
 
 class BatchRepository(StoreRepository):
-    """Batches at a provider: what was sent, and which of its lines are still awaited.
-
-    A batch is written down before it is sent, so that whoever comes later finds it there by its
-    mark and pays for nothing twice. Each line is open until what it asks for is committed.
-    """
+    """Batches at a provider: each is written down before it is sent, so that whoever comes later
+    finds it by its mark; each line is open until what it asks for is committed."""
 
     def add(
         self, row: Mapping[str, Any], run_id: int, lines: Mapping[str, tuple[str, int]]

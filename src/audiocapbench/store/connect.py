@@ -166,20 +166,16 @@ def patience(seconds: float) -> Iterator[None]:
 
 
 def reading(engine: Engine) -> AbstractContextManager[Connection]:
-    """A connection that only reads and never holds up a writer.
-
-    Rows are made into records within it: one that this program never wrote is a StoreError.
-    """
+    """A connection that only reads; a row that makes no record is a StoreError within it."""
     odd = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
     return _begun(engine, "reading", (*odd, sa_errors.NoResultFound))
 
 
 @contextmanager
 def writing(engine: Engine, *, alone: bool = False) -> Iterator[Connection]:
-    """One transaction that writes; it waits its turn among processes.
+    """One transaction that writes; ``alone`` lets no other process do what it looks up before.
 
-    ``alone`` lets no other process do what is looked up before it writes: SQLite lets one writer
-    in at a time anyway; PostgreSQL has to be asked.
+    SQLite lets one writer in at a time anyway; PostgreSQL has to be asked.
     """
     with _begun(engine, "alone" if alone else "writing") as connection:
         yield connection
@@ -224,10 +220,7 @@ def _begun(
     how: Literal["reading", "writing", "alone"],
     damage: tuple[type[Exception], ...] = (DamagedCellError, JSONDecodeError),
 ) -> Iterator[Connection]:
-    """A connection within a transaction; only its beginning is tried again while it may help.
-
-    Whoever has begun has what it needs of SQLite, so that nothing later finds it locked.
-    """
+    """A connection within a transaction; only its beginning is tried again while it may help."""
     began, longest = time.monotonic(), _PATIENCE.get()
     while True:
         try:
@@ -266,11 +259,8 @@ def _close(connection: Connection) -> None:
 
 @contextmanager
 def _explained(engine: Engine, damage: tuple[type[Exception], ...]) -> Iterator[None]:
-    """Turn whatever comes out of the database and its drivers into a StoreError.
-
-    Drivers raise more than errors of their own: where SQLite quotes damaged bytes in its message,
-    what arrives is a UnicodeDecodeError; where it believes a damaged length, a MemoryError.
-    """
+    """Turn whatever comes out of the database into a StoreError: where SQLite quotes damaged bytes
+    it is a UnicodeDecodeError, where it believes a damaged length a MemoryError."""
     url, subject, damage = engine.url, f"{shown(engine.url)}:", (*damage, *_OF_DRIVERS)
     try:
         yield

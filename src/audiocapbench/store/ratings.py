@@ -1,7 +1,6 @@
 """What people say of captions in a browser: projects, claims, ratings.
 
-A rating is on disk before anybody is told that it is kept. A person has one rating of an item,
-however often it is sent; what it replaced is kept beside it.
+A person has one rating of an item, however often it is sent; what it replaced is kept beside it.
 """
 
 import hashlib

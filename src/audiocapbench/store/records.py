@@ -114,10 +114,7 @@ class StoredScore:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one judge (as the user wrote it) said about one answer in one round, from 0.
-
-    ``latency_s`` is of the last question, tokens and cost are of all that it took.
-    """
+    """What one judge (as the user wrote it) said about one answer in one round, from 0."""
 
     judge: str
     sample_id: str
@@ -127,7 +124,7 @@ class Judgement:
     scores: Mapping[str, float] = field(default_factory=dict)  # by dimension; only if it is ok
     reasoning: str | None = None
     error: str | None = None  # also what was odd of one that is ok
-    latency_s: float = 0.0
+    latency_s: float = 0.0  # of the last question; tokens and cost are of all that it took
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
@@ -205,32 +202,26 @@ _COLUMNS = {"sample_id": "sample", "scores": "values", "sha256": "clip_sha256"}
 
 
 @cache  # mypy takes a class of unknown kind for what has no hash
-def _shared(kind: Any, columns: tuple[str, ...]) -> list[tuple[str, int]]:
+def _shared(kind: Any, source: Table | tuple[str, ...]) -> list[tuple[str, int]]:
     """The fields of a kind of record that have a column, each with the column's place."""
+    columns = tuple(source.c.keys()) if isinstance(source, Table) else source
     names = {one.name: _COLUMNS.get(one.name, one.name) for one in fields(kind)}
     return [(name, columns.index(own)) for name, own in names.items() if own in columns]
 
 
-@cache
-def _columns(table: Table) -> tuple[str, ...]:
-    return tuple(table.c.keys())
-
-
 def row_of(table: Table, *records: Any, **more: Any) -> Values:
     """A row of a table: what records have for its columns, and what is said besides."""
-    columns = _columns(table)
     values = {
-        columns[place]: getattr(record, name)
+        _COLUMNS.get(name, name): getattr(record, name)
         for record in records
-        for name, place in _shared(type(record), columns)  # type: ignore[arg-type]
+        for name, _ in _shared(type(record), table)  # type: ignore[arg-type]
     }
     return values | more
 
 
 def record_of(kind: type[Kind], row: Row[Any], table: Table | None = None, **more: Any) -> Kind:
     """A record from the columns of a row, and what is said besides; faster of a whole ``table``."""
-    columns = row._fields if table is None else _columns(table)
-    shared = _shared(kind, columns)  # type: ignore[arg-type]
+    shared = _shared(kind, row._fields if table is None else table)  # type: ignore[arg-type]
     return kind(**{name: row[place] for name, place in shared} | more)
 
 

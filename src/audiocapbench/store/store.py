@@ -1,7 +1,6 @@
 """The store: datasets, runs, their outcomes, scores, judgements and estimates.
 
-Every call is one short transaction; what it has returned from is on disk. What else is kept has
-repositories of its own, such as ``store.claims`` and ``store.ratings``.
+Every call is one short transaction; what it has returned from is on disk.
 """
 
 import weakref
@@ -180,31 +179,31 @@ class Store(StoreRepository):
     ) -> list[UnsavedFile]:
         """Store what was kept in files of a run; what was answered since then stays as it is."""
         taken = []
-        for file in unsaved.files_of(self._engine.url, run):
+        for path, kept, odd in unsaved.files_of(self._engine.url, run):
             judged = [one for one in self.judgements(run.id) if one.status not in ASKED_AGAIN]
             done = {(one.judge, one.sample_id, one.repeat) for one in judged}
             # Nobody can tell which of two answers to one question is true: the first is taken.
             first = dict[Any, Record]()
-            for record in file.records:
+            for record in kept:
                 first.setdefault(task_of(record), record)
-            records, rejected = list(first.values()), file.rejected + len(file.records) - len(first)
+            records, rejected = list(first.values()), odd + len(kept) - len(first)
             try:
                 self.add_records(run.id, [first[task] for task in first if task not in done])
             except StoreAwayError:
                 raise
             except StoreError:  # whatever it is, it must not keep the run from going on
                 records, rejected = [], rejected + len(records)
+            left = path.with_suffix(".rejected")
             with suppress(FileNotFoundError):  # another process may have taken it in, too
                 if rejected:
-                    file.path.replace(file.path.with_suffix(".rejected"))
+                    path.replace(left)
                 else:
-                    file.path.unlink()
-            note(f"{len(records)} answers that could not be stored were taken in from {file.path}")
+                    path.unlink()
+            note(f"{len(records)} answers that could not be stored were taken in from {path}")
             if rejected:
-                left = file.path.with_suffix(".rejected")
                 why = "are no answers of this run, or second ones"
                 note(f"{rejected} lines of it {why}; they are left in {left}")
-            taken.append(UnsavedFile(file.path, records, rejected))
+            taken.append((path, records, rejected))
         query = select(schema.runs.c.id, schema.runs.c.created_at)
         known = {tuple(row) for row in self._fetch(query)}
         for path in unsaved.strays(self._engine.url, known):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from glob import escape
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 from sqlalchemy.engine import URL
@@ -53,12 +53,8 @@ class JudgementRecord:
 Record = AnswerRecord | JudgementRecord
 
 
-class UnsavedFile(NamedTuple):
-    """What one file held: records that can be stored, and how many lines are none."""
-
-    path: Path
-    records: list[Record]
-    rejected: int
+UnsavedFile = tuple[Path, list[Record], int]
+"""What one file held: records that can be stored, and how many lines are none."""
 
 
 def keep(url: URL, run: Run, records: Sequence[Record]) -> Path:
@@ -93,7 +89,7 @@ def files_of(url: URL, run: Run) -> Iterator[UnsavedFile]:
                 about = record.outcome if isinstance(record, AnswerRecord) else record.judgement
                 if about.sample_id in run.sample_ids:
                     records.append(record)
-        yield UnsavedFile(path, records, len(written) - len(records))
+        yield path, records, len(written) - len(records)
 
 
 def strays(url: URL, known: Set[tuple[int, str]]) -> list[Path]:
