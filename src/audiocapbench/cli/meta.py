@@ -24,12 +24,6 @@ if TYPE_CHECKING:
     from audiocapbench.meta.scorers.scorer import PairScorer, TrialSettings
     from audiocapbench.meta.trial import ScorerTrial
 
-# Repeated here because reading them takes longer than printing a help text may.
-PROMPTS = tuple(
-    f"{style}{more}"
-    for style in ("naive", "simple", "complex")
-    for more in ("", "-ref", "-tie", "-tie-ref")
-)
 _KINDS = {
     "human": "FENSE's pairs",
     "brace-main": "BRACE-Main",
@@ -141,14 +135,15 @@ def _try_scorers(
 
     A model is asked with all prompts in turn where the settings say so.
     """
+    from audiocapbench.meta.scorers.pairwise import document
     from audiocapbench.meta.trial import try_scorer
 
-    prompts = PROMPTS if settings.prompt == "all" else ("",)
-    if settings.prompt == "all" and not all(
+    prompts = list(document()["prompts"]) if settings.prompt == "all" else [""]
+    if len(prompts) > 1 and not all(
         pair.references_first and pair.references_second for pair in pairs.decided
     ):
         say("--prompt all: pairs without references are not asked with the prompts that show some")
-        prompts = tuple(name for name in PROMPTS if not name.endswith("-ref"))
+        prompts = [name for name in prompts if not name.endswith("-ref")]
     swept = [
         (name, prompt)
         for name in dict.fromkeys(names)

@@ -205,11 +205,16 @@ def score(
         DatasetError: A file cannot be read, or predictions and references do not match.
         MetricError: A metric is unknown, or cannot be computed on these captions.
     """
-    answers = _predictions(predictions)
+    if isinstance(predictions, str | PathLike):
+        answers = read_predictions(_file(predictions, "predictions"))
+    else:
+        texts = {key: text_of(text, key) for key, text in _by_id(predictions)}
+        answers = Predictions.of_texts(texts)
     known = references_of(references)
     categories = _groups(groups, [one.id for one in known])
     known = [replace(one, category=categories.get(one.id, one.category)) for one in known]
-    if _is_listed(predictions) and _is_listed(references) and len(answers.by_id) != len(known):
+    named = (isinstance(one, str | PathLike | Mapping) for one in (predictions, references))
+    if not any(named) and len(answers.by_id) != len(known):
         raise DatasetError(
             f"there are {len(answers.by_id):,} predictions and {len(known):,} references; "
             "give as many of each, or both by id"
@@ -237,16 +242,6 @@ def _groups(given: Mapping[str, str] | Sequence[str], known: Sequence[str]) -> d
         if not isinstance(group, str) or not group.strip():
             raise DatasetError(f"the group of {key!r:.60} is {group!r:.60}, which is no text")
     return dict(found)
-
-
-def _is_listed(given: object) -> bool:
-    return not isinstance(given, str | PathLike | Mapping)
-
-
-def _predictions(given: Texts) -> Predictions:
-    if isinstance(given, str | PathLike):
-        return read_predictions(_file(given, "predictions"))
-    return Predictions.of_texts({key: text_of(text, key) for key, text in _by_id(given)})
 
 
 def samples_of(references: Mapping[str, Sequence[str]]) -> list[Sample]:
