@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
@@ -94,48 +94,40 @@ def evaluate(
         raise AudioCapBenchError("--all-models stands alone; leave out --provider and --model")
     retry = None if max_retries is None else engine.RetryPolicy(attempts=max_retries)
     how = session.asking(retry=retry)
-    named = _one_a_provider() if all_models else [_named(provider, model)]
-    settings, able = how.model_settings(told), {}
-    for one in named:
+    named = _one_a_provider() if all_models else dict([_named(provider, model)])
+    settings, models, outputs = how.model_settings(told), [], {}
+    for name, whose in named.items():
         try:
-            [able[one]] = create_models([one.name], settings, published=protocol == "published")
+            [made] = create_models([name], settings, published=protocol == "published")
         except AudioCapBenchError as error:
             if len(named) == 1:
                 raise
-            say(f"Without {one.provider}: {error}")
+            say(f"Without {whose[0]}: {error}")
+            continue
+        models.append(made)
+        outputs[made.name] = (*whose, _output(output, *whose, several=all_models))
     benchmark = load_audiocapbench(data_dir, follow_links=follow_links, metadata=metadata)
     panel = JudgePanel([] if no_llm_judge else [_judge(judge_model)], protocol=protocol)
-    outputs = {
-        made.name: (one, _output(output, one, several=all_models)) for one, made in able.items()
-    }
     chosen = benchmarks.Selection((category,) if category is not None else (), max_samples)
-    models = list(able.values())
     plan = RunPlan.of_models(session.store, benchmark, models, how, panel=panel, selection=chosen)
     found = carry_out(plan, yes=session.yes)
     if found.refusals and not found.ends and not all_models:
         raise found.refusals[0]
     print_errors(*found.refusals)
-    failed = len(able) < len(named) or bool(found.refusals)
+    failed = len(models) < len(named) or bool(found.refusals)
     for end in found.ends:
         explain_end(end, plan.store)
         if end.stop is not None:
             # Half a result would be taken for a whole one.
             say("No result was written.")
             leave(end.stop)
-        whose, path = outputs[end.run.model]
-        failed |= _write_result(plan, end, () if no_aac_metrics else AAC_METRICS, whose, path)
+        extra = () if no_aac_metrics else AAC_METRICS
+        failed |= _write_result(plan, end, extra, *outputs[end.run.model])
     leave(failed=failed)
 
 
-class _Named(NamedTuple):
-    """A model by the names of the published tool, and by ours."""
-
-    provider: str
-    model_id: str
-    name: str
-
-
-def _named(provider: str | None, model: str | None) -> _Named:
+def _named(provider: str | None, model: str | None) -> tuple[str, tuple[str, str]]:
+    """A model by our name, and by the published tool's names of its provider and itself."""
     if not provider:
         raise AudioCapBenchError(f"give --provider {', '.join(_PROVIDERS)}; or --all-models")
     known = _PROVIDERS.get(_OLD_NAMES.get(provider, provider))
@@ -145,10 +137,10 @@ def _named(provider: str | None, model: str | None) -> _Named:
         raise AudioCapBenchError(f"--provider {provider} has no default; give --model too")
     if provider == "openai" and "realtime" in model:
         ours = "openai-realtime"
-    return _Named(provider, model, f"{ours}/{model}")
+    return f"{ours}/{model}", (provider, model)
 
 
-def _one_a_provider() -> list[_Named]:
+def _one_a_provider() -> dict[str, tuple[str, str]]:
     """The default model of every provider whose key is set; what is left out is said."""
     from audiocapbench.models.registry import built_in_providers
 
@@ -160,7 +152,7 @@ def _one_a_provider() -> list[_Named]:
         raise AudioCapBenchError(f"--all-models needs a key, and none is set: {wanted}")
     absent = [name for name in keys if name not in able]
     say(*(f"Without {name}: {' or '.join(keys[name])} is not set." for name in absent))
-    return [_named(name, None) for name in able]
+    return dict(_named(name, None) for name in able)
 
 
 def _judge(name: str) -> str:
@@ -171,9 +163,9 @@ def _judge(name: str) -> str:
     return name if ours else f"openai/{name}"
 
 
-def _output(path: Path | None, model: _Named, *, several: bool) -> Path:
+def _output(path: Path | None, provider: str, model: str, *, several: bool) -> Path:
     """Where a model's result goes; made sure of before anything is spent."""
-    label = re.sub(r"[^\w-]+", "_", f"{model.provider}_{model.model_id}")
+    label = re.sub(r"[^\w-]+", "_", f"{provider}_{model}")
     if path is None:
         path = Path("results", f"{label}_{datetime.now():%Y%m%d_%H%M%S}.json")
     elif several:
@@ -188,7 +180,7 @@ def _output(path: Path | None, model: _Named, *, several: bool) -> Path:
 
 
 def _write_result(
-    plan: "RunPlan", end: "RunEnd", extra: Sequence[str], model: _Named, path: Path
+    plan: "RunPlan", end: "RunEnd", extra: Sequence[str], provider: str, model: str, path: Path
 ) -> bool:
     """Score with what may not be installed, and write and show the published tool's result; says
     whether some answers failed."""
@@ -208,8 +200,8 @@ def _write_result(
             say(f"Without {name}: {error}")
     answered = any(end.statuses[status] for status in SCORED)
     summary = summarise(plan.store, end.run, metrics, plan.judge_names if answered else [])
-    names = {"provider": model.provider, "model_id": model.model_id}
-    document = published_result(plan.store, summary, **names) | {"left_out": left_out}
+    document = published_result(plan.store, summary, provider=provider, model_id=model)
+    document |= {"left_out": left_out}
     write_file(path, f"{json_text(document)}\n")
     if unjudged := sum("llm_judge_error" in one for one in document["results"]):
         say(f"{unjudged} answers could not be judged; the same command asks again.")

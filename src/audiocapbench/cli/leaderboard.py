@@ -11,8 +11,9 @@ from typer import Option
 from audiocapbench.asking import BoardOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app, leave
-from audiocapbench.cli.console import say, show_result
+from audiocapbench.cli.console import json_text, say, show_result
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.files import write_file
 from audiocapbench.table import Findings, Table
 from audiocapbench.table.forms import Format
 
@@ -172,7 +173,7 @@ def subset(
     from audiocapbench.judges.aggregation import OVERALL
     from audiocapbench.scores.estimate import Scorer
     from audiocapbench.scores.table import TableReader
-    from audiocapbench.study.subset import choose_subset, estimate_by, read_subset, write_subset
+    from audiocapbench.study.subset import choose_subset, estimate_by, read_subset
 
     if metric is not None and judge is not None:
         raise AudioCapBenchError("a subset is chosen by one score: --metric or --judge")
@@ -192,7 +193,7 @@ def subset(
     scorer = Scorer(judge, OVERALL) if judge is not None else Scorer(metric or own)
     chosen = choose_subset(tables, scorer, size, seed=seed)
     if out is not None:
-        write_subset(out, chosen)
+        write_file(out, f"{json_text(chosen.to_dict())}\n")
         say(f"Written: {out}")
     rows = [
         {"way": name, **asdict(one), "": "chosen" if name == chosen.method else ""}

@@ -174,7 +174,7 @@ def _of_scores(
     options.refuse_overwriting(how.out, files)
     kept = how.open() if len(files) < len(named) else None
     found = [read_scored(run, kept, metric, kind) for run in named]
-    _write([report(found)], how)
+    how.write(report(found))
     if how.format is Format.TABLE:
         show_lines(*signature_notes(one.signature for one in found))
 
@@ -182,16 +182,14 @@ def _of_scores(
 def _of_answers(
     report: "Callable[[AnswerSet], Findings]", runs: Sequence[int | Path], how: AnswerOptions
 ) -> None:
-    """Report on answers of runs and of prediction files, a report a model."""
+    """Report on answers of runs and of prediction files: a report as it is, several as a list."""
     from audiocapbench.benchmarks.mecat.groups import PARTS
-    from audiocapbench.benchmarks.traits import base_name
     from audiocapbench.data.predictions import PredictionFile
     from audiocapbench.report.mecat.answers import answers_of_files, answers_of_run
 
     if how.references is not None:
         files = list(map(str, runs))
-        parts = PARTS.get(base_name(how.benchmark), ())
-        given = [PredictionFile.named(file, parts).path for file in files]
+        given = [PredictionFile.named(file, PARTS[how.benchmark]).path for file in files]
         options.refuse_overwriting(how.out, [how.references, *given])
         models = answers_of_files(files, how.references, how.benchmark)
     else:
@@ -200,22 +198,17 @@ def _of_answers(
             if isinstance(run, Path):
                 raise AudioCapBenchError(f"{str(run)!r} is not a run; files need --references")
             models.append(answers_of_run(run, kept))
-    _write([report(one) for one in models], how, bad=[one.bad for one in models])
-
-
-def _write(
-    found: Sequence[Findings], how: options.Shown, bad: Sequence[Sequence[str]] = ()
-) -> None:
-    """Write one report as it is, several as a list; ``bad`` has the bad lines of each."""
-    documents = [one.to_dict() for one in found]
-    for document, lines in zip(documents, bad, strict=False):
-        document["bad_lines"] = list(lines)
+    found = [report(one) for one in models]
+    documents = [
+        one.to_dict() | {"bad_lines": list(model.bad)}
+        for one, model in zip(found, models, strict=True)
+    ]
     whole = Findings(
         [table for one in found for table in one.tables()],
         documents[0] if len(documents) == 1 else {"reports": documents},
         [row for one in found for row in one.records()],
     )
     how.write(whole)
-    every = [line for lines in bad for line in lines]
-    say_bad(every)
-    leave(failed=bool(every))
+    bad = [line for one in models for line in one.bad]
+    say_bad(bad)
+    leave(failed=bool(bad))

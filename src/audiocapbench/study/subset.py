@@ -4,7 +4,6 @@ Anchor points (Vivek and others, 2023; tinyBenchmarks, 2024) are clips in the mi
 how far each method is off is measured by leaving out one model at a time.
 """
 
-import json
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -15,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.errors import ReportError
-from audiocapbench.files import write_file
 from audiocapbench.scores.compute import ALL
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import RunTable, labels
@@ -202,11 +200,6 @@ def _quotas(categories: Sequence[str], size: int) -> list[tuple[NDArray[np.int64
     for _ in range(size - len(own)):
         counts[np.argmax(shares - counts)] += 1
     return list(zip(own, counts.tolist(), strict=True))
-
-
-def write_subset(path: Path, subset: Subset) -> None:
-    """Write a subset as JSON, for ``run --only`` and ``subset --use``."""
-    write_file(path, json.dumps(subset.to_dict(), indent=1) + "\n")
 
 
 def read_subset(path: Path) -> Subset:
