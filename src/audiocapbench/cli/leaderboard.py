@@ -170,14 +170,12 @@ def subset(
         out (FILE): Write the subset as JSON.
         use (FILE): Estimate runs by this subset instead of choosing one.
     """
-    from audiocapbench.judges.aggregation import OVERALL
+    from audiocapbench.report.leaderboard.build import ranking_scorer
     from audiocapbench.scores.estimate import Scorer
     from audiocapbench.scores.table import TableReader
     from audiocapbench.study.subset import choose_subset, estimate_by, read_subset
 
-    if metric is not None and judge is not None:
-        raise AudioCapBenchError("a subset is chosen by one score: --metric or --judge")
-    kept = at.open()
+    wanted, kept = ranking_scorer(metric, judge), at.open()
     reader = TableReader(kept)
     tables = [reader.read(kept.run(number)) for number in dict.fromkeys(runs)]
     if use is not None:
@@ -189,8 +187,7 @@ def subset(
         table = Table(title, rows, notes=[f"Signature: {chosen.signature}"], name="models")
         at.show(Findings([table], {"subset": chosen.to_dict()}))
         return
-    own = tables[0].traits.headline
-    scorer = Scorer(judge, OVERALL) if judge is not None else Scorer(metric or own)
+    scorer = wanted or Scorer(tables[0].traits.headline)
     chosen = choose_subset(tables, scorer, size, seed=seed)
     if out is not None:
         write_file(out, f"{json_text(chosen.to_dict())}\n")

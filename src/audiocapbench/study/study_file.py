@@ -59,7 +59,7 @@ class Study(_Strict):
 
     name: str
     benchmark: str
-    models: tuple[StudyModel, ...]
+    models: Annotated[tuple[StudyModel, ...], Field(min_length=1)]
     data: Path | None = None
     judges: tuple[str, ...] = ()
     metrics: tuple[str, ...] | None = None
@@ -78,12 +78,8 @@ class Study(_Strict):
     def _one_of_each(self) -> Self:
         names = [one.name for one in self.models]
         twice = sorted({name for name in names if names.count(name) > 1})
-        if not names:
-            raise ValueError("no models are named")
         if twice:
             raise ValueError(f"{', '.join(twice)} stands twice among the models")
-        if self.limit is not None and self.sample is not None:
-            raise ValueError("limit takes the first samples and sample draws; choose one")
         return self
 
     def create(self) -> list[Model]:
