@@ -86,14 +86,14 @@ def test_attacks_are_what_they_say() -> None:
 
 def test_a_scorer_that_likes_length_is_cheated_and_said_to_be() -> None:
     trial = cheat(CharacterCounter(), attack_pairs(CLIPS))
-    found = trial.attacks
+    found = trial["attacks"]
     assert found["long"]["succeeds"]
     assert found["long"]["wins"] == 100
     assert found["repeated"]["ci"] is not None
     assert found["repeated"]["ci"].low > 0
     assert not found["one word"]["succeeds"]
     assert found["salad"]["gain"] <= 0
-    assert any("by 'long'" in warning for warning in trial.warnings)
+    assert any("by 'long'" in warning for warning in trial["warnings"])
     # A caption that was not scored is missing, and no zero.
     assert "empty" not in found
 
@@ -132,8 +132,8 @@ def test_no_attack_beats_the_honest_caption(name: str, which: str, shared: Path)
     clips = of_people(which, shared) if which in SETS else of_mecat(which, shared)
     found = caption_set([(clip, clip, texts) for clip, texts in clips.items()])
     trial = cheat(create_scorer(name), attack_pairs(found.clips, limit=200))
-    assert set(trial.attacks) == set(ATTACKS)
-    for attack, one in trial.attacks.items():
+    assert set(trial["attacks"]) == set(ATTACKS)
+    for attack, one in trial["attacks"].items():
         assert one["gain"] < 0, (attack, one["gain"])
 
 

@@ -42,4 +42,4 @@ def test_nor_does_one_on_captions_of_mecat(shared: Path, view: str) -> None:
 def _nothing_gained(clips: Sequence[CaptionedClip]) -> None:
     pairs = attack_pairs(clips, limit=300, seed=5)
     trial = cheat(create_scorer("metric:preference"), pairs)
-    assert max((one["gain"], name) for name, one in trial.attacks.items()) < (0, "")
+    assert max((one["gain"], name) for name, one in trial["attacks"].items()) < (0, "")

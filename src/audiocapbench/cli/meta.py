@@ -246,12 +246,11 @@ def cheat(
             trials.extend(attack(one, pairs) for one in scorers)
     finally:
         if trials:
-            documents = [trial.document() for trial in trials]
-            facts = {"n": len({pair.clip for pair in pairs}), "scorers": documents}
+            facts = {"n": len({pair.clip for pair in pairs}), "scorers": trials}
             show_result(Findings(_cheat_tables(trials), facts), json=json)
     for trial in trials:
-        say(*(f"{trial.scorer}: {note}" for note in trial.notes))
-        say(*(f"Warning: {warning}." for warning in trial.warnings))
+        say(*(f"{trial['scorer']}: {note}" for note in trial["notes"]))
+        say(*(f"Warning: {warning}." for warning in trial["warnings"]))
 
 
 def _cheat_tables(trials: "Sequence[CheatTrial]") -> list[Table]:
@@ -275,10 +274,10 @@ def _cheat_tables(trials: "Sequence[CheatTrial]") -> list[Table]:
                 "clips": f"{one['n']:,}"
                 + f" of {one['n'] + one['missing']:,}" * bool(one["missing"]),
             }
-            for name, one in trial.attacks.items()
+            for name, one in trial["attacks"].items()
         ]
-        title = f"{trial.scorer}: gain over the honest caption, which has {trial.honest:.3f}"
-        tables.append(Table(title, rows, columns, signature_notes([trial.signature])))
+        title = f"{trial['scorer']}: gain over the honest caption, which has {trial['honest']:.3f}"
+        tables.append(Table(title, rows, columns, signature_notes([trial["signature"]])))
     words = [f"{name}: {words}" for name, words in ATTACKS.items()]
     return [*tables[:-1], replace(tables[-1], notes=[*words, *tables[-1].notes])]
 

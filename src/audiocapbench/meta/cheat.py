@@ -7,8 +7,7 @@ the second caption of a pair whose first is the honest one.
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -48,28 +47,15 @@ ATTACKS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CheatTrial:
+class CheatTrial(TypedDict):
     """All attacks on one scorer, in its units, and what the honest captions score on average."""
 
     scorer: str
     signature: str
     honest: float
     attacks: Mapping[str, Mapping[str, Any]]
+    warnings: list[str]
     notes: tuple[str, ...]
-
-    @property
-    def warnings(self) -> list[str]:
-        return [
-            f"{self.scorer} can be cheated by '{name}' ({ATTACKS[name]}): "
-            f"{one['gain']:+.3f} over the honest caption"
-            for name, one in self.attacks.items()
-            if one["succeeds"]
-        ]
-
-    def document(self) -> dict[str, Any]:
-        own = {"scorer": self.scorer, "signature": self.signature, "honest": self.honest}
-        return own | {"attacks": self.attacks, "warnings": self.warnings}
 
 
 def attack_pairs(
@@ -176,8 +162,19 @@ def cheat(scorer: PairScorer, pairs: Pairs) -> CheatTrial:
         }
     if not attacks:
         raise TrialError(f"{scorer.name} gave no score to any pair of captions")
-    honest, notes = float(np.nanmean(first[names == names[0]])), scorer.latest.notes
-    return CheatTrial(scorer.name, str(scorer.signature), honest, attacks, notes)
+    return CheatTrial(
+        scorer=scorer.name,
+        signature=str(scorer.signature),
+        honest=float(np.nanmean(first[names == names[0]])),
+        attacks=attacks,
+        warnings=[
+            f"{scorer.name} can be cheated by '{name}' ({ATTACKS[name]}): "
+            f"{one['gain']:+.3f} over the honest caption"
+            for name, one in attacks.items()
+            if one["succeeds"]
+        ],
+        notes=scorer.latest.notes,
+    )
 
 
 def pointwise(scorer: PairScorer) -> PointwiseScorer:

@@ -6,7 +6,6 @@ first. When captions change places, choices speak of them as the pair has them.
 """
 
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -76,7 +75,6 @@ def measure(counts: FloatArray) -> FloatArray:
 
 
 def measure_choices(pairs: Pairs, choices: Sequence[Choice]) -> FloatArray:
-    """The measures of what was chosen of all pairs."""
     return measure(count(pairs, choices).sum(axis=0))
 
 
@@ -156,7 +154,6 @@ class ScorerTrial:
 
     @cached_property
     def groups(self) -> Mapping[str, Mapping[str, Measures]]:
-        """The measures of every type, subtype and dataset of pairs."""
         groups = {}
         for field in ("type", "subtype", "dataset"):
             labels = [getattr(pair, field) for pair in self.pairs]
@@ -216,8 +213,7 @@ class ScorerTrial:
 
     @property
     def answers(self) -> dict[str, int]:
-        counted = Counter(self.choices)
-        return {choice.name.lower(): counted[choice] for choice in Choice}
+        return {choice.name.lower(): self.choices.count(choice) for choice in Choice}
 
     @property
     def warning(self) -> str | None:
@@ -240,9 +236,9 @@ class ScorerTrial:
         kind = self.scorer.partition(":")[0]
         found = [self.warning] if self.warning else []
         if self.orders is not None:
-            given, swapped = (self.orders[order][self.headline] for order in ORDERS[:2])
-            if abs((given or 0.0) - (swapped or 0.0)) > _BETWEEN_ORDERS:
-                figures = f"{given or 0.0:.2f} as given, {swapped or 0.0:.2f} swapped"
+            given, swapped = (self.orders[order][self.headline] or 0.0 for order in ORDERS[:2])
+            if abs(given - swapped) > _BETWEEN_ORDERS:
+                figures = f"{given:.2f} as given, {swapped:.2f} swapped"
                 found.append(f"{self.scorer} hangs on the order of the captions: {figures}")
         if kind in ("model", "choices"):
             vague = 100 * (self.answers["tie"] + self.answers["unknown"]) / max(1, self.n)
@@ -251,11 +247,10 @@ class ScorerTrial:
                 found.append(f"{self.scorer} {what}: the prompt may not suit it")
         types = self.groups["type"]
         ends = [types[name]["f1"].value for name in ("HM", "HH") if name in types]
-        if kind != "control" and len(ends) > 1 and None not in ends:
-            gap = (ends[0] or 0.0) - (ends[1] or 0.0)
-            if abs(gap) > _BETWEEN_TYPES:
-                what = f"F1 of HM and of HH pairs differ by {gap:+.1f}"
-                found.append(f"{self.scorer}: {what}: fine differences are hard for it")
+        known = [one for one in ends if one is not None]
+        if kind != "control" and len(known) > 1 and abs(known[0] - known[1]) > _BETWEEN_TYPES:
+            what = f"F1 of HM and of HH pairs differ by {known[0] - known[1]:+.1f}"
+            found.append(f"{self.scorer}: {what}: fine differences are hard for it")
         return found
 
 
@@ -300,9 +295,7 @@ def trial_document(
         "controls": {one.scorer: _group(one.whole) for one in controls},
     }
     made = list(map(_document, trials))
-    if len(made) == 1:
-        return made[0] | shared
-    return {"n": trials[0].n, "scorers": made} | shared
+    return (made[0] if len(made) == 1 else {"n": trials[0].n, "scorers": made}) | shared
 
 
 def _document(trial: ScorerTrial) -> dict[str, Any]:
@@ -338,7 +331,6 @@ def _group(measures: Measures) -> dict[str, Any]:
 
 
 def write_choices(path: Path, trials: Sequence[ScorerTrial]) -> None:
-    """Write what every scorer chose of every pair, a row a pair, as CSV."""
     head = ["id", "clip", "dataset", "type", "subtype", "votes", "answer"]
     rows: list[Sequence[object]] = [[*head, *(trial.scorer for trial in trials)]]
     columns = [[choice.value for choice in trial.choices] for trial in trials]

@@ -7,7 +7,6 @@ clause about a caption that is not understood, leaves the answer to a reader, or
 
 import re
 from collections.abc import Iterator
-from enum import IntEnum
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -50,12 +49,9 @@ _OFTEN = {
 }
 
 
-class Weight(IntEnum):
-    """How firmly a statement decides; the firmest kind that an answer has is what counts."""
-
-    HINT = 1
-    TRUTH = 2
-    VERDICT = 3
+_WEIGHTS = {"HINT": 1, "TRUTH": 2, "VERDICT": 3}
+HINT, TRUTH, VERDICT = _WEIGHTS.values()
+"""How firmly a statement decides; the firmest kind that an answer has is what counts."""
 
 
 class Statement(NamedTuple):
@@ -63,7 +59,7 @@ class Statement(NamedTuple):
 
     who: str  # the caption's letter, empty where both are called alike
     sign: int
-    weight: Weight
+    weight: int
     plain: int = 1  # the sign without negation, for "… but the other does not"
 
     @property
@@ -86,10 +82,10 @@ class AnswerClause(NamedTuple):
 
     @property
     def firm(self) -> list[Statement]:
-        return [one for one in self.said if one.weight > Weight.HINT]
+        return [one for one in self.said if one.weight > HINT]
 
 
-_PREDICATES = [(sign, Weight[weight], role) for _, sign, weight, role in predicates()]
+_PREDICATES = [(sign, _WEIGHTS[weight], role) for _, sign, weight, role in predicates()]
 _PREDICATE = re.compile("|".join(f"(?P<p{i}>{one[0]})" for i, one in enumerate(predicates())))
 _ONE = re.compile(f"[{FIRST}{SECOND}]")
 _ANYONE = re.compile(f"[{FIRST}{SECOND}{BOTH}{NEITHER}]")
@@ -148,7 +144,6 @@ def _formal(text: str, labels: Labels) -> tuple[Choice | None, bool]:
 
 
 def _labelled(line: str, labels: Labels) -> Choice | None:
-    """The choice of a line that is a label and nothing else."""
     found = P["only_label"].match(line) if line.strip() and len(line) <= 80 else None
     return None if found is None else _meaning(found["label"], labels)
 
@@ -219,7 +214,7 @@ def _verdict(clause: AnswerClause, granted: bool) -> Choice | None:
     head = P["opening"].sub("", P["harmless"].sub(" ", _pieces(clause.text)[1]))
     if len(choices) != 1 or clause.narrow or P["details_only"].search(head):
         return None
-    verdicts = [one for one in firm if one.weight >= Weight.VERDICT]
+    verdicts = [one for one in firm if one.weight >= VERDICT]
     if (granted and not verdicts) or any(one.sign < 0 < one.plain for one in verdicts):
         return None  # "A is correct but misses the bell", "A is not better"
     negatives = len(P["negative"].findall(head))
@@ -251,16 +246,16 @@ def _is_reason(clause: AnswerClause, choice: Choice) -> bool:
 def _is_harmless(clause: AnswerClause, choice: Choice, granted: bool) -> bool:
     """Whether a clause that gives no verdict leaves one alone."""
     choices = {one.choice for one in clause.said}
-    if any(one.weight >= Weight.VERDICT for one in clause.said) and choices != {choice}:
+    if any(one.weight >= VERDICT for one in clause.said) and choices != {choice}:
         return granted and choices == {Choice.TIE}
     if clause.narrow and choices - {choice, Choice.TIE}:
         return granted and bool(P["details_only"].search(clause.text))
     if granted:
         return True
     turned = P["turn"].match(clause.text)
-    firm = [one for one in clause.said if one.weight > Weight.HINT or one.sign < 0 or turned]
+    firm = [one for one in clause.said if one.weight > HINT or one.sign < 0 or turned]
     if firm:
-        over = any(one.weight >= Weight.VERDICT and one.sign > 0 for one in firm)
+        over = any(one.weight >= VERDICT and one.sign > 0 for one in firm)
         return not over and {one.choice for one in firm} <= {choice, Choice.TIE}
     clear = P["not_heard"].sub(" ", P["harmless"].sub(" ", clause.text))
     if P["doubts"].search(clear):
@@ -306,9 +301,7 @@ def read_clauses(marked: str) -> list[AnswerClause]:
             concludes = concludes or bool(P["concludes"].search(clause))
             narrow = (narrow and not turned) or bool(P["narrow"].search(clause))
             said = tuple(
-                one._replace(weight=Weight.VERDICT)
-                if concludes and one.weight > Weight.HINT
-                else one
+                one._replace(weight=VERDICT) if concludes and one.weight > HINT else one
                 for one in _statements(clause, before, topic)
             )
             named = set(_ONE.findall(P["comparand"].sub(_without_comparand, clause)))
@@ -330,12 +323,12 @@ def _statements(clause: str, before: Statement | None, topic: str) -> Iterator[S
         return
     negated = bool(P["negation"].search(clause))
     if P["even"].search(clause) or (P["as_good"].search(clause) and not negated):
-        yield Statement("", 0, Weight.VERDICT)
+        yield Statement("", 0, VERDICT)
         return
     alone = P["comparand"].sub(_without_comparand, clause)
     bare = P["bare"].search(alone)
     if bare is not None:
-        yield Statement(bare["who"], 1, Weight.VERDICT)
+        yield Statement(bare["who"], 1, VERDICT)
         return
     found = list(_predicated(alone, topic))
     said = {(one.who, one.weight, one.sign) for one in found}
@@ -358,8 +351,8 @@ def _predicated(clause: str, topic: str) -> Iterator[Statement]:
     for found in _PREDICATE.finditer(clause):
         sign, weight, role = _PREDICATES[int(str(found.lastgroup)[1:])]
         before, rest = clause[: found.start()], clause[found.end() :]
-        if weight is Weight.HINT and P["not_heard"].search(rest):
-            sign, weight = -1, Weight.TRUTH
+        if weight is HINT and P["not_heard"].search(rest):
+            sign, weight = -1, TRUTH
         # Of what is chosen it is the next caption that is named, else the last one before.
         earlier, later = _ANYONE.findall(before), _ANYONE.search(rest)
         between = rest[: later.start()] if later else ""
@@ -370,10 +363,10 @@ def _predicated(clause: str, topic: str) -> Iterator[Statement]:
             who, between = earlier[-1] if earlier else topic, ""
         ends = [one.end() for one in P["negation"].finditer(before)]
         far = any(len(before[end:].split()) > _NEAR for end in ends)
-        if not who or far or (role == "claim" and weight is Weight.HINT):
+        if not who or far or (role == "claim" and weight is HINT):
             continue
         flips = len(ends) + len(P["negation"].findall(between))
         if who not in (BOTH, NEITHER):
             yield Statement(who, -sign if flips % 2 else sign, weight, sign)
-        elif weight > Weight.HINT:
-            yield Statement("", 0, Weight.TRUTH)
+        elif weight > HINT:
+            yield Statement("", 0, TRUTH)

@@ -89,7 +89,6 @@ def make_by_model(
 def preview_by_model(
     captions: CaptionSet, model: Model, settings: TrialSettings, wanted: CorruptionSettings
 ) -> list[Preview]:
-    """What ``make_by_model`` will ask and likely cost, at most."""
     tasks, silent = _tasks(captions, wanted), without_audio(model)
     first = settings.preview([_questions(tasks)], silent, model.name, "{} captions to make wrong")
     made: _Made = {task: [replace(task, false=task.true)] * WANTED for task in tasks}
@@ -175,7 +174,6 @@ def _questions(tasks: Iterable[CorruptedPair]) -> Benchmark:
 
 
 def _others(task: CorruptedPair) -> str:
-    """What else people said, quoted, a line each."""
     texts = map(plain_form, task.references)
     return "\n".join(f"- “{as_data(text)}”" for text in texts) or _prompts()["none"]
 

@@ -246,7 +246,6 @@ class CaptionedClip:
         return frozenset(meaning_of(word) for word in self.words)
 
     def others(self, *numbers: int) -> tuple[str, ...]:
-        """All references but these."""
         return tuple(text for n, text in enumerate(self.references) if n not in numbers)
 
 
@@ -258,18 +257,14 @@ class ReferenceCaption(NamedTuple):
     tokens: Tokens
 
     def corrupted(self, kind: Corruption, false: Sequence[str]) -> "CorruptedPair":
-        """The pair of the caption as it stands and the words that it was changed to."""
         return CorruptedPair(kind, self.clip, (self.number,), written(self.tokens), written(false))
 
     def replaced(self, kind: Corruption, start: int, end: int, phrase: Tokens) -> "CorruptedPair":
-        """The pair of the caption and itself with another phrase at a place."""
         return self.corrupted(kind, self.tokens[:start] + phrase + self.tokens[end:])
 
 
 @dataclass(frozen=True)
 class CaptionSet:
-    """All clips of a set."""
-
     clips: tuple[CaptionedClip, ...]
 
     @cached_property
@@ -299,7 +294,6 @@ class CorruptedPair:
 
     @property
     def caption(self) -> tuple[str, int]:
-        """Names the caption that was changed."""
         return self.clip.id, self.sources[0]
 
     @property

@@ -76,7 +76,6 @@ class Clause(NamedTuple):
 
 
 def is_plural(word: str) -> bool:
-    """Whether a noun is a plural, as far as its form tells."""
     if word in nouns():
         return nouns()[word].number == "many"
     regular = word.endswith("s") and not word.endswith("ss") and word not in _SINGULAR_IN_S
@@ -84,7 +83,6 @@ def is_plural(word: str) -> bool:
 
 
 def read_clause(tokens: Tokens, joint: Tokens = ()) -> Clause:
-    """Find subject and verb of a clause."""
     first = verb_forms().get(tokens[0]) if tokens else None
     if first is not None and first.form != "base" and tokens[0] not in nouns():
         return Clause(tokens, OTHER, -1, False, joint)

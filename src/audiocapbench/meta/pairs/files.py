@@ -170,7 +170,6 @@ def _read_clips(path: Path, kind: str) -> list[CaptionPair]:
 
 
 def read_csv_pairs(path: Path) -> list[CaptionPair]:
-    """Read a table of pairs, or one in JSON lines."""
     problems: list[Problem] = []
     numbers = count(1)
 

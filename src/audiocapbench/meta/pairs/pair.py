@@ -44,7 +44,6 @@ class CaptionPair:
     answer_set: bool = False  # when the pair was made; votes then count for nothing
 
     def swapped(self) -> "CaptionPair":
-        """The same pair with its captions, references, votes and answer in the other order."""
         return replace(
             self,
             first=self.second,
@@ -61,8 +60,6 @@ Pairs = Sequence[CaptionPair]
 
 @dataclass(frozen=True, slots=True)
 class PairSet:
-    """Pairs that are judged together."""
-
     name: str
     pairs: tuple[CaptionPair, ...]
     text: str = "as-is"  # or normalised
@@ -101,7 +98,6 @@ def captions(pairs: Pairs) -> list[str]:
 
 
 def references(pairs: Pairs) -> list[tuple[str, ...]]:
-    """The references of ``captions``, in the same order."""
     return [pair.references_first for pair in pairs] + [pair.references_second for pair in pairs]
 
 

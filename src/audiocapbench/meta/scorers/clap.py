@@ -103,23 +103,20 @@ class ClapScorer(PointwiseScorer):
         texts, held_to = captions(pairs), references(pairs)
         if self._with_references and not all(held_to):
             raise TrialError(f"{self.name}: some pairs have no references to hold captions to")
-        files: list[Path | None] = []
-        names: dict[Path, str] = {}
+        files: dict[int, Path] = {}
         missing: dict[str, str] = {}
-        for pair in pairs:
-            name = pair.audio or f"(clip {pair.clip})"
+        names = [pair.audio or f"(clip {pair.clip})" for pair in pairs]
+        for row, pair in enumerate(pairs):
             try:
                 if not pair.audio:
                     raise TrialError(f"pair {pair.id} names no audio file")
                 file = find_clip(self._data, pair.audio, follow_links=self._settings.follow_links)
-                files.append(file or self._data / pair.audio)
-                names[file or self._data / pair.audio] = name
+                files[row] = file or self._data / pair.audio
             except TrialError as error:
-                files.append(None)
-                missing[name] = str(error)
-        wanted = [row for row, file in enumerate([*files, *files]) if file is not None]
+                missing[names[row]] = str(error)
+        wanted = [*files, *(len(pairs) + row for row in files)]
         found = clap_scores(
-            [file for file in [*files, *files] if file is not None],
+            [*files.values(), *files.values()],
             [texts[row] for row in wanted],
             self._encoder,
             references=[held_to[row] for row in wanted] if self._with_references else None,
@@ -128,7 +125,8 @@ class ClapScorer(PointwiseScorer):
             store=self._settings.store,
             progress=lambda done, total: self._settings.progress(self.name, done, total),
         )
-        self.missing = missing | {names[path]: why for path, why in found.missing.items()}
+        by_file = {file: names[row] for row, file in files.items()}
+        self.missing = missing | {by_file[path]: why for path, why in found.missing.items()}
         if pairs and not found.heard:
             reason = next(iter(self.missing.values()))
             raise TrialError(f"{self.name}: not one clip could be heard; for example {reason}")

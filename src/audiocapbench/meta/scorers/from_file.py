@@ -78,19 +78,20 @@ class ChoicesFile(PairScorer):
                 f"{self._path}: has the choice 2 and no 0, which may be the second caption or a "
                 "tie; write a, b and tie"
             )
-        rows, found = _rows_of(pairs, known, self._path), []
-        for pair, row, turned in rows:
-            choice = Choice.UNKNOWN
-            if row is not None:
-                # An answer in words is read as a model's is.
-                labels = Labels("0", "1") if row.from_zero else Labels()
-                captions = (pair.second, pair.first) if turned else (pair.first, pair.second)
-                known_choice = _CHOICES.get(_plain(row.value))
-                choice = known_choice or read_answer(str(row.value).strip(), *captions, labels)
+        found, missing = [], 0
+        for pair, row, turned in _rows_of(pairs, known, self._path):
+            if row is None:
+                found.append(Choice.UNKNOWN)
+                missing += 1
+                continue
+            # An answer in words is read as a model's is.
+            labels = Labels("0", "1") if row.from_zero else Labels()
+            captions = (pair.second, pair.first) if turned else (pair.first, pair.second)
+            said = _CHOICES.get(_plain(row.value))
+            choice = said or read_answer(str(row.value).strip(), *captions, labels)
             found.append(choice.swapped if turned else choice)
-        missing = sum(row is None for _, row, _ in rows)
         notes = (f"{missing:,} pairs are not in the file",) if missing else ()
-        certain = sum(one is not Choice.UNKNOWN for one in found)
+        certain = len(pairs) - found.count(Choice.UNKNOWN)
         data = {"certain": certain, "read_decided": 0, "asked": len(pairs)}
         self.latest = Diagnostics(notes, data, missing)
         return found
@@ -136,9 +137,8 @@ def _read(
     found: dict[_Key, _Row] = {}
     for where, given in read_records(path, problems):
         fields = renamed(given, _NAMES)
-        texts = [fields.get(name) for name in ("first", "second")]
-        both = all(isinstance(one, str) for one in texts)
-        captions = tuple(normalised(str(one)) for one in texts) if both else ()
+        texts = [one for name in ("first", "second") if isinstance(one := fields.get(name), str)]
+        captions = tuple(map(normalised, texts)) if len(texts) > 1 else ()
         key: _Key = ("captions", *captions) if captions else ()
         if _of_caption(fields):
             key = (normalised(str(fields["caption"])),)
@@ -156,7 +156,6 @@ def _read(
 
 
 def _of_caption(fields: dict[str, Any]) -> bool:
-    """Whether a row is about one caption and not about a pair."""
     return bool(fields.get("caption")) and "score" in fields and "score_first" not in fields
 
 

@@ -53,7 +53,6 @@ class JudgeScorer(PointwiseScorer):
         self.signature = self._judge.signature.with_fields(trial="pointwise", compare="float32")
 
     def preview(self, pairs: Pairs) -> list[Preview]:
-        """What judging the captions will likely cost; they are put into the store for it."""
         if not isinstance(self._judge, ModelJudge):
             return []
         run = self._captions(pairs, self._judge)
@@ -125,8 +124,6 @@ def _inputs(pairs: Pairs) -> list[JudgeInput]:
 
 
 class _CaptionModel(SimpleModel):
-    """Answers every question with the caption on trial."""
-
     contract = AudioContract("none")
     concurrency = 8
 

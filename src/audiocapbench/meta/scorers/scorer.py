@@ -39,8 +39,6 @@ Measure = Callable[[Sequence["Choice"]], float]
 
 
 class Choice(Enum):
-    """What a scorer says about a pair."""
-
     FIRST = 0
     SECOND = 1
     TIE = "tie"
@@ -48,7 +46,6 @@ class Choice(Enum):
 
     @property
     def swapped(self) -> "Choice":
-        """The same choice where the captions stand in the other order."""
         return _SWAPPED.get(self, self)
 
 
