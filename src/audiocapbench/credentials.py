@@ -89,7 +89,6 @@ def without_query(address: str) -> str:
 
 
 def redacted(text: str) -> str:
-    """Text without any key that the environment knows."""
     return without(text, known_secrets())
 
 

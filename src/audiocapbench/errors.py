@@ -16,7 +16,6 @@ SHOWN = 5
 
 
 def some(names: Sequence[str]) -> str:
-    """The first names of a list."""
     return ", ".join(names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
 
 
@@ -180,6 +179,5 @@ class ExpertMissingError(AnnotationError):
 def check_known(
     what: str, name: str, known: Collection[str], error: type[AudioCapBenchError]
 ) -> None:
-    """Refuse a name that is not among those that are known."""
     if name not in known:
         raise error(f"there is no {what} {name!r:.80}{did_you_mean(name, known, 'there are')}")

@@ -156,7 +156,6 @@ def _one_a_provider() -> dict[str, tuple[str, str]]:
 
 
 def _judge(name: str) -> str:
-    """A judge by our name for it."""
     from audiocapbench.judges.registry import list_judges
 
     ours = "/" in name or name in {entry.name for entry in list_judges()}

@@ -85,7 +85,6 @@ def locked(place: Path) -> Iterator[None]:
 
 
 def cache_folder() -> Path:
-    """Where what can be made or downloaded again is kept."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "audiocapbench"
 
 
@@ -104,7 +103,6 @@ def _cell(value: object, delimiter: str) -> str:
 
 
 def guarded(text: str) -> str:
-    """Text that no spreadsheet runs."""
     return f"'{text}" if _FORMULA.match(text) else text
 
 

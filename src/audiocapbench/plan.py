@@ -232,7 +232,6 @@ class RunPlan(Plan[RunsEnd]):
         panel: JudgePanel | None = None,
         repeats: int = 1,
     ) -> Self:
-        """Score and judge an old run, by the benchmark's own metrics where none are named."""
         if run.is_trial:
             raise AudioCapBenchError(
                 f"run {run.id} is of {run.benchmark}: its answers are no captions to score"
@@ -307,7 +306,6 @@ class RunPlan(Plan[RunsEnd]):
             yield self.asking.priced(found)
 
     def _preview(self, model: Model, to_judge: Mapping[str, list[JudgeTask]]) -> Preview:
-        """What a model would be asked; judges would judge the answers and what they lack."""
         fresh, store, benchmark = self.asking.fresh, self.store, self.subject
         samples = self.samples
         run, missing = None, list(samples)
@@ -332,7 +330,6 @@ class RunPlan(Plan[RunsEnd]):
             to_judge[judge.name].extend(missing)
 
     def summaries(self, found: RunsEnd) -> "list[RunSummary]":
-        """The scores and judgements of runs, as far as these got."""
         # Nothing before the first question needs it.
         from audiocapbench.scores.summary import summarise
 
@@ -389,7 +386,6 @@ class RunPlan(Plan[RunsEnd]):
 
 
 def selected(samples: SampleOptions, ids: tuple[str, ...] = ()) -> Selection:
-    """Which samples options stand for; of some ids, only those."""
     chosen = (tuple(samples.category or ()), samples.limit, samples.sample, samples.seed)
     return Selection(*chosen, ids)
 
@@ -423,7 +419,6 @@ def _questions(samples: Sequence[Sample]) -> str:
 
 
 def length(seconds: float) -> str:
-    """A time in words: seconds, minutes or hours."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -12,7 +12,6 @@ _FINALIZER_S = 0.01
 
 
 def main() -> None:
-    """Entry point of the ``audiocapbench`` command."""
     sys.unraisablehook = interrupt_again
     try:
         _run()

@@ -26,7 +26,6 @@ class _Stages(ExampleGroup):
     """Stages by name; whatever else stands first is the folder of the whole way."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the name of the whole way in where no stage is named."""
         if args and args[0] not in (*self.commands, "--help", "-h"):
             args = [_WHOLE, *args]
         return super().parse_args(ctx, args)

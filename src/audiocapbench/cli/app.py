@@ -94,8 +94,6 @@ def _first_sentence(self: Any, limit: int = 0) -> str:
 
 
 class ExampleCommand(TyperCommand):
-    """A command whose help ends with examples."""
-
     format_epilog = _write_examples
     get_short_help_str = _first_sentence
 
@@ -108,14 +106,11 @@ class ExampleCommand(TyperCommand):
 
 
 class ExampleGroup(TyperGroup):
-    """Commands whose help ends with examples."""
-
     format_epilog = _write_examples
     get_short_help_str = _first_sentence
 
 
 def load_commands(names: Iterable[str] = COMMANDS) -> None:
-    """Have commands add themselves to the app."""
     for name in names:
         import_module(f"audiocapbench.cli.{COMMANDS[name]}")
 
@@ -132,7 +127,6 @@ class Commands(ExampleGroup):
             return super().invoke(ctx)
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """All commands in the order of a first visit, not of the alphabet."""
         self._load(COMMANDS)
         return list(COMMANDS)
 
@@ -159,15 +153,12 @@ app = typer.Typer(cls=Commands, epilog=EXIT_CODES, no_args_is_help=True, **_PLAI
 
 
 def add_group(name: str, **how: Any) -> typer.Typer:
-    """Add a command that has commands of its own."""
     group = typer.Typer(**{"cls": ExampleGroup, "rich_markup_mode": None, **how})
     app.add_typer(group, name=name)
     return group
 
 
 class PublishedCommand(TyperCommand):
-    """A command of the published tool, with its errors explained."""
-
     make_context = handle_errors()(TyperCommand.make_context)
     invoke = handle_errors()(TyperCommand.invoke)
 

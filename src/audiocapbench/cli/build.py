@@ -175,7 +175,6 @@ def build_folder(out: Path, build: "Builder", *, dry_run: bool) -> "BuildResult"
 
 
 def _explain(out: Path, end: "BuildResult", *, dry_run: bool) -> None:
-    """Say on stderr what is there, what is not, and how to go on."""
     if dry_run:
         for one in end.parts:
             at = f" at {one.commit[:12]}" if one.commit else ""

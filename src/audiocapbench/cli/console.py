@@ -18,14 +18,12 @@ from audiocapbench.table.escape_controls import escape_controls, escape_json, es
 
 
 def stderr() -> Any:
-    """The rich console for what comes and goes beside the results."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
 
 
 def show(*tables: Table) -> None:
-    """Print tables on stdout, in the terminal's width."""
     from rich.console import Console
 
     from audiocapbench.table.terminal import print_table
@@ -89,7 +87,6 @@ def ask(question: str) -> bool | None:
 
 
 def say_bad(bad: Sequence[object]) -> None:
-    """The first lines that could not be read, and how many more there are."""
     say(*map(str, bad[:SHOWN]))
     if len(bad) > SHOWN:
         say(f"… and {len(bad) - SHOWN:,} more bad lines; --json lists them all")
@@ -102,7 +99,6 @@ def say_ids(ids: Sequence[str], what: str, words: str) -> None:
 
 
 def relative(path: Path) -> str:
-    """A path as a person in this folder would write it."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))
     except ValueError:
@@ -110,7 +106,6 @@ def relative(path: Path) -> str:
 
 
 def json_text(document: Any) -> str:
-    """A JSON document as it is printed and written."""
     return escape_json(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
 
 

@@ -41,8 +41,6 @@ Metric = Annotated[str, Option(metavar="DATE", help="Which DATE: date[encoder=â€
 
 @dataclass(frozen=True)
 class ScoreOptions(options.Shown):
-    """Options of analyses of scores, of runs and of files."""
-
     published: Annotated[bool, Option("--published/--no-published")] = True
     metric: Metric = "date"
 
@@ -165,7 +163,6 @@ def _of_scores(
     how: ScoreOptions,
     kind: str = "date",
 ) -> None:
-    """Report on scores of runs and of files, with the published models or without."""
     from audiocapbench.report.mecat.answers import read_scored
 
     metric = kind if how.metric == "date" else how.metric

@@ -166,8 +166,6 @@ def _try_scorers(
 
 
 def _add_trial(kind: str, words: str) -> None:
-    """Add the command of a kind of pairs; all have the same options."""
-
     def trial(**given: Any) -> None:
         _try_on_pairs(kind, **given)
 

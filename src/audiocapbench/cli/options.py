@@ -73,7 +73,6 @@ def _number(given: str) -> Any:
 
 
 def metric_names(given: str) -> list[str]:
-    """Metrics of a list with commas."""
     from audiocapbench.metrics.names import split_names
 
     return split_names(given)
@@ -184,7 +183,6 @@ def _completion(module: str, listing: str) -> Callable[[str], list[str]]:
 
 
 def _benchmarks(incomplete: str) -> list[str]:
-    """Benchmarks, datasets of the hub and folders that a word may become."""
     from audiocapbench.benchmarks.registry import list_benchmarks
 
     names = [one.name.partition("ORG/")[0] for one in list_benchmarks() if one.name != "FOLDER"]
@@ -212,14 +210,12 @@ class Session:
     store: Store = DEFAULT_STORE
 
     def asking(self, **how: Any) -> "Asking":
-        """How models and judges are asked, with a budget for all of them."""
         from audiocapbench.engine import Asking
 
         return Asking.of(self.requests, **how)
 
     @property
     def files(self) -> list[Path]:
-        """The files that are read to ask: prices, credentials and the store."""
         files = (self.requests.get("prices"), self.credentials, store_file(self.store))
         return [path for path in files if path is not None]
 
@@ -254,7 +250,6 @@ class Outputs:
             check_trackers(self.track)
 
     def write(self, results: Sequence[tuple[dict[str, Any], "ScoreTable"]]) -> None:
-        """Write the samples of results, and tell trackers of them."""
         if self.per_sample is not None:
             from audiocapbench.report.runs import write_samples
 
@@ -267,8 +262,6 @@ class Outputs:
 
 @dataclass(frozen=True)
 class StoreOptions:
-    """Which store is read, and whether what is found is printed as JSON."""
-
     store: Store = DEFAULT_STORE
     json: bool = False
 
@@ -281,14 +274,11 @@ class StoreOptions:
 
 @dataclass(frozen=True)
 class Shown(StoreOptions):
-    """In which form a report is written, and where to."""
-
     form: Annotated[Format, Option("--format")] = Format.TABLE
     out: Path | None = None
 
     @property
     def format(self) -> Format:
-        """The form that was asked for in either way."""
         return Format.JSON if self.json else self.form
 
     def write(self, result: Result) -> None:
@@ -296,7 +286,6 @@ class Shown(StoreOptions):
 
 
 def write(result: Result, form: Format, file: Path | None) -> None:
-    """Write a result in a form, on stdout where there is no file."""
     if form is Format.TABLE and file is not None:
         raise AudioCapBenchError("--out needs a --format: csv, json, md, latex or parquet")
     if form is Format.PARQUET and file is None:

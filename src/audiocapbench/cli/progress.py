@@ -81,7 +81,6 @@ class Terminal(Host):
         say(*lines)
 
     def agree(self, previews: Iterable[Preview], budget: Budget, caveat: str = "") -> None:
-        """Show what will cost money and have it agreed to, or end the command."""
         paid = [one for one in previews if one.is_paid]
         for one in paid:
             if one.likely_usd is None:
@@ -107,7 +106,6 @@ class Terminal(Host):
         self._budget = budget
 
     def advance(self, name: str, done: int, total: int, note: str = "") -> None:
-        """Move a bar, or begin it."""
         if name not in self._tasks:
             self._tasks[name] = self._add_bar(name, total)
         self.bars.update(self._tasks[name], completed=done, total=total, note=escape_line(note))
@@ -233,7 +231,6 @@ def _advise(store: Store, check: StoredCheck, run: Run) -> None:
 
 
 def explain_runs(found: RunsEnd, store: Store) -> None:
-    """Say on stderr how runs ended, and where they are."""
     for end in found.ends:
         explain_end(end, store)
     say_where(found.runs, store)
@@ -272,7 +269,6 @@ def explain_end(end: RunEnd, store: Store) -> None:
 
 
 def say_where(runs: Sequence[Run], store: Store) -> None:
-    """Say on stderr which runs these are, and the command to go on with."""
     if runs:
         numbers = " ".join(str(run.id) for run in runs)
         which = f"Run {numbers} is" if len(runs) == 1 else f"Runs {numbers} are"

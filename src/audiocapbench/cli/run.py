@@ -361,7 +361,6 @@ def _run_study(
 
 
 def _write_study(study: "Study", store: "Store", runs: Sequence[int]) -> list[Path]:
-    """Tables, figures and the page of these runs."""
     from audiocapbench.library.comparing import leaderboard
     from audiocapbench.report.page import board, html, plots, report_data
 

@@ -171,7 +171,6 @@ def _score_files(
 def _score_mecat(
     benchmark: str, sources: "Sequence[PredictionFile]", references: Path, metrics: list[str]
 ) -> "tuple[FileScores, Findings, list[Problem]]":
-    """Score answers to MECAT; also says which lines could not be read."""
     from audiocapbench.benchmarks import corpora, registry
     from audiocapbench.benchmarks.mecat import dataset, groups
     from audiocapbench.benchmarks.traits import base_name
@@ -230,7 +229,6 @@ def _score_mecat(
 def _say_unmatched(
     bad: Sequence[object], missing: Sequence[str], surplus: Sequence[str], note: str
 ) -> None:
-    """Say on stderr what could not be read, and what did not fit."""
     say_bad(bad)
     say(*(f"{words[0].upper()}{words[1:]}." for words in [note] if words))
     say_ids(missing, "sample", "without a prediction")

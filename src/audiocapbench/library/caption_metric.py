@@ -203,7 +203,6 @@ def _batch(predictions: Any, references: Any, ids: Any) -> list[CaptionEntry]:
 
 
 def _listed(given: Any, what: str) -> list[Any]:
-    """A list, tuple, array, tensor or series as a list, and so each of its parts."""
     values = given.tolist() if hasattr(given, "tolist") else given
     odd = isinstance(values, str | bytes | Mapping | set | frozenset)
     if odd or not isinstance(values, Iterable):

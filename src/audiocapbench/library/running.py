@@ -177,7 +177,6 @@ async def arun(
 async def _executed(
     call: Call, plan_of: Callable[[Store], RunPlan], options: Any, *, create: bool = True
 ) -> RunResult:
-    """Carry out a plan with its store open and its engine joined."""
     with (
         opened_store(options.get("store", DEFAULT_STORE), create=create) as store,
         await call(joined, None, options.get("engine", "local")),

@@ -19,7 +19,6 @@ class TorchCaptionMetric(Metric):  # type: ignore[misc]
         self.captions = captions
 
     def update(self, preds: Any, target: Any, ids: Any = None) -> None:
-        """Add a batch, as ``AudioCaptionMetric.update`` does."""
         self.captions.update(preds, target, ids)
 
     def compute(self) -> dict[str, torch.Tensor]:
@@ -27,13 +26,11 @@ class TorchCaptionMetric(Metric):  # type: ignore[misc]
         return _tensors(self.captions.compute())
 
     def forward(self, preds: Any, target: Any, ids: Any = None) -> dict[str, torch.Tensor]:
-        """Add a batch, and score it by itself."""
         result = self.captions(preds, target, ids)
         self.update([], [])  # so that torchmetrics knows of it
         return _tensors(result)
 
     def reset(self) -> None:
-        """Forget all samples."""
         super().reset()
         self.captions.reset()
 

@@ -190,7 +190,6 @@ def _ratings_of(
 
 
 def _unused(tables: Sequence[RunTable], scorer: Scorer, ratings: Ratings) -> Iterator[str]:
-    """What of the ratings counts for nothing, and why."""
     known = {name: table for table in tables for name in _names(table, ratings)}
     others = {name or "no model": own for name, own in ratings.items() if name not in known}
     unscored = sum(
@@ -207,7 +206,6 @@ def _unused(tables: Sequence[RunTable], scorer: Scorer, ratings: Ratings) -> Ite
 
 
 def _names(table: RunTable, ratings: Ratings) -> list[str]:
-    """What the ratings call a run; nothing where nobody rated it."""
     run = table.run
     return [key for key in (str(run.id), run.name, run.model) if key and key in ratings]
 

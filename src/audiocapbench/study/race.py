@@ -58,7 +58,6 @@ class RaceResult:
 
     @property
     def fixed(self) -> int:
-        """Questions of a run of every model over every clip."""
         return self.clips * len(self.racers)
 
     @property

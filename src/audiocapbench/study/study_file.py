@@ -130,7 +130,6 @@ def _problem(problem: Any) -> tuple[str, str]:
 
 
 def lock_of(study: Study, plan: RunPlan) -> dict[str, Any]:
-    """Everything that its numbers hang on, by name: data, models, prompts, metrics, toolkit."""
     return {
         "toolkit": VERSION,
         "benchmark": {"name": plan.subject.name, "fingerprint": plan.subject.fingerprint},

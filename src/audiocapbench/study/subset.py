@@ -72,7 +72,6 @@ class Subset:
         return student(seen - 1) * error * float(np.sqrt(1 + 1 / seen))
 
     def to_dict(self) -> dict[str, Any]:
-        """The subset as a JSON object, as ``read_subset`` reads it back."""
         return {"size": len(self.ids), "half_width": self.half_width, **asdict(self)}
 
 
