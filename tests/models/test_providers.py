@@ -294,4 +294,4 @@ def test_extras_exist_and_names_are_their_own() -> None:
         assert record.name == name
         assert record.extra or not record.packages
         assert not record.extra or record.extra in extras
-        assert all(model.provider == name for model in record.models)
+        assert all(model.name.partition("/")[0] == name for model in record.models)

@@ -341,10 +341,6 @@ class KnownModel:
     settings: tuple[str, ...] = ()  # those that it takes, in the listing
 
     @property
-    def provider(self) -> str:
-        return self.name.partition("/")[0]
-
-    @property
     def model_id(self) -> str:
         return self.name.partition("/")[2]
 

@@ -79,12 +79,10 @@ class PackageEncoder:
         self.dimensions = int(self.encode_text(["sound"]).shape[1])
 
     def encode_audio(self, windows: Samples) -> Vectors:
-        vectors: Vectors = self._audio(windows).detach().float().cpu().numpy()
-        return vectors
+        return np.asarray(self._audio(windows).detach().float().cpu())
 
     def encode_text(self, texts: list[str]) -> Vectors:
-        vectors: Vectors = self._text(texts).detach().float().cpu().numpy()
-        return vectors
+        return np.asarray(self._text(texts).detach().float().cpu())
 
 
 def identity(encoder: AudioTextEncoder) -> str:

@@ -209,8 +209,7 @@ class LaionEncoder:
             # Until then the clips are still being copied from: this function holds them.
             if event and cuts:
                 event.synchronize()
-            vectors: Vectors = found.numpy()
-            return vectors
+            return np.asarray(found)
 
         return finish
 
@@ -272,8 +271,7 @@ class LaionEncoder:
         )
         inputs = {key: tokens[key].to(self._device) for key in ("input_ids", "attention_mask")}
         with computing("exact"):
-            found: Vectors = _embeddings(self._model.get_text_features(**inputs)).cpu().numpy()
-        return found
+            return np.asarray(_embeddings(self._model.get_text_features(**inputs)).cpu())
 
 
 def load_laion(

@@ -97,8 +97,7 @@ class WordLlamaPieces:
         shares = weights / np.where(totals > 0, totals, 1)[pieces.owners]
         shape = (len(pieces.bounds) - 1, len(self._table))
         bags = csr_array((shares.astype(np.float32), pieces.ids, pieces.bounds), shape=shape)
-        means: Vectors = bags @ self._table
-        return means
+        return np.asarray(bags @ self._table)
 
 
 class SentenceTransformerPieces:
@@ -129,8 +128,7 @@ class SentenceTransformerPieces:
         import torch
 
         rows = torch.from_numpy(ids).to(self._words.weight.device)
-        vectors: Vectors = self._words.weight.detach()[rows].float().cpu().numpy()
-        return vectors
+        return np.asarray(self._words.weight.detach()[rows].float().cpu())
 
     def encode_weighted(self, pieces: Pieces, weights: FloatArray) -> Vectors:
         """Encode with weighted input embeddings, sentences of like length together."""

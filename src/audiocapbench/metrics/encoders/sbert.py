@@ -118,8 +118,7 @@ class SentenceTransformerEncoder(NamedWeights):
                 self._tokens = min(len(some) * len(some[-1]) for some, _ in parts)
             found += [vectors for _, vectors in parts]
             done = stop
-        vectors: Vectors = torch.cat(found).cpu().numpy()
-        return vectors
+        return np.asarray(torch.cat(found).cpu())
 
     def _begin(self, lines: Sequence[list[int]]) -> Any:
         """Embeddings of lines of tokens, on the device and perhaps not yet computed."""
@@ -212,8 +211,7 @@ class OnnxEncoder(NamedWeights):
             inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
             inputs["token_type_ids"] = np.zeros_like(ids)
             fed = {name: value for name, value in inputs.items() if name in self._inputs}
-            means: Vectors = self._session.run(None, fed)[0].mean(axis=1)
-            return means
+            return np.asarray(self._session.run(None, fed)[0].mean(axis=1))
 
         with ThreadPoolExecutor(os.cpu_count()) as cores:
             vectors = np.concatenate(list(cores.map(run, batches)))
