@@ -116,7 +116,7 @@ def clip_by_clip(paths: list[Path], encoder: AudioTextEncoder) -> Vectors:
         samples = audio.decode(path).mono().resampled(encoder.windows.rate).samples[:, 0]
         cutting = Cutting(encoder.windows)
         (view,) = cutting.views(samples, "", cutting.settings)
-        parts = [samples[cut.start : cut.stop] for cut in view.cuts]
+        parts = [samples[cut.start : cut.stop] for cut in view[1]]
         cuts = np.stack([np.resize(part, encoder.windows.input) for part in parts])
         rows.append(np.mean(encoder.encode_audio(cuts), axis=0))
     return np.stack(rows)
@@ -124,8 +124,8 @@ def clip_by_clip(paths: list[Path], encoder: AudioTextEncoder) -> Vectors:
 
 def batched(paths: list[Path], encoder: AudioTextEncoder, batch: int) -> Vectors:
     """The windows of all clips together, as ``clap_scores`` does it."""
-    found = Embedder(encoder, Cutting(encoder.windows), batch=batch).clips(paths)
-    return np.concatenate([found.vectors[path] for path in paths])
+    found, _ = Embedder(encoder, Cutting(encoder.windows), batch=batch).clips(paths)
+    return np.concatenate([found[path] for path in paths])
 
 
 def rate(name: str, windows: int, clock: Callable[[], float], work: Callable[[], Vectors]) -> Rate:

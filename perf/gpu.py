@@ -120,7 +120,7 @@ def embed(encoder: Any, paths: Sequence[Path]) -> tuple[Vectors, float]:
     took = seconds_of(
         lambda: found.append(Embedder(encoder, Cutting(encoder.windows)).clips(paths))
     )
-    return np.concatenate([found[0].vectors[path] for path in paths]), took
+    return np.concatenate([found[0][0][path] for path in paths]), took
 
 
 def memory_rate(encoder: Any, paths: Sequence[Path], rounds: int = 6) -> float:

@@ -60,7 +60,7 @@ def clips(tmp_path: Path) -> list[Path]:
 
 def embedded(encoder: Any, clips: Sequence[Path]) -> np.ndarray:
     """Embeddings of clips; scores of random weights are often cut off at 0."""
-    found = Embedder(encoder, Cutting(encoder.windows)).clips(clips).vectors
+    found = Embedder(encoder, Cutting(encoder.windows)).clips(clips)[0]
     return np.concatenate([found[path] for path in clips])
 
 

@@ -249,11 +249,11 @@ def clap_margins(
     for place, clip in enumerate(clips):
         if place % _COMPARED == 0:
             start = place
-            sounds = embedder.clips([root / one for one in clips[start : start + _COMPARED]])
-            if sounds.missing:
-                path, reason = next(iter(sounds.missing.items()))
+            some = [root / one for one in clips[start : start + _COMPARED]]
+            sounds, missing = embedder.clips(some)
+            for path, reason in missing.items():
                 raise MetricError(f"{path.name} cannot be read any more ({reason})")
-        sound = sounds.vectors[root / clip][0]
+        sound = sounds[root / clip][0]
         sound = sound / max(float(np.linalg.norm(sound)), 1e-12)
         lot = hashlib.sha256(f"{seed}\0{clip}".encode()).hexdigest()
         drawn = random.Random(lot).sample([one for one in clips if one != clip], _OTHERS)

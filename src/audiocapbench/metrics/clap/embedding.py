@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -272,13 +272,6 @@ def _blocks(items: Iterable[_Item], size: Callable[[], int]) -> Iterator[list[_I
     return iter(lambda: list(islice(left, size())), [])
 
 
-class ClipEmbeddings(NamedTuple):
-    """Vectors of clips that were heard, of shape (embeddings, dimensions), and why others not."""
-
-    vectors: Mapping[Path, Vectors]
-    missing: Mapping[Path, str]
-
-
 class Embedder:
     """One model with one way to cut clips, and the store where its embeddings are kept.
 
@@ -319,8 +312,8 @@ class Embedder:
 
         return encode_distinct(texts, self._encoder.dimensions, encode)
 
-    def clips(self, paths: Iterable[Path]) -> ClipEmbeddings:
-        """Embed clips; one that cannot be read is named with its reason."""
+    def clips(self, paths: Iterable[Path]) -> tuple[dict[Path, Vectors], dict[Path, str]]:
+        """Vectors of clips, of shape (embeddings, dimensions), and why some cannot be read."""
         distinct = list(dict.fromkeys(paths))
         known = _Known({}, {}, {one: {} for one in self._cutting.settings}, len(distinct))
         begun: deque[tuple[str, View]] = deque()
@@ -347,7 +340,7 @@ class Embedder:
                 missing[path] = known.unread[content]
             else:
                 heard[path] = np.stack([vectors[content] for vectors in known.vectors.values()])
-        return ClipEmbeddings(heard, missing)
+        return heard, missing
 
     def _cuts(
         self, paths: Sequence[Path], known: "_Known", begun: deque[tuple[str, View]]

@@ -97,21 +97,21 @@ def clap_scores(
     cutting = cutting or Cutting(encoder.windows)
     embedder = Embedder(encoder, cutting, store=store, batch=batch, progress=progress)
     paths = [Path(clip) for clip in clips]
-    found = embedder.clips(paths)
-    heard = tuple(row for row, path in enumerate(paths) if path in found.vectors)
+    vectors, missing = embedder.clips(paths)
+    heard = tuple(row for row, path in enumerate(paths) if path in vectors)
     signature = sign_clap(encoder, cutting, references=references is not None)
     if not heard:
         nothing = np.zeros((len(cutting.settings), 0))
-        return ClapScores(signature, heard, nothing, found.missing)
+        return ClapScores(signature, heard, nothing, missing)
     texts = embedder.texts([captions[row] for row in heard])
-    sounds = np.stack([found.vectors[paths[row]] for row in heard], axis=1)
+    sounds = np.stack([vectors[paths[row]] for row in heard], axis=1)
     scores = np.stack([_cosines(sound, texts) for sound in sounds])
     if references is not None:
         counts = [len(references[row]) for row in heard]
         reference_texts = embedder.texts([text for row in heard for text in references[row]])
         cosines = _cosines(np.repeat(texts, counts, axis=0), reference_texts)
         scores = (scores + np.maximum.reduceat(cosines, np.cumsum([0, *counts[:-1]]))) / 2
-    return ClapScores(signature, heard, scores, found.missing)
+    return ClapScores(signature, heard, scores, missing)
 
 
 def sign_clap(encoder: AudioTextEncoder, cutting: Cutting, *, references: bool) -> Signature:
@@ -174,9 +174,9 @@ def clap(
 def clip_vectors(clips: Sequence[Clip], **options: str) -> Vectors:
     """The embedding of each clip; options and errors are those of ``clap``."""
     paths = _paths(clips)
-    found = Embedder(*prepare_clap(**options)).clips(paths)
-    _refuse({path.name: why for path, why in found.missing.items()}, len(clips))
-    return np.stack([found.vectors[path].mean(axis=0) for path in paths])
+    vectors, missing = Embedder(*prepare_clap(**options)).clips(paths)
+    _refuse({path.name: why for path, why in missing.items()}, len(clips))
+    return np.stack([vectors[path].mean(axis=0) for path in paths])
 
 
 @lru_cache(maxsize=1)
