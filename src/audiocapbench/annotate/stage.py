@@ -281,7 +281,6 @@ class StageRun:
                 self.write()
 
     def write(self) -> None:
-        """Commit what was told, and release it."""
         if self._waiting:
             self._store.add_records(self.run.id, self._waiting, self._lease.worker.id)
         self._waiting, self._written_at = [], time.monotonic()

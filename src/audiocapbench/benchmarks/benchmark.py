@@ -15,8 +15,6 @@ from audiocapbench.errors import BenchmarkError, did_you_mean
 from audiocapbench.store.records import RunKind
 
 BUILT_IN_TRAITS = (Traits(), *mecat.TRAITS.values())
-"""Those of the benchmarks that come with the package."""
-
 TRIAL = "trial/"
 """Begins the names of what serves a trial, to keep it apart from benchmarks."""
 
@@ -64,7 +62,6 @@ class Benchmark:
 
     @property
     def presence(self) -> str:
-        """How many of its clips are in the folder, in words."""
         present = len({sample.clip.sha256 for sample in self.samples})
         return f"{present:,} of {present + len(self.missing):,} clips present"
 

@@ -62,7 +62,6 @@ def load_demo() -> Benchmark:
 
 
 def demo_clips() -> Path:
-    """The folder of the embedded clips."""
     return Path(str(files("audiocapbench.benchmarks").joinpath("demo_clips")))
 
 
@@ -119,7 +118,6 @@ class PublishedResults:
 
     @property
     def total(self) -> int:
-        """Samples of the benchmark."""
         return sum(self.counts.values())
 
 

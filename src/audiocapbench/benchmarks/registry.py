@@ -32,8 +32,6 @@ from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.plugins import plugin_failures, plugins
 
 FILE = "file/"
-"""Begins the names of benchmarks that are files of references."""
-
 _ARGUMENTS = _DATA, _LINKS, _REFERENCES = ("data", "follow_links", "references")
 _SAMPLE_FIELDS = {
     **dict.fromkeys(("id", "instruction", "category"), str),

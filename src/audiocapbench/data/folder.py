@@ -32,8 +32,6 @@ _FILES = (METADATA, TABLE, SEED_METADATA, PARQUET)
 _READERS = 8
 
 _Line = tuple[str, MetadataRow]
-"""A row of the metadata, and its place."""
-
 _LEAVE_OUT = (
     "Mend the files, or leave clips out in manifest.json: "
     '{{"missing": [{{"id": {}, "reason": "damaged"}}]}}'
@@ -70,8 +68,6 @@ class Manifest(BaseModel, extra="forbid", frozen=True):
 
 
 class FolderEntry(NamedTuple):
-    """A row of the metadata with its clip."""
-
     row: MetadataRow
     clip: Clip
     position: int
@@ -229,7 +225,6 @@ def write_manifest(root: Path, manifest: Manifest) -> None:
 
 
 def facts_of(path: Path) -> FileFacts:
-    """Hash one audio file and read its header."""
     info, size, digest = audio.probe_and_hash(path)
     return FileFacts(
         sha256=digest,

@@ -13,12 +13,8 @@ from audiocapbench.data.problems import Problem, check_storable, read_json
 from audiocapbench.errors import DatasetError
 
 _RESULTS = "results"
-"""The list of the published tool's result file."""
-
 _ALL = "all"
 _PART = "subtask"
-"""The column that names the part of a clip's questions that a row answers."""
-
 _HEADS = ("corpus_scores", "model_id", "provider")
 _ROLES: records.Roles = {"id": records.IDS, "prediction": records.PREDICTIONS}
 _WITH_SYSTEM: records.Roles = {**_ROLES, "system": records.SYSTEMS}
@@ -36,7 +32,6 @@ class Prediction(NamedTuple):
     fields: Mapping[str, Any] = {}
 
     def says_same(self, other: "Prediction") -> bool:
-        """Whether both are the same answer."""
         return self[:3] == other[:3]
 
 
@@ -57,12 +52,10 @@ class Predictions:
 
     @classmethod
     def of_texts(cls, texts: Mapping[str, str]) -> "Predictions":
-        """Texts that are at hand."""
         return cls({key: Prediction(text) for key, text in texts.items()})
 
     @property
     def texts(self) -> dict[str, str]:
-        """What is scored, by id."""
         return {key: one.text for key, one in self.by_id.items() if one.status in SCORED}
 
     def under(self, names: Mapping[str, str]) -> "Predictions":

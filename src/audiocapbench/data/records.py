@@ -35,8 +35,6 @@ LONGEST_LINE = 1 << 24
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
 _LISTS = ("samples", "data", "items", "predictions", "references", "annotations", "results")
-"""Names that the list of records in a JSON document may have."""
-
 _MOST_LINES_OF_A_ROW = 1000
 _ROWS = 1024
 _OPEN_QUOTE = "unexpected end of data"
@@ -55,7 +53,6 @@ _Line = tuple[str, str | Problem]
 
 
 def fold_name(name: str) -> str:
-    """A column's name as names are compared."""
     return name.strip().casefold()
 
 
@@ -258,7 +255,6 @@ def _document(path: PurePath, content: bytes | None) -> Any:
 def _plain_text(
     path: PurePath, problems: Problems, columns: Columns, known: Container[str]
 ) -> Iterator[Record]:
-    """Lines of a key, white space and a text."""
     names = [_names_of(one)[0] for one in columns[:2]]
     for where, line in _text_lines(path, problems):
         key, _, text = line.partition("\t") if "\t" in line else line.strip().partition(" ")

@@ -16,8 +16,6 @@ DOMAINS = {
 
 SUBTASKS = ("long", "short", "speech", "music", "sound", "environment")
 PARTS: Mapping[str, tuple[str, ...]] = {CAPTION: SUBTASKS, QA: ()}
-"""What is asked about each clip."""
-
 CONTENTS = ("speech", "music", "sound")
 """The sub-tasks that are scored apart on pure and on mixed clips."""
 
@@ -58,7 +56,6 @@ def groups_of(subtask: str, domain: str) -> str | None:
 
 
 def subtask_of(group: str) -> str:
-    """The sub-task whose answers a group is made of."""
     return group.removeprefix("pure_").removeprefix("mixed_")
 
 
@@ -102,7 +99,6 @@ def score_cap(group_scores: Mapping[str, float], weighting: str = ORIGINAL) -> f
 
 
 def score_qa(category_scores: Mapping[str, float]) -> float | None:
-    """Score_QA: the mean of the six categories' scores."""
     return _weighted(category_scores, QA_WEIGHTS)
 
 

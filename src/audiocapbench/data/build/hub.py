@@ -54,7 +54,6 @@ class Repository:
     hashes: Mapping[str, str] = field(default_factory=dict)
 
     def open(self, path: str, received: OnReceived | None = None) -> "RemoteFile":
-        """A file of the repository; nothing is read yet."""
         return RemoteFile(self, path, received)
 
 
@@ -102,7 +101,6 @@ class Hub:
         return f"{self.endpoint}/datasets/{name}"
 
     def fetch(self, repository: Repository, path: str, start: int, end: int) -> bytes:
-        """The bytes of a file from start up to end."""
         name, commit = repository.name, repository.commit
         url = hub_library().hf_hub_url(
             name, path, repo_type="dataset", revision=commit, endpoint=self.endpoint

@@ -125,7 +125,6 @@ class IdList(NamedTuple):
 
     @property
     def published(self) -> bool:
-        """Whether this is the list of the paper, byte for byte."""
         return self.sha256 == self.source.sha256
 
 

@@ -78,12 +78,10 @@ class BuildResult:
 
     @property
     def wanted(self) -> int:
-        """How many clips were asked for."""
         return sum(part.wanted for part in self.parts)
 
     @property
     def present(self) -> int:
-        """How many of them are in the folder now."""
         return sum(part.kept + part.fetched for part in self.parts)
 
 
@@ -106,7 +104,6 @@ def suffix_of(content: bytes) -> str:
 
 
 def check_audio(content: bytes) -> None:
-    """Decode a clip to its end."""
     with audio.open_stream(content) as stream:
         for _ in stream.blocks:
             pass
@@ -162,7 +159,6 @@ class Ledger:
                     yield clip, folders.FileFacts.model_validate(line.get("facts"))
 
     def agree(self, name: str, value: str) -> None:
-        """Note what the folder is made of."""
         known = self.origin.setdefault(name, value)
         if known != value:
             raise DatasetError(
@@ -251,7 +247,6 @@ class Ledger:
         return facts
 
     def note_missing(self, one: folders.MissingClip) -> None:
-        """Write down what cannot be had, and why."""
         self.missing[one.id] = one
         self._write({"missing": one.model_dump(exclude_none=True)})
 

@@ -45,7 +45,6 @@ class ClipMatch:
 
 
 _Row = tuple[ClipLocation, dict[str, Any]]
-"""Where a clip lies, and what the repository says of it."""
 
 
 def layout_of(repository: Repository, source: ClipSource) -> "ParquetTables | AudioFolder":
@@ -147,7 +146,6 @@ def find_clips(
 
 
 def _expected(clip: ListedClip) -> int:
-    """How many captions the list says that the clip has."""
     count = clip.fields.get("num_captions") or ""
     return int(count) if count.isdecimal() else 1
 
@@ -175,13 +173,11 @@ class AudioFolder:
         yield [(place, row) for place, row in listed if place.path in clips] or by_name
 
     def size(self, places: Sequence[ClipLocation]) -> int:
-        """Bytes of the files."""
         return sum(self._repository.sizes[path] for path in {one.path for one in places})
 
     def audio(
         self, places: Sequence[ClipLocation], received: OnReceived
     ) -> Iterator[tuple[ClipLocation, bytes]]:
-        """The clips, a file each."""
         for place in sorted(places):
             yield place, self._repository.open(place.path, received).read()
 

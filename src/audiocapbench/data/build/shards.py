@@ -161,7 +161,6 @@ class Spool(io.RawIOBase):
         return count
 
     def close(self) -> None:
-        """Let go of the file on disk; it stays."""
         if not self.closed:
             self._file.close()
         super().close()
