@@ -33,7 +33,7 @@ def test_the_published_lists_name_a_thousand_clips_in_order(shared: Path) -> Non
     lists = read_id_lists(shared / "audiocapbench")
     assert [one.source.name for one in lists] == ["clotho", "audiocaps", "music", "speech"]
     assert [len(one.entries) for one in lists] == [200, 200, 300, 300]
-    assert all(one.published for one in lists)
+    assert all(one.sha256 == one.source.sha256 for one in lists)
     entries = [entry for one in lists for entry in one.entries]
     assert [entry.position for entry in entries] == list(range(1000))
     assert entries[0].id == "clotho_0"
@@ -57,7 +57,7 @@ def test_keys_are_never_stripped_or_unescaped(tmp_path: Path) -> None:
     lists = read_id_lists(write_lists(tmp_path))
     assert [entry.key for entry in lists[0].entries] == SOUND_NAMES
     assert [entry.key for entry in lists[1].entries] == VIDEOS
-    assert not any(one.published for one in lists)
+    assert not any(one.sha256 == one.source.sha256 for one in lists)
 
 
 def test_a_downloaded_list_is_verified_and_kept(
@@ -66,7 +66,7 @@ def test_a_downloaded_list_is_verified_and_kept(
     with serve(shared / "audiocapbench", Plan([status(503), half(), reset()])) as server:
         monkeypatch.setenv(ADDRESS_VARIABLE, server.url)
         lists = read_id_lists(cache_dir=tmp_path)
-        assert all(one.published for one in lists)
+        assert all(one.sha256 == one.source.sha256 for one in lists)
         asked = len(server.requests)
         kept = tmp_path / "audiocapbench-ids" / COMMIT / "speech_eval.csv"
         assert hashlib.sha256(kept.read_bytes()).hexdigest() == SPEECH.sha256

@@ -11,7 +11,7 @@ from audiocapbench.benchmarks.mecat.groups import (
     DOMAINS,
     GROUPS,
     WEIGHTINGS,
-    groups_of,
+    corpus_of,
     score_cap,
     score_qa,
     subtask_of,
@@ -70,7 +70,7 @@ def test_table_f5_fits_the_test_set_table_2_and_table_f6() -> None:
     assert list(stability.whole) == list(GROUPS)
     for group, one in stability.whole.items():
         sizes = [
-            n for domain, n in DOMAINS.items() if groups_of(subtask_of(group), domain) == group
+            n for domain, n in DOMAINS.items() if corpus_of(subtask_of(group), domain) == group
         ]
         assert one["size"] == sum(sizes)
         assert one["mean"] == pytest.approx(row[group], abs=0.15)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from audiocapbench import audio
 from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.captioning import captioning
-from audiocapbench.data import Manifest, MissingClip, open_folder
+from audiocapbench.data import Manifest, open_folder
 from audiocapbench.data.build import repository_layouts as layouts
 from audiocapbench.data.build.hub import Hub, HubError, Repository, hub_library
 from audiocapbench.data.build.ledger import JOURNAL, BadFieldsError, Ledger, check_audio, suffix_of
@@ -315,7 +315,7 @@ def _build_rows(ledger: Ledger, name: str, table: _AudioTable, named: Mapping[st
             try:
                 _keep(ledger, known, content, digest)
             except (AudioError, BadFieldsError) as error:
-                ledger.note_missing(MissingClip(id=shown(key), reason=str(error)))
+                ledger.note_missing(shown(key), str(error))
         if not ledger.clips:
             reason = next((one.reason for one in ledger.missing.values()), "there are no rows")
             raise HubError(f"{table.name}: no clip can be used; of the first: {reason}")

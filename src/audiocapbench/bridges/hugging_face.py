@@ -18,11 +18,7 @@ from audiocapbench.table import Column, Table
 from audiocapbench.table.forms import markdown, markdown_rows, parquet_content
 from audiocapbench.version import VERSION
 
-FILES = _ANSWERS, _SCORES, _CARD = (
-    "data/test-00000-of-00001.parquet",
-    "scores.parquet",
-    "README.md",
-)
+FILES = _ANSWERS, _SCORES, _CARD = "data/test-00000-of-00001.parquet", "scores.parquet", "README.md"
 _AT_A_TIME = 50
 
 

@@ -163,7 +163,7 @@ class _ShardBuilder:
                 if not self._full(shard) and self._read(shard):
                     self.ledger.note_done(shard.name)
             except (ShardError, HubError) as error:
-                self._note(shard.name, f"the shard {error}", shard.domain)
+                self.ledger.note_missing(shard.name, f"the shard {error}", shard.domain)
                 if shard.domain is not None:
                     self.problems[shard.domain] = f"{shard.name} {error}"
         if self.repository is None and not self.ledger.clips:
@@ -195,7 +195,7 @@ class _ShardBuilder:
         if pair.place >= _A_SHARD:
             raise ShardError(f"has more than {_A_SHARD:,} pairs; it is not read any further")
         if pair.problem:
-            self._note(f"{shard.name}: {pair.key}", pair.problem, shard.domain)
+            self.ledger.note_missing(f"{shard.name}: {pair.key}", pair.problem, shard.domain)
             return
         domain = shard.domain
         try:
@@ -227,7 +227,7 @@ class _ShardBuilder:
             self.ledger.keep(row, pair.audio)
             self.there[domain] += 1
         except (ledgers.BadFieldsError, AudioError) as error:
-            self._note(pair.key, str(error), domain)
+            self.ledger.note_missing(pair.key, str(error), domain)
         self._tell(shard)
 
     def missing(self) -> list[MissingClip]:
@@ -292,9 +292,6 @@ class _ShardBuilder:
     def _full(self, shard: _Shard) -> bool:
         """Whether a limit leaves nothing to take from a shard."""
         return all(map(self._reached, [shard.domain] if shard.domain else self.domains))
-
-    def _note(self, name: str, reason: str, domain: str | None) -> None:
-        self.ledger.note_missing(MissingClip(id=name, reason=reason, category=domain))
 
     def _tell(self, shard: _Shard, count: int = 0) -> None:
         part, domains = shard.domain or LOCAL, [shard.domain] if shard.domain else self.domains

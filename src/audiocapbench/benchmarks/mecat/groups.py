@@ -44,15 +44,15 @@ WEIGHTINGS = {ORIGINAL: (6, 3, 1), "audio-centric": (2, 4, 4), "equal": (1, 1, 1
 _LONG, _SHORT, _CONTENT, _ENVIRONMENT = 0.4 * 0.8, 0.4 * 0.2, 0.4, 0.2
 
 
-def groups_of(subtask: str, domain: str) -> str | None:
-    """The group that an answer counts in, or None where it counts in none."""
+def corpus_of(subtask: str, domain: str) -> str:
+    """The group that an answer counts in, or ``outside_SUBTASK`` where it counts in none."""
     check_known("sub-task", subtask, SUBTASKS, BenchmarkError)
     check_known("domain", domain, DOMAINS, BenchmarkError)
     if subtask not in CONTENTS:
         return subtask
     if domain == PURE_DOMAINS[subtask]:
         return f"pure_{subtask}"
-    return f"mixed_{subtask}" if domain in MIXED_DOMAINS else None
+    return f"mixed_{subtask}" if domain in MIXED_DOMAINS else f"{OUTSIDE}{subtask}"
 
 
 def subtask_of(group: str) -> str:
@@ -69,7 +69,7 @@ def published_sizes(groups: Collection[str], asked: Mapping[str, int]) -> dict[s
     def size(group: str) -> int:
         if group not in GROUPS:
             return asked.get(group, 0) + unasked
-        own = (one for one in DOMAINS if groups_of(subtask_of(group), one) == group)
+        own = (one for one in DOMAINS if corpus_of(subtask_of(group), one) == group)
         return max(asked.get(group, 0), sum(DOMAINS[one] for one in own))
 
     return {group: size(group) for group in groups}
@@ -193,11 +193,6 @@ TRAITS = {
 def asks_for_captions(benchmark: str) -> bool:
     """Whether a benchmark of this name, with options or without, is MECAT-Caption."""
     return base_name(benchmark) == CAPTION
-
-
-def corpus_of(subtask: str, domain: str) -> str:
-    """The group of an answer, or ``outside_SUBTASK`` where it belongs to none."""
-    return groups_of(subtask, domain) or f"{OUTSIDE}{subtask}"
 
 
 def is_asked(category: str, domain: str, probes: str = NO_PROBES) -> bool:

@@ -65,7 +65,7 @@ def build(
         if count is not None and count < 0:
             raise DatasetError(f"{count} is not a number of clips")
     lists = id_lists.read_id_lists(settings.ids_dir, settings.cache_dir)
-    name = NAME if all(one.published for one in lists) else CUSTOM_NAME
+    name = NAME if all(one.sha256 == one.source.sha256 for one in lists) else CUSTOM_NAME
     ledger = ledgers.Ledger(out, NAME, CUSTOM_NAME)
     ledger.agree("clip", settings.clip)
     for one in lists:
@@ -75,7 +75,8 @@ def build(
     def missing() -> list[MissingClip]:
         """All clips that are known to be wanted, now or by an earlier build, and are not there."""
         return [
-            ledger.missing.get(one.id) or _missing(one, NOT_YET, ids.source)
+            ledger.missing.get(one.id)
+            or MissingClip(id=one.id, reason=NOT_YET, category=ids.source.category)
             for ids in lists
             for number, one in enumerate(ids.entries)
             if one.id not in ledger.clips
@@ -84,10 +85,6 @@ def build(
 
     with nullcontext() if dry_run else ledger.building(name, missing):
         return ledgers.BuildResult(name, tuple(builder.part(ids) for ids in lists))
-
-
-def _missing(clip: id_lists.ListedClip, reason: str, source: id_lists.ClipSource) -> MissingClip:
-    return MissingClip(id=clip.id, reason=reason, category=source.category)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +110,11 @@ class _ListBuilder:
         except HubError as error:
             problem = str(error)
             reasons = {one.id: problem for one in absent}
-        lost = [one for one in absent if one.id not in self.ledger.clips]
-        missing = tuple(_missing(one, reasons.get(one.id, NOT_YET), source) for one in lost)
-        for clip in missing:
-            self.ledger.note_missing(clip)
+        missing = tuple(
+            self.ledger.note_missing(one.id, reasons.get(one.id, NOT_YET), source.category)
+            for one in absent
+            if one.id not in self.ledger.clips
+        )
         commit = self.ledger.origin.get(source.repository)
         counts = (len(wanted), kept, found, len(absent) - len(missing), size)
         about = (source.name, source.repository, commit)
@@ -230,7 +228,8 @@ def write_seed_metadata(root: Path) -> None:
     for sample in samples:
         group = categories.setdefault(sample["category"], {"count": 0, "sources": []})
         group["count"] += 1
-        group["sources"] += {sample["source"]} - set(group["sources"])
+        if sample["source"] not in group["sources"]:
+            group["sources"].append(sample["source"])
     document = {
         "description": "AudioCapBench: clips of sound, music and speech with reference captions",
         "categories": categories,

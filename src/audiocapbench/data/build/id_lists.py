@@ -123,10 +123,6 @@ class IdList(NamedTuple):
     entries: tuple[ListedClip, ...]
     sha256: str
 
-    @property
-    def published(self) -> bool:
-        return self.sha256 == self.source.sha256
-
 
 def read_id_lists(ids_dir: Path | None = None, cache_dir: Path | None = None) -> list[IdList]:
     """The four lists in the order of the benchmark; without a folder, the published ones."""

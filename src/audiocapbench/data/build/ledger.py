@@ -246,9 +246,13 @@ class Ledger:
             partial.replace(path)
         return facts
 
-    def note_missing(self, one: folders.MissingClip) -> None:
-        self.missing[one.id] = one
-        self._write({"missing": one.model_dump(exclude_none=True)})
+    def note_missing(
+        self, key: str, reason: str, category: str | None = None
+    ) -> folders.MissingClip:
+        lost = folders.MissingClip(id=key, reason=reason, category=category)
+        self.missing[key] = lost
+        self._write({"missing": lost.model_dump(exclude_none=True)})
+        return lost
 
     def note_done(self, shard: str) -> None:
         """Write down that a shard was read to its end, and how many rows it gave."""
