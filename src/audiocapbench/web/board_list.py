@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.judges.aggregation import OVERALL, together
-from audiocapbench.report.page.html import MEDIA_TYPES, NOT_ASKED, details_of, note_of
+from audiocapbench.report.page.html import MEDIA_TYPES, NOT_ASKED, details_of, shown_answer
 from audiocapbench.report.runs import words_of
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.signature import Signature
@@ -122,15 +122,7 @@ class BoardList:
             said: dict[str, list[Judgement]] = defaultdict(list)
             for one in judged.get(run, ()):
                 said[one.judge].append(one)
-            outcome = outcomes.get(run)
-            reply = outcome.reply if outcome else None
-            answers[run] = {
-                "text": reply.text if reply else "",
-                "error": (reply.error or "") if reply else "",
-                "note": note_of(reply) if reply else "",
-                "status": str(reply.status) if reply else NOT_ASKED,
-                "latency": outcome.latency_s if outcome and not outcome.cached else None,
-                "cost": reply.cost_usd if reply else None,
+            answers[run] = shown_answer(outcomes.get(run)) | {
                 "scores": [values.get((run, sample, one)) for one in scorers],
                 "verdicts": [[judge, words_of(rounds)] for judge, rounds in said.items()],
             }

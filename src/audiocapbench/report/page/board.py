@@ -44,7 +44,7 @@ def board_document(store: Store, data: BoardData, title: str) -> parts.BoardDocu
     seconds: dict[str, dict[str, float]] = {name: {} for name in data.categories}
     for sample in data.samples:
         if not sample.clip.is_absent:
-            clip = clip_of(sample, data.aggregation)
+            clip = clip_of(sample, data.runs[0].table.aggregation)
             seconds[sample.category][clip] = sample.clip.duration_s
         lengths[sample.category].append(float(len(sample.references[0])))
     document.durations = _histograms({name: [*own.values()] for name, own in seconds.items()})

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from audiocapbench import audio
 from audiocapbench.data import Clip, Sample
-from audiocapbench.data.outcome import Reply, Status
+from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.errors import AudioError, ReportError
 from audiocapbench.files import write_file
 from audiocapbench.report.page.board import board_document
@@ -113,17 +113,13 @@ def explorer_data(data: ReportData, sounds: Mapping[str, Sound], board: BoardDoc
     for name in ("kind", "link", "missing"):
         add_texts(f"sound_{name}", (getattr(one, name) for one in own))
     statuses = [*(str(status) for status in Status), NOT_ASKED]
-    answers = [run.table.outcomes.get(one.id) for run in data.runs for one in samples]
-    replies = [one and one.reply for one in answers]
-    add_texts("text", (one.text if one else "" for one in replies))
-    add_texts("error", ((one.error or "") if one else "" for one in replies))
-    add_texts("note", (note_of(one) if one else "" for one in replies))
-    ends = (str(one.status) if one else NOT_ASKED for one in replies)
-    columns["status"] = "uint8", [statuses.index(one) for one in ends]
-    asked = (None if one is None or one.cached else one.latency_s for one in answers)
-    columns["latency"] = "float32", [np.nan if one is None else one for one in asked]
-    costs = (one.cost_usd if one else None for one in replies)
-    columns["cost"] = "float32", [np.nan if one is None else one for one in costs]
+    outcomes = (run.table.outcomes.get(one.id) for run in data.runs for one in samples)
+    answers = list(map(shown_answer, outcomes))
+    for name in ("text", "error", "note"):
+        add_texts(name, (one[name] for one in answers))
+    columns["status"] = "uint8", [statuses.index(one["status"]) for one in answers]
+    for name in ("latency", "cost"):
+        columns[name] = "float32", [one[name] for one in answers]
     verdicts = []
     for judge in data.judges:
         for run in data.runs:
@@ -151,11 +147,17 @@ def details_of(sample: Sample) -> str:
     )
 
 
-def note_of(reply: Reply) -> str:
-    """What to know of an answer that was a reference itself."""
-    if reply.withheld is None:
-        return ""
-    return f"reference {reply.withheld + 1}, not scored against itself"
+def shown_answer(outcome: Outcome | None) -> dict[str, Any]:
+    """What pages show of an answer, with a note where it was a reference itself."""
+    if outcome is None:
+        unknown = {"status": NOT_ASKED, "latency": None, "cost": None}
+        return {"text": "", "error": "", "note": ""} | unknown
+    reply, note = outcome.reply, ""
+    if reply.withheld is not None:
+        note = f"reference {reply.withheld + 1}, not scored against itself"
+    latency = None if outcome.cached else outcome.latency_s
+    shown = {"text": reply.text, "error": reply.error or "", "note": note}
+    return shown | {"status": str(reply.status), "latency": latency, "cost": reply.cost_usd}
 
 
 def sounds_of(clips: Iterable[Clip], choice: AudioChoice, page: Path) -> dict[str, Sound]:

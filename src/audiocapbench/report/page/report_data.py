@@ -157,7 +157,6 @@ class BoardData:
     sample_count: int
     clips: int
     missing_clips: int
-    aggregation: Aggregation | None
     notes: tuple[str, ...] = ()
     published: tuple[PublishedEntry, ...] = ()
 
@@ -258,7 +257,6 @@ def kept_data(
         sample_count=len(samples),
         clips=len(samples),  # until the samples are read
         missing_clips=len(dataset.missing),
-        aggregation=traits.aggregation,
     )
 
 
@@ -311,7 +309,6 @@ def gather(
         sample_count=len(samples),
         clips=len({clip_of(one, aggregation) for one in samples}),
         missing_clips=max(one.missing_clips for one in tables),
-        aggregation=aggregation,
         notes=(*map(without_plugin, unknown), *(notes if published else ())),
         published=rows if published else (),
     )
