@@ -50,7 +50,6 @@ def grouped(benchmarks: Sequence[Benchmark], by: str, draw: int | None = None) -
 
 
 def corpus_report(title: str, groups: Groups, by: str) -> Findings:
-    """Clips and their share, captions, their lengths and their vocabulary, group by group."""
     every = list(chain.from_iterable(groups.values()))
     clips = len({one.clip.sha256 for one in every})
     rows: list[Row] = []
@@ -118,7 +117,6 @@ class ControlScores:
 
     @property
     def known(self) -> dict[str, dict[str, FloatArray]]:
-        """The scores that are there."""
         return {
             metric: {kind: own[kind][~np.isnan(own[kind])] for kind in KINDS}
             for metric, own in self.values.items()
@@ -128,7 +126,6 @@ class ControlScores:
 def score_controls(
     benchmark: Benchmark, metrics: Sequence[str], selection: Selection | None = None
 ) -> ControlScores:
-    """Score right, safe and wrong answers to a benchmark."""
     aggregation = benchmark.traits.aggregation
     chosen = (selection or Selection()).of(benchmark)
     answers = {kind: anyio.run(_answer, benchmark, kind, chosen) for kind in KINDS}
@@ -164,7 +161,6 @@ def score_controls(
 
 
 def control_report(scores: ControlScores) -> Findings:
-    """Means, medians and quartiles of each kind, and how far kinds are apart, metric by metric."""
     rows: list[Row] = []
     apart: list[Row] = []
     for metric, own in scores.known.items():

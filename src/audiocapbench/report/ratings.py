@@ -52,7 +52,6 @@ def rating_report(people: Opinions, baseline: float, compare: Sequence[str] = ()
 def _rated_groups(
     items: Mapping[tuple[str, str], Sequence[float]], baseline: float, compare: Sequence[str] = ()
 ) -> Findings:
-    """Ratings by group and item."""
     means: dict[str, list[float]] = {}
     for (group, _), values in items.items():
         means.setdefault(group, []).append(float(np.mean(values)))
@@ -120,7 +119,6 @@ def win_report(pairs: "Sequence[CaptionPair]", metrics: Sequence[str] = ()) -> F
 
 
 def _compared(groups: Mapping[str, FloatArray], words: str) -> Row:
-    """Two groups that are named ``A+B:C``."""
     first, colon, second = words.partition(":")
     if not colon:
         raise ReportError(f"{words!r} does not name two groups; write A:B, or A+B:C+D")
@@ -302,7 +300,6 @@ def sensitivity_table(study: JudgeSensitivity) -> Table:
 
 
 def sensitivity_sheet(study: JudgeSensitivity) -> str:
-    """Every dimension's shifts, each with its interval, as one SVG document."""
     judged = [one for one in study.figures if one.shifts]
     if not judged:
         raise ReportError("no answer was judged both ways: there is nothing to draw")

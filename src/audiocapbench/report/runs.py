@@ -92,7 +92,6 @@ def estimate_table(
 def _side_by_side(
     summaries: Sequence[RunSummary], scorers: Sequence[Scorer], ranked_by: Scorer
 ) -> Table:
-    """Metrics of every run, or a judge's dimensions, with 95 % intervals, best first."""
     judge = ranked_by.judge
     counts, title = ("answered", "Leaderboard") if judge is None else ("judged", f"Judge {judge}")
     title += "" if judge is None else ", 0 to 10"
@@ -112,13 +111,11 @@ def _side_by_side(
 
 
 def _columns(key: str, counts: str, names: Iterable[str], digits: int = 3) -> list[Column]:
-    """What a row is about, how many samples, and estimates."""
     estimates = (Column(one, one, f".{digits}f") for one in names)
     return [Column(key), Column(counts, align="right"), *estimates]
 
 
 def _by_category(summaries: Sequence[RunSummary], scorer: Scorer) -> Table:
-    """One score by category."""
     counts = {
         name: len(one.table.group(scorer, category(name)).samples)
         for one in summaries
@@ -219,7 +216,6 @@ def _bounds(name: str, estimate: Estimate, digits: int) -> str:
 
 
 def _ranked(summaries: Iterable[RunSummary], scorer: Scorer) -> list[RunSummary]:
-    """Best first by one score; runs without it come last."""
     return sorted(summaries, key=lambda one: scorer.sort_key(one.table.point(scorer)))
 
 
@@ -249,7 +245,6 @@ def write_samples(path: Path, tables: Iterable[ScoreTable]) -> None:
 
 
 def sample_rows(table: ScoreTable) -> Iterable[Row]:
-    """What was answered to each sample, and every score."""
     run: Row = {}
     reasons: dict[str, dict[str, str]] = {}
     if isinstance(table, RunTable):
@@ -308,7 +303,6 @@ def _explanations(table: ScoreTable, name: str) -> dict[str, str]:
 
 
 def judge_words(table: RunTable, judge: str) -> dict[str, str]:
-    """What a judge said of each sample."""
     said: dict[str, list[Judgement]] = {}
     for one in table.current_judgements(judge):
         said.setdefault(one.sample_id, []).append(one)
@@ -316,7 +310,6 @@ def judge_words(table: RunTable, judge: str) -> dict[str, str]:
 
 
 def words_of(rounds: Sequence[Judgement]) -> str:
-    """What a judge said of an answer, round by round."""
     lines = []
     for one in rounds:
         words = f"{one.status}: {one.error}" if one.error else str(one.status)

@@ -37,7 +37,6 @@ def trial_tables(
     pairs: PairSet,
     agreement: Agreement,
 ) -> list[Table]:
-    """Measures of every scorer, in both orders where it was asked so, and by groups of pairs."""
     trials = sorted([*tried, *controls], key=_score, reverse=True)
     first = trials[0]
     tables = [_whole_table(trials)]
@@ -89,7 +88,6 @@ def trial_tables(
 
 
 def _whole_table(trials: Sequence[ScorerTrial]) -> Table:
-    """Measures of every scorer with 95 % intervals, and how often it chose what."""
     headline = trials[0].headline
     shares = ("first", "second", "tie", "unknown", "certain", "read")
     rows: list[Row] = []
@@ -132,7 +130,6 @@ def write_trials(
     pairs: PairSet,
     agreement: Agreement,
 ) -> None:
-    """Write trials of scorers on one set of pairs as a page."""
     style = joined(["trial.css"])
     trials = sorted([*tried, *controls], key=_score, reverse=True)
     headline, (constant, answer) = trials[0].headline, trials[0].constant

@@ -152,7 +152,6 @@ def dollars(usd: float | None) -> str:
 
 
 def shown(value: Any, form: str = "") -> str:
-    """A value as text, in a form as columns have it."""
     if value is None:
         return "–"
     if isinstance(value, str):
@@ -242,7 +241,6 @@ def csv_text(records: Sequence[Row]) -> str:
 
 
 def markdown_text(tables: Iterable[Table]) -> str:
-    """Tables as Markdown under headings."""
     blocks = []
     for table in tables:
         notes = "\n".join(f"- {markdown(note)}" for note in table.notes)
@@ -252,7 +250,6 @@ def markdown_text(tables: Iterable[Table]) -> str:
 
 
 def markdown_rows(table: Table) -> list[str]:
-    """The lines of a table alone."""
     columns = table.text_columns()
     rules = ("---" if one.look.align == "left" else "---:" for one in columns)
     head, *rows = _lines(columns, markdown, _MARKDOWN_MARKS)

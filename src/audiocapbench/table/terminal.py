@@ -19,7 +19,6 @@ _STYLES = {"best": "bold", "second": "underline", None: ""}
 
 
 def print_table(console: "Console", table: Table) -> None:
-    """Print a table with its title and notes, in the console's width."""
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text

@@ -252,7 +252,6 @@ class LiveFeed:
 
 
 def _stage(line: RunLine) -> str:
-    """Which stage of ``annotate`` a run is, if any."""
     return line.benchmark.partition(f"{TRIAL}annotate/")[2].partition("/")[0]
 
 

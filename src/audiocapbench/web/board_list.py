@@ -74,12 +74,10 @@ class BoardList:
         self._ways = lru_cache(_WAYS_KEPT)(self._find_way)
 
     def _states(self, runs: Iterable[int]) -> dict[int, int]:
-        """Numbers that grow when a run changes."""
         revisions = self._store.catalog.revisions()
         return {run: revisions.get(run, -1) for run in runs}
 
     def page(self, query: ListQuery, first: int, last: int) -> dict[str, Any]:
-        """Rows of a list from one place to another."""
         order = self._order(query)
         chosen = [self.heads[place] for place in order[first:last]]
         lines = self._store.catalog.some_samples(chosen)
@@ -180,7 +178,6 @@ class BoardList:
     def _values(
         self, runs: Collection[int], ids: Sequence[str], only: Scorer | None = None
     ) -> dict[tuple[int, str, Scorer], float]:
-        """Scores of some samples by run, sample and scorer, or of one scorer alone."""
         values: dict[tuple[int, str, Scorer], float] = {}
         if only is None or only.judge is None:
             names = None if only is None else [only.name]
@@ -243,7 +240,6 @@ class BoardList:
         return found
 
     def _sort(self, query: ListQuery, states: tuple[int, ...]) -> NDArray[np.int64]:
-        """The same in the order that the query asks for."""
         found = self._filtered(query.model_copy(update={"sort": "order"}), states)
         if query.sort == "order" or not len(found):
             return found

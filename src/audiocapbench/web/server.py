@@ -60,7 +60,6 @@ _PATIENCE_S = 5.0
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
     return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
 
 
@@ -203,13 +202,11 @@ class GuardedApp:
 
 
 def bearer(headers: Mapping[str, str]) -> str | None:
-    """The token of an ``Authorization`` header."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() or None if scheme.lower() == "bearer" else None
 
 
 async def _body(headers: Mapping[str, str], receive: Receive) -> Any:
-    """The whole body, within bounds of size and time."""
     from anyio import fail_after
 
     too_large = _refuse(413, f"the request is larger than {LARGEST_BODY:,} bytes")

@@ -179,7 +179,6 @@ def _differences(
 def _difference(
     scorer: Scorer, scored: tuple[SampleScores, SampleScores], category: str, group: Group
 ) -> tuple[Difference, _Sides | None]:
-    """One difference, and what its test needs where there are enough samples."""
     statistics, each = group.arrays(scored)
     here = each[:, 0] & each[:, 1]
     lost, gained = (int((side & ~here).sum()) for side in each.T)
@@ -246,7 +245,6 @@ def _moved(
     scored: tuple[SampleScores, SampleScores],
     samples: Sequence[Sample],
 ) -> list[Row]:
-    """Samples whose scores differ, with both answers, furthest first."""
     rows: list[Row] = []
     for sample in sorted(samples, key=lambda one: one.position):
         scores = [side.values.get(sample.id) for side in scored]

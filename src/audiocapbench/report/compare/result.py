@@ -116,7 +116,6 @@ def _document(one: Difference) -> dict[str, Any]:
 
 
 def _notes(comparison: ComparisonResult) -> list[str]:
-    """What a reader must know: what the test found, the samples, and what they could show."""
     headline = comparison.differences[0]
     scored = f"{headline.n:,} of them with {headline.scorer.label}"
     verdict = f"too few {headline.needed_unit} for a test, which takes {FEWEST_FOR_INTERVAL}"

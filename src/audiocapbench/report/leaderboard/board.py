@@ -90,7 +90,6 @@ class Ranking:
     unlettered: bool = False
 
     def reordered(self, order: Sequence[int]) -> "Ranking":
-        """The same with the runs in another order."""
         at = {place: number for number, place in enumerate(order)}
         pairs = (replace(one, first=at[one.first], second=at[one.second]) for one in self.pairs)
         return replace(self, places=tuple(map(self.places.__getitem__, order)), pairs=tuple(pairs))
@@ -325,7 +324,6 @@ class _RankedGroup:
         return pairs
 
     def placed(self, pairs: tuple[PairTest, ...], reason: str | None) -> Ranking:
-        """The ranking that corrected tests allow."""
         order = self.order
         at = {place: number for number, place in enumerate(order)}
         better = [(at[one.first], at[one.second]) for one in pairs if one.different]

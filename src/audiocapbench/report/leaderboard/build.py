@@ -214,7 +214,6 @@ def _with_published(
     *,
     by_category: bool,
 ) -> list[Board]:
-    """Boards with the published rows that belong to them, and other rows on one of their own."""
     shown, mixed = [], False
     for board in boards:
         own, scorer, placed = published_results(board.benchmark), board.scorer, board
@@ -300,7 +299,6 @@ def _is_published(scorer: Scorer, results: PublishedResults) -> bool:
 def _entries(
     results: PublishedResults, scorer: Scorer, *, by_category: bool
 ) -> tuple[PublishedEntry, ...]:
-    """The rows that have a score, best first."""
     entries, judged = [], scorer.judge is not None
     for row in results.rows:
         score = row.judged[OVERALL] if judged else row.metrics.get(scorer.name)

@@ -390,7 +390,6 @@ def _paper_row(board: Board, one: Entry) -> Row:
 
 
 def _paper_composition(board: Board) -> _Parts:
-    """What the data are made of, source by source; without runs, as published."""
     groups: dict[tuple[str, str], list[Sample]] = {}
     for sample in board.entries[0].table.samples if board.entries else ():
         source = str(sample.details.get("source") or "–")
@@ -412,7 +411,6 @@ def _paper_composition(board: Board) -> _Parts:
 
 
 def _paper_table(board: Board, number: int, wanted: Sequence[str]) -> Table:
-    """The columns that are wanted, or all but some."""
     make = (_paper_results, _paper_categories, _paper_composition)[number - 1]
     columns, rows, left_out = make(board)
     known = {one.name: one for one in columns}

@@ -115,7 +115,6 @@ def read_scored(
 
 
 def _mecat_run(number: int, store: Store) -> tuple[Run, str]:
-    """A run, and which of MECAT's two benchmarks it is of."""
     run = store.run(number)
     benchmark = base_name(run.benchmark)
     if benchmark not in TRAITS:
@@ -126,7 +125,6 @@ def _mecat_run(number: int, store: Store) -> tuple[Run, str]:
 
 
 def _scorers(name: ScorerName) -> tuple[Scorer, Scorer, Scorer]:
-    """DATE and its two parts, as they are stored."""
     parts = (ScorerName(f"date_{part}", name.options) for part in (SIMILARITY, "discriminability"))
     similarity, discriminability = (Scorer(str(part)) for part in parts)
     return Scorer(str(name)), similarity, discriminability
@@ -211,7 +209,6 @@ class AnswerSet:
 
 
 def answers_of_run(number: int, store: Store) -> AnswerSet:
-    """The answers of a run that can be scored."""
     run, benchmark = _mecat_run(number, store)
     given = list(answered(store, run))
     samples = tuple(replace(one.sample, references=one.references) for one in given)
@@ -368,7 +365,6 @@ def _spread(group: str, percent: float, size: int, scores: FloatArray) -> Row:
 
 
 def _finding(spreads: Sequence[Row]) -> str:
-    """The paper's finding, and the same count here."""
     paper = published().stability
     theirs = [row[5.0] for row in paper.cv.values()]
     ours = [row["cv"] for row in spreads if row["percent"] == 5 and row["cv"] is not None]

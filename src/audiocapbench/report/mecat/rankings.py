@@ -283,7 +283,6 @@ def _ranks_table(
     digits: int,
     notes: Sequence[str],
 ) -> Table:
-    """A table of figures with the rank beside each; ``columns`` has what stands above them."""
     looks = [*_WHO, Column("scored", form="{n:,}/{asked:,}")]
     for name, heading in columns.items():
         looks += [Column(name, heading, f".{digits}f"), Column(f"rank by {name}", "rank")]

@@ -110,7 +110,6 @@ _words = cache(partial(word_set, *_LISTS))
 
 @cache
 def _kinds() -> dict[str, str]:
-    """What each single word claims."""
     return {word: kind for kind in KINDS for word in read_lists(*_LISTS)[kind].split()}
 
 
@@ -213,7 +212,6 @@ def silence_report(given: AnswerSet, shown: int | None = None) -> Findings:
 
 
 def _listed(what: str, columns: Sequence[Column], rows: Sequence[Row], most: int | None) -> Table:
-    """The first answers, cut where they are long."""
     lines = [" ".join(row["text"].split()) for row in rows[:most]]
     cut = [line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…" for line in lines]
     listed = [row | {"text": text} for row, text in zip(rows, cut, strict=False)]

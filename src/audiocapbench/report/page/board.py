@@ -82,7 +82,6 @@ def board_document(store: Store, data: BoardData, title: str) -> parts.BoardDocu
 
 
 def _document(data: BoardData, title: str) -> parts.BoardDocument:
-    """The document without ranks and analyses; published models last."""
     runs = data.runs
     days = sorted({one.run.created_at[:10] for one in runs})
     models = [one.entry for one in runs]
@@ -147,7 +146,6 @@ def _document(data: BoardData, title: str) -> parts.BoardDocument:
 
 
 def cell(one: Estimate | None) -> parts.Cell | None:
-    """A score, its interval, and what its failures could make of it."""
     if one is None or one.value is None:
         return None
     return parts.Cell(
@@ -210,7 +208,6 @@ def _histograms(values: dict[str, list[float]]) -> list[parts.Histogram]:
 
 
 def correlations(data: ReportData) -> list[parts.MetricJudge]:
-    """Every metric beside every judge."""
     found = []
     for judge in (one for one in data.scorers if one.is_overall):
         for metric in (one for one in data.scorers if one.judge is None):

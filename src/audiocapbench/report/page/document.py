@@ -21,7 +21,6 @@ class DocumentPart(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     def to_dict(self) -> dict[str, Any]:
-        """The part as a JSON object."""
         return self.model_dump(exclude_unset=True)
 
 

@@ -58,7 +58,6 @@ class Drawing(NamedTuple):
         return f'<svg {size} aria-label="{escape(escape_controls(name))}">{self.parts}</svg>'
 
     def placed(self, x: float, y: float, width: float) -> str:
-        """At a place of a larger drawing."""
         size = f'width="{width:g}" height="{self.height:g}"'
         return f'<svg x="{x:g}" y="{y:g}" {size} overflow="visible">{self.parts}</svg>'
 
@@ -112,7 +111,6 @@ def draw_bars(
 
 
 def draw_histogram(one: Histogram, unit: str) -> Drawing:
-    """One category's histogram with its mean as a dashed line."""
     scale = _Scale(0.0, one.edges[-1], 0.0, 100.0, nice_step(one.edges[-1], 5))
     # Each category has its own height: what is compared is the shape, not the number of clips.
     most, base, parts = max(*one.counts, 1), _TITLE + _PANEL, list[str]()
@@ -229,7 +227,6 @@ def draw_map(groups: Mapping[str, FloatArray]) -> Drawing:
 
 
 def _grid(scale: _Scale, top: float, bottom: float) -> list[str]:
-    """Lines at the ticks of a scale across, and their numbers below."""
     parts = []
     for tick in scale.ticks:
         x = scale.at(tick)
@@ -270,7 +267,6 @@ def _around(cells: Sequence[Cell], start: float, end: float) -> _Scale:
 
 
 def short(name: str) -> str:
-    """A name that fits beside a bar."""
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 

@@ -140,7 +140,6 @@ def explorer_data(data: ReportData, sounds: Mapping[str, Sound], board: BoardDoc
 
 
 def details_of(sample: Sample) -> str:
-    """What the dataset adds, a line each."""
     return "\n".join(
         f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
         for name, value in sample.details.items()
@@ -177,7 +176,6 @@ def sounds_of(clips: Iterable[Clip], choice: AudioChoice, page: Path) -> dict[st
 
 
 def sound_size(clips: Iterable[Clip]) -> int:
-    """Bytes of all clips that are there, each counted once."""
     paths = {clip.sha256: clip.path for clip in clips if not clip.is_absent}
     return sum(path.stat().st_size for path in paths.values() if path.is_file())
 
@@ -284,7 +282,6 @@ def write_report(
 
 
 def joined(names: Sequence[str]) -> str:
-    """Scripts or styles that lie beside the templates, as one text."""
     folder = files("audiocapbench.report").joinpath("templates")
     return "\n".join(folder.joinpath(name).read_text("utf-8") for name in names)
 

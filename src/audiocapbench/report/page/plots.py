@@ -40,7 +40,6 @@ text { fill: #000; font: 12px sans-serif; } .tick, .value { font-size: 11px; }
 
 
 def formats(wanted: str) -> tuple[str, ...]:
-    """Read ``--format``."""
     names = tuple(dict.fromkeys(part.strip().lower() for part in wanted.split(",") if part.strip()))
     for name in names or [""]:
         check_known("format", name, FORMATS, ReportError)
@@ -91,7 +90,6 @@ def _converter(kind: str) -> Callable[[str], bytes]:
 
 
 def figure_sheets(board: BoardDocument) -> Iterator[tuple[str, str]]:
-    """Every figure's name, and the figure as one SVG document."""
     columns = max(1, min(len(board.durations), _COLUMNS))
     cells = [
         [
@@ -213,6 +211,5 @@ def draw_sheet(
 
 
 def _fitting(names: Sequence[str]) -> int:
-    """In how many columns such names can stand side by side."""
     widest = _LETTER * max((len(short(name)) for name in names), default=0) + _GAP
     return max(1, min(_COLUMNS, int((_WIDTH - _GAP) / widest)))

@@ -54,7 +54,6 @@ PROVIDERS = {
 
 
 def provider_of(model: str) -> str:
-    """Who offers a model, by its name."""
     prefix = model.partition("/")[0]
     return PROVIDERS.get(prefix, prefix)
 
@@ -88,7 +87,6 @@ class ReportRun(RunSummary):
     label: str = ""
 
     def estimate(self, scorer: Scorer, name: str | None = None) -> Estimate | None:
-        """The estimate on everything, or on a category, where there is one."""
         key = ALL if name is None else category(name)
         return self.table.estimate(scorer, key) if self.has(scorer, key) else None
 
@@ -210,7 +208,6 @@ class ReportData(BoardData):
         return list(dict.fromkeys(one.judge for one in self.scorers if one.judge is not None))
 
     def signatures(self, scorer: Scorer) -> set[Signature]:
-        """The ways in which a scorer's scores were made."""
         made = (one.table.signature(scorer) for one in self.runs if one.has(scorer))
         return set(filter(None, made))
 

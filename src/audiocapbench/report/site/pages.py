@@ -22,7 +22,6 @@ _INDEX, _DATA, _PAGES = "index.html", "leaderboard.json", "models"
 
 
 def write_site(store: Store, checked: Sequence[CheckedSubmission], out: Path, title: str) -> int:
-    """Write the site of submissions that were checked in the store; how many bytes it has."""
     if out.exists() and any(out.iterdir()) and not (out / _DATA).is_file():
         raise ReportError(f"{out}: is not empty, and no site that was written here before")
     pages = page_paths(checked)

@@ -221,7 +221,6 @@ def read_submission(path: Path) -> Submission:
 
 
 def _validated(value: Any, where: str) -> Submission:
-    """A submission whose parts fit together."""
     try:
         check_storable(value)
         found = Submission.model_validate_json(json.dumps(value, default=str))
@@ -324,7 +323,6 @@ def _score(store: Store, run: Run, names: Iterable[str]) -> set[str]:
 
 
 def _differences(store: Store, run: Run, claims: Iterable[ScoreClaim]) -> list[str]:
-    """How scores differ from what the answers give, in sentences."""
     try:
         (scored,) = gather(stored_summaries(store, [run.id])).runs
     except ReportError:

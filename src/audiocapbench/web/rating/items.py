@@ -144,7 +144,6 @@ def _text(value: Any) -> str:
 def _run_items(
     project: RatingProject, store: Store, notes: list[str]
 ) -> tuple[Path, list[RatingItem]]:
-    """The answers of runs, and the folder of their clips."""
     numbers = [one if isinstance(one, int) else store.run_called(one)[0] for one in project.runs]
     runs = [store.run(number) for number in numbers]
     if len({run.dataset for run in runs}) > 1:
@@ -193,7 +192,6 @@ def _run_items(
 def _clips(
     project: RatingProject, folder: Path, items: Sequence[RatingItem]
 ) -> dict[str, tuple[Path, float]]:
-    """The clip of each item, and how many seconds it has."""
     if not folder.is_dir():
         raise RatingError(f"{folder}: no such folder; 'audio' names the folder with the clips")
     found: dict[str, tuple[Path, float]] = {}

@@ -44,7 +44,6 @@ class Kind(NamedTuple):
 
     @property
     def dimensions(self) -> tuple[str, ...]:
-        """The names of what an answer holds, but for how sure it is."""
         return (self.field,) if self.field else tuple(self.ends)
 
     def read_answer(self, given: Mapping[str, Any], order: Sequence[int]) -> Answer:
@@ -206,7 +205,6 @@ def _said(path: Path, text: str, problem: Any) -> str:
 
 
 def _line(text: str, field: str) -> str:
-    """Where a field stands; nothing where it does not."""
     name = re.escape(field)
     pattern = re.compile(rf"""\s*["']?{name}["']?\s*[=.]|\s*\[+\s*{name}\b""")
     lines = (n for n, line in enumerate(text.splitlines(), 1) if pattern.match(line))
