@@ -3,19 +3,12 @@
 from collections.abc import Sequence
 
 from audiocapbench.judges.contract import JudgeInput, Verdict
-from audiocapbench.metrics.elements.comparison import (
-    DIMENSIONS,
-    RULES,
-    ElementCase,
-    ElementComparer,
-)
+from audiocapbench.metrics.elements.comparison import RULES, ElementCase, ElementComparer
 from audiocapbench.signature import Signature, sign
 
 
 class Elements(ElementComparer):
     """Judges captions by their content elements; another encoder is another judge by its name."""
-
-    dimensions = DIMENSIONS
 
     @property
     def name(self) -> str:

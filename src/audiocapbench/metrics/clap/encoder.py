@@ -139,12 +139,8 @@ def _load_package(name: str, options: dict[str, str], device: str) -> PackageEnc
         also = ", or allow a download with [download=yes]" if package == "msclap" else ""
         raise MetricError(f"{name}: name its file of weights with [path=FILE]{also}")
     load = _load_msclap if package == "msclap" else _load_m2d
-    try:
+    with plugin_failures(f"{name}: the package {package}", MetricError):
         return load(name, path, choose_device(device))
-    except MetricError:
-        raise
-    except Exception as error:  # another's package may raise anything
-        raise MetricError(f"{name}: the package {package} could not load it ({error})") from error
 
 
 def _load_msclap(name: str, path: str, device: str) -> PackageEncoder:

@@ -13,8 +13,6 @@ from audiocapbench.metrics.fluency.detector import excess_beyond, load_detector,
 from audiocapbench.metrics.porter import stem
 
 RULES = 3  # goes up whenever a score can change
-DIMENSIONS = ("accuracy", "completeness", "hallucination")
-
 _WORDS_KEPT = 50_000
 _REFERENCES_KEPT = 20_000
 _AT_ONCE = 4_096
@@ -93,6 +91,8 @@ class ElementScores(NamedTuple):
 class ElementComparer:
     """Compares captions by their content elements; tuned to wordllama's vectors, the default."""
 
+    dimensions = ("accuracy", "completeness", "hallucination")
+
     def __init__(self, encoder: Encoder | None = None) -> None:
         self.encoder = encoder or load("wordllama")
         self.detector = load_detector()
@@ -143,7 +143,7 @@ class ElementComparer:
                 stems = frozenset(map(stem, words_of(item.transcript or "")))
                 cases.append((caption, references, stems))
             reading = (caption.unfinished, error, broken, excess_beyond(most, item.prediction))
-            scores = dict.fromkeys(DIMENSIONS, value)
+            scores = dict.fromkeys(self.dimensions, value)
             results.append(ElementScores(scores, *reading, references, remark=remark))
         matched = match(cases, self._vocabulary)
         return [one if one.remark else _scored(one, next(matched)) for one in results]
