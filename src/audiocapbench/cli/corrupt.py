@@ -136,28 +136,16 @@ def _findings(
         *(Column("not_applicable"), Column("left_out")),
         *(Column(name, name, ".1f") for name in names),
     ]
-    facts = {
-        "pairs": str(out),
-        "captions": captions.total,
-        "n": sum(len(one.pairs) for one in made),
-        "kinds": kinds,
-        "controls": {
-            group: {
-                name: _accuracy(one)
-                | {"ties": one.ties, "within_3_points": abs(one.accuracy - 50) <= 3}
-                for name, one in figures.items()
-                if name != TRAINED
-            }
-            for group, figures in checked.items()
-        },
-        "trained": {
-            group: _accuracy(figures[TRAINED])
-            for group, figures in checked.items()
-            if TRAINED in figures
-        },
-    }
+    controls: dict[str, Any] = {group: {} for group in checked}
+    trained = {}
+    for group, figures in checked.items():
+        for name, one in figures.items():
+            found = {"accuracy": one.accuracy, "ci": one.interval and list(one.interval)}
+            if name == TRAINED:
+                trained[group] = found
+            else:
+                within = abs(one.accuracy - 50) <= 3
+                controls[group][name] = found | {"ties": one.ties, "within_3_points": within}
+    facts = {"pairs": str(out), "captions": captions.total, "kinds": kinds}
+    facts |= {"n": sum(len(one.pairs) for one in made), "controls": controls, "trained": trained}
     return Findings([Table("", rows, columns)], facts)
-
-
-def _accuracy(figure: "ControlAccuracy") -> dict[str, Any]:
-    return {"accuracy": figure.accuracy, "ci": figure.interval and list(figure.interval)}
