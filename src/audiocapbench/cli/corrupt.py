@@ -15,7 +15,7 @@ from audiocapbench.table import Column, Findings, Table, ValueWithInterval
 
 if TYPE_CHECKING:
     from audiocapbench.meta.corrupt.captions import CaptionSet
-    from audiocapbench.meta.corrupt.make import Check, ControlAccuracy, CorruptionResult
+    from audiocapbench.meta.corrupt.make import Check, CorruptionResult
 
 _LESS_COMPLETE = "less complete, not false"
 _KINDS = {

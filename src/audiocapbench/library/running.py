@@ -106,20 +106,24 @@ class RunResult(Result):
         return self.summary.to_dict() | stop | budget
 
 
-class AskSettings(RequestOptions, total=False):
-    """How models and judges are asked: ``RequestOptions``, and where answers are kept.
+class JudgeSettings(RequestOptions, total=False):
+    """How ``judge`` has answers judged: ``RequestOptions``, and where answers are kept.
 
     Attributes:
         store: Where answers are kept: a file, a database URL or an open store.
         fresh: Whether to ask everything again.
+        hears: Whether a model judge is given the clip too.
+        repeats: How often a model judges each answer.
     """
 
     store: StoreLike
     fresh: bool
+    hears: bool
+    repeats: int
 
 
-class RunSettings(AskSettings, total=False):
-    """How ``run`` asks, scores and judges.
+class RunSettings(JudgeSettings, total=False):
+    """How ``run`` asks, scores and judges: ``JudgeSettings``, and what is asked.
 
     Attributes:
         metrics: Names in a list or between commas; the benchmark's own by default.
@@ -216,8 +220,7 @@ def _run_plan(
     settings = options.get("settings") or ModelSettings()
     if not isinstance(model, str) and settings.given:
         raise ModelError(f"{model.name} is made already; give it its settings when it is made")
-    if settings.timeout is None:
-        settings = replace(settings, timeout=options.get("timeout"))
+    settings = replace(settings, timeout=settings.timeout or options.get("timeout"))
     if isinstance(model, str):
         model = create_model(model, settings)
     asking = Asking.of(options, fresh=options.get("fresh", False))
@@ -229,24 +232,12 @@ def _run_plan(
         [model],
         replace(asking, timeout=settings.timeout),
         metrics=None if metrics is None else metric_names(metrics),
-        panel=JudgePanel(_listed(options.get("judge"))),
+        panel=JudgePanel(_listed(options.get("judge")), options.get("hears", False)),
         selection=Selection(tuple(options.get("categories", ())), *draw),
     )
     # Before the model is paid, not when its answers are to be judged.
     check_prices(plan.judges, asking.budget, asking.prices)
-    return plan
-
-
-class JudgeSettings(AskSettings, total=False):
-    """How ``judge`` has answers judged.
-
-    Attributes:
-        hears: Whether a model judge is given the clip too.
-        repeats: How often a model judges each answer.
-    """
-
-    hears: bool
-    repeats: int
+    return replace(plan, repeats=options.get("repeats", 1))
 
 
 @checked
