@@ -233,9 +233,8 @@ class RunPlan(Plan[RunsEnd]):
         repeats: int = 1,
     ) -> Self:
         if run.is_trial:
-            raise AudioCapBenchError(
-                f"run {run.id} is of {run.benchmark}: its answers are no captions to score"
-            )
+            what = f"run {run.id} is of {run.benchmark}"
+            raise AudioCapBenchError(f"{what}: its answers are no captions to score")
         traits = stored_traits(store.dataset(run.dataset, run.benchmark))
         judges = panel_judges(panel or JudgePanel(), traits, asking.timeout)
         names = traits.metrics if metrics is None else metrics

@@ -101,9 +101,7 @@ def build(
     from audiocapbench.data.build.audiocapbench import build as build_subset
 
     if benchmark not in _BENCHMARKS:
-        raise AudioCapBenchError(
-            f"{benchmark!r} cannot be built; choose from {', '.join(_BENCHMARKS)}"
-        )
+        raise DatasetError(f"{benchmark!r} cannot be built; choose from {', '.join(_BENCHMARKS)}")
     pairs = {word: word.partition("=") for word in revision or ()}
     if wrong := [word for word, parts in pairs.items() if not all(parts)]:
         raise AudioCapBenchError(f"--revision {wrong[0]!r} is not PART=REV, such as music=main")

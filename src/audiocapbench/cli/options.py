@@ -321,9 +321,8 @@ def refuse_overwriting(out: Path | None, inputs: Iterable[Path]) -> None:
         # An input that is not there, or is no name that a disk takes, cannot be overwritten.
         with suppress(OSError, ValueError):
             if any(map(out.samefile, (path, *path.rglob("*.json*")))):
-                raise AudioCapBenchError(
-                    f"{out} is read by this command and would be overwritten; name another file"
-                )
+                what = f"{out} is read by this command and would be overwritten"
+                raise AudioCapBenchError(f"{what}; name another file")
 
 
 def command(

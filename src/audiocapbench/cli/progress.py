@@ -72,10 +72,7 @@ class Terminal(Host):
         elif spending is not None and spending.refusal is None:
             say(f"Spent {dollars(spending.spent_usd)} of {dollars(spending.limit_usd)}.")
         if estimated := self._budget.estimated:
-            say(
-                f"{estimated:,} answers or attempts came without usage; their cost is estimated "
-                "from seconds of audio and text."
-            )
+            say(f"{estimated:,} answers or attempts came without usage; their cost is estimated.")
 
     def say(self, *lines: str) -> None:
         say(*lines)

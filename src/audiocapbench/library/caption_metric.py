@@ -165,14 +165,10 @@ def _distinct(parts: Sequence[Sequence[CaptionEntry]]) -> tuple[list[CaptionEntr
         for one in part:
             first = found.setdefault(one.id, one)
             if first.references != one.references:
-                raise DatasetError(
-                    f"sample {one.id!r} has two sets of references; give each an id of its own"
-                )
+                raise DatasetError(f"sample {one.id!r} has two sets of references")
             if captions.setdefault(one.id, one.text) != one.text:
-                raise DatasetError(
-                    f"sample {one.id!r} has two captions; call reset() before each evaluation, and "
-                    "give each sample an id of its own"
-                )
+                what = f"sample {one.id!r} has two captions"
+                raise DatasetError(f"{what}; call reset() before each evaluation")
             differing += first.text != one.text
     again = counted(len(entries) - len(found), "sample")
     others = f", {differing:,} with another caption" if differing else ""

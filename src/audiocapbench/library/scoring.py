@@ -87,10 +87,7 @@ def metric_names(given: str | Iterable[str], *, none: bool = False) -> list[str]
         return split_names(given)
     names = list(given) if isinstance(given, Iterable) else [given]
     if not all(isinstance(one, str) for one in names) or not (names or none):
-        raise ArgumentError(
-            f"metrics is {given!r:.60}; it must be names in a list or between commas, and "
-            "'audiocapbench metrics' lists them"
-        )
+        raise ArgumentError(f"metrics is {given!r:.60}; it must be names in a list or with commas")
     return [one for name in names for one in split_names(name)]
 
 
@@ -99,10 +96,7 @@ def run_number(given: Any) -> int:
     if hasattr(given, "run"):
         given = given.run.id
     if isinstance(given, bool) or not isinstance(given, Integral):
-        raise ArgumentError(
-            f"{given!r:.60} is no run; give its number, as 'audiocapbench runs' lists it, or what "
-            "run() returned"
-        )
+        raise ArgumentError(f"{given!r:.60} is no run; give its number, or what run() returned")
     return int(given)
 
 
