@@ -104,8 +104,7 @@ def corpus_map(groups: Groups, encoder: str) -> tuple[str, str]:
 class ControlScores:
     """Scores by metric and kind of answer on the same samples; NaN where a metric says nothing.
 
-    ``left_out`` samples have no answer of each kind; ``left_in`` says whether right answers are the
-    only reference itself, which counts for them.
+    ``left_out`` samples lack a kind of answer; ``left_in``: a right answer is the reference itself.
     """
 
     benchmark: str

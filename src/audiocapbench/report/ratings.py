@@ -145,7 +145,6 @@ def _parts(side: object) -> set[str]:
 
 
 def _bonferroni(rows: Sequence[Row]) -> list[Row]:
-    """Rows with a p-value that counts as many tests as there are."""
     known = np.array([one["p"] for one in rows if one["p"] is not None], dtype=np.float64)
     adjusted = iter(corrected(known, Correction.BONFERRONI).tolist())
     return [{**one, "p_bonferroni": None if one["p"] is None else next(adjusted)} for one in rows]
@@ -184,7 +183,6 @@ _BASIC = 3.0
 
 
 def audit_report(context: "StageContext", people: Sequence[str]) -> Findings:
-    """Win rates by opponent, REL by domain, and the share of annotations that people reject."""
     from audiocapbench.annotate.audit import read_audit
 
     pairs, ratings, unrated = read_audit(context, people)
@@ -218,7 +216,6 @@ def audit_report(context: "StageContext", people: Sequence[str]) -> Findings:
 
 
 def calibration_report(found: Calibration, width: float | None = None) -> Findings:
-    """What people would have given each model, and how far the judge is off."""
     label, own = found.scorer.label, found.own_family
     rated = counted(sum(one.rated for one in found.runs), "rating")
     worth = round(sum(one.found.worth for one in found.runs))
@@ -272,7 +269,6 @@ def calibration_report(found: Calibration, width: float | None = None) -> Findin
 
 
 def sensitivity_table(study: JudgeSensitivity) -> Table:
-    """A row for each change: shifts with intervals, how many answers differ and by how much."""
     first = study.dimensions[0]
     columns = [
         Column("changed"),

@@ -67,7 +67,6 @@ def run_tables(
 def estimate_table(
     title: str, table: ScoreTable, scorers: Sequence[Scorer], notes: Sequence[str] = ()
 ) -> Table:
-    """Each scorer with its interval, what failures may mean, and its categories."""
     groups = [name for name in table.categories if len(table.categories) > 1]
     columns = [
         Column("scorer"),
@@ -188,7 +187,6 @@ def _group(scores: ScoreTable, key: GroupKey, metrics: Sequence[str]) -> Row:
 
 
 def _failures(one: RunSummary, metric: str) -> list[str]:
-    """What failures do to a number, a line for the run and each judge that lacks scores."""
     lines, coverage = [], one.table.coverage
     if coverage.failed and metric in one.metrics:
         estimate = one.table.point(Scorer(metric))
@@ -286,7 +284,6 @@ def _answer(table: ScoreTable, sample: Sample) -> Row:
 
 
 def _explanations(table: ScoreTable, name: str) -> dict[str, str]:
-    """Why each answer scores as it does, by sample, where the metric can tell."""
     try:
         metric, parsed = find_metric(name)
     except MetricError:  # it was a plug-in's, and that is gone

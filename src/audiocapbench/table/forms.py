@@ -198,13 +198,10 @@ def _text_column(heading: str, cells: Sequence[str], look: Column) -> TextColumn
 
 
 def signature_notes(signatures: Iterable[object]) -> list[str]:
-    """How the numbers of tables were made, a line for each way."""
     return [f"Signature: {one}" for one in dict.fromkeys(map(str, signatures)) if one]
 
 
 class Format(StrEnum):
-    """What a table can be written as."""
-
     TABLE = "table"
     CSV = "csv"
     JSON = "json"
@@ -322,12 +319,10 @@ def parquet_content(records: Sequence[Row]) -> bytes:
 
 
 def markdown(text: str) -> str:
-    """Text that Markdown shows as it is, on one line."""
     return _MARKDOWN.sub(r"\\\1", " ".join(escape_controls(text).split()))
 
 
 def latex(text: str) -> str:
-    """Text that LaTeX prints as it is, on one line."""
     return " ".join(escape_controls(text).split()).translate(_LATEX)
 
 
@@ -338,7 +333,6 @@ def _html(text: str) -> str:
 def _lines(
     columns: Sequence[TextColumn], escaped: Callable[[str], str], signs: _Signs
 ) -> list[tuple[str, ...]]:
-    """The headings and then each row, escaped, with the signs of what is marked around it."""
     texts = []
     for one in columns:
         texts.append([escaped(" ".join(one.heading))])

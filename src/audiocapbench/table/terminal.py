@@ -83,9 +83,8 @@ def _stacked(table: Table, width: int) -> Iterator[str]:
 def fitted(table: Table, width: int) -> tuple[list[TextColumn], list[str]]:
     """The columns that fit into so many columns of text, and the headings of those that do not.
 
-    First cells are folded below one another, then names and headings are broken in lines, then all
-    intervals but the first are left out, and then the least important columns; never those that
-    say what a row is about. A single row is turned instead, and has a line for each value.
+    First cells are folded, then names and headings broken, then intervals but the first left out,
+    then the least important columns. A single row is turned: it has a line for each value.
     """
     columns = [
         one._replace(
@@ -117,7 +116,6 @@ def fitted(table: Table, width: int) -> tuple[list[TextColumn], list[str]]:
 
 
 def _turned(columns: Sequence[TextColumn], key: int) -> list[TextColumn]:
-    """One row with a line for each value, and its interval beside it."""
     lines: list[tuple[MultilineCell, MultilineCell, MultilineCell]] = []
     for column in (*columns[:key], *columns[key + 1 :]):
         if column.heading == (INTERVAL,):

@@ -64,7 +64,6 @@ class BoardState:
 
     @property
     def is_large(self) -> bool:
-        """Whether there are more answers than are read into memory together."""
         return len(self.samples.heads) * len(self.runs) > MOST_AT_ONCE
 
 

@@ -207,7 +207,6 @@ class BoardList:
         return self._ordered(query, tuple(self._states(self._runs).values()))
 
     def _filter(self, query: ListQuery, _states: tuple[int, ...]) -> NDArray[np.int64]:
-        """The places of the samples that a query asks for, in the benchmark's order."""
         chosen = np.ones(len(self.heads), dtype=bool)
         runs = query.scored
         if query.category:

@@ -227,7 +227,6 @@ async def _body(headers: Mapping[str, str], receive: Receive) -> Any:
 
 
 def need_extra() -> None:
-    """Say what to install where it is missing, before anything else is done."""
     try:
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401

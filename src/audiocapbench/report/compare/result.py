@@ -75,7 +75,6 @@ class ComparisonResult(Result):
     longest: int = LONGEST
 
     def tables(self) -> list[Table]:
-        """Differences with their intervals and p-values, and the clips that moved most."""
         tables = [_differences(self), _by_category(self), _moved(self)]
         return [one for one in tables if one.rows]
 
@@ -94,7 +93,6 @@ class ComparisonResult(Result):
         return rows
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``audiocapbench compare --json`` prints it."""
         return {
             "benchmark": self.first.benchmark,
             "a": {"run": self.first.id, "model": self.first.model},

@@ -41,8 +41,7 @@ _MOST_NUMBERS = 4_000_000
 class Placement:
     """One run among others on one group of samples; its rank is None where it is not ranked.
 
-    ``ranks``, in words ``open``, are the places that tests leave open, ``tied`` the letters of
-    those not told apart.
+    Tests leave ``ranks``, in words ``open``, and cannot tell apart who shares a letter in ``tied``.
     """
 
     rank: int | None = None
@@ -255,8 +254,7 @@ def _test_notes(overall: Ranking, names: Sequence[str], correction: Correction) 
 class _RankedGroup:
     """Runs on one group of samples: statistics, zero where ``present`` says that there is none.
 
-    They have the shape (samples, runs, k), ``present`` (samples, runs); ``order`` are the ranked
-    runs, best first.
+    Shapes are (samples, runs, k) and (samples, runs); ``order`` has the ranked runs, best first.
     """
 
     def __init__(self, scorer: Scorer, key: GroupKey, tables: Sequence[RunTable]) -> None:

@@ -40,7 +40,6 @@ _DATED = r"(?:.*/)?{}(?:-\d{{4}}-\d\d-\d\d)?(?:[@\[].*)?"
 
 
 def ranking_scorer(metric: str | None, judge: str | None) -> Scorer | None:
-    """What to rank by, where it was said: a metric, or a judge's overall score."""
     if metric is not None and judge is not None:
         raise ReportError("models are ranked by one score: a metric or a judge, not both")
     if metric is not None:

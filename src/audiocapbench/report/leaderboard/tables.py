@@ -49,7 +49,6 @@ class LeaderboardResult(Result):
     notes: tuple[str, ...] = ()
 
     def tables(self) -> list[Table]:
-        """A table for each board, and one by category where that was asked for."""
         tables = []
         for board in self.boards:
             tables.append(_overall(board))
@@ -94,7 +93,6 @@ class LeaderboardResult(Result):
         return rows
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``audiocapbench leaderboard --json`` prints it."""
         return {
             "boards": [_board_document(board) for board in self.boards],
             "notes": list(self.notes),

@@ -315,7 +315,6 @@ def _notes_of(models: Iterable[Row]) -> list[str]:
 
 
 def _comparison_notes(scored: Sequence[ScoredAnswers]) -> list[str]:
-    """How far the user's numbers can be held against the published ones."""
     origin = paper.published().source
     notes = [
         f"{PUBLISHED}: figures of the paper ({origin['url']}), encoder {origin['encoder']}, "

@@ -76,7 +76,6 @@ def readable(text: str) -> bool:
 
 
 def _prepared(text: str) -> str:
-    """Lower case, with quotations and phrases as one word each."""
     lowered = _NOT_ONLY.sub(" ", _QUOTE.sub(_quotation, text).lower())
     return _SOUND_PHRASE.sub(f" {_EVENT} ", _SPEECH_PHRASE.sub(f" {_TOLD} ", lowered))
 

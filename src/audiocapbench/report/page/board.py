@@ -167,7 +167,6 @@ def _printed(
 
 
 def _groups(data: BoardData) -> list[parts.ScorerGroup]:
-    """One for each judge and one for the metrics; what the models are ranked by comes first."""
     by_judge: dict[str | None, list[Scorer]] = {}
     for one in data.scorers:
         by_judge.setdefault(one.judge, []).append(one)

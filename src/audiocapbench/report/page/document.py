@@ -98,8 +98,6 @@ class ScorerGroup(DocumentPart):
 
 
 class CategoryScores(DocumentPart):
-    """The headline on one category."""
-
     category: str
     samples: int
     cells: list[Cell | None]
@@ -131,8 +129,6 @@ class MetricJudge(DocumentPart):
 
 
 class CheckEntry(DocumentPart):
-    """What a judge's own checks found."""
-
     judge: str
     benchmark: str
     checked: bool
@@ -188,8 +184,6 @@ class BoardDocument(DocumentPart):
 
 
 class SiteDocument(DocumentPart):
-    """The boards of a site, the largest first."""
-
     title: str
     boards: list[BoardDocument]
 

@@ -38,8 +38,6 @@ class Bar(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A model between accuracy and hallucination."""
-
     label: str
     provider: str
     accuracy: Cell
@@ -96,7 +94,6 @@ def draw_bars(
     colours: Sequence[str],
     line: tuple[float, str] | None = None,
 ) -> Drawing:
-    """Bars with intervals, coloured by provider; a line is a value to hold them against."""
     step = nice_step(top)
     scale = _Scale(0.0, step * max(1, -(-top // step)), 0.0, _PLOT, step)
     bottom = _ROW * len(bars)

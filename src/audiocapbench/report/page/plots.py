@@ -47,7 +47,6 @@ def formats(wanted: str) -> tuple[str, ...]:
 
 
 def write_figures(board: BoardDocument, folder: Path, wanted: Sequence[str]) -> list[Path]:
-    """Draw the four figures of a board; the last only where there is something to draw."""
     converters = {kind: _converter(kind) for kind in wanted}
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -163,7 +162,6 @@ def draw_sheet(
     legend: Sequence[str] = (),
     label: str = "",
 ) -> str:
-    """Cells of titled drawings in rows, with a legend above and a label below."""
     width = (_WIDTH - _GAP * (columns + 1)) / columns
     top, parts = _GAP / 2, []
     across = _fitting(legend)

@@ -353,8 +353,7 @@ def _samples(tables: Sequence[RunTable]) -> list[Sample]:
 def _scorers_of(summaries: Sequence[RunSummary]) -> list[Scorer]:
     """Every scorer that any run has a score of: judges, those of most runs first; then metrics.
 
-    A score of the whole or, where a part is missing, of any part; scores without null references
-    exist for some corpora only, and count where there is one of the whole.
+    Of the whole or, where a part is missing, of any part; without null references, of the whole.
     """
     tables = [one.table for one in summaries]
     counts = Counter(judge for one in summaries for judge in one.judge_names)

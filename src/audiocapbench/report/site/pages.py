@@ -58,7 +58,6 @@ def page_paths(checked: Sequence[CheckedSubmission]) -> dict[int, str]:
 def _board(
     store: Store, group: Sequence[CheckedSubmission], pages: dict[int, str], title: str
 ) -> BoardDocument:
-    """A board as ``report`` has it, with scores and places on each category too."""
     data = _gathered(store, group)
     board, by_run = board_document(store, data, title), {one.run.id: one for one in group}
     shown = [by_run[one.run.id] for one in data.runs]
@@ -119,7 +118,6 @@ def _views(data: ReportData, shown: Sequence[CheckedSubmission]) -> dict[str, Ca
 
 
 def _write_model(store: Store, one: CheckedSubmission, path: Path) -> int:
-    """The page of one model: what ``report`` writes of it, and who says what of it."""
     own, data = one.submission, _gathered(store, [one])
     said = [(name, getattr(own, name)) for name in ("by", "licence", "weights", "link", "made_by")]
     about = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in said if value)

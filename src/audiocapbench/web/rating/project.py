@@ -22,8 +22,6 @@ _LETTERS, _OTHER_VOTES, _SUREST = "ab", {"tie": "tie", "bad": "both_bad"}, 3
 
 
 class RatingError(AudioCapBenchError):
-    """A rating project cannot be used, or a request of a page cannot be met."""
-
     def __init__(self, words: str, status: int = 422, **more: str) -> None:
         super().__init__(*words.split("\n"))
         self.status, self.document = status, {"error": words, **more}

@@ -48,8 +48,6 @@ class RatingRequest(BaseModel, extra="forbid", strict=True):
 
 
 class RatingDesk:
-    """One project that is open to its people."""
-
     def __init__(self, project: RatingProject, store: Store) -> None:
         """Read the project's items and keep them; see who is new, and what was left out."""
         self.project, self.store = project, store
