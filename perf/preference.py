@@ -28,7 +28,7 @@ Sides = list[tuple[str, list[str]]]
 
 def read_sides(data: Path) -> Sides:
     """First and second captions of all pairs, with the references that each is held to."""
-    from audiocapbench.meta.pairs.files import read_pairs
+    from audiocapbench.meta.pairs import read_pairs
 
     pairs = [one for name, file in FILES.items() for one in read_pairs(name, [data / file])]
     kept = [one for one in pairs if one.references_first and one.references_second]

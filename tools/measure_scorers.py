@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.meta.pairs.files import pair_set, read_pairs
-from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
+from audiocapbench.meta.pairs import CaptionPair, PairSet, pair_set, read_pairs
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, TrialSettings, create_scorer
 from audiocapbench.meta.trial import Measures, ScorerTrial, try_scorer
 

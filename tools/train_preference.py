@@ -22,8 +22,7 @@ from scipy.optimize import minimize
 
 from audiocapbench.meta.cheat import attack_pairs
 from audiocapbench.meta.corrupt.captions import caption_set
-from audiocapbench.meta.pairs.files import pair_set, read_pairs
-from audiocapbench.meta.pairs.pair import CaptionPair
+from audiocapbench.meta.pairs import CaptionPair, pair_set, read_pairs
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.preference.blend import FEATURES, features, static_vectors, tokens_of
 from fluency_study import read_rows

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.meta.corrupt.make import RULES
-from audiocapbench.meta.pairs.files import read_csv_pairs, read_pairs
+from audiocapbench.meta.pairs import read_csv_pairs, read_pairs
 from command import COMMAND, run_command
 from folders import write_lines, write_tone
 

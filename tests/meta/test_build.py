@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from audiocapbench.meta.pairs.files import read_csv_pairs, read_pairs
+from audiocapbench.meta.pairs import read_csv_pairs, read_pairs
 from audiocapbench.stats.correlation import category_counts, fleiss_kappa
 from command import run_command
 from fakes.http_server import Request

@@ -10,7 +10,7 @@ import soundfile
 
 import sound_plugin
 from audiocapbench.errors import MetricError, TrialError
-from audiocapbench.meta.pairs.pair import CaptionPair
+from audiocapbench.meta.pairs import CaptionPair
 from audiocapbench.meta.scorers.clap import ClapScorer
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, TrialSettings, create_scorer
 from audiocapbench.metrics.clap import clap_scores

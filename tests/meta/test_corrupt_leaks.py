@@ -24,7 +24,7 @@ from audiocapbench.meta.corrupt.make import (
     make_pairs,
     warnings,
 )
-from audiocapbench.meta.pairs.pair import CaptionPair
+from audiocapbench.meta.pairs import CaptionPair
 from audiocapbench.meta.scorers.scorer import CONTROLS
 from audiocapbench.stats import Interval
 

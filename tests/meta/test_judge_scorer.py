@@ -12,7 +12,7 @@ import pytest
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget
 from audiocapbench.errors import StoppedError, TrialError
-from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
+from audiocapbench.meta.pairs import CaptionPair, PairSet
 from audiocapbench.meta.scorers.scorer import Choice, TrialSettings, create_scorer
 from audiocapbench.meta.trial import try_scorer
 from fakes.faults import Plan, hang

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import TrialError
-from audiocapbench.meta.pairs.pair import CaptionPair, PairSet, agreement, preferred
+from audiocapbench.meta.pairs import CaptionPair, PairSet, agreement, preferred
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, PointwiseScorer, higher
 from audiocapbench.meta.trial import (
     NAMES,

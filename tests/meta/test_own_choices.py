@@ -9,8 +9,7 @@ import pytest
 
 from audiocapbench.data.problems import InvalidDataError
 from audiocapbench.errors import TrialError
-from audiocapbench.meta.pairs.files import pair_set, read_pairs
-from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
+from audiocapbench.meta.pairs import CaptionPair, PairSet, pair_set, read_pairs
 from audiocapbench.meta.scorers.scorer import Choice, create_scorer
 from audiocapbench.meta.trial import try_scorer, write_choices
 

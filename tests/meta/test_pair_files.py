@@ -8,8 +8,7 @@ import pytest
 
 from audiocapbench.data.problems import InvalidDataError
 from audiocapbench.errors import DatasetError, TrialError
-from audiocapbench.meta.pairs.files import KINDS, pair_set, read_pairs
-from audiocapbench.meta.pairs.pair import normalised
+from audiocapbench.meta.pairs import KINDS, normalised, pair_set, read_pairs
 from pair_files import REFERENCES, human_clip, main_clip, write
 
 TABLE = (

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from audiocapbench.errors import TrialError
 from audiocapbench.meta.answers.marks import Labels
-from audiocapbench.meta.pairs.pair import CaptionPair
+from audiocapbench.meta.pairs import CaptionPair
 from audiocapbench.meta.scorers.pairwise import (
     document,
     named_prompt,

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audiocapbench.meta.pairs.files import KINDS, pair_set, read_pairs
-from audiocapbench.meta.pairs.pair import PairSet, agreement
+from audiocapbench.meta.pairs import KINDS, PairSet, agreement, pair_set, read_pairs
 from audiocapbench.meta.scorers.scorer import TrialSettings, create_scorer
 from audiocapbench.meta.trial import ScorerTrial, try_scorer
 from needs import needs, needs_program

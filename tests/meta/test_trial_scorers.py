@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.errors import AudioCapBenchError, MetricError, TrialError
-from audiocapbench.meta.pairs.files import pair_set, read_pairs
-from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
+from audiocapbench.meta.pairs import CaptionPair, PairSet, pair_set, read_pairs
 from audiocapbench.meta.scorers.scorer import CONTROLS, Choice, TrialSettings, create_scorer
 from audiocapbench.meta.trial import control_notes, try_controls, try_scorer
 from audiocapbench.metrics import METRICS

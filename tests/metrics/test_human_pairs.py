@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audiocapbench.meta.pairs.files import pair_set
-from audiocapbench.meta.pairs.files import read_pairs as read_trial
+from audiocapbench.meta.pairs import pair_set
+from audiocapbench.meta.pairs import read_pairs as read_trial
 from audiocapbench.meta.scorers.scorer import TrialSettings, create_scorer
 from audiocapbench.meta.trial import try_scorer
 from audiocapbench.metrics.encoders import load

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audiocapbench.errors import MetricError
-from audiocapbench.meta.pairs.files import pair_set, read_pairs
+from audiocapbench.meta.pairs import pair_set, read_pairs
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.preference.blend import (

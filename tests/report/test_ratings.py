@@ -11,7 +11,7 @@ from scipy import stats
 
 from audiocapbench.data.opinions import read_opinions
 from audiocapbench.errors import ReportError
-from audiocapbench.meta.pairs.files import read_pairs
+from audiocapbench.meta.pairs import read_pairs
 from audiocapbench.metrics import compute
 from audiocapbench.report.ratings import rating_report, win_report
 from command import run_command

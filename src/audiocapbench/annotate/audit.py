@@ -17,7 +17,7 @@ from audiocapbench.benchmarks.mecat.groups import CAPTION_CONTROLS
 from audiocapbench.data.problems import Problem
 from audiocapbench.errors import AnnotationError, did_you_mean
 from audiocapbench.files import csv_text, write_file
-from audiocapbench.meta.pairs.pair import CaptionPair
+from audiocapbench.meta.pairs import CaptionPair
 from audiocapbench.store.cache import STAGES, StageRecord
 
 Opponent = Literal["safe", "wrong", "human"]

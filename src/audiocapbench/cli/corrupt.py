@@ -58,12 +58,11 @@ def corrupt(
     from audiocapbench.cli.progress import carry_out
     from audiocapbench.meta.corrupt import by_model, make
     from audiocapbench.meta.corrupt.captions import read_captions
-    from audiocapbench.meta.pairs.pair import check_form
     from audiocapbench.meta.scorers.scorer import TrialSettings
     from audiocapbench.models import create_model
     from audiocapbench.plan import TaskPlan
 
-    check_form(out)
+    make.check_form(out)
     options.refuse_overwriting(out, [captions, *session.files])
     names = [name.strip() for name in kinds.split(",") if name.strip()]
     for name in names or [kinds]:

@@ -284,7 +284,7 @@ def wins(
         kind: What the files are, as 'meta' has it.
         metrics (A,B): Metrics to score preferred captions with, and the others.
     """
-    from audiocapbench.meta.pairs.files import project_pairs, read_pairs
+    from audiocapbench.meta.pairs import project_pairs, read_pairs
     from audiocapbench.report.ratings import win_report
 
     files = [Path(name) for name in file if Path(name).exists()]

@@ -20,7 +20,7 @@ from audiocapbench.table import Column, Findings, Table, ValueWithInterval, show
 
 if TYPE_CHECKING:
     from audiocapbench.meta.cheat import CheatTrial
-    from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
+    from audiocapbench.meta.pairs import CaptionPair, PairSet
     from audiocapbench.meta.scorers.scorer import PairScorer, TrialSettings
     from audiocapbench.meta.trial import ScorerTrial
 
@@ -71,8 +71,7 @@ def _try_on_pairs(
         html (FILE): Write a report page.
         per_pair (FILE): Write every choice as CSV.
     """
-    from audiocapbench.meta.pairs.files import KINDS, pair_set, read_pairs
-    from audiocapbench.meta.pairs.pair import agreement
+    from audiocapbench.meta.pairs import KINDS, agreement, pair_set, read_pairs
     from audiocapbench.meta.scorers.scorer import TrialSettings
     from audiocapbench.meta.trial import control_notes, trial_document, try_controls, write_choices
     from audiocapbench.report.trial import trial_tables, write_trials
@@ -316,7 +315,7 @@ def build(
     """
     if (votes is None) == (captions is None or not machine):
         raise AudioCapBenchError("give --captions and --machine SYSTEM=FILE, or --votes, not both")
-    from audiocapbench.meta.pairs.pair import TABLES, check_form
+    from audiocapbench.meta.corrupt.make import TABLES, check_form
 
     check_form(out, (*TABLES, ".json") if votes else TABLES)
     named = [one.partition("=")[::2] for one in machine or ()]
@@ -361,7 +360,7 @@ def build(
 
 def _keep_agreed(votes: Path, out: Path, least: int, *, json: bool) -> None:
     from audiocapbench.meta.build import count_types, read_votes, vote_table, write_brace
-    from audiocapbench.meta.pairs.pair import agreement
+    from audiocapbench.meta.pairs import agreement
 
     found = read_votes(votes, least)
     kept, kappa = [pair for pair in found if pair.answer is not None], agreement(found, least)

@@ -15,15 +15,14 @@ import numpy as np
 
 from audiocapbench.errors import DatasetError
 from audiocapbench.meta.corrupt.captions import CaptionedClip, CaptionSet, plain_form, words_of
-from audiocapbench.meta.corrupt.make import RULES
-from audiocapbench.meta.pairs.files import BRACE_MAIN, read_csv_pairs
-from audiocapbench.meta.pairs.pair import (
+from audiocapbench.meta.corrupt.make import RULES, pair_table, write_clips
+from audiocapbench.meta.pairs import (
+    BRACE_MAIN,
     CaptionPair,
     Pairs,
     Preference,
-    pair_table,
     preferred,
-    write_clips,
+    read_csv_pairs,
 )
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, PointwiseScorer
 from audiocapbench.meta.trial import CHOSEN, agreeing

@@ -13,7 +13,7 @@ import numpy as np
 
 from audiocapbench.errors import TrialError
 from audiocapbench.meta.corrupt.captions import CaptionedClip
-from audiocapbench.meta.pairs.pair import CaptionPair, Pairs
+from audiocapbench.meta.pairs import CaptionPair, Pairs
 from audiocapbench.meta.scorers.scorer import PairScorer, PointwiseScorer
 from audiocapbench.metrics.elements.splitting import ElementKind, split
 from audiocapbench.metrics.encoders import load

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from audiocapbench.errors import TrialError
 from audiocapbench.files import csv_text, write_file
-from audiocapbench.meta.pairs.pair import Agreement, CaptionPair, Pairs, PairSet
+from audiocapbench.meta.pairs import Agreement, CaptionPair, Pairs, PairSet
 from audiocapbench.meta.scorers.scorer import (
     CONTROLS,
     Choice,

@@ -25,7 +25,7 @@ from audiocapbench.table import Column, Findings, Row, Table, ValueWithInterval,
 
 if TYPE_CHECKING:
     from audiocapbench.annotate.stage import StageContext
-    from audiocapbench.meta.pairs.pair import CaptionPair
+    from audiocapbench.meta.pairs import CaptionPair
 
 _ALL = "all"
 _SHARES = ("at_least_baseline", "lowest")

@@ -7,7 +7,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from audiocapbench.files import write_file
-from audiocapbench.meta.pairs.pair import Agreement, PairSet
+from audiocapbench.meta.pairs import Agreement, PairSet
 from audiocapbench.meta.trial import NAMES, ORDERS, ScorerTrial
 from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.drawing import Bar, draw_bars

@@ -43,10 +43,7 @@ _CALLED = {
     "unknown": Choice.UNKNOWN,
 }
 # What a label means where the prompt does not use it itself.
-_OFTEN = {
-    **dict.fromkeys(("a", "0", "1"), Choice.FIRST),
-    **dict.fromkeys(("b", "2"), Choice.SECOND),
-}
+_OFTEN = dict.fromkeys("a01", Choice.FIRST) | dict.fromkeys("b2", Choice.SECOND)
 
 
 _WEIGHTS = {"HINT": 1, "TRUTH": 2, "VERDICT": 3}

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, load_counts, words_of
-from audiocapbench.meta.pairs.pair import Preference
+from audiocapbench.meta.pairs import Preference
 from audiocapbench.metrics.elements.splitting import ElementKind, kind_of
 from audiocapbench.metrics.fluency.detector import hash_words, mean_by_owner
 from audiocapbench.metrics.fluency.likelihood import framed_words, load_ngrams, run_hashes
@@ -48,11 +48,9 @@ def choose(
     by_caption = defaultdict(list)
     for one in candidates:
         by_caption[one.caption].append(one)
-    few = (
-        own if len(own) <= _MOST_A_CAPTION else draw.sample(own, _MOST_A_CAPTION)
-        for own in by_caption.values()
-    )
-    drawn = [one for own in few for one in own]
+    drawn = list[CorruptedPair]()
+    for own in by_caption.values():
+        drawn += own if len(own) <= _MOST_A_CAPTION else draw.sample(own, _MOST_A_CAPTION)
     if not drawn:
         return []
     evidence = differences(drawn, captions)
@@ -225,11 +223,9 @@ def text_keys(texts: Iterable[str]) -> TextKeys:
 @lru_cache(maxsize=1)
 def _keys_of_set(captions: CaptionSet) -> tuple[TextKeys, Owners]:
     """The keys of all references, and the number of the clip that each is of."""
-    texts = [
-        (number, text) for number, clip in enumerate(captions.clips) for text in clip.references
-    ]
-    owners = np.array([owner for owner, _ in texts], dtype=np.int64)
-    return text_keys([text for _, text in texts]), owners
+    held = [clip.references for clip in captions.clips]
+    owners = np.repeat(np.arange(len(held)), [len(own) for own in held])
+    return text_keys([text for own in held for text in own]), owners
 
 
 def _short(hashes: NDArray[np.uint64]) -> Keys:

@@ -166,10 +166,7 @@ def _suggested(
 
 
 def _questions(tasks: Iterable[CorruptedPair]) -> Benchmark:
-    more = {"wanted": str(WANTED)}
-    words = {
-        task: {"caption": as_data(task.true), "others": _others(task)} | more for task in tasks
-    }
+    words = {task: {"caption": as_data(task.true), "others": _others(task)} for task in tasks}
     return _benchmark("corrupt", "make", words)
 
 
@@ -192,7 +189,8 @@ def _checks(made: _Made) -> Benchmark:
 def _benchmark(name: str, prompt: str, words: Mapping[CorruptedPair, dict[str, str]]) -> Benchmark:
     samples, prompts = [], _prompts()
     for position, (task, own) in enumerate(words.items()):
-        text = fill("\n".join(prompts[prompt]), task=prompts["tasks"][task.kind], **own)
+        own |= {"task": prompts["tasks"][task.kind], "wanted": str(WANTED)}
+        text = fill("\n".join(prompts[prompt]), **own)
         clip, digest = task.clip, hashlib.sha256(_name(task).encode()).hexdigest()
         silent = Clip(Path(clip.audio), clip.audio, digest, 0.0, 0, 1)
         samples.append(Sample(_name(task), silent, text, clip.references, task.kind, position))

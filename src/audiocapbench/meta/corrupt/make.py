@@ -4,6 +4,7 @@ A model of words alone finds 97 % of BRACE's false captions. The proof are contr
 the clip, and a classifier trained on the words; one that chooses neither has half a point.
 """
 
+import json
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.files import write_file
+from audiocapbench.data.records import DELIMITERS, JSON_LINES
+from audiocapbench.errors import DatasetError
+from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.corrupt.balance import FloatArray, choose, differences_of, placed
 from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, Corruption
 from audiocapbench.meta.corrupt.events import add_events, drop_events, swap_orders
 from audiocapbench.meta.corrupt.exchanges import change_attributes, change_counts, exchange_nouns
-from audiocapbench.meta.pairs.pair import CaptionPair, Pairs, check_form, pair_table, write_clips
+from audiocapbench.meta.pairs import CaptionPair, Pairs
 from audiocapbench.meta.scorers.scorer import CONTROLS, ControlScorer, TrialSettings
 from audiocapbench.meta.trial import numbers
 from audiocapbench.stats import Interval, mean_interval
@@ -96,6 +99,54 @@ def balanced(
     left_out = len({one.caption for one in candidates}) - len(pairs)
     made = tuple(one for one, _ in rows)
     return CorruptionResult(kind, tuple(pairs), made, tried, left_out, dict(rejected or {}))
+
+
+TABLES = (".csv", ".tsv", ".jsonl")  # BRACE's form is .json
+_COLUMNS = ("id", "audio", "caption_a", "caption_b", "preferred", "type")
+_PREFERRED = {None: "", 0: "a", 1: "b"}
+
+
+def check_form(path: Path, forms: Sequence[str] = (*TABLES, ".json")) -> None:
+    """Refuse a file name whose form is not known, before anything is made."""
+    if path.suffix.lower() not in forms:
+        raise DatasetError(f"{path}: pairs are written as {', '.join(forms)}; name one of them")
+
+
+def pair_table(
+    suffix: str, pairs: Pairs, columns: Sequence[str], more: Iterable[Sequence[str]]
+) -> str:
+    """A row a pair with further columns, what stands in them (``more``), and references."""
+    names, rows = [*_COLUMNS, *columns], []
+    for one, further in zip(pairs, more, strict=True):
+        captions = (one.first, one.second, _PREFERRED[one.answer])
+        rows.append([one.id, one.audio or one.clip, *captions, one.subtype, *further])
+    held = [list(one.references_first) for one in pairs]
+    if suffix in JSON_LINES:
+        objects = [
+            dict(zip(names, row, strict=True)) | {"references": own}
+            for row, own in zip(rows, held, strict=True)
+        ]
+        return "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in objects)
+    most = max(map(len, held), default=0)
+    names += [f"reference_{number + 1}" for number in range(most)]
+    cells = [[*row, *own, *[""] * (most - len(own))] for row, own in zip(rows, held, strict=True)]
+    return csv_text([names, *cells], DELIMITERS[suffix])
+
+
+def write_clips(
+    path: Path, pairs: Iterable[CaptionPair], add: Callable[[dict[str, Any], CaptionPair], None]
+) -> None:
+    """Write BRACE's JSON, an object a clip, to which ``add`` adds a pair."""
+    clips: dict[str, dict[str, Any]] = {}
+    for pair in pairs:
+        if not pair.references_first:
+            raise DatasetError(
+                f"{path}: BRACE's form needs another reference of every clip, and {pair.clip!r} "
+                "has none; write a .csv"
+            )
+        name = pair.audio or pair.clip
+        add(clips.setdefault(name, {"file_name": name}), pair)
+    write_file(path, json.dumps(list(clips.values()), ensure_ascii=False, indent=1) + "\n")
 
 
 def write_pairs(path: Path, made: Sequence[CorruptionResult]) -> None:

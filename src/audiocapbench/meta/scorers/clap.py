@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from audiocapbench.data.problems import problems_of
 from audiocapbench.errors import TrialError
-from audiocapbench.meta.pairs.pair import Pairs, captions, references
+from audiocapbench.meta.pairs import Pairs, captions, references
 from audiocapbench.meta.scorers.scorer import (
     Choice,
     Diagnostics,

@@ -19,7 +19,7 @@ from audiocapbench.data.records import read_records, renamed
 from audiocapbench.errors import TrialError
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.answers.parser import RULES, read_answer
-from audiocapbench.meta.pairs.pair import CaptionPair, Pairs, normalised
+from audiocapbench.meta.pairs import CaptionPair, Pairs, normalised
 from audiocapbench.meta.scorers.scorer import (
     KINDS,
     Choice,

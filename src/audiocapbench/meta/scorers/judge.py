@@ -25,7 +25,7 @@ from audiocapbench.judges.executor import (
     preview_judging,
 )
 from audiocapbench.judges.judge import ModelJudge, judge_texts
-from audiocapbench.meta.pairs.pair import Pairs, captions, references
+from audiocapbench.meta.pairs import Pairs, captions, references
 from audiocapbench.meta.scorers.scorer import (
     WITHOUT_CLIPS,
     Diagnostics,

@@ -30,7 +30,7 @@ from audiocapbench.judges.contract import as_data, fill
 from audiocapbench.judges.reply_json import whole_object
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.answers.parser import RULES, ends_of, read_answer
-from audiocapbench.meta.pairs.pair import CaptionPair, Pairs
+from audiocapbench.meta.pairs import CaptionPair, Pairs
 from audiocapbench.meta.scorers.scorer import (
     WITHOUT_CLIPS,
     Choice,

@@ -21,7 +21,7 @@ from audiocapbench.data.folder import why_outside
 from audiocapbench.engine import Preview
 from audiocapbench.engine.runner import AskContext
 from audiocapbench.errors import AudioError, TrialError, check_known
-from audiocapbench.meta.pairs.pair import Pairs, TrialProtocol, captions, references
+from audiocapbench.meta.pairs import Pairs, TrialProtocol, captions, references
 from audiocapbench.metrics import compute, find_metric
 from audiocapbench.metrics.fluency.likelihood import load_ngrams
 from audiocapbench.metrics.registry import refuse_without_audio

@@ -22,7 +22,7 @@ from audiocapbench.data.records import FILES, PREDICTIONS, SYSTEMS, read_records
 from audiocapbench.errors import AudioCapBenchError, AudioError, check_known
 from audiocapbench.files import csv_text, encodable
 from audiocapbench.meta.build import vote_table
-from audiocapbench.meta.pairs.files import project_pairs
+from audiocapbench.meta.pairs import project_pairs
 from audiocapbench.meta.scorers.scorer import find_clip
 from audiocapbench.store import Store
 from audiocapbench.web.rating.project import KINDS, RatingError, RatingProject

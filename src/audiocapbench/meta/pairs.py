@@ -1,5 +1,7 @@
-"""Pair files, each read whole or refused with every problem in one list, and the sets they make.
+"""Pairs of captions that people compared, sets of them, and how far the votes agree.
 
+The first caption of a pair is number 0 and the second number 1, as in BRACE. A file of pairs is
+read whole or refused with every problem in one list:
 BRACE-Main: every caption is held to the clip's references other than the pair's own captions.
 BRACE-Hallucination: as BRACE publishes it, and as ``audiocapbench corrupt`` writes it.
 Human pairs: those of FENSE, with the references that its protocol holds each caption to. HC: each
@@ -11,18 +13,132 @@ in columns whose names begin with ``vote``, each a, b or tie, or 1, -1 or 0. Fur
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
+import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from audiocapbench.data.problems import InvalidDataError, Problem, problems_of, read_json
 from audiocapbench.data.records import read_records
 from audiocapbench.errors import DatasetError, TrialError, check_known, did_you_mean
-from audiocapbench.meta.pairs.pair import AGREED, CaptionPair, Pairs, PairSet, Preference, preferred
+from audiocapbench.stats.correlation import category_counts, fleiss_kappa
 from audiocapbench.store import Store
+
+Preference = Literal[0, 1]
+TrialProtocol = Literal["plain", "fense"]
+Headline = Literal["f1", "accuracy"]
+
+# BRACE keeps a pair when its votes add up to this much one way or the other; FENSE needs one.
+AGREED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionPair:
+    """Two captions of one clip and which of them people prefer; intervals resample clips."""
+
+    id: str
+    clip: str
+    first: str
+    second: str
+    answer: Preference | None  # the number of the preferred caption, None for undecided
+    type: str  # as HM
+    subtype: str  # as HM_1
+    dataset: str = ""
+    # The references of both captions differ where a caption is itself one.
+    references_first: tuple[str, ...] = ()
+    references_second: tuple[str, ...] = ()
+    votes: tuple[int, ...] = ()  # 1 for the first, -1 for the second, 0 for neither
+    audio: str | None = None
+    answer_set: bool = False  # when the pair was made; votes then count for nothing
+
+    def swapped(self) -> "CaptionPair":
+        return replace(
+            self,
+            first=self.second,
+            second=self.first,
+            answer=None if self.answer is None else (1, 0)[self.answer],
+            references_first=self.references_second,
+            references_second=self.references_first,
+            votes=tuple(-vote for vote in self.votes),
+        )
+
+
+Pairs = Sequence[CaptionPair]
+
+
+@dataclass(frozen=True, slots=True)
+class PairSet:
+    name: str
+    pairs: tuple[CaptionPair, ...]
+    text: str = "as-is"  # or normalised
+    left_out: int = 0  # pairs whose votes decide nothing
+    protocol: TrialProtocol = "plain"
+    headline: Headline = "f1"  # the measure that scorers are ranked by, as published
+
+    @property
+    def decided(self) -> tuple[CaptionPair, ...]:
+        """The pairs that have an answer; only these are counted."""
+        return tuple(pair for pair in self.pairs if pair.answer is not None)
+
+    def normalised(self) -> "PairSet":
+        changed = tuple(
+            replace(
+                pair,
+                first=normalised(pair.first),
+                second=normalised(pair.second),
+                references_first=tuple(map(normalised, pair.references_first)),
+                references_second=tuple(map(normalised, pair.references_second)),
+            )
+            for pair in self.pairs
+        )
+        return replace(self, pairs=changed, text="normalised")
+
+
+def normalised(text: str) -> str:
+    """The text without stray white space and, unless it is nothing else, the final full stop."""
+    flat = " ".join(text.split())
+    return flat.rstrip(". ") or flat
+
+
+def captions(pairs: Pairs) -> list[str]:
+    """All first captions, then all second ones."""
+    return [pair.first for pair in pairs] + [pair.second for pair in pairs]
+
+
+def references(pairs: Pairs) -> list[tuple[str, ...]]:
+    return [pair.references_first for pair in pairs] + [pair.references_second for pair in pairs]
+
+
+class Agreement(NamedTuple):
+    """Fleiss' kappa over the votes of all pairs and of those kept; None for nothing to agree on."""
+
+    before: float | None
+    after: float | None
+
+
+def preferred(votes: Sequence[int], least: int = 1) -> Preference | None:
+    """Which caption the votes prefer by at least so many; None for neither."""
+    total = sum(votes)
+    if abs(total) < least:
+        return None
+    return 0 if total > 0 else 1
+
+
+def agreement(pairs: Iterable[CaptionPair], least: int = AGREED) -> Agreement:
+    """How far people agree before and after unclear votes are left out; set answers are no vote."""
+
+    def kappa(votes: Sequence[Sequence[int]]) -> float | None:
+        if len({len(one) for one in votes}) != 1 or len(votes[0]) < 2:
+            return None
+        return fleiss_kappa(category_counts(np.array(votes, dtype=np.float64).T))
+
+    votes = [pair.votes for pair in pairs if pair.votes and not pair.answer_set]
+    kept = [one for one in votes if preferred(one, least) is not None]
+    return Agreement(kappa(votes), kappa(kept))
+
 
 _DATASETS = ("AudioCaps", "Clotho")
 BRACE_MAIN = {

@@ -1,1 +1,0 @@
-"""Pairs of captions that people compared, from the files they come in."""
