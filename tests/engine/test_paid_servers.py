@@ -12,15 +12,8 @@ from pydantic import TypeAdapter
 
 import audiocapbench
 from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
-from audiocapbench.engine import (
-    Budget,
-    RateLimits,
-    RetryPolicy,
-    RunEnd,
-    RunOptions,
-    Stop,
-    run_benchmark,
-)
+from audiocapbench.engine import Budget, RateLimits, RetryPolicy, RunEnd, Stop, run_benchmark
+from audiocapbench.engine.runner import RunOptions
 from audiocapbench.errors import AudioCapBenchError, FatalError
 from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import ModelSettings, create_model

@@ -8,7 +8,6 @@ from audiocapbench.engine.runner import (
     Asking,
     Preview,
     RunEnd,
-    RunOptions,
     answered,
     arun_benchmark,
     as_questions,
@@ -22,6 +21,6 @@ from audiocapbench.engine.session import Progress, RateLimits
 from audiocapbench.engine.workers import Stop
 
 __all__ = ["AnsweredSample", "AskContext", "Asking", "Budget", "Preview", "Progress", "RateLimits"]
-__all__ += ["RetryPolicy", "RunEnd", "RunOptions", "Stop", "answered", "arun_benchmark"]
-__all__ += ["as_questions", "cached_answers", "find_run", "likely_cost"]
-__all__ += ["preview_questions", "run_benchmark", "score_run"]
+__all__ += ["RetryPolicy", "RunEnd", "Stop", "answered", "arun_benchmark", "as_questions"]
+__all__ += ["cached_answers", "find_run", "likely_cost", "preview_questions", "run_benchmark"]
+__all__ += ["score_run"]

@@ -37,7 +37,6 @@ _MOST_BATCHES = 4  # that a question goes into
 _FIRST_POLL_S, _SLOWEST_POLL_S, _HOPELESS_S = 0.5, 60.0, 5.0
 _NOT_THERE, _LONGEST = 404, timedelta(hours=48)  # after which providers end any batch
 
-
 RequestFile = tuple[IO[bytes], dict[str, tuple[str, int]]]
 """The lines of a batch that is to be sent, on disk, and the sample and round of each."""
 

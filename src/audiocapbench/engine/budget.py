@@ -146,7 +146,6 @@ class Budget:
 
     @property
     def spending(self) -> "Budget | None":
-        """How it stands, where there is a limit."""
         return self if self.is_limited else None
 
     @property
@@ -155,7 +154,6 @@ class Budget:
 
     @property
     def overshoot(self) -> str | None:
-        """What to say where more was spent than was allowed."""
         if not self.over_usd:
             return None
         spent = f"{dollars(self.spent_usd)} was spent of a budget of {dollars(self.limit_usd)}"
@@ -243,7 +241,6 @@ class CostTracker:
         self.attempts: list[Reply] = []
 
     async def hold(self) -> bool:
-        """Set aside what the next attempt may cost; False where the budget does not allow it."""
         self._held = await self._budget.hold(self._model.name, self._cost, self._question.sample_id)
         return self._held is not None
 

@@ -206,11 +206,10 @@ def _judgements(ids: Sequence[str], found: Predictions, judge: str | None) -> li
     judgements = []
     for key in ids:
         answer = found.by_id.get(key)
-        if answer is None or answer.status not in SCORED:
+        fields = answer.fields if answer is not None and answer.status in SCORED else {}
+        if not {"llm_judge", "llm_judge_error"} & fields.keys():
             continue
-        verdict, error = answer.fields.get("llm_judge"), answer.fields.get("llm_judge_error")
-        if not {"llm_judge", "llm_judge_error"} & answer.fields.keys():
-            continue
+        verdict, error = fields.get("llm_judge"), fields.get("llm_judge_error")
         verdict = verdict if isinstance(verdict, Mapping) else {}
         reasoning = verdict.get(_REASONING)
         reasoning = reasoning if isinstance(reasoning, str) else None
@@ -219,8 +218,7 @@ def _judgements(ids: Sequence[str], found: Predictions, judge: str | None) -> li
         scores = {name: value for name, value in numbers.items() if value is not None}
         within = all(0 <= value <= _MOST for value in scores.values())
         if scores and within and overall is not None and overall >= 0:
-            made_of = (Status.OK, scores, reasoning)
-            judgements.append(Judgement(name, key, 0, signature, *made_of))
+            judgements.append(Judgement(name, key, 0, signature, Status.OK, scores, reasoning))
         else:
             why = error or verdict.get("error") or reasoning or "the file has no scores of it"
             judgements.append(Judgement(name, key, 0, signature, Status.FAILED, error=str(why)))

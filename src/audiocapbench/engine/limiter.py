@@ -257,7 +257,6 @@ class Outage:
         return f"after {self._answers} answers" if self._answers else "and never answered"
 
     def answered(self, start: Start) -> None:
-        """Somebody is there, or was when the question started."""
         self._answers += 1
         self._too_late, self._refused_since = 0, None
         if start.at >= self._since:
@@ -326,7 +325,6 @@ class Limiter:
         self._changed: anyio.Event | None = None
 
     def allow(self, most: int) -> None:
-        """Whoever answers takes more or fewer at once than before."""
         if most != self.most:
             self.most = most
             self._places = ConcurrencyEstimator(most)
@@ -334,14 +332,11 @@ class Limiter:
 
     async def ready(self) -> None:
         """Wait until another question is worth preparing, so that no more audio is held."""
-        while self.alive - self.in_flight - self.resting - self.storing >= min(
-            AHEAD, self._allowed
-        ):
+        while self.alive - self.in_flight - self.resting - self.storing >= min(AHEAD, self.allowed):
             await self._change()
         self.alive += 1
 
     def done(self) -> None:
-        """A question that was prepared is answered or given up."""
         self.alive -= 1
         self._wake()
 
@@ -365,7 +360,7 @@ class Limiter:
                 due = self._last_due + max(gap_s, self._known_gap_s)
                 opens = max(due, self._closed_until, self._announced.opens_at(now))
                 unstored = self.storing - (MOST_UNSTORED if self.is_local else 0)
-                if self.in_flight >= self._allowed or self.in_flight + unstored >= self.most:
+                if self.in_flight >= self.allowed or self.in_flight + unstored >= self.most:
                     await self._change()
                 elif opens > now:
                     held_back = held_back or due > now
@@ -462,7 +457,7 @@ class Limiter:
         return problem.unreachable
 
     @property
-    def _allowed(self) -> int:
+    def allowed(self) -> int:
         return 1 if self._outage.active else self._places.now
 
     async def _change(self) -> None:

@@ -350,7 +350,6 @@ class ActorPool(Generic[Item, Result]):
 
 
 def _first_line(error: BaseException) -> str:
-    """What Ray says, without the rest of its report."""
     lines = [line.strip() for line in str(error).splitlines()]
     telling = [line for line in lines if line.startswith("The actor died because")]
     return (telling or lines or [type(error).__name__])[0]

@@ -1,7 +1,4 @@
-"""Asks a model about one sample and turns whatever happens into an outcome.
-
-Between cache and model stand budget, limiter and retries (exponential back-off with full jitter).
-"""
+"""Asks a model about one sample, by way of cache, budget, limiter and retries, up to an outcome."""
 
 import base64
 import math
@@ -86,7 +83,10 @@ class Refusals:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How long a question is worth asking; waiting for its first turn does not count."""
+    """How long a question is worth asking, with exponential back-off and full jitter.
+
+    Waiting for its first turn does not count; waiting for another, once it was refused, does.
+    """
 
     attempts: int = 6  # that may fail for another reason than being asked too much
     first_s: float = 1.0  # longest wait before the second attempt; doubles with each

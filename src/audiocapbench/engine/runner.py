@@ -1,7 +1,4 @@
-"""Runs a benchmark: asks what is missing, says before what that will cost, scores the answers.
-
-Trials and annotation need answers and no run: theirs are kept like any run's.
-"""
+"""Runs a benchmark: asks what is missing, says before what that will cost, scores the answers."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -325,8 +322,6 @@ class AskContext(Asking):
 
 
 class AnsweredSample(NamedTuple):
-    """A sample with an outcome that can be scored."""
-
     sample: Sample
     outcome: Outcome
 

@@ -23,6 +23,7 @@ from audiocapbench.store.unsaved import Record
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 Note = Callable[[str], None]
+Check = Callable[[], bool]
 
 _AT_A_TIME = 256
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.2, 3.0
@@ -41,14 +42,11 @@ def log_note(words: str) -> None:
 class StoreAccess:
     """Calls to the store from an event loop, tried for ten minutes, or ten seconds once stopped."""
 
-    def __init__(self, note: Note = log_note, stopped: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, note: Note = log_note, stopped: Check = lambda: False) -> None:
         self.note, self._stopped, self._is_away = note, stopped, False
 
     async def call(
-        self,
-        function: Callable[..., Result],
-        *args: object,
-        unless: Callable[[], bool] | None = None,
+        self, function: Callable[..., Result], *args: object, unless: Check | None = None
     ) -> Result:
         """Call it in a thread; while the store is away it is waited for, ``unless`` not wanted."""
         began, stopped_at, pause = time.monotonic(), math.inf, _FIRST_PAUSE_S
@@ -223,7 +221,6 @@ class WorkerPool:
         self._failure: StoreError | None = None
 
     def interrupt(self) -> None:
-        """Ask nothing more; what is in flight is waited for."""
         self.stop = Stop.INTERRUPTED
         self.stopping.set()
 

@@ -54,7 +54,6 @@ class SampleScores:
     def of_values(
         cls, values: dict[str, float], signature: Signature, missing: Mapping[str, Missing]
     ) -> "SampleScores":
-        """Scores that add up to their mean."""
         statistics: dict[str, Sequence[float]] = {key: (one,) for key, one in values.items()}
         return cls(values, statistics, dict.fromkeys(values, signature), missing)
 
@@ -160,7 +159,6 @@ class Group:
         return replace(estimate, interval=mean_interval(table, aggregate, **how))
 
     def score(self, scorer: Scorer, table: FloatArray, present: Mask) -> float:
-        """The score of what ``spread`` returns, over the samples that are there; there is one."""
         means = table[present].mean(axis=0)
         return float(self.aggregate_of(scorer)(means[np.newaxis])[0])
 

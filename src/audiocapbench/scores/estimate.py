@@ -41,18 +41,15 @@ Replies = Mapping[str, Missing | None]
 HAVE_TEXT = frozenset({None, Missing.EMPTY})
 """Replies whose text is scored; an empty answer scores what an empty text scores."""
 
-_OF_STATUS = {
+LACKING: dict[Status, Missing | None] = {
+    **dict.fromkeys(Status, Missing.FAILED),
     Status.OK: None,
     Status.EMPTY: Missing.EMPTY,
     Status.REFUSED: Missing.REFUSED,
     Status.FILTERED: Missing.REFUSED,
     Status.UNPARSED: Missing.UNREADABLE,
 }
-
-
-def missing_after(status: Status) -> Missing | None:
-    """What a question that ended so has left missing; an answer that was cut off has failed."""
-    return _OF_STATUS.get(status, Missing.FAILED)
+"""What a question that ended so has left missing; an answer that was cut off has failed."""
 
 
 class Coverage(NamedTuple):
@@ -67,7 +64,6 @@ class Coverage(NamedTuple):
 
     @property
     def failed(self) -> int:
-        """Samples that never got an answer of any kind."""
         return self.total - self.replied
 
 
@@ -213,7 +209,6 @@ class Scorer:
 
 
 def is_known(metric: str) -> bool:
-    """Whether a metric can be found here, and its plug-in works."""
     try:
         find_metric(metric)
     except MetricError:
@@ -233,5 +228,4 @@ def metrics_in_order(metrics: Iterable[str]) -> list[str]:
 
 
 def judge_order(judge: str) -> tuple[bool, str]:
-    """Judges by name, our own offline one after models."""
-    return (judge.startswith("elements"), judge)
+    return (judge.startswith("elements"), judge)  # our own offline one after models

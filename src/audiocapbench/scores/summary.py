@@ -45,7 +45,6 @@ class JudgeSummary:
 
     @property
     def failed(self) -> int:
-        """Answers that there is no verdict on."""
         return self.answered - self.judged
 
     @property
@@ -92,12 +91,10 @@ class RunSummary:
 
     @property
     def has_failures(self) -> bool:
-        """Whether any sample lacks an answer, or a verdict on it."""
         return bool(self.table.coverage.failed) or any(one.failed for one in self.judges.values())
 
     def to_dict(self) -> dict[str, Any]:
         run, coverage = self.run, self.table.coverage
-        scores = self.table.to_dict(self.metrics)
         replies = [one.reply for one in self.table.outcomes.values()]
         return {
             "run": run.id,
@@ -112,7 +109,7 @@ class RunSummary:
             "latency_s": self.table.latency_s,
             "input_tokens": sum(one.input_tokens or 0 for one in replies),
             "output_tokens": sum(one.output_tokens or 0 for one in replies),
-            **scores,
+            **self.table.to_dict(self.metrics),
             "judges": {name: one.to_dict() for name, one in self.judges.items()},
             "panel": self.panel,
         }

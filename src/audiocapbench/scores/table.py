@@ -70,7 +70,6 @@ class ScoreTable:
 
     @property
     def facets(self) -> dict[str, list[GroupKey]]:
-        """The facets, such as a domain, and the groups of each."""
         found: dict[str, list[GroupKey]] = {}
         for key in self.facet_groups:
             found.setdefault(key.facet, []).append(key)
@@ -188,8 +187,7 @@ class RunTable(ScoreTable):
             for judge, own in self.judgements.items()
         }
         self.verdicts: dict[str, dict[str, Scores]] = {}
-        lacks = estimate.missing_after
-        replies = {key: lacks(one.reply.status) for key, one in self.outcomes.items()}
+        replies = {key: estimate.LACKING[one.reply.status] for key, one in self.outcomes.items()}
         self.has_no_answers = not any(one in HAVE_TEXT for one in replies.values())
         chosen = set(run.sample_ids)
         samples = tuple(one for one in dataset.samples if one.id in chosen)
@@ -240,7 +238,6 @@ class RunTable(ScoreTable):
         return [one for one in self.scores if one.judge == judge and not one.is_overall]
 
     def signature(self, scorer: Scorer) -> Signature:
-        """How a scorer's scores of the run were made; unsigned where there are none."""
         return self.point(scorer).signature
 
     @property
@@ -250,7 +247,6 @@ class RunTable(ScoreTable):
         return {one: got[one] for one in Missing if got[one] and one not in HAVE_TEXT}
 
     def judging_cost(self, judge: str) -> float | None:
-        """Dollars that all judgements cost, where known."""
         return total_cost(one.cost_usd for one in self.judgements.get(judge, ()))
 
 
@@ -272,7 +268,6 @@ def keep_estimates(store: Store, tables: Iterable[RunTable]) -> None:
 
 
 def labels(runs: Sequence[RunHead]) -> list[str]:
-    """The model of each, with the run's number where two share it."""
     names = Counter(one.model for one in runs)
     return [f"{one.model} (run {one.id})" if names[one.model] > 1 else one.model for one in runs]
 

@@ -138,7 +138,6 @@ class AnnotationRepository(StoreRepository):
     def findings(
         self, signatures: Mapping[str, str], clips: Sequence[str]
     ) -> dict[str, dict[str, Finding]]:
-        """What experts of these signatures found, by clip and expert."""
         table = schema.findings
         findings: dict[str, dict[str, Finding]] = defaultdict(dict)
         with self._reading() as connection:

@@ -23,15 +23,6 @@ from audiocapbench.store.records import Dataset, ScorerLine, matching, record_of
 _LATEST = 500
 
 
-class SampleHead(NamedTuple):
-    """What a list needs to know of a sample."""
-
-    id: str
-    dataset: str
-    category: str
-    seconds: float
-
-
 class RoundScores(NamedTuple):
     """What a judge gave samples in one of its rounds."""
 
@@ -162,11 +153,12 @@ class RunCatalog(StoreRepository):
         query = select(table.c["values"].label("made")).where(*same).limit(1)
         return [name for row in self._fetch(query) for name in row.made]
 
-    def sample_heads(self, run_ids: Sequence[int]) -> list[SampleHead]:
-        """The samples that any of the runs asks about, in the benchmark's order."""
+    def sample_heads(self, run_ids: Sequence[int]) -> list[Any]:
+        """Id, dataset, category and seconds of samples of any of the runs, in their order."""
         runs, chosen, table = schema.runs.c, schema.run_samples.c, schema.samples.c
         of_runs = select(runs.dataset, runs.id, runs.sample_count).where(runs.id.in_(run_ids))
-        columns = (table.id, table.dataset, table.category, table.duration_s, table.position)
+        seconds = table.duration_s.label("seconds")
+        columns = (table.id, table.dataset, table.category, seconds, table.position)
         with self._reading() as connection:
             asked = connection.execute(of_runs).all()
             own = select(*columns).where(table.dataset.in_({row.dataset for row in asked}))
@@ -176,10 +168,9 @@ class RunCatalog(StoreRepository):
                 ids = select(chosen.sample).where(chosen.run.in_(run_ids)).distinct()
                 wanted = set(connection.execute(ids).scalars())
         first = {row.id: row for row in reversed(rows) if wanted is None or row.id in wanted}
-        in_order = sorted(first.values(), key=lambda row: row.position)
-        return [SampleHead(*row[:4]) for row in in_order]
+        return sorted(first.values(), key=lambda row: row.position)
 
-    def some_samples(self, heads: Iterable[SampleHead]) -> dict[str, Sample]:
+    def some_samples(self, heads: Iterable[Any]) -> dict[str, Sample]:
         wanted: dict[str, list[str]] = defaultdict(list)
         for head in heads:
             wanted[head.dataset].append(head.id)
@@ -192,13 +183,12 @@ class RunCatalog(StoreRepository):
         return {row.run: stored.outcome_of(row) for row in self._fetch(query)}
 
     def ended(self, run_ids: Iterable[int], status: str | None = None) -> set[str]:
-        """Samples that ended so, or in any way, in any of the runs."""
         table = schema.outcomes
         same = matching(table, run=run_ids, status=status)
         query = select(table.c.sample).where(*same).distinct()
         return {row.sample for row in self._fetch(query)}
 
-    def sample_texts(self, heads: Iterable[SampleHead]) -> dict[tuple[str, str], str]:
+    def sample_texts(self, heads: Iterable[Any]) -> dict[tuple[str, str], str]:
         """What a search looks through of samples, in small letters, by dataset and id."""
         own = schema.samples.c
         columns = (own.dataset, own.id, own.category, own.file_name, own.references, own.details)
@@ -212,7 +202,7 @@ class RunCatalog(StoreRepository):
     def score_values(
         self,
         run_ids: Iterable[int],
-        metrics: Iterable[str] | None = None,
+        metrics: Iterable[str] | None,
         ids: Iterable[str] | None = None,
     ) -> Sequence[Any]:
         """Runs, samples, metrics and values: of single samples and metrics, or of all."""
@@ -241,9 +231,8 @@ class RunCatalog(StoreRepository):
             signatures = stored.signatures_by_number(connection)
             for run, repeat, number, text, names in connection.execute(query):
                 if text not in known:
-                    known[text] = kind.process_result_value(
-                        schema.read_json(text), connection.dialect
-                    )
+                    made = schema.read_json(text)
+                    known[text] = kind.process_result_value(made, connection.dialect)
                 verdict = RoundScores(names.split(between), repeat, signatures[number], known[text])
                 column[run].append(verdict)
         return column

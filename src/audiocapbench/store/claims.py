@@ -97,12 +97,10 @@ class ClaimRepository(StoreRepository):
             return _states(connection, run_id, judge)
 
     def renew(self, worker: Worker) -> bool:
-        """A sign of life; whether it came in time."""
         with self._writing() as connection:
             return _renewed(connection, worker)
 
     def release(self, worker: Worker) -> None:
-        """End a worker, and with it whatever it claims."""
         table = schema.workers
         with self._writing() as connection:
             connection.execute(delete(table).where(table.c.id == worker.id))
@@ -139,8 +137,7 @@ class BatchRepository(StoreRepository):
             connection.execute(delete(_batches).where(same) if remote is None else change)
 
     def close_lines(self, keys: Sequence[str]) -> None:
-        """Lines that brought no answer: they may be sent again."""
-        if keys:
+        if keys:  # of lines that brought no answer: they may be sent again
             with self._writing() as connection:
                 change = _lines.update().where(_same_key).values(open=False)
                 connection.execute(change, [{"old": key} for key in keys])
@@ -152,13 +149,11 @@ class BatchRepository(StoreRepository):
         return {row.key: row for row in rows}
 
     def lines(self, mark: str) -> tuple[set[str], str]:
-        """All lines of a batch, and when it was made."""
         query = select(_lines.c.key, _batches.c.made_at).join_from(_lines, _batches)
         rows = self._fetch(query.where(_lines.c.batch == mark))
         return {row.key for row in rows}, max((row.made_at for row in rows), default=schema.now())
 
     def of_run(self, run_id: int) -> list[dict[str, Any]]:
-        """All batches of a run, oldest first, with what their answers cost."""
         query = select(_batches).where(_batches.c.run == run_id).order_by(_batches.c.made_at)
         return [dict(row._mapping) for row in self._fetch(query)]
 

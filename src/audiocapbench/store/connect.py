@@ -196,7 +196,6 @@ class StoreRepository:
 
     @property
     def option(self) -> str:
-        """`` --store NAME`` for commands that are suggested; nothing where it is the default."""
         return _option(self._engine.url)
 
     def _no_such_run(self, run_id: int) -> StoreError:

@@ -24,6 +24,7 @@ from audiocapbench.store.records import MADE_BY, insert_all, matching, record_of
 ADMINISTRATOR = ""
 """The name that the one who looks on has among a project's people."""
 
+Items = Mapping[str, Mapping[str, Any]]
 RatingReceipt = Literal["kept", "known", "conflict", "unheard"]
 
 _SHOWN = ("audio", "captions")
@@ -53,12 +54,7 @@ class RatingLoad(NamedTuple):
 
 class RatingRepository(StoreRepository):
     def begin(
-        self,
-        name: str,
-        kind: str,
-        seed: int,
-        items: Mapping[str, Mapping[str, Any]],
-        people: Iterable[str],
+        self, name: str, kind: str, seed: int, items: Items, people: Iterable[str]
     ) -> tuple[bytes, dict[str, str]]:
         """Make or change a project: what tokens of items derive from, and tokens of who is new."""
         table, everybody, now = schema.rating_projects, schema.rating_people, schema.now()
@@ -99,7 +95,6 @@ class RatingRepository(StoreRepository):
         return token
 
     def person(self, project: str, token: str) -> str | None:
-        """Whose token it is; None where it is nobody's."""
         table = schema.rating_people
         same = matching(table, project=project, token=token_hash(token))
         with self._reading() as connection:
@@ -173,7 +168,6 @@ class RatingRepository(StoreRepository):
         return [record_of(Rating, row) for row in self._fetch(query)]
 
     def items(self, project: str) -> dict[str, dict[str, Any]]:
-        """What the items of a project are, also those that are no longer asked."""
         table = schema.rating_items.c
         query = select(table.item, table.content).where(table.project == project)
         rows = self._fetch(query.order_by(table.position, table.item))
@@ -219,9 +213,7 @@ def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _follow_items(
-    connection: Connection, project: str, items: Mapping[str, Mapping[str, Any]]
-) -> None:
+def _follow_items(connection: Connection, project: str, items: Items) -> None:
     """Keep items as they are now; what people said stays about what they were shown."""
     table, mine = schema.rating_items, schema.rating_items.c.project == project
     known = {row.item: row for row in connection.execute(select(table).where(mine))}

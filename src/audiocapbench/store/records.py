@@ -299,6 +299,5 @@ def signed_rows(
 
 
 def signatures_by_number(connection: Connection) -> dict[int, Signature]:
-    """All signatures in the store; there are few."""
     rows = connection.execute(select(schema.signatures))
     return {row.id: Signature.parse(row.text) for row in rows}

@@ -81,7 +81,6 @@ class Timestamp(sa.TypeDecorator[str]):
 
 
 def now() -> str:
-    """This moment, as the store writes it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 

@@ -57,11 +57,6 @@ class Store(StoreRepository):
     def __repr__(self) -> str:
         return f"Store({self.name!r})"
 
-    @property
-    def url(self) -> str:
-        """What opens it, with its password; for processes of ours, never for people."""
-        return self._engine.url.render_as_string(hide_password=False)
-
     def close(self) -> None:
         self._engine.dispose()
 
@@ -96,7 +91,6 @@ class Store(StoreRepository):
         return self._find(_latest(spec))
 
     def run(self, run_id: int) -> Run:
-        """One run; StoreError where there is none of this number."""
         query = select(schema.runs).where(schema.runs.c.id == run_id)
         run = self._find(query) if 0 < run_id < 2**31 else None
         if run is None:
@@ -248,13 +242,12 @@ class Store(StoreRepository):
             _write_judgements(connection, run_id, [JudgementRecord(one) for one in judgements])
 
     def judgements(self, run_id: int, judge: str | None = None) -> list[Judgement]:
-        """Judgements of a run, of one judge or of all, in order of judge, sample and round."""
         return self.some_judgements([run_id], judge)[run_id]
 
     def some_judgements(
         self, run_ids: Iterable[int], judge: str | None = None, ids: Iterable[str] | None = None
     ) -> dict[int, list[Judgement]]:
-        """Judgements by run: of single samples and a judge, or of all."""
+        """Judgements by run, of some samples and a judge or of all, by judge, sample and round."""
         table, own = schema.judgements, schema.judgements.c
         query = select(table).where(*stored.matching(table, run=run_ids, judge=judge, sample=ids))
         query = query.order_by(own.judge, own.sample, own.repeat)

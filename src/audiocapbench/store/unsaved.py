@@ -137,7 +137,6 @@ def _head(run: Run) -> dict[str, Any]:
 
 
 def dump_record(record: Any) -> Any:
-    """An outcome, a judgement, or what is kept with it, as JSON has it."""
     return _adapter(type(record)).dump_python(record, mode="json")
 
 

@@ -34,7 +34,6 @@ def bring_up_to_date(engine: Engine) -> None:
 
 
 def _version_of(connection: Connection) -> int | None:
-    """The version of a store; None where there is none."""
     if "schema_version" not in inspect(connection).get_table_names():
         return None
     return connection.execute(select(schema.schema_version.c.version)).scalar() or 0

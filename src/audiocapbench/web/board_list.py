@@ -17,7 +17,7 @@ from audiocapbench.report.runs import words_of
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.store import Store
-from audiocapbench.store.catalog import RoundScores, SampleHead
+from audiocapbench.store.catalog import RoundScores
 from audiocapbench.store.records import Judgement, overall_of
 
 Column = NDArray[np.float64]
@@ -62,7 +62,7 @@ class BoardList:
 
     def __init__(self, store: Store, run_ids: Sequence[int]) -> None:
         self._store, self._runs = store, tuple(run_ids)
-        self.heads: list[SampleHead] = store.catalog.sample_heads(run_ids)
+        self.heads = store.catalog.sample_heads(run_ids)
         self._places = {one.id: place for place, one in enumerate(self.heads)}
         self._categories = np.array([one.category for one in self.heads], dtype=object)
         self.categories = list(dict.fromkeys(one.category for one in self.heads))

@@ -37,7 +37,6 @@ from audiocapbench.scores.summary import RunSummary, why_unscored
 from audiocapbench.scores.table import RunTable, TableReader, kept_estimate, labels
 from audiocapbench.signature import Signature
 from audiocapbench.store import RunLine, Store
-from audiocapbench.store.catalog import SampleHead
 from audiocapbench.store.records import RunHead
 
 # As in the paper: Gemini blue, Chat Completions green, Realtime orange; others follow.
@@ -217,7 +216,7 @@ def clip_of(sample: Sample, aggregation: Aggregation | None) -> str:
 
 
 def kept_data(
-    store: Store, lines: Sequence[RunLine], samples: Sequence[SampleHead], by: str | None = None
+    store: Store, lines: Sequence[RunLine], samples: Sequence[Any], by: str | None = None
 ) -> BoardData | None:
     """What the store has kept of runs of one benchmark; None where nothing was scored yet."""
     runs = []
