@@ -14,26 +14,12 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from anyio import to_thread
 
+from audiocapbench import engine
 from audiocapbench.asking import JudgePanel, SampleOptions
 from audiocapbench.audio import EXTENSIONS
 from audiocapbench.benchmarks import Benchmark, Selection, Traits, stored_traits
 from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.data import Sample
-from audiocapbench.engine import (
-    Asking,
-    Budget,
-    Preview,
-    Progress,
-    RunEnd,
-    Stop,
-    arun_benchmark,
-    as_questions,
-    cached_answers,
-    find_run,
-    preview_questions,
-    run_benchmark,
-    score_run,
-)
 from audiocapbench.errors import AudioCapBenchError, FatalError, some
 from audiocapbench.judges import Judge, ajudge_run, create_judges, judge_run, missing_judgements
 from audiocapbench.judges.executor import (
@@ -56,7 +42,7 @@ Call = Callable[..., Coroutine[Any, Any, Any]]
 """Awaits a function, or its async twin where there is one and an event loop to run it in."""
 
 
-def judge_options(asking: Asking, progress: Progress | None = None) -> JudgeOptions:
+def judge_options(asking: engine.Asking, progress: engine.Progress | None = None) -> JudgeOptions:
     found: JudgeOptions = {"prices": asking.prices, "progress": progress}
     found.update(asking.options)  # type: ignore[typeddict-item]
     return found
@@ -66,15 +52,17 @@ def judge_options(asking: Asking, progress: Progress | None = None) -> JudgeOpti
 class Host:
     """Who watches a plan and agrees to what it costs; this one is silent and agrees to all."""
 
-    progress: Progress | None = None  # who is told how runs go
+    progress: engine.Progress | None = None  # who is told how runs go
 
     def say(self, *lines: str) -> None:
         """Be told something in words."""
 
-    def agree(self, previews: Iterable[Preview], budget: Budget, caveat: str = "") -> None:
+    def agree(
+        self, previews: Iterable[engine.Preview], budget: engine.Budget, caveat: str = ""
+    ) -> None:
         """Agree to what will be asked, or raise an error; a caveat is said of what costs money."""
 
-    def watch(self, model: str = "", rounds: Sequence[str] = ()) -> Progress | None:
+    def watch(self, model: str = "", rounds: Sequence[str] = ()) -> engine.Progress | None:
         """Who is told how a model's run goes, or else judging; of several rounds, each by name."""
         return self.progress if model else None
 
@@ -85,7 +73,7 @@ class Host:
 class Plan(ABC, Generic[Result]):
     """Whatever asks somebody: what it will likely cost, with a caveat or not, and the asking."""
 
-    asking: Asking
+    asking: engine.Asking
     caveat = ""
 
     def notes(self) -> Iterable[str]:
@@ -93,7 +81,7 @@ class Plan(ABC, Generic[Result]):
         return ()
 
     @abstractmethod
-    def previews(self) -> Iterable[Preview]:
+    def previews(self) -> Iterable[engine.Preview]:
         """What each model and judge will be asked, and likely costs."""
 
     @abstractmethod
@@ -105,11 +93,11 @@ class Plan(ABC, Generic[Result]):
 class TaskPlan(Plan[Result]):
     """A plan of a function that asks; ``work`` is given the host."""
 
-    asking: Asking
-    preview: Callable[[], Iterable[Preview]]
+    asking: engine.Asking
+    preview: Callable[[], Iterable[engine.Preview]]
     work: Callable[[Host], Result]
 
-    def previews(self) -> Iterable[Preview]:
+    def previews(self) -> Iterable[engine.Preview]:
         return map(self.asking.priced, self.preview())
 
     async def carry_out(self, host: Host, call: Call) -> Result:
@@ -167,7 +155,7 @@ async def in_loop(
 class RunsEnd:
     """How a plan of runs ended; models and judges that refuse all questions have no end."""
 
-    ends: list[RunEnd] = field(default_factory=list)
+    ends: list[engine.RunEnd] = field(default_factory=list)
     refusals: list[FatalError] = field(default_factory=list)
     judged: int = 0  # judgements that there were yet to make
 
@@ -176,7 +164,7 @@ class RunsEnd:
         return [end.run for end in self.ends]
 
     @property
-    def stop(self) -> Stop | None:
+    def stop(self) -> engine.Stop | None:
         """Why it ended before the last question; None if it did not."""
         return next((end.stop for end in self.ends if end.stop is not None), None)
 
@@ -186,7 +174,7 @@ class RunPlan(Plan[RunsEnd]):
     """Models are asked about a benchmark, or old runs are taken; answers are scored and judged."""
 
     store: Store
-    asking: Asking
+    asking: engine.Asking
     metrics: Sequence[str]
     judges: Sequence[Judge] = ()
     benchmark: Benchmark | None = None
@@ -202,7 +190,7 @@ class RunPlan(Plan[RunsEnd]):
         store: Store | str,
         benchmark: Benchmark,
         models: Sequence[Model],
-        asking: Asking,
+        asking: engine.Asking,
         *,
         metrics: Sequence[str] | None = None,
         panel: JudgePanel | None = None,
@@ -226,7 +214,7 @@ class RunPlan(Plan[RunsEnd]):
         cls,
         store: Store,
         run: Run,
-        asking: Asking,
+        asking: engine.Asking,
         *,
         metrics: Sequence[str] | None = None,
         panel: JudgePanel | None = None,
@@ -288,7 +276,7 @@ class RunPlan(Plan[RunsEnd]):
                 have = f"{counted(len(names), noun)} {'has' if len(names) == 1 else 'have'} {how}"
                 yield f"{have} since run {run.id}, so this is a new run: {some(names)}"
 
-    def previews(self) -> Iterator[Preview]:
+    def previews(self) -> Iterator[engine.Preview]:
         """What models would be asked, and judges, were every question answered."""
         if self.asking.batch:
             check_batchable([*self.models, *models_of(self.judges)])
@@ -304,13 +292,13 @@ class RunPlan(Plan[RunsEnd]):
             )
             yield self.asking.priced(found)
 
-    def _preview(self, model: Model, to_judge: Mapping[str, list[JudgeTask]]) -> Preview:
+    def _preview(self, model: Model, to_judge: Mapping[str, list[JudgeTask]]) -> engine.Preview:
         fresh, store, benchmark = self.asking.fresh, self.store, self.subject
         samples = self.samples
         run, missing = None, list(samples)
         if not fresh:
-            run, missing = find_run(benchmark, model, store, samples)
-        reused = {} if fresh else cached_answers(store, model, missing)
+            run, missing = engine.find_run(benchmark, model, store, samples)
+        reused = {} if fresh else engine.cached_answers(store, model, missing)
         waiting = set() if fresh else store.batches.awaited_anywhere(benchmark.fingerprint, model)
         waiting |= {sample for sample, _ in store.batches.awaited(run.id)} if run else set()
         asked = [one for one in missing if one.id not in reused and one.id not in waiting]
@@ -318,8 +306,12 @@ class RunPlan(Plan[RunsEnd]):
             tasks.extend(expected_answers(missing, reused))
         if run is not None:
             self._add_missing(run, to_judge)
-        found = preview_questions(
-            model.name, model, as_questions(asked), _questions(asked), prices=self.asking.prices
+        found = engine.preview_questions(
+            model.name,
+            model,
+            engine.as_questions(asked),
+            _questions(asked),
+            prices=self.asking.prices,
         )
         return found._replace(known=len(samples) - len(missing), reused=len(reused))
 
@@ -345,13 +337,13 @@ class RunPlan(Plan[RunsEnd]):
             if isinstance(asked, Run):
                 outcomes = self.store.outcomes(asked.id).values()
                 statuses = Counter(str(one.reply.status) for one in outcomes)
-                end = RunEnd(asked, len(asked.sample_ids), len(outcomes), statuses, None)
+                end = engine.RunEnd(asked, len(asked.sample_ids), len(outcomes), statuses, None)
             else:
                 how = self.asking.of_model(asked, host.watch(asked.name))
                 how["selection"], how["only"] = self.selection, self.only
                 who = (self.benchmark, asked, self.store)
                 try:
-                    end = await call(run_benchmark, arun_benchmark, *who, **how)
+                    end = await call(engine.run_benchmark, engine.arun_benchmark, *who, **how)
                 except FatalError as error:
                     result.refusals.append(error)
                     continue
@@ -359,14 +351,16 @@ class RunPlan(Plan[RunsEnd]):
             if end.dropped:
                 break
             if self.metrics:
-                await call(score_run, None, self.store, end.run, self.metrics)
+                await call(engine.score_run, None, self.store, end.run, self.metrics)
             if end.stop is None and self.judges:
                 result.ends[-1] = end = await self._judge(end, result, host, call)
             if end.stop is not None:
                 break
         return result
 
-    async def _judge(self, end: RunEnd, result: RunsEnd, host: Host, call: Call) -> RunEnd:
+    async def _judge(
+        self, end: engine.RunEnd, result: RunsEnd, host: Host, call: Call
+    ) -> engine.RunEnd:
         judging = await call(
             judge_run,
             ajudge_run,

@@ -39,7 +39,6 @@ annotate_app = add_group(
     "annotate",
     cls=_Stages,
     help="Make a benchmark from a folder of audio: experts hear, a model merges, rules check.",
-    no_args_is_help=True,
 )
 
 

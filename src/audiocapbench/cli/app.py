@@ -153,7 +153,8 @@ app = typer.Typer(cls=Commands, epilog=EXIT_CODES, no_args_is_help=True, **_PLAI
 
 
 def add_group(name: str, **how: Any) -> typer.Typer:
-    group = typer.Typer(**{"cls": ExampleGroup, "rich_markup_mode": None, **how})
+    shows_help = {"no_args_is_help": "help" in how}
+    group = typer.Typer(**{"cls": ExampleGroup, "rich_markup_mode": None, **shows_help, **how})
     app.add_typer(group, name=name)
     return group
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 mecat_app = add_group(
     "mecat",
     help="Analyses of MECAT: standings, weightings, stability, split, drop and silence.",
-    no_args_is_help=True,
 )
 
 ScoredRuns = Annotated[

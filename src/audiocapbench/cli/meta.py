@@ -34,7 +34,6 @@ _KINDS = {
 meta_app = add_group(
     "meta",
     help="Put scorers on trial: metrics, judges and models against what people say.",
-    no_args_is_help=True,
 )
 
 

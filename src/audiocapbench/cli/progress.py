@@ -13,20 +13,14 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Self
 
 import typer
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
+from rich import progress as rich_bars
+from rich.console import Console
 from rich.text import Text
 
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.benchmarks.registry import FILE, takes_argument
 from audiocapbench.cli.app import INTERRUPTED
-from audiocapbench.cli.console import ask, print_json, say, show, stderr
+from audiocapbench.cli.console import ask, print_json, say, show
 from audiocapbench.data.outcome import SCORED, Outcome, Status
 from audiocapbench.engine import Budget, Preview, RunEnd, Stop
 from audiocapbench.engine import Progress as RunProgress
@@ -46,16 +40,16 @@ class Terminal(Host):
     """A person at a terminal, or a log: asked on stdin, told on stderr; stdout is left alone."""
 
     def __init__(self, *, yes: bool = False) -> None:
-        self.bars = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=30),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[note]}", markup=False),
-            console=stderr(),
+        self.bars = rich_bars.Progress(
+            rich_bars.TextColumn("{task.description}", markup=False),
+            rich_bars.BarColumn(bar_width=30),
+            rich_bars.MofNCompleteColumn(),
+            rich_bars.TimeElapsedColumn(),
+            rich_bars.TextColumn("{task.fields[note]}", markup=False),
+            console=Console(stderr=True, highlight=False),
         )
         self._yes = yes
-        self._tasks: dict[str, TaskID] = {}
+        self._tasks: dict[str, rich_bars.TaskID] = {}
         self._budget = Budget()
 
     def __enter__(self) -> Self:
@@ -107,7 +101,7 @@ class Terminal(Host):
             self._tasks[name] = self._add_bar(name, total)
         self.bars.update(self._tasks[name], completed=done, total=total, note=escape_line(note))
 
-    def _add_bar(self, name: str, total: int, done: int = 0, note: str = "") -> TaskID:
+    def _add_bar(self, name: str, total: int, done: int = 0, note: str = "") -> rich_bars.TaskID:
         self.bars.start()  # not before, so that no line is left where there was no bar
         note = escape_line(note)
         return self.bars.add_task(escape_line(name), total=total, completed=done, note=note)
@@ -115,7 +109,7 @@ class Terminal(Host):
     def watch(self, model: str = "", rounds: Sequence[str] = ()) -> RunProgress:
         """A bar for a model's run, or for each judge; of one that judges several things in turn,
         each under its name."""
-        bars, tasks, left, failures = self.bars, dict[str, TaskID](), iter(rounds), 0
+        bars, tasks, left, failures = self.bars, dict[str, rich_bars.TaskID](), iter(rounds), 0
 
         def planned(judge: object, total: int, known: int) -> None:
             judged = ": ".join(filter(None, [f"  {judge}", next(left, "")]))

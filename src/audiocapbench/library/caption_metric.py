@@ -11,14 +11,7 @@ from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.data.predictions import Predictions
 from audiocapbench.errors import AudioCapBenchError, DatasetError, MetricError
 from audiocapbench.judges.registry import is_judge_name
-from audiocapbench.library.scoring import (
-    ArgumentError,
-    ScoreResult,
-    metric_names,
-    references_of,
-    samples_of,
-    text_of,
-)
+from audiocapbench.library import scoring
 from audiocapbench.metrics.names import split_list
 from audiocapbench.scores.estimate import counted
 from audiocapbench.scores.summary import score_files
@@ -67,7 +60,7 @@ class AudioCaptionMetric:
         """
         self._parts[0] += _batch(predictions, references, ids)
 
-    def __call__(self, predictions: Any, references: Any, ids: Any = None) -> ScoreResult:
+    def __call__(self, predictions: Any, references: Any, ids: Any = None) -> scoring.ScoreResult:
         """Add a batch, and score it by itself; one that cannot be leaves nothing behind."""
         batch = copy(self)
         batch.sync_on_compute = False
@@ -77,7 +70,7 @@ class AudioCaptionMetric:
         self._parts[0] += batch._parts[0]
         return result
 
-    def compute(self) -> ScoreResult:
+    def compute(self) -> scoring.ScoreResult:
         """Score all samples since the last ``reset``, of all processes."""
         entries, note = _distinct(self._gathered())
         if not entries:
@@ -86,9 +79,9 @@ class AudioCaptionMetric:
         entries.sort(key=lambda one: (one.id or "", one.text is None, *one[1:]))
         keyed = {str(place) if one.id is None else one.id: one for place, one in enumerate(entries)}
         texts = {key: one.text for key, one in keyed.items() if one.text is not None}
-        samples = samples_of({key: one.references for key, one in keyed.items()})
+        samples = scoring.samples_of({key: one.references for key, one in keyed.items()})
         scores = score_files(Predictions.of_texts(texts), samples, self.metrics)
-        return ScoreResult(replace(scores, metrics=self.metrics, note=note))
+        return scoring.ScoreResult(replace(scores, metrics=self.metrics, note=note))
 
     def state_dict(self) -> dict[str, Any]:
         """All samples as plain lists and texts, to be kept, sent or merged."""
@@ -126,10 +119,12 @@ class AudioCaptionMetric:
     def _read(self, given: Any) -> list[list[CaptionEntry]]:
         state = given.state_dict() if isinstance(given, AudioCaptionMetric) else given
         if not isinstance(state, Mapping) or not {"metrics", "parts"} <= state.keys():
-            raise ArgumentError(f"{given!r:.60} is no AudioCaptionMetric, and no state of one")
+            raise scoring.ArgumentError(
+                f"{given!r:.60} is no AudioCaptionMetric, and no state of one"
+            )
         if tuple(state["metrics"]) != self.metrics:
             theirs, ours = ", ".join(state["metrics"]), ", ".join(self.metrics)
-            raise ArgumentError(f"this is a state of {theirs}; one of {ours} is needed")
+            raise scoring.ArgumentError(f"this is a state of {theirs}; one of {ours} is needed")
         return [[CaptionEntry(*one) for one in part] for part in state["parts"]]
 
 
@@ -138,12 +133,12 @@ def _checked(metrics: str | Iterable[str]) -> tuple[str, ...]:
     given: Any = [metrics] if isinstance(metrics, str) else metrics
     given = list(given) if isinstance(given, Iterable) else given  # which may be read only once
     try:
-        names = metric_names(given)
+        names = scoring.metric_names(given)
         check_metrics(None, names, audio=False)
     except MetricError:
         for name in (part for one in given for part in split_list(one)):
             if is_judge_name(name):
-                raise ArgumentError(
+                raise scoring.ArgumentError(
                     f"{name} is a judge, which is asked about a run and may cost money; a loop is "
                     "scored by metrics. import_run() makes a run of captions, judge() judges it"
                 ) from None
@@ -181,18 +176,21 @@ def _batch(predictions: Any, references: Any, ids: Any) -> list[CaptionEntry]:
     names = [None] * len(texts) if ids is None else _listed(ids, "ids")
     if not len(texts) == len(captions) == len(names):
         given = "" if ids is None else f" and {len(names):,} ids"
-        raise ArgumentError(
+        raise scoring.ArgumentError(
             f"there are {len(texts):,} predictions, {len(captions):,} references{given}; give one "
             "of each for every sample, where a sample's references may be a list"
         )
     for name in names if ids is not None else ():
         if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
-            raise ArgumentError(f"{name!r:.60} is no id; it must be a text or a whole number")
+            raise scoring.ArgumentError(
+                f"{name!r:.60} is no id; it must be a text or a whole number"
+            )
     if not texts:
         return []
-    known = {one.id: list(one.references) for one in references_of(captions)}
+    known = {one.id: list(one.references) for one in scoring.references_of(captions)}
     checked = [
-        None if one is None else text_of(one, key) for key, one in zip(known, texts, strict=True)
+        None if one is None else scoring.text_of(one, key)
+        for key, one in zip(known, texts, strict=True)
     ]
     keys = [None if one is None else str(one) for one in names]
     return list(map(CaptionEntry, keys, checked, known.values()))
@@ -202,5 +200,7 @@ def _listed(given: Any, what: str) -> list[Any]:
     values = given.tolist() if hasattr(given, "tolist") else given
     odd = isinstance(values, str | bytes | Mapping | set | frozenset)
     if odd or not isinstance(values, Iterable):
-        raise ArgumentError(f"{what} is {given!r:.60}; it must be a list, one for each sample")
+        raise scoring.ArgumentError(
+            f"{what} is {given!r:.60}; it must be a list, one for each sample"
+        )
     return [one.tolist() if hasattr(one, "tolist") else one for one in values]

@@ -7,14 +7,8 @@ from typing import Unpack
 
 from audiocapbench.asking import BoardOptions
 from audiocapbench.errors import check_known
+from audiocapbench.library import scoring
 from audiocapbench.library.running import RunResult, StoreLike, opened_store
-from audiocapbench.library.scoring import (
-    ArgumentError,
-    checked,
-    in_thread,
-    metric_names,
-    run_number,
-)
 from audiocapbench.report.compare.compute import compare_runs
 from audiocapbench.report.compare.result import ComparisonResult
 from audiocapbench.report.leaderboard.build import build_leaderboard, ranking_scorer
@@ -23,7 +17,7 @@ from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import DEFAULT_STORE, Store
 
 
-@checked
+@scoring.checked
 def compare(
     first: int | RunResult,
     second: int | RunResult,
@@ -49,23 +43,23 @@ def compare(
         ReportError: The runs cannot be compared, and why.
         StoreError: There is no such run.
     """
-    check_known("correction", correction, [*Correction], ArgumentError)
-    numbers = run_number(first), run_number(second)
+    check_known("correction", correction, [*Correction], scoring.ArgumentError)
+    numbers = scoring.run_number(first), scoring.run_number(second)
     with opened_store(store, create=False) as opened:
         return compare_runs(
             opened,
             *numbers,
-            metrics=metric_names(metrics, none=True),
+            metrics=scoring.metric_names(metrics, none=True),
             judges=[judges] if isinstance(judges, str) else judges,
             clips=clips,
             correction=Correction(correction),
         )
 
 
-acompare = in_thread(compare)
+acompare = scoring.in_thread(compare)
 
 
-@checked
+@scoring.checked
 def leaderboard(
     *,
     store: StoreLike = DEFAULT_STORE,
@@ -84,7 +78,7 @@ def leaderboard(
     Raises:
         ReportError: There is no run to show, or none with the score to rank by.
     """
-    check_known("correction", correction, [*Correction], ArgumentError)
+    check_known("correction", correction, [*Correction], scoring.ArgumentError)
     published = query.get("published", False)
     with board_store(store, published=published) as opened:
         return build_leaderboard(
@@ -106,4 +100,4 @@ def board_store(store: StoreLike, *, published: bool) -> AbstractContextManager[
     return opened_store(store, create=False)
 
 
-aleaderboard = in_thread(leaderboard)
+aleaderboard = scoring.in_thread(leaderboard)

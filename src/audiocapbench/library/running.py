@@ -19,14 +19,7 @@ from audiocapbench.engine.importing import import_run as keep_predictions
 from audiocapbench.engine.ray_cluster import joined
 from audiocapbench.errors import ModelError
 from audiocapbench.judges.executor import check_prices
-from audiocapbench.library.scoring import (
-    ArgumentError,
-    checked,
-    find_scorer,
-    in_thread,
-    metric_names,
-    run_number,
-)
+from audiocapbench.library import scoring
 from audiocapbench.models import Model, ModelSettings, create_model
 from audiocapbench.plan import Call, Host, RunPlan, RunsEnd, aexecute, execute, finish, in_loop, now
 from audiocapbench.report.runs import estimate_table
@@ -73,7 +66,7 @@ class RunResult(Result):
 
     def __getitem__(self, name: str) -> Estimate:
         """The score of ``meteor``, ``elements`` or ``elements: accuracy`` over all samples."""
-        return self.summary.table.estimate(find_scorer(self.scorers, name))
+        return self.summary.table.estimate(scoring.find_scorer(self.scorers, name))
 
     @property
     def answers(self) -> dict[str, str]:
@@ -152,7 +145,7 @@ class RunSettings(JudgeSettings, total=False):
     engine: str
 
 
-@checked
+@scoring.checked
 def run(benchmark: BenchmarkLike, model: str | Model, **options: Unpack[RunSettings]) -> RunResult:
     """Ask a model about a benchmark, score its answers and have them judged.
 
@@ -170,7 +163,7 @@ def run(benchmark: BenchmarkLike, model: str | Model, **options: Unpack[RunSetti
     return finish(_executed(now, partial(_run_plan, benchmark, model, options), options))
 
 
-@checked
+@scoring.checked
 async def arun(
     benchmark: BenchmarkLike, model: str | Model, **options: Unpack[RunSettings]
 ) -> RunResult:
@@ -209,10 +202,10 @@ def _run_plan(
 ) -> RunPlan:
     if not isinstance(benchmark, str | PathLike | Benchmark):
         what = "the name of a benchmark, a folder, or a benchmark of your own"
-        raise ArgumentError(f"benchmark is {benchmark!r:.60}; it must be {what}")
+        raise scoring.ArgumentError(f"benchmark is {benchmark!r:.60}; it must be {what}")
     if not isinstance(model, str) and not hasattr(model, "contract"):
         what = "one model: its name, or a model of your own; call run() for each of several"
-        raise ArgumentError(f"model is {model!r:.60}; it must be {what}")
+        raise scoring.ArgumentError(f"model is {model!r:.60}; it must be {what}")
     if not isinstance(benchmark, Benchmark):
         data, follow = options.get("data"), options.get("follow_links", False)
         folder = None if data is None else Path(data)
@@ -231,7 +224,7 @@ def _run_plan(
         benchmark,
         [model],
         replace(asking, timeout=settings.timeout),
-        metrics=None if metrics is None else metric_names(metrics),
+        metrics=None if metrics is None else scoring.metric_names(metrics),
         panel=JudgePanel(_listed(options.get("judge")), options.get("hears", False)),
         selection=Selection(tuple(options.get("categories", ())), *draw),
     )
@@ -240,7 +233,7 @@ def _run_plan(
     return replace(plan, repeats=options.get("repeats", 1))
 
 
-@checked
+@scoring.checked
 def judge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) -> RunResult:
     """Have the answers of a run judged, as far as they have not been.
 
@@ -257,7 +250,7 @@ def judge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) 
     return finish(_executed(now, plan_of, options, create=False))
 
 
-@checked
+@scoring.checked
 async def ajudge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) -> RunResult:
     """As ``judge``, in the caller's own event loop; cancelling drops what is in flight."""
     plan_of = partial(judge_plan, run, judge, options)
@@ -268,7 +261,7 @@ def judge_plan(run: int | RunResult, judge: Names, options: JudgeSettings, store
     """Have judges judge a run; its scores by metrics stay as they are."""
     return RunPlan.of_run(
         store,
-        store.run(run_number(run)),
+        store.run(scoring.run_number(run)),
         Asking.of(options, fresh=options.get("fresh", False)),
         metrics=(),
         panel=JudgePanel(_listed(judge), options.get("hears", False)),
@@ -294,7 +287,7 @@ class ImportResult(RunResult):
         return self.summary.to_dict() | self.end.to_dict()
 
 
-@checked
+@scoring.checked
 def import_run(
     files: Files,
     *,
@@ -338,7 +331,7 @@ def import_run(
         tell(1, 4)
         found = read_files(read, benchmark, model)
         tell(2, 4)
-    chosen = list(benchmark.traits.metrics) if metrics is None else metric_names(metrics)
+    chosen = list(benchmark.traits.metrics) if metrics is None else scoring.metric_names(metrics)
     heard = not any(one.clip.is_absent for one in benchmark.samples)
     check_metrics(benchmark.traits.aggregation, chosen, audio=heard)
     model = model_name(model, found)
@@ -355,7 +348,7 @@ def import_run(
         return result
 
 
-aimport_run = in_thread(import_run)
+aimport_run = scoring.in_thread(import_run)
 
 
 def _listed(given: Names | None) -> list[str]:

@@ -16,18 +16,10 @@ from audiocapbench.scores.compute import ALL, CATEGORY, GroupKey
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import RunTable, TableReader, labels
 from audiocapbench.signature import Signature, sign
-from audiocapbench.stats import Interval
+from audiocapbench.stats import Interval, predicted
 from audiocapbench.stats.bootstrap import FloatArray
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.power import ALPHA
-from audiocapbench.stats.predicted import (
-    FEWEST_RATED,
-    Calibrated,
-    around,
-    calibrated_mean,
-    ratings_needed,
-    student,
-)
 from audiocapbench.store import Store
 
 SCALE = (0.0, MAX_VALUE)
@@ -58,7 +50,7 @@ class CalibratedRun:
     people: float
     people_interval: Interval | None
     judge: float
-    found: Calibrated
+    found: predicted.Calibrated
     correlation: float | None
     needed: int | None
     influence: Mapping[str, float]
@@ -239,7 +231,7 @@ def _calibrated(
         raise ReportError(f"run {table.run.id} has no sample that people rated and {scorer.label}")
     people = np.array([given[key] for key in rated])
     judged, rest = (np.array([scores[key] for key in keys]) for keys in (rated, others))
-    found = calibrated_mean(people, judged, rest)
+    found = predicted.calibrated_mean(people, judged, rest)
     notes += [f"{name}: {one}" for one in _warnings(found, people, judged, rest)]
     total = len(rated) + len(others)
     mean, by_judge = float(people.mean()), float(np.concatenate([judged, rest]).mean())
@@ -247,9 +239,11 @@ def _calibrated(
     correlation = float(np.corrcoef(people, judged)[0, 1]) if varies else None
     alone = needed = None
     if found.plain_error is not None:
-        alone = around(mean, found.plain_error, len(rated) - 1)
+        alone = predicted.around(mean, found.plain_error, len(rated) - 1)
         if width:
-            needed = ratings_needed(float(people.std(ddof=1)), correlation or 0.0, total, width)
+            needed = predicted.ratings_needed(
+                float(people.std(ddof=1)), correlation or 0.0, total, width
+            )
     clips, moved = dict(zip(samples, group.clips, strict=True)), found.influence.tolist()
     influence = {clips[key]: one for key, one in zip((*rated, *others), moved, strict=True)}
     family = family_of(table.run.model)
@@ -259,19 +253,22 @@ def _calibrated(
 
 
 def _warnings(
-    found: Calibrated, people: FloatArray, judged: FloatArray, rest: FloatArray
+    found: predicted.Calibrated, people: FloatArray, judged: FloatArray, rest: FloatArray
 ) -> Iterator[str]:
     most = max(np.unique(people, return_counts=True)[1]) / len(people)
     if found.interval is None:
-        few = f"an interval takes {FEWEST_RATED} ratings"
-        why = few if len(people) < FEWEST_RATED else "all its ratings are the same"
+        few = f"an interval takes {predicted.FEWEST_RATED} ratings"
+        why = few if len(people) < predicted.FEWEST_RATED else "all its ratings are the same"
         yield f"no interval; {why}."
     elif most > _LOPSIDED and len(people) < _ENOUGH_LOPSIDED:
         yield f"{most:.0%} of the ratings are the same; of so few the interval is too narrow."
     if len(people) < 2 or len(rest) < 2:
         return
     spread = np.sqrt(judged.var(ddof=1) / len(judged) + rest.var(ddof=1) / len(rest))
-    if spread > 0 and abs(judged.mean() - rest.mean()) > student(len(judged) - 1, 0.99) * spread:
+    if (
+        spread > 0
+        and abs(judged.mean() - rest.mean()) > predicted.student(len(judged) - 1, 0.99) * spread
+    ):
         given = f"the judge gives it {judged.mean():.2f}, and the rest {rest.mean():.2f}"
         yield f"what people rated is not like a random part: {given}."
 
@@ -301,7 +298,9 @@ def _biases(
     def bias(group: str, values: Sequence[float]) -> Bias:
         n, value = len(values), float(np.mean(values))
         error = float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else None
-        return Bias(group, n, value, None if error is None else around(value, error, n - 1))
+        return Bias(
+            group, n, value, None if error is None else predicted.around(value, error, n - 1)
+        )
 
     found = [bias("all", [off for _, _, off in differences])]
     for place, kind in enumerate(("category", "family")):
@@ -317,7 +316,7 @@ def _biases(
         return tuple(found), None
     error = float(np.sqrt(mine.var(ddof=1) / len(mine) + theirs.var(ddof=1) / len(theirs)))
     value = float(mine.mean() - theirs.mean())
-    reach = around(value, error, min(len(mine), len(theirs)) - 1)
+    reach = predicted.around(value, error, min(len(mine), len(theirs)) - 1)
     return tuple(found), Bias(family, len(mine), value, reach)
 
 
