@@ -17,6 +17,12 @@ from audiocapbench.table import Result, Table
 from audiocapbench.table.escape_controls import escape_controls, escape_json, escape_line
 
 
+def stderr() -> Any:
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
 def show(*tables: Table) -> None:
     from rich.console import Console
 

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import typer
 from rich import progress as rich_bars
-from rich.console import Console
 from rich.text import Text
 
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.benchmarks.registry import FILE, takes_argument
 from audiocapbench.cli.app import INTERRUPTED
-from audiocapbench.cli.console import ask, print_json, say, show
+from audiocapbench.cli.console import ask, print_json, say, show, stderr
 from audiocapbench.data.outcome import SCORED, Outcome, Status
 from audiocapbench.engine import Budget, Preview, RunEnd, Stop
 from audiocapbench.engine import Progress as RunProgress
@@ -46,7 +45,7 @@ class Terminal(Host):
             rich_bars.MofNCompleteColumn(),
             rich_bars.TimeElapsedColumn(),
             rich_bars.TextColumn("{task.fields[note]}", markup=False),
-            console=Console(stderr=True, highlight=False),
+            console=stderr(),
         )
         self._yes = yes
         self._tasks: dict[str, rich_bars.TaskID] = {}
