@@ -125,11 +125,12 @@ def view(
         opened: Whether to open a browser.
         rate (PROJECT.toml): What is rated, and by whom; nothing else is then shown.
     """
+    from audiocapbench.plugins import require_packages
     from audiocapbench.report.page.report_data import check_benchmark
     from audiocapbench.web import server
     from audiocapbench.web.app import Boards, LiveFeed, make_app
 
-    server.need_extra()
+    require_packages(ReportError, "serving pages", "web", "fastapi", "uvicorn")
     if rate is not None:
         _rate(rate, host, port, store)
         return

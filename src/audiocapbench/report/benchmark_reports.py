@@ -20,6 +20,7 @@ from audiocapbench.metrics.ptb.tokenizer import tokens_of
 from audiocapbench.metrics.result import FloatArray, first_column
 from audiocapbench.models.controls import ControlModel
 from audiocapbench.models.model import Question
+from audiocapbench.plugins import require_packages
 from audiocapbench.report.page.drawing import draw_curves, draw_map
 from audiocapbench.report.page.plots import draw_sheet
 from audiocapbench.signature import Signature
@@ -87,11 +88,9 @@ def corpus_map(groups: Groups, encoder: str) -> tuple[str, str]:
         vectors = found.encode([one.references[0] for one in samples])
         made = f"first captions by {found.name}"
     ends = np.cumsum([len(own) for own in groups.values()])[:-1]
-    try:
-        from sklearn.manifold import TSNE
-    except ImportError:
-        hint = "pip install 'audiocapbench[plots]'"
-        raise ReportError(f"a map needs scikit-learn: {hint}") from None
+    require_packages(ReportError, "a map", "plots", "sklearn")
+    from sklearn.manifold import TSNE
+
     near = min(30.0, (len(vectors) - 1) / 3)
     projection = TSNE(2, perplexity=near, init="pca", metric="cosine", random_state=_SEED)
     points = np.split(np.asarray(projection.fit_transform(vectors)), ends)

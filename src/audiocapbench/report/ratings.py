@@ -178,8 +178,7 @@ def _share(hits: Any) -> ValueWithInterval:
     return ValueWithInterval(*((count / total, wilson(count, total)) if total else (None, None)))
 
 
-_BASIC = 3.0
-"""A basic match on the scale; what lies below it is rejected."""
+_BASIC = 3.0  # a basic match on the scale; what lies below it is rejected
 
 
 def audit_report(context: "StageContext", people: Sequence[str]) -> Findings:

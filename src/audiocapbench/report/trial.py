@@ -17,8 +17,7 @@ from audiocapbench.table.escape_controls import escape_controls
 from audiocapbench.table.forms import html_text
 from audiocapbench.version import VERSION
 
-_FORM = ".2f"
-"""A measure has two digits, as the papers print it."""
+_FORM = ".2f"  # as the papers print a measure
 _KINDS = ("metric", "judge", "clap", "model", "control")
 _TITLES = {
     "f1": "F1",

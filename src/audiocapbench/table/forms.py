@@ -24,10 +24,8 @@ Mark = Literal["best", "second"]
 Row = dict[str, Any]
 MultilineCell = tuple[str, ...]
 
-ALWAYS = 10
-"""The importance of columns that are left out last."""
+ALWAYS = 10  # the importance of columns that are left out last
 INTERVAL = "95 %"
-"""What stands above intervals."""
 
 
 @runtime_checkable
@@ -47,18 +45,12 @@ class ValueWithInterval(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """How people see one value of each row.
+    """How people see one value of each row; its heading is by default the name, with spaces.
 
-    Attributes:
-        heading: What stands above it; by default the name, with spaces.
-        form: How a number is shown: a format such as ``.3f``, ``%`` for shares, ``$`` for costs,
-            ``p`` for p-values; or a text with several values in it, ``{n:,}/{samples:,}``.
-        align: By default words stand to the left.
-        folds: Whether its cells may stand below those of the column before it, in a narrow place.
-        importance: Where that is not enough, the least important columns are left out first, of
-            equal ones the last, and named below the table.
-        wraps: Whether it is running text, broken between words where there is no room.
-        marks: Whether its best and second best values are marked.
+    ``form`` is a format such as ``.3f``, ``%`` for shares, ``$`` for costs, ``p`` for p-values, or
+    a text with several values in it, ``{n:,}/{samples:,}``. Where there is no room, a column that
+    ``folds`` stands below the one before it, one of running text ``wraps``, and the least important
+    ones are left out, of equal ones the last. ``marks`` are of the best and second best values.
     """
 
     name: str
@@ -300,11 +292,12 @@ def html_text(table: Table, *, in_page: bool = False) -> str:
 
 def parquet_content(records: Sequence[Row]) -> bytes:
     """Records as a Parquet file, a row each; a column has one type, also where all is missing."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ModuleNotFoundError:
-        raise ReportError("Parquet needs: pip install 'audiocapbench[hub]'") from None
+    from audiocapbench.plugins import require_packages
+
+    require_packages(ReportError, "Parquet", "hub", "pyarrow")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     types = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
     arrays = {}
     for name in records[0] if records else ():

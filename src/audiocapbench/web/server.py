@@ -226,14 +226,6 @@ async def _body(headers: Mapping[str, str], receive: Receive) -> Any:
     return body
 
 
-def need_extra() -> None:
-    try:
-        import fastapi  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError:
-        raise ReportError("serving pages needs: pip install 'audiocapbench[web]'") from None
-
-
 def bare_app(read: Mapping[str, Route], write: Mapping[str, Route]) -> Any:
     """A FastAPI application of routes by path, without the pages that describe it."""
     from fastapi import FastAPI

@@ -27,14 +27,11 @@ _COLUMNS = (
 class Difference:
     """One scorer on all common samples, or on those of a category: the second run less the first.
 
-    Attributes:
-        n: Samples that both runs have a score for; only the first has ``lost``, the second gained.
-        p: Two-sided, by paired permutation; None, as the interval, for too few samples.
-        p_adjusted: Corrected over all scorers, or over all scorers and categories; None where so
-            few samples could show nothing.
-        effect: The difference in standard deviations of the samples' differences.
-        detectable: The smallest true difference that these samples show in four of five cases.
-        samples_needed: What it would take to see the difference, in clips where some have several.
+    Both have a score of ``n`` samples, only the first of those ``lost``, the second of ``gained``
+    ones. ``p`` is two-sided, by paired permutation, ``p_adjusted`` for all scorers and categories;
+    None where so few samples could show nothing. ``effect`` is in standard deviations of samples'
+    differences; ``detectable`` is what they show in four of five cases, ``samples_needed`` what it
+    would take to see the difference, in clips where some have several.
     """
 
     scorer: Scorer

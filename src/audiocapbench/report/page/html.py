@@ -36,8 +36,7 @@ AudioChoice = Literal["none", "link", "embed"]
 POINTS = 200
 MOST_EMBEDDED = 150_000_000
 """Bytes; a browser holds a page as one text, which may not be much longer than this."""
-NONE = 2**32 - 1
-"""Stands for no number in a column of unsigned numbers."""
+NONE = 2**32 - 1  # stands for no number in a column of unsigned numbers
 NOT_ASKED = "not asked"
 MEDIA_TYPES = {
     ".wav": "audio/wav",
@@ -227,8 +226,7 @@ SERVED_SCRIPTS = (*VIEWS, "served.js", "live.js", "app.js")
 """Of ``view``, which asks a server for what a report has inside."""
 STYLES = ("base.css", "board.css", "explore.css")
 
-MOST_MAILED = 25_000_000
-"""Bytes of a page that most mail takes."""
+MOST_MAILED = 25_000_000  # bytes of a page
 
 
 class PageFile(NamedTuple):

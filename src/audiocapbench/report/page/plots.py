@@ -6,6 +6,7 @@ from pathlib import Path
 
 from audiocapbench.errors import ReportError, check_known
 from audiocapbench.files import write_file
+from audiocapbench.plugins import require_packages
 from audiocapbench.report.page import drawing
 from audiocapbench.report.page.document import BoardDocument, Cell
 from audiocapbench.report.page.drawing import COLOURS, SHAPES, Bar, Drawing, Point, short, text
@@ -72,12 +73,9 @@ def figure_writer(path: Path) -> Callable[[str], int]:
 def _converter(kind: str) -> Callable[[str], bytes]:
     if kind == "svg":
         return str.encode
-    try:
-        import vl_convert
-    except ImportError:
-        raise ReportError(
-            f"{kind} needs vl-convert: pip install 'audiocapbench[plots]'; svg needs nothing"
-        ) from None
+    require_packages(ReportError, kind, "plots", "vl_convert")
+    import vl_convert
+
     if kind == "png":
         return lambda sheet: bytes(vl_convert.svg_to_png(sheet, scale=_SCALE))
     # The names of a PDF's resources are sorted, so that equal runs give equal files.

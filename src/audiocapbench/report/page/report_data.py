@@ -39,7 +39,8 @@ from audiocapbench.signature import Signature
 from audiocapbench.store import RunLine, Store
 from audiocapbench.store.records import RunHead
 
-# As in the paper: Gemini blue, Chat Completions green, Realtime orange; others follow.
+# In the order of their colours, as in the paper: Gemini blue, Chat Completions green, Realtime
+# orange; others follow.
 PROVIDERS = {
     "gemini": "Google Gemini",
     "openai": "OpenAI Chat Completions",
@@ -49,7 +50,6 @@ PROVIDERS = {
     "listener": "Embedded listener",
     "control": "Controls",
 }
-"""Names of providers, in the order of their colours."""
 
 
 def provider_of(model: str) -> str:
