@@ -121,7 +121,7 @@ def _import(
     with store.Store.open(session.store) as kept:
         end = import_run(kept, about, given, model)
         say(f"The predictions are kept as run {end.run.id} in {kept.name}.")
-    _say_unmatched(end.bad, end.missing, end.surplus, end.note)
+    _say_unmatched(end.bad, end.missing, end.surplus, end.note, ", counted as skipped")
     return end.run.id, bool(end.bad)
 
 
@@ -227,11 +227,15 @@ def _score_mecat(
 
 
 def _say_unmatched(
-    bad: Sequence[object], missing: Sequence[str], surplus: Sequence[str], note: str
+    bad: Sequence[object],
+    missing: Sequence[str],
+    surplus: Sequence[str],
+    note: str,
+    counted: str = "",
 ) -> None:
     say_bad(bad)
     say(*(f"{words[0].upper()}{words[1:]}." for words in [note] if words))
-    say_ids(missing, "sample", "without a prediction")
+    say_ids(missing, "sample", f"without a prediction{counted}")
     say_ids(surplus, "prediction", "about no sample, left out")
 
 
@@ -285,7 +289,7 @@ def import_predictions(
         name, option = kept.name, kept.option
         document = {"store": name, **result.to_dict()} if at.json else None
         show_runs(kept, [summary], None if metrics is None else summary.metrics, document)
-    _say_unmatched(end.bad, end.missing, end.surplus, end.note)
+    _say_unmatched(end.bad, end.missing, end.surplus, end.note, ", counted as skipped")
     number, was = end.run.id, "is" if end.is_new else "was imported before, and is"
     say(
         f"Run {number} {was} in {name}; 'audiocapbench score {number} --judge JUDGE{option}' has "
