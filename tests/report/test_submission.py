@@ -287,9 +287,10 @@ def test_a_sample_without_an_answer_counts_as_missing(tmp_path: Path, alpha: Doc
     done = run_command("site", "check", str(path))
     assert done.stderr == f"{path}: nothing of it can be scored here\n"
     path.write_text(json.dumps(document | {"scores": [*claims, _rouge(path)]}), encoding="utf-8")
-    done = run_command("site", "check", str(path))
+    done = run_command("site", "check", str(path), "--json")
     assert done.returncode == 0, done.stderr
-    assert "39 answers to 40 samples" in done.stdout
+    [line] = json.loads(done.stdout)["submissions"]
+    assert (line["answers"], line["samples"]) == (39, 40)
 
 
 def _rouge(path: Path) -> Document:
@@ -315,9 +316,9 @@ def test_scores_that_nothing_here_can_compute_are_claims(tmp_path: Path, alpha: 
     scores = [*alpha["scores"], *({"scorer": name} | claim for name in names)]
     path = tmp_path / "claims.json"
     path.write_text(json.dumps(alpha | {"scores": scores}), encoding="utf-8")
-    done = run_command("site", "check", str(path))
+    done = run_command("site", "check", str(path), "--json")
     assert done.returncode == 0, done.stderr
-    assert "4 of them claimed" in done.stdout
+    assert json.loads(done.stdout)["submissions"][0]["claimed"] == 4
     scores.append({"scorer": "somebody", "dimension": "overall"} | claim | {"value": 11})
     path.write_text(json.dumps(alpha | {"scores": scores}), encoding="utf-8")
     assert refused(path) == "somebody: no judge gives 11"

@@ -15,9 +15,10 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import WRONG_USE, add_group, app
-from audiocapbench.cli.console import print_json, relative, say, show_facts, show_lines
+from audiocapbench.cli.console import print_json, relative, say, show_facts, show_lines, show_result
 from audiocapbench.errors import AudioCapBenchError, ReportError
 from audiocapbench.files import write_file
+from audiocapbench.table import Findings, Table
 
 if TYPE_CHECKING:
     from audiocapbench.report.site.submission import CheckedSubmission, Submission
@@ -265,18 +266,14 @@ def check_site(
 
     with _checked(files, (), dataset) as (_, checked):
         page_paths(checked)  # as the site has them, where no two may be of one model
-        lines = [
+        rows = [
             {"file": one.name, "model": one.submission.model, "dataset": one.submission.dataset}
             | {"samples": len(one.submission.samples), "answers": len(one.submission.answers)}
             | {"scores": len(one.submission.scores), "claimed": len(one.claims)}
             for one in checked
         ]
-    words = [
-        f"{one['file']}: {one['model']}, {one['answers']:,} answers to {one['samples']:,} samples, "
-        f"{one['scores']:,} scores, {one['claimed']:,} of them claimed"
-        for one in lines
-    ]
-    show_facts({"submissions": lines}, *words, json=json)
+    columns = ("file", "model", "samples", "answers", "scores", "claimed")
+    show_result(Findings([Table("", rows, columns, name="submissions")]), json=json)
 
 
 @contextmanager
