@@ -245,7 +245,7 @@ def test_metadata_parquet_is_read(tmp_path: Path) -> None:
     assert [entry.row.references for entry in entries] == [["A tone.", "A hum."], ["A note."]]
     assert entries[0].row.category == "music"
     (tmp_path / "metadata.parquet").write_bytes(b"PAR1 or not")
-    with pytest.raises(DatasetError, match="is not Parquet that can be read"):
+    with pytest.raises(DatasetError, match="is no table that can be read"):
         open_folder(tmp_path)
 
 

@@ -195,7 +195,7 @@ class _Hearing:
         )
         rules, work = self.rules, _Listener(self.panel, self.rules)
         how = rules._asdict() | self.signatures
-        with StageRun(self.context.store, questions, "experts", how, shared=True) as self._stage:
+        with StageRun(self.context.store, questions, "experts", how) as self._stage:
             for digest, one in self.clips.items():
                 said = self.said.get(digest, {})
                 if any(_lacks(expert, said, rules, one) for expert in self.panel.experts):

@@ -236,22 +236,19 @@ class StageContext:
 
 
 class StageRun:
-    """What became of each clip, committed as it comes; a stage that is not shared begins anew."""
+    """What became of each clip, committed as it comes.
+
+    A stage begins anew, unless commands with the same parameters share it.
+    """
 
     def __init__(
-        self,
-        store: Store,
-        clips: Benchmark,
-        by: str,
-        parameters: Parameters | None = None,
-        *,
-        shared: bool = False,
+        self, store: Store, clips: Benchmark, by: str, shared: Parameters | None = None
     ) -> None:
         self._store, self._lease = store, Lease(store)
         self._seconds = {one.id: one.clip.duration_s for one in clips.samples}
         ids, data = tuple(self._seconds), clips.fingerprint
-        spec = RunSpec(clips.name, data, by, parameters or {}, "none", ids, kind=clips.kind)
-        earlier = None if shared else store.find_run(spec)
+        spec = RunSpec(clips.name, data, by, shared or {}, "none", ids, kind=clips.kind)
+        earlier = store.find_run(spec) if shared is None else None
         if earlier is not None:
             with suppress(StoreError):  # another command is at work on it
                 store.catalog.delete([earlier.id])
@@ -260,7 +257,7 @@ class StageRun:
         # Of what was told of before, only what was claimed anew is told again.
         self._told = {one.sample for one in self._seen}
         self._waiting, self._written_at = list[AnswerRecord](), time.monotonic()
-        if ids and not shared:  # that it is being dealt with; no clip is told of under this key
+        if ids and shared is None:  # that it is being dealt with; no clip is told of under this key
             self._lease.claim(self.run.id, [TaskKey("", ids[0], 1)], self._seen)
 
     def claim(self, clips: Sequence[str]) -> tuple[list[str], list[str]]:

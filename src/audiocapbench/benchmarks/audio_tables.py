@@ -10,7 +10,6 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -24,7 +23,7 @@ from audiocapbench.data.build.ledger import JOURNAL, BadFieldsError, Ledger, che
 from audiocapbench.data.build.shards import shown
 from audiocapbench.data.folder import METADATA, PARQUET, SEED_METADATA, TABLE, read_manifest
 from audiocapbench.data.problems import os_errors
-from audiocapbench.data.records import NUMBERED, REFERENCES, fold_name, json_value
+from audiocapbench.data.records import NUMBERED, REFERENCES, fold_name, json_value, table_errors
 from audiocapbench.data.row import captions_of
 from audiocapbench.errors import AudioError, BenchmarkError, DatasetError, did_you_mean
 from audiocapbench.files import cache_folder, locked
@@ -181,7 +180,7 @@ def _local_table(
 
     def read(columns: Sequence[str]) -> Iterator[Row]:
         names = [one if one in rows.column_names else one.removesuffix(".path") for one in columns]
-        with _reading(place):
+        with table_errors(place):
             for batch in rows.select_columns(names).with_format("arrow").iter(_AT_A_TIME):
                 yield from batch.to_pylist()
 
@@ -196,11 +195,11 @@ def _parquet_table(name: str, paths: Sequence[Path]) -> _AudioTable:
         for path in paths:
             # Without these, a whole file of clips would be in memory at once.
             lean = {"pre_buffer": False, "buffer_size": _BUFFER}
-            with _reading(path), parquet.ParquetFile(path, **lean) as table:
+            with table_errors(path), parquet.ParquetFile(path, **lean) as table:
                 for batch in table.iter_batches(_AT_A_TIME, columns=list(columns)):
                     yield from batch.to_pylist()
 
-    with _reading(paths[0]):
+    with table_errors(paths[0]):
         kinds = {one.name: _kind(one.type) for one in parquet.read_schema(paths[0])}
     return _AudioTable(name, kinds, read)
 
@@ -216,18 +215,6 @@ def _folder_table(name: str, root: Path) -> _AudioTable:
 
     names = [name for row, _, _ in entries for name in (*row.details, *row.model_fields_set)]
     return _AudioTable(name, dict.fromkeys(names, "text") | {"audio": "audio"}, read)
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """Turns what pyarrow says about a damaged file into a sentence."""
-    from pyarrow import ArrowException
-
-    try:
-        with os_errors(path, "read"):
-            yield
-    except (ArrowException, UnicodeDecodeError) as error:
-        raise HubError(f"{path}: is no table that can be read ({error!s:.200})") from None
 
 
 def _kind(of: Any) -> str:

@@ -57,7 +57,7 @@ def prompts_of(benchmark: str) -> dict[str, Any]:
 
 
 def load_demo() -> Benchmark:
-    """The demo: 30 clips that ship with the package, with captions written for them."""
+    """30 embedded clips: sound, music, speech, mixed, silence."""
     return captioning("demo", open_folder(demo_clips()))
 
 
@@ -68,7 +68,7 @@ def demo_clips() -> Path:
 def load_audiocapbench(
     data: Path = Path(AUDIOCAPBENCH), *, follow_links: bool = False, metadata: Path | None = None
 ) -> Benchmark:
-    """AudioCapBench over a folder of ``audiocapbench build``, or of the published tool.
+    """1,000 clips of sound, music and speech, as published.
 
     One that was built from other ID lists is called ``audiocapbench-custom``, so that its numbers
     are never taken for the benchmark's.

@@ -56,26 +56,10 @@ _BUILT_IN: Mapping[str, Callable[..., Benchmark]] = {
     CAPTION: load_captions,
     QA: load_questions,
 }
-_ENTRIES = (
-    BenchmarkEntry(
-        "demo", "30 embedded clips: sound, music, speech, mixed, silence", "in the package"
-    ),
-    BenchmarkEntry(
-        AUDIOCAPBENCH,
-        "1,000 clips of sound, music and speech, as published",
-        "audiocapbench build audiocapbench --out DIR, then --data DIR",
-    ),
-    BenchmarkEntry(
-        CAPTION,
-        "MECAT: up to six captions of each of 20,052 clips, in nine groups; [prompts=i1] asks as "
-        "it asked Audio-Flamingo 2 and Kimi-Audio, [probes=silence] also what counts in no group",
-        "audiocapbench build mecat --out DIR, then --data DIR",
-    ),
-    BenchmarkEntry(
-        QA,
-        "MECAT: five questions about each clip, in six categories",
-        "audiocapbench build mecat --part qa --out DIR, then --data DIR",
-    ),
+"""The first words of their docstrings are what ``audiocapbench benchmarks`` says of them."""
+
+_BUILD = {AUDIOCAPBENCH: "audiocapbench", CAPTION: "mecat", QA: "mecat --part qa"}
+_YOURS = (
     BenchmarkEntry("FOLDER", "your own clips and captions, described in metadata.jsonl", "yours"),
     BenchmarkEntry(
         "hf://datasets/ORG/NAME:SPLIT",
@@ -172,7 +156,13 @@ def subject(
 
 def list_benchmarks() -> list[BenchmarkEntry]:
     """Every benchmark that can be run here; of a plug-in that fails, why."""
-    entries = list(_ENTRIES)
+    entries = []
+    for name, load in _BUILT_IN.items():
+        about = (inspect.getdoc(load) or "").partition("\n\n")[0]
+        how = f"audiocapbench build {_BUILD.get(name)} --out DIR, then --data DIR"
+        where = how if name in _BUILD else "in the package"
+        entries.append(BenchmarkEntry(name, " ".join(about.split()).rstrip("."), where))
+    entries += _YOURS
     for name, point in sorted(plugins("benchmarks").items()):
         if name in _BUILT_IN:
             continue

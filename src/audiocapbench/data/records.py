@@ -11,6 +11,7 @@ import io
 import math
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -199,21 +200,29 @@ def _by_key(
 def _parquet(path: PurePath, columns: Columns, content: bytes | None) -> Iterator[Record]:
     """The rows of a Parquet file, without the bytes of audio that it may hold."""
     require_packages(DatasetError, f"{path}: reading Parquet", "hub", "pyarrow")
-    import pyarrow
     from pyarrow import parquet
 
     number = 0
     source: Any = str(path) if content is None else io.BytesIO(content)
+    with table_errors(path), parquet.ParquetFile(source) as file:
+        _check_columns(path, file.schema_arrow.names, columns, "it has")
+        wanted = [name for one in file.schema_arrow for name in _readable(one)]
+        for batch in file.iter_batches(_ROWS, columns=wanted) if wanted else ():
+            for row in batch.to_pylist():
+                number += 1
+                yield f"{path.name} row {number}", json_value(row)
+
+
+@contextmanager
+def table_errors(path: PurePath) -> Iterator[None]:
+    """Turns what pyarrow says about a damaged file into a sentence."""
+    from pyarrow import ArrowException
+
     try:
-        with os_errors(path, "read"), parquet.ParquetFile(source) as file:
-            _check_columns(path, file.schema_arrow.names, columns, "it has")
-            wanted = [name for one in file.schema_arrow for name in _readable(one)]
-            for batch in file.iter_batches(_ROWS, columns=wanted) if wanted else ():
-                for row in batch.to_pylist():
-                    number += 1
-                    yield f"{path.name} row {number}", json_value(row)
-    except (pyarrow.ArrowException, UnicodeDecodeError) as error:
-        raise DatasetError(f"{path}: is not Parquet that can be read ({error!s:.200})") from None
+        with os_errors(path, "read"):
+            yield
+    except (ArrowException, UnicodeDecodeError) as error:
+        raise DatasetError(f"{path}: is no table that can be read ({error!s:.200})") from None
 
 
 def _readable(column: Any) -> Iterator[str]:

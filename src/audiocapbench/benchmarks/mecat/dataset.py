@@ -53,7 +53,8 @@ def load_captions(
     references: Path | None = None,
     follow_links: bool = False,
 ) -> Benchmark:
-    """MECAT-Caption: captions that count in a group, and ``probes``, which count in none.
+    """MECAT: up to six captions of each of 20,052 clips, in nine groups; [prompts=i1] asks as it
+    asked Audio-Flamingo 2 and Kimi-Audio, [probes=silence] also what counts in no group.
 
     The folder is that of the captions, or has ``caption`` and ``qa`` in it.
     """
@@ -73,7 +74,7 @@ def load_captions(
 def load_questions(
     data: Path = Path(groups.QA), *, references: Path | None = None, follow_links: bool = False
 ) -> Benchmark:
-    """MECAT-QA: each question, alone."""
+    """MECAT: five questions about each clip, in six categories."""
     return _load(groups.QA, data, references, follow_links)
 
 

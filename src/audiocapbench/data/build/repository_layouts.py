@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -45,6 +45,7 @@ class ClipMatch:
 
 
 _Row = tuple[ClipLocation, dict[str, Any]]
+_Sounds = Iterator[tuple[ClipLocation, bytes]]
 
 
 def layout_of(repository: Repository, source: ClipSource) -> "ParquetTables | AudioFolder":
@@ -176,9 +177,7 @@ class AudioFolder:
     def size(self, places: Sequence[ClipLocation]) -> int:
         return sum(self._repository.sizes[path] for path in {one.path for one in places})
 
-    def audio(
-        self, places: Sequence[ClipLocation], received: OnReceived
-    ) -> Iterator[tuple[ClipLocation, bytes]]:
+    def audio(self, places: Sequence[ClipLocation], received: OnReceived) -> _Sounds:
         for place in sorted(places):
             yield place, self._repository.open(place.path, received).read()
 
@@ -227,25 +226,18 @@ class ParquetTables:
             if chunk.path_in_schema.split(".")[0] == _AUDIO
         )
 
-    def audio(
-        self, places: Sequence[ClipLocation], received: OnReceived
-    ) -> Iterator[tuple[ClipLocation, bytes]]:
+    def audio(self, places: Sequence[ClipLocation], received: OnReceived) -> _Sounds:
         """The clips as they are stored, file by file and group by group."""
         for (path, group), members in groupby(sorted(places), key=lambda one: one[:2]):
             wanted = {one.row: one for one in members}
-            start, last = 0, max(wanted)
             with self._opened(path, received, pre_buffer=False, buffer_size=_BUFFER) as table:
                 batches = table.iter_batches(
                     batch_size=_BATCH, row_groups=[group], columns=[_AUDIO], use_threads=False
                 )
-                for batch in batches:
-                    column = batch.column(0)
-                    for row in range(start, start + len(column)):
-                        if row in wanted:
-                            yield wanted[row], audio_bytes(column[row - start].as_py())
-                    start += len(column)
-                    if start > last:
-                        break
+                cells = (cell for batch in batches for cell in batch.column(0))
+                for row, cell in enumerate(islice(cells, max(wanted) + 1)):
+                    if row in wanted:
+                        yield wanted[row], audio_bytes(cell.as_py())
 
     @contextmanager
     def _opened(self, path: str, received: OnReceived | None, **options: Any) -> Iterator[Any]:
