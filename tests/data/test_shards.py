@@ -88,7 +88,7 @@ def test_a_member_that_claims_to_be_huge_ends_the_shard() -> None:
 
 def test_a_bomb_of_zeros_is_refused_by_its_header() -> None:
     head = special("a.flac", tarfile.REGTYPE, shards.LARGEST_MEMBER + 1)
-    with pytest.raises(ShardError, match="not read any further"):
+    with pytest.raises(ShardError, match="claims that"):
         read(gzip.compress(head + bytes(1 << 20)))
 
 

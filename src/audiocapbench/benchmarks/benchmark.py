@@ -11,7 +11,7 @@ from typing import Any
 from audiocapbench.benchmarks.mecat import groups as mecat
 from audiocapbench.benchmarks.traits import Traits
 from audiocapbench.data import MissingClip, Sample
-from audiocapbench.errors import BenchmarkError, did_you_mean
+from audiocapbench.errors import BenchmarkError, did_you_mean, some
 from audiocapbench.store.records import RunKind
 
 BUILT_IN_TRAITS = (Traits(), *mecat.TRAITS.values())
@@ -118,10 +118,7 @@ class Selection:
         wanted = self.categories or known
         there = {one.id for one in benchmark.samples}
         if strange := [one for one in self.ids if one not in there]:
-            shown = ", ".join(strange[:3])
-            raise BenchmarkError(
-                f"{benchmark.name} has no sample {shown}; {len(strange):,} of them are unknown"
-            )
+            raise BenchmarkError(f"{benchmark.name} has no sample {some(strange)}")
         named = set(self.ids) or there
         chosen = [one for one in benchmark.samples if one.category in wanted and one.id in named]
         if self.sample is not None and self.sample < len(chosen):

@@ -45,18 +45,18 @@ class Problem(NamedTuple):
 def problems_of(
     error: "ValidationError",
     where: str = "",
-    names: Mapping[str, str] | None = None,
-    words: Mapping[str, str] | None = None,
+    names: Mapping[str, str] = {},
+    words: Mapping[str, str] = {},
 ) -> list[Problem]:
     """What pydantic found wrong, under the data's names, in our words where they are plainer."""
     problems = []
     for one in error.errors(include_url=False, include_input=False):
         parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in one["loc"]]
         field = "".join(parts).removeprefix(".")
-        if one["loc"] and (own := (names or {}).get(str(one["loc"][0]))):
+        if one["loc"] and (own := names.get(str(one["loc"][0]))):
             field = own + "".join(parts[1:])
         said = str(one["ctx"]["error"] if one["type"] == "value_error" else one["msg"])
-        what = {**_WORDS, **(words or {})}.get(one["type"]) or said[:1].lower() + said[1:]
+        what = {**_WORDS, **words}.get(one["type"]) or said[:1].lower() + said[1:]
         problems.append(Problem(where, field, what))
     return problems
 

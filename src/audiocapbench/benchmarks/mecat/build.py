@@ -15,6 +15,7 @@ from audiocapbench.benchmarks.mecat.dataset import CAPTION_FIELDS, QUESTION_FIEL
 from audiocapbench.benchmarks.mecat.groups import DOMAINS, SUBTASKS
 from audiocapbench.data.build import ledger as ledgers
 from audiocapbench.data.build.hub import Hub, HubError, Repository
+from audiocapbench.data.build.ledger import Ledger, OnProgress
 from audiocapbench.data.build.repository_layouts import split_files
 from audiocapbench.data.build.shards import ShardError, ShardPair, Spool, read_pairs
 from audiocapbench.data.folder import MissingClip
@@ -98,7 +99,7 @@ def build_mecat(
     settings: MecatSettings | None = None,
     *,
     dry_run: bool = False,
-    progress: ledgers.OnProgress = lambda _: None,
+    progress: OnProgress = lambda _: None,
     hub: Hub | None = None,
 ) -> ledgers.BuildResult:
     """Build one of MECAT's folders, or go on with it; shards that are done are not read again."""
@@ -108,7 +109,7 @@ def build_mecat(
     if settings.limit is not None and settings.limit < 1:
         raise DatasetError(f"the limit is {settings.limit}; it must be at least 1")
     name = f"mecat-{settings.part}"
-    ledger = ledgers.Ledger(out, name, reuse=settings.reuse)
+    ledger = Ledger(out, name, reuse=settings.reuse)
     if ledger.clips and ledger.origin.get(_SPLIT, TEST) != settings.split:
         raise DatasetError(f"{out}: was built of the other split; choose another folder")
     if settings.split != TEST:
@@ -125,11 +126,7 @@ class _ShardBuilder:
     """Reads the shards that are not done yet, in order."""
 
     def __init__(
-        self,
-        ledger: ledgers.Ledger,
-        settings: MecatSettings,
-        progress: ledgers.OnProgress,
-        hub: Hub,
+        self, ledger: Ledger, settings: MecatSettings, progress: OnProgress, hub: Hub
     ) -> None:
         self.ledger, self.settings, self.progress = ledger, settings, progress
         self.domains = settings.domains or tuple(settings.sizes)
@@ -329,7 +326,7 @@ def _remote_shards(repository: Repository, settings: MecatSettings) -> list[_Sha
     return shards
 
 
-def _local_shards(places: Sequence[Path], ledger: ledgers.Ledger) -> list[_Shard]:
+def _local_shards(places: Sequence[Path], ledger: Ledger) -> list[_Shard]:
     """Shards on this disk, also those in folders; those that are known keep their numbers."""
     paths: list[Path] = []
     for path in places:

@@ -12,6 +12,7 @@ from audiocapbench import audio
 from audiocapbench.data.build import id_lists
 from audiocapbench.data.build import ledger as ledgers
 from audiocapbench.data.build.hub import Hub, HubError
+from audiocapbench.data.build.id_lists import ClipSource, IdList, ListedClip
 from audiocapbench.data.build.repository_layouts import find_clips, layout_of
 from audiocapbench.data.folder import METADATA, SEED_METADATA, MissingClip
 from audiocapbench.data.problems import InvalidDataError, Problem
@@ -42,7 +43,7 @@ class BuildSettings:
     revisions: Mapping[str, str] = field(default_factory=dict)
     cache_dir: Path | None = None
 
-    def of(self, ids: id_lists.IdList) -> tuple[id_lists.ListedClip, ...]:
+    def of(self, ids: IdList) -> tuple[ListedClip, ...]:
         """The clips of a list that are wanted, from the first on."""
         sizes = [len(ids.entries), self.counts.get(ids.source.name), self.limit]
         return ids.entries[: min(size for size in sizes if size is not None)]
@@ -95,7 +96,7 @@ class _ListBuilder:
     progress: ledgers.OnProgress
     dry_run: bool
 
-    def part(self, ids: id_lists.IdList) -> ledgers.PartResult:
+    def part(self, ids: IdList) -> ledgers.PartResult:
         """Put the clips that the repository has into the folder, and say why others are not."""
         source, wanted = ids.source, self.settings.of(ids)
         absent = [one for one in wanted if one.id not in self.ledger.clips]
@@ -121,11 +122,7 @@ class _ListBuilder:
         return ledgers.PartResult(*about, *counts, missing, problem)
 
     def _fetch(
-        self,
-        source: id_lists.ClipSource,
-        absent: Sequence[id_lists.ListedClip],
-        wanted: int,
-        reasons: dict[str, str],
+        self, source: ClipSource, absent: Sequence[ListedClip], wanted: int, reasons: dict[str, str]
     ) -> tuple[int, int]:
         """How many clips the repository has, and the bytes to read for them."""
         revision = self.settings.revisions.get(source.name)
@@ -155,11 +152,7 @@ class _ListBuilder:
         return len(by_place), total
 
     def _keep(
-        self,
-        source: id_lists.ClipSource,
-        clip: id_lists.ListedClip,
-        captions: Sequence[str],
-        content: bytes,
+        self, source: ClipSource, clip: ListedClip, captions: Sequence[str], content: bytes
     ) -> None:
         fields = id_lists.metadata_fields(source, clip, captions)
         if source is id_lists.MUSIC:

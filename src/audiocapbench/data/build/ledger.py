@@ -16,6 +16,7 @@ from typing import IO, Any, NamedTuple
 from pydantic import ValidationError
 
 from audiocapbench import audio
+from audiocapbench.data import Manifest, MissingClip
 from audiocapbench.data import folder as folders
 from audiocapbench.data.build.hub import Hub, Repository
 from audiocapbench.data.problems import os_errors
@@ -65,7 +66,7 @@ class PartResult:
     found: int = 0
     fetched: int = 0
     bytes_total: int = 0
-    missing: tuple[folders.MissingClip, ...] = ()
+    missing: tuple[MissingClip, ...] = ()
     problem: str | None = None
 
 
@@ -119,7 +120,7 @@ class Ledger:
         """
         self.root, self._reuse = root, reuse
         self.origin: dict[str, str] = {}
-        self.missing: dict[str, folders.MissingClip] = {}
+        self.missing: dict[str, MissingClip] = {}
         self._stream: IO[str] | None = None
         hash_of = cache(lambda name: _hash(root / name))
         self.clips: dict[str, dict[str, Any]] = {}
@@ -153,7 +154,7 @@ class Ledger:
                 if isinstance(line.get("origin"), dict):
                     self.origin.update(line["origin"])
                 elif "missing" in line:
-                    lost = folders.MissingClip.model_validate(line["missing"])
+                    lost = MissingClip.model_validate(line["missing"])
                     self.missing[lost.id] = lost
                 elif isinstance(clip := line.get("row"), dict) and _complete(clip):
                     yield clip, folders.FileFacts.model_validate(line.get("facts"))
@@ -173,9 +174,7 @@ class Ledger:
         return repository
 
     @contextmanager
-    def building(
-        self, name: str, missing: Callable[[], Iterable[folders.MissingClip]]
-    ) -> Iterator[None]:
+    def building(self, name: str, missing: Callable[[], Iterable[MissingClip]]) -> Iterator[None]:
         """Write down what the body does, and put the folder together however it ends."""
         path = self.root / JOURNAL
         with os_errors(self.root, "written"):
@@ -199,9 +198,7 @@ class Ledger:
                 if lost is not None:
                     kept = sorted(self.clips.values(), key=lambda row: int(row["position"]))
                     files = {row["file_name"]: self.files[row["file_name"]] for row in kept}
-                    manifest = folders.Manifest(
-                        name=name, files=files, missing=lost, origin=self.origin
-                    )
+                    manifest = Manifest(name=name, files=files, missing=lost, origin=self.origin)
                     folders.write_manifest(self.root, manifest)
                     lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in kept]
                     write_file(self.root / folders.METADATA, "".join(lines))
@@ -246,10 +243,8 @@ class Ledger:
             partial.replace(path)
         return facts
 
-    def note_missing(
-        self, key: str, reason: str, category: str | None = None
-    ) -> folders.MissingClip:
-        lost = folders.MissingClip(id=key, reason=reason, category=category)
+    def note_missing(self, key: str, reason: str, category: str | None = None) -> MissingClip:
+        lost = MissingClip(id=key, reason=reason, category=category)
         self.missing[key] = lost
         self._write({"missing": lost.model_dump(exclude_none=True)})
         return lost

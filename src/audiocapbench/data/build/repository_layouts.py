@@ -100,9 +100,8 @@ def _names(path: str, split: str) -> bool:
 def _patterns(configs: Iterable[Any]) -> dict[str, list[str]]:
     """The patterns of each split that the card lists, those of the default configuration first."""
     known = [one for one in configs if isinstance(one, dict)]
-    known.sort(
-        key=lambda one: (one.get("default") is not True, one.get("config_name") != "default")
-    )
+    known.sort(key=lambda one: one.get("config_name") != "default")
+    known.sort(key=lambda one: one.get("default") is not True)
     found: dict[str, list[str]] = {}
     for config in known:
         is_default = config.get("config_name") == "default" or config.get("default") is True

@@ -214,7 +214,4 @@ def _members(stream: IO[bytes]) -> Iterator[tuple[str, bytes | str]]:
 
 def _refuse_size(member: tarfile.TarInfo) -> None:
     if not 0 <= member.size <= LARGEST_MEMBER:
-        raise ShardError(
-            f"claims that {shown(member.name)!r} has {member.size:,} bytes; it is not read any "
-            "further"
-        )
+        raise ShardError(f"claims that {shown(member.name)!r} has {member.size:,} bytes")
