@@ -43,9 +43,7 @@ Call = Callable[..., Coroutine[Any, Any, Any]]
 
 
 def judge_options(asking: engine.Asking, progress: engine.Progress | None = None) -> JudgeOptions:
-    found: JudgeOptions = {"prices": asking.prices, "progress": progress}
-    found.update(asking.options)  # type: ignore[typeddict-item]
-    return found
+    return {**asking.options, "prices": asking.prices, "progress": progress}  # type: ignore[typeddict-item]
 
 
 @dataclass

@@ -256,9 +256,8 @@ class Asking:
         return {"rate_limits": limits, "budget": budget, "fresh": self.fresh, "batch": self.batch}
 
     def of_model(self, model: Model, progress: Progress | None = None) -> RunOptions:
-        options: RunOptions = {"price": price_of(model.name, self.prices), "progress": progress}
-        options.update(self.options)  # type: ignore[typeddict-item]
-        return options
+        price = price_of(model.name, self.prices)
+        return {**self.options, "price": price, "progress": progress}  # type: ignore[typeddict-item]
 
     def model_settings(self, told: ModelOptions) -> ModelSettings:
         return ModelSettings(told.temperature, told.max_tokens, self.timeout, told.system)
