@@ -29,7 +29,6 @@ _JUDGE_DIGITS = 2
 def run_tables(
     summaries: Sequence[RunSummary], metrics: Sequence[str], headline: str
 ) -> list[Table]:
-    """Judges, the leaderboard and what makes up totals; notes below the last say what failed."""
     tables = []
     grouped = len({name for one in summaries for name in one.table.categories}) > 1
     for judge in dict.fromkeys(name for one in summaries for name in one.judges):

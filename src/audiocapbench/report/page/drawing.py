@@ -30,8 +30,6 @@ SHAPES = (
 
 
 class Bar(NamedTuple):
-    """A score of something that belongs to a colour; None where it has none."""
-
     label: str
     provider: str
     cell: Cell | None

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from audiocapbench.data.problems import os_errors
 from audiocapbench.errors import ReportError, check_known
 from audiocapbench.files import write_file
 from audiocapbench.plugins import require_packages
@@ -49,10 +50,8 @@ def formats(wanted: str) -> tuple[str, ...]:
 
 def write_figures(board: BoardDocument, folder: Path, wanted: Sequence[str]) -> list[Path]:
     converters = {kind: _converter(kind) for kind in wanted}
-    try:
+    with os_errors(folder, "written"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ReportError(f"{folder}: cannot be written ({error.strerror})") from None
     paths = []
     for name, sheet in figure_sheets(board):
         for kind, convert in converters.items():

@@ -39,8 +39,7 @@ from audiocapbench.signature import Signature
 from audiocapbench.store import RunLine, Store
 from audiocapbench.store.records import RunHead
 
-# In the order of their colours, as in the paper: Gemini blue, Chat Completions green, Realtime
-# orange; others follow.
+# In the order of their colours; the paper has the first three in blue, green and orange.
 PROVIDERS = {
     "gemini": "Google Gemini",
     "openai": "OpenAI Chat Completions",
@@ -273,7 +272,6 @@ def gather(
     summaries: Sequence[RunSummary], by: str | None = None, *, published: bool = False
 ) -> ReportData:
     """What a page shows of summarised runs, ranked by a score or as ``default_scorer`` says."""
-    check_benchmark([one.run for one in summaries])
     tables = [one.table for one in summaries]
     samples, aggregation = _samples(tables), tables[0].aggregation
     scorers = _scorers_of(summaries)

@@ -115,7 +115,6 @@ class Submission(BaseModel, extra="forbid", strict=True):
 
     @property
     def board(self) -> tuple[str, str]:
-        """What submissions share that can be ranked together."""
         return self.benchmark, self.dataset
 
     def opened(self) -> Benchmark:
