@@ -94,10 +94,11 @@ def test_a_prompt_file_names_its_captions_itself(tmp_path: Path, text: str, labe
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"{first} only", "{second} is missing"),
-        (b"{first} {first} {second}", "{first} stands 2 times"),
-        (b"{first} {second} {audio}", "{audio} is no place"),
-        (b"{second} {first}", "must stand before"),
+        (b"which?", "{second}, each once, and may have {references}; it has no place"),
+        (b"{first} only", "must have {first}, then {second}, each once"),
+        (b"{first} {first} {second}", "it has {first} {first} {second}"),
+        (b"{first} {second} {audio}", "it has {first} {second} {audio}"),
+        (b"{second} {first}", "it has {second} {first}"),
         (b"\xff{first}{second}", "is not UTF-8"),
         (b"{first}{second}" + b"x" * 100_001, "is longer than"),
     ],

@@ -16,14 +16,7 @@ import numpy as np
 from audiocapbench.errors import DatasetError
 from audiocapbench.meta.corrupt.captions import CaptionedClip, CaptionSet, plain_form, words_of
 from audiocapbench.meta.corrupt.make import RULES, pair_table, write_clips
-from audiocapbench.meta.pairs import (
-    BRACE_MAIN,
-    CaptionPair,
-    Pairs,
-    Preference,
-    preferred,
-    read_csv_pairs,
-)
+from audiocapbench.meta.pairs import BRACE_MAIN, CaptionPair, Pairs, preferred, read_csv_pairs
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, PointwiseScorer
 from audiocapbench.meta.trial import CHOSEN, agreeing
 
@@ -55,7 +48,7 @@ def build_pairs(
             name = f"{clip.id}/{subtype}"
             sources[name] = (source, other)
             was_set = BROKEN in source or BROKEN in other
-            answer: Preference | None = (0 if BROKEN in other else 1) if was_set else None
+            answer = preferred([1 if BROKEN in other else -1]) if was_set else None
             said = map(plain_form, clip.references)
             held = tuple(text for text in said if text not in (first, second))
             about = (answer, subtype[:2], subtype, "", held, held, (), clip.audio, was_set)

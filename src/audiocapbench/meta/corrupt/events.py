@@ -33,14 +33,7 @@ from audiocapbench.meta.corrupt.captions import (
     words,
     written,
 )
-from audiocapbench.metrics.elements.splitting import (
-    ATTRIBUTES,
-    COUNTS,
-    ElementKind,
-    kind_of,
-    meanings,
-    split,
-)
+from audiocapbench.metrics.elements import splitting
 
 FINITE, GERUND, OTHER = "finite", "gerund", "other"
 _ORDERED = frozenset({("followed", "by"), ("then",), ("and", "then"), ("before",)})
@@ -55,7 +48,7 @@ _DESCRIBING = ("sewing", "washing", "running", "racing", "speaking")
 _SOUNDS = frozenset("sound sounds noise noises machine machines of".split())
 _NOT_IN_NAMES = words("not_in_names")
 _NO_SUBJECT = JOINING | PREPOSITIONS | AUXILIARIES | words("no_subject")
-_DETERMINING = DETERMINERS | ATTRIBUTES | COUNTS
+_DETERMINING = DETERMINERS | splitting.ATTRIBUTES | splitting.COUNTS
 _LONGEST_SUBJECT, _LONGEST_EVENT = 5, 8
 _HANGING, _TOGETHER, _TAKING_TURNS = map(words, ("hanging", "together", "taking_turns"))
 _LOOKED_AT, _LENT = 40, 6
@@ -98,7 +91,7 @@ def read_clause(tokens: Tokens, joint: Tokens = ()) -> Clause:
         following = tokens[place + 1] if place + 1 < len(tokens) else ""
         # A gerund may belong to a noun behind it, as in "a car racing engine".
         describes = following in _SOUNDS or (
-            kind_of(following) is ElementKind.SOURCE
+            splitting.kind_of(following) is splitting.ElementKind.SOURCE
             and following not in verb_forms()
             and tokens[place] in _DESCRIBING
         )
@@ -167,19 +160,19 @@ def in_form(clause: Clause, form: str) -> Clause | None:
 
 def core(tokens: Iterable[str]) -> frozenset[str]:
     """What the sources and events among these words mean."""
-    return frozenset(meaning_of(token) for token in tokens if kind_of(token) in EVENTFUL)
+    return frozenset(meaning_of(token) for token in tokens if splitting.kind_of(token) in EVENTFUL)
 
 
 @lru_cache(maxsize=8192)
 def _kin(meant: frozenset[str]) -> frozenset[int]:
     """The groups of the thesaurus in which these meanings are akin."""
-    akin = meanings().akin
+    akin = splitting.meanings().akin
     return frozenset(group for word in meant for group in akin.get(word, ()))
 
 
 def mentions(text: str, event: frozenset[str]) -> bool:
     """Whether a caption names one of the event's sources or sounds, or something akin to it."""
-    elements = split(text).elements
+    elements = splitting.split(text).elements
     named = frozenset(meaning_of(element.word) for element in elements if not element.denied)
     return bool(named & event) or bool(_kin(event) & _kin(named))
 
@@ -307,7 +300,7 @@ def _order_is_certain(
     for text in map(plain_form, caption.clip.others(caption.number)):
         if "before and after" in text:
             return False
-        stages = [(meaning_of(one.word), one.stage) for one in split(text).elements]
+        stages = [(meaning_of(one.word), one.stage) for one in splitting.split(text).elements]
         first = [stage for meaning, stage in stages if meaning in earlier]
         second = [stage for meaning, stage in stages if meaning in later]
         if first and second:

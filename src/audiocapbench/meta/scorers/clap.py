@@ -20,13 +20,7 @@ from audiocapbench.meta.scorers.scorer import (
     find_clip,
     higher,
 )
-from audiocapbench.metrics.clap import (
-    SeedSpread,
-    choose_cutting,
-    clap_scores,
-    load_encoder,
-    sign_clap,
-)
+from audiocapbench.metrics import clap
 from audiocapbench.metrics.names import parse_name
 
 _Count = Annotated[int, Field(ge=1, le=1_000)]
@@ -62,12 +56,14 @@ class ClapScorer(PointwiseScorer):
             raise TrialError(f"{text}: {problems_of(error)[0]}") from None
         self.name = f"clap:{name}"
         self._data = settings.folder(self.name)
-        self._encoder = load_encoder(name.name, dict(own.model_extra or {}), own.device)
+        self._encoder = clap.load_encoder(name.name, dict(own.model_extra or {}), own.device)
         seeds = range(settings.seed, settings.seed + own.seeds)
         sizes = {"window_s": own.window, "hop_s": own.hop}
-        self._cutting = choose_cutting(self._encoder, own.windows, seeds=seeds, **sizes)
+        self._cutting = clap.choose_cutting(self._encoder, own.windows, seeds=seeds, **sizes)
         self._with_references = own.references == "yes"
-        self.signature = sign_clap(self._encoder, self._cutting, references=self._with_references)
+        self.signature = clap.sign_clap(
+            self._encoder, self._cutting, references=self._with_references
+        )
         self.missing: Mapping[str, str] = {}
         self._settings, self._batch = settings, own.batch
 
@@ -83,7 +79,7 @@ class ClapScorer(PointwiseScorer):
         notes: list[str] = []
         data: dict[str, Any] = {}
         if self.signature.get("windows") == "crop":
-            spread = SeedSpread.of([measure(chosen) for chosen in self.choose_by_seed(pairs)])
+            spread = clap.SeedSpread.of([measure(chosen) for chosen in self.choose_by_seed(pairs)])
             together, seeds = measure(self.choose(pairs)), len(self._cutting.settings)
             data["over_seeds"] = {headline: spread._asdict()}
             data["ensemble"] = {headline: together, "seeds": seeds}
@@ -115,7 +111,7 @@ class ClapScorer(PointwiseScorer):
             except TrialError as error:
                 missing[names[row]] = str(error)
         wanted = [*files, *(len(pairs) + row for row in files)]
-        found = clap_scores(
+        found = clap.clap_scores(
             [*files.values(), *files.values()],
             [texts[row] for row in wanted],
             self._encoder,

@@ -15,15 +15,9 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Reply, Sample
 from audiocapbench.engine import Preview, run_benchmark
 from audiocapbench.errors import StoppedError
-from audiocapbench.judges import create_judge
+from audiocapbench.judges import create_judge, executor
 from audiocapbench.judges.aggregation import by_judge, failure_reasons, failure_words, overall
 from audiocapbench.judges.contract import JudgeInput, Verdict
-from audiocapbench.judges.executor import (
-    judge_run,
-    judgements_by,
-    missing_judgements,
-    preview_judging,
-)
 from audiocapbench.judges.judge import ModelJudge, judge_texts
 from audiocapbench.meta.pairs import Pairs, captions, references
 from audiocapbench.meta.scorers.scorer import (
@@ -57,8 +51,8 @@ class JudgeScorer(PointwiseScorer):
             return []
         run = self._captions(pairs, self._judge)
         store, prices = self._settings.store, self._settings.prices
-        missing = missing_judgements(store, run, self._judge)
-        return [preview_judging(self._judge, missing, store=store, prices=prices)]
+        missing = executor.missing_judgements(store, run, self._judge)
+        return [executor.preview_judging(self._judge, missing, store=store, prices=prices)]
 
     def score(self, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
         inputs = _inputs(pairs)
@@ -97,7 +91,7 @@ class JudgeScorer(PointwiseScorer):
     def _judged(self, judge: ModelJudge, run: Run) -> dict[str, float]:
         settings = self._settings
         how = judge_options(settings, settings.watch(self.name, len(run.sample_ids)))
-        end = judge_run(settings.store, run, [judge], **how)
+        end = executor.judge_run(settings.store, run, [judge], **how)
         for refusal in end.refusals:
             raise refusal
         if end.stop is not None:
@@ -106,7 +100,7 @@ class JudgeScorer(PointwiseScorer):
                 f"kept in {settings.store.name}, and the same command goes on from here",
                 stop=end.stop,
             )
-        found = judgements_by(settings.store, judge, run.id)
+        found = executor.judgements_by(settings.store, judge, run.id)
         why = failure_words(judge.name, failure_reasons(found), len(found))
         self.latest = Diagnostics(() if why is None else (why,))
         return {key: overall(own) for key, own in by_judge(found).get(judge.name, {}).items()}

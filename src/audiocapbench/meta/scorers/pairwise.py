@@ -51,7 +51,6 @@ from audiocapbench.stats import mean_interval
 AnswerForm = Literal["text", "schema", "logprobs"]
 _Marks = NDArray[np.bool_]
 
-_PLACEHOLDERS = ("first", "second", "references")
 _ALSO = {"caption_0": "first", "caption_1": "second", "caption_a": "first", "caption_b": "second"}
 _LONGEST_FILE, _LONGEST_ANSWER = 100_000, 6_000
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -182,20 +181,13 @@ def prompt_from(path: Path, form: AnswerForm = "text") -> PairwisePrompt:
         raise refused(f"is longer than {_LONGEST_FILE:,} bytes")
     template = _PLACE.sub(lambda one: f"{{{_ALSO.get(one[1], one[1])}}}", template)
     used = _PLACE.findall(template)
-    for name in used:
-        if name not in _PLACEHOLDERS:
-            known = ", ".join(f"{{{one}}}" for one in _PLACEHOLDERS)
-            raise refused(f"{{{name}}} is no place that can be filled; there are {known}")
-    called = []
-    for name in ("first", "second"):
-        if used.count(name) != 1:
-            times = "is missing" if name not in used else f"stands {used.count(name)} times"
-            raise refused(f"{{{name}}} {times}; it must stand once")
-        label = _CALLED.search(template.partition(f"{{{name}}}")[0].rpartition("\n")[2])
-        called.append(label["label"].upper() if label else "")
-    if template.index("{first}") > template.index("{second}"):
-        raise refused("{first} must stand before {second}")
-    labels = Labels(*called) if tuple(called) in _COUNTED else Labels()
+    if [name for name in used if name != "references"] != ["first", "second"]:
+        there = " ".join(f"{{{name}}}" for name in used) or "no place"
+        wanted = "must have {first}, then {second}, each once, and may have {references}"
+        raise refused(f"{wanted}; it has {there}")
+    lines = [template.partition(one)[0].rpartition("\n")[2] for one in ("{first}", "{second}")]
+    called = tuple(found["label"].upper() for found in map(_CALLED.search, lines) if found)
+    labels = Labels(*called) if called in _COUNTED else Labels()
     return PairwisePrompt(path.name, template, labels, form)
 
 
