@@ -97,6 +97,6 @@ def test_score_qa_is_the_mean_of_six() -> None:
 
 
 def test_each_corpus_gives_date_its_own_sub_task() -> None:
-    assert CAPTION_AGGREGATION.options("mixed_music") == {"subtask": "music"}
-    assert CAPTION_AGGREGATION.options("outside_speech") == {"subtask": "speech"}
-    assert QA_AGGREGATION.options("direct_perception") == {"subtask": "qa"}
+    assert CAPTION_AGGREGATION.metric_options.get("mixed_music", {}) == {"subtask": "music"}
+    assert CAPTION_AGGREGATION.metric_options.get("outside_speech", {}) == {"subtask": "speech"}
+    assert QA_AGGREGATION.metric_options.get("direct_perception", {}) == {"subtask": "qa"}

@@ -93,22 +93,21 @@ def _record(
     """How a clip stands after the stage; its findings have a table of their own."""
     if undecoded is not None:
         return StageRecord(one.id, "hear", "unreadable", {}, undecoded)
-    decision = experts.decide(said, rules, one.about.get("domain"))
+    domain, evidence, reason = experts.decide(said, rules, one.about.get("domain"))
     document: dict[str, Any] = {
         "sha256": one.clip.sha256,
         "duration_s": one.clip.duration_s,
         "source": one.about.get("source") or one.id,
         "about": dict(one.about),
-        "domain": decision.domain,
-        "evidence": decision.evidence,
+        "domain": domain,
+        "evidence": evidence,
         "experts": {
             name: {"signature": finding.signature, "status": finding.status}
             | ({"error": finding.error} if finding.error else {})
             for name, finding in sorted(said.items())
         },
     }
-    status = OK if decision.domain else "no_domain"
-    return StageRecord(one.id, "hear", status, document, decision.reason)
+    return StageRecord(one.id, "hear", OK if domain else "no_domain", document, reason or None)
 
 
 def _lacks(expert: Expert, said: Said, rules: DomainRules, source: SourceClip) -> bool:
@@ -117,7 +116,7 @@ def _lacks(expert: Expert, said: Said, rules: DomainRules, source: SourceClip) -
         return False
     if not expert.domains:
         return True
-    domain = experts.decide(said, rules, source.about.get("domain")).domain
+    domain, *_ = experts.decide(said, rules, source.about.get("domain"))
     return bool(set(expert.domains) & set(domain or ""))
 
 

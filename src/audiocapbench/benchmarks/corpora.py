@@ -73,7 +73,7 @@ def check_metrics(
         if name.options.get(_NULL, _OUT) != _OUT:
             raise MetricError(f"{name}: {_NULL} can only be {_OUT!r}")
         if aggregation is not None:
-            own = {one for corpus in aggregation.weights for one in aggregation.options(corpus)}
+            own = {one for options in aggregation.metric_options.values() for one in options}
             for option in own & name.options.keys():
                 sets = f"{aggregation.total} sets {option!r} for each group itself"
                 raise MetricError(f"{name}: {sets}; leave it out")
@@ -107,11 +107,12 @@ def compute_by_corpus(
         answered = [row for row in rows if predictions[row] is not None]
         if not answered:
             continue
+        own_options = aggregation.metric_options.get(corpus, {})
         # A corpus of one is too small for some metrics; others still have something to say of it.
         for batch in [wanted] if len(rows) > 1 else [[name] for name in wanted]:
             try:
                 results = compute(
-                    [_for_corpus(name, aggregation.options(corpus)) for name in batch],
+                    [_for_corpus(name, own_options) for name in batch],
                     [predictions[row] for row in rows],
                     [references[row] for row in rows],
                     clips=None if clips is None else [clips[row] for row in rows],

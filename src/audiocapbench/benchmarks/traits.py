@@ -73,10 +73,6 @@ class Aggregation:
         if abs(whole - 1) > _ROUNDING:
             raise BenchmarkError(f"{where}: the weights add up to {whole:g}; they must add up to 1")
 
-    def options(self, corpus: str) -> Mapping[str, str]:
-        """The options that a corpus gives to the metrics that have them."""
-        return self.metric_options.get(corpus, {})
-
     def clip(self, sample: Sample) -> str:
         """What is resampled as one: the clip of a sample."""
         if self.clip_detail is not None:

@@ -9,7 +9,7 @@ import logging
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from io import BytesIO
@@ -253,8 +253,4 @@ def _tensorboard(log: RunLog, folder: str) -> str:
     return str(place)
 
 
-_TRACKERS: dict[str, Callable[[RunLog, str], str]] = {
-    "wandb": _wandb,
-    "mlflow": _mlflow,
-    "tensorboard": _tensorboard,
-}
+_TRACKERS = {one.__name__[1:]: one for one in (_wandb, _mlflow, _tensorboard)}

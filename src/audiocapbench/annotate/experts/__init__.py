@@ -39,10 +39,6 @@ class ClipAudio:
         self.clip, self.waveform = clip, waveform
         self._views: dict[int, Samples] = {}
 
-    @property
-    def duration_s(self) -> float:
-        return self.waveform.duration_s
-
     def mono(self, rate: int | None = None) -> Samples:
         """One channel, of shape (frames,), at a rate; within -1 and 1, as many packages demand."""
         wanted = rate or self.waveform.rate
@@ -167,30 +163,24 @@ class DomainRules(NamedTuple):
         return cls(**changed)
 
 
-class Decision(NamedTuple):
-    """A domain, or why there is none, and the figures that it was decided by."""
-
-    domain: str | None
-    evidence: dict[str, Any]
-    reason: str | None = None
-
-
-def decide(said: Said, rules: DomainRules, given: str | None = None) -> Decision:
-    """The domain of a clip by what experts said, or as the user gave it."""
+def decide(
+    said: Said, rules: DomainRules, given: str | None = None
+) -> tuple[str | None, dict[str, Any], str]:
+    """A clip's domain by what experts said, or as the user gave it; its evidence; why none."""
     evidence: dict[str, Any] = {"thresholds": rules._asdict()}
     if given is not None:
         if given not in DOMAINS:
             near = f"its metadata says {given[:20]!r}, not one of {', '.join(DOMAINS)}"
-            return Decision(None, evidence, f"no such domain: {near}")
-        return Decision(given, evidence | {"by": "metadata"})
+            return None, evidence, f"no such domain: {near}"
+        return given, evidence | {"by": "metadata"}, ""
     level = said_by(said, "signal").get("rms_dbfs")
     share = said_by(said, "speech").get("speech_share")
     evidence |= {"by": "experts", "rms_dbfs": level, "speech_share": share}
     if level is not None and level < rules.silence_dbfs:
-        return Decision("000", evidence)
+        return "000", evidence, ""
     if "highest" not in said_by(said, "tags"):
         why = "the expert tags has not run: give it a model, or a domain in the metadata"
-        return Decision(None, evidence, why)
+        return None, evidence, why
     heard = dict.fromkeys(("speech", "music", "sound"), ("", 0.0))
     for label, sure in said_by(said, "tags")["highest"].items():
         kind = kind_of_label(label)
@@ -203,8 +193,8 @@ def decide(said: Said, rules: DomainRules, given: str | None = None) -> Decision
         "A": heard["sound"][1] >= rules.sound_label,
     }
     if not any(there.values()):
-        return Decision(None, evidence, "no label stands out, and it is not silent")
-    return Decision("".join(one if there[one] else "0" for one in there), evidence)
+        return None, evidence, "no label stands out, and it is not silent"
+    return "".join(one if there[one] else "0" for one in there), evidence, ""
 
 
 def said_by(said: Said, expert: str) -> Mapping[str, Any]:

@@ -100,7 +100,7 @@ class SignalExpert:
         levels = frame_levels(mono, rate)
         reverberation, decays = reverberation_s(mono, rate)
         return {
-            "duration_s": round(clip.duration_s, 3),
+            "duration_s": round(clip.waveform.duration_s, 3),
             "rate_hz": rate,
             "channels": clip.waveform.channels,
             "rms_dbfs": _decibels(float(np.sqrt(np.mean(np.square(mono, dtype=np.float64))))),
