@@ -34,12 +34,6 @@ _ENCODED = re.compile(r"(?:data:[\w/+.;=-]*,)?[A-Za-z0-9+/_-]{200,}={0,2}")
 _LINE = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>.*)")
 
 
-def found_credentials() -> Path | None:
-    """The file that AudioCapBench's published commands read by themselves, if it is here."""
-    path = Path("credentials.env")
-    return path if path.is_file() else None
-
-
 def load_credentials(path: Path) -> list[str]:
     """Put the KEY=value lines of a file into the environment; what is set already stays.
     Returns warnings for the user, such as that others can read the file."""

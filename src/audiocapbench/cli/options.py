@@ -22,7 +22,7 @@ from typing_extensions import is_typeddict
 from audiocapbench.asking import JudgePanel, RequestOptions, SampleOptions
 from audiocapbench.cli.app import ExampleCommand, ExampleGroup
 from audiocapbench.cli.console import json_text, say, show_result, show_text
-from audiocapbench.credentials import found_credentials, load_credentials
+from audiocapbench.credentials import load_credentials
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.files import write_file
 from audiocapbench.table import Result
@@ -42,6 +42,11 @@ def _use(credentials: Path | None) -> Path | None:
     """Read a file of credentials while the options are parsed, so that no command has to."""
     say(*(load_credentials(credentials) if credentials is not None else ()))
     return credentials
+
+
+def _use_found(credentials: Path | None) -> Path | None:
+    here = Path("credentials.env")
+    return _use(credentials or (here if here.is_file() else None))
 
 
 def _engine(ctx: typer.Context, given: str) -> str:
@@ -131,7 +136,7 @@ FoundCredentials = Annotated[
     Path | None,
     Option(
         metavar="FILE",
-        callback=lambda given: _use(given or found_credentials()),
+        callback=_use_found,
         help="KEY=value lines, such as API keys. [default: credentials.env, if it is here]",
     ),
 ]

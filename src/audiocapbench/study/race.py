@@ -50,26 +50,10 @@ class RaceResult:
     decided: bool
     stop: Stop | None
     runs: Sequence[Run]
-
-    @property
-    def asked(self) -> int:
-        """Questions that the race took, those that were known before included."""
-        return sum(one.asked for one in self.racers)
-
-    @property
-    def fixed(self) -> int:
-        return self.clips * len(self.racers)
-
-    @property
-    def cost_usd(self) -> float | None:
-        """What the answers and verdicts cost, where that is known."""
-        return total_cost(one.cost_usd for one in self.racers)
-
-    @property
-    def fixed_usd(self) -> float | None:
-        """What every model over every clip would have cost, at the same price a clip."""
-        known = [one for one in self.racers if one.cost_usd is not None and one.asked]
-        return sum((one.cost_usd or 0) / one.asked * self.clips for one in known) if known else None
+    asked: int  # questions that the race took, those that were known before included
+    fixed: int  # questions of a run of every model over every clip
+    cost_usd: float | None  # of the answers and verdicts, where that is known
+    fixed_usd: float | None  # of every model over every clip, at the same price a clip
 
     def to_dict(self) -> dict[str, Any]:
         plain = ("clips", "top", "alpha", "decided", "best", "asked", "fixed", "cost_usd")
@@ -200,4 +184,8 @@ class RacePlan(Plan[RaceResult]):
         )
         is_decided = race.models > self.top >= len(left) and stop is None
         about, runs = (self.scorer, race.clips, self.top, self.alpha), list(self.begun.values())
-        return RaceResult(*about, racers, left, is_decided, stop, runs)
+        asked, fixed = sum(one.asked for one in racers), race.clips * len(racers)
+        known = [one for one in racers if one.cost_usd is not None and one.asked]
+        each = [(one.cost_usd or 0) / one.asked * race.clips for one in known]
+        costs = (total_cost(one.cost_usd for one in racers), sum(each) if each else None)
+        return RaceResult(*about, racers, left, is_decided, stop, runs, asked, fixed, *costs)
