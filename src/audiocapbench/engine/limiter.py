@@ -49,10 +49,9 @@ class Start:
 class LearnedRate:
     """Starts a second that a provider allows; ``level`` is None until something is refused.
 
-    The rate doubles until then. From then on two facts bound the limit: between two refusals a
-    provider lets in at most what it allows, whatever burst it forgives; and it does not allow for
-    long the rate at which it refuses. The rate stays a little below what is believed, and tries
-    whether there is more; refusals ``in_a_row`` slow it down until something is let in again.
+    The rate doubles until then. From then on, the limit lies between what was let in from one
+    refusal to the next and the rate at which it refuses. The rate stays a little below that, and
+    tries more; refusals ``in_a_row`` slow it down until something is let in again.
     """
 
     def __init__(self) -> None:
@@ -240,17 +239,13 @@ class Outage:
     def __init__(self, never_s: float = 15.0, later_s: float = 120.0) -> None:
         """Seconds after which one that never answered is given up, and any other."""
         self._never_s, self._later_s, self._since = never_s, later_s, -inf
-        self._answers = self._failures = self._too_late = 0
+        self._answers = self.failures = self.too_late = 0
         self._refused_since: float | None = None
 
     @property
     def active(self) -> bool:
         """Whether nobody seems to be there, so that one question at a time is enough."""
-        return self._failures >= OUTAGE_FAILURES
-
-    @property
-    def pause_s(self) -> float:
-        return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** (self._failures - OUTAGE_FAILURES))
+        return self.failures >= OUTAGE_FAILURES
 
     @property
     def _before(self) -> str:
@@ -258,19 +253,19 @@ class Outage:
 
     def answered(self, start: Start) -> None:
         self._answers += 1
-        self._too_late, self._refused_since = 0, None
+        self.too_late, self._refused_since = 0, None
         if start.at >= self._since:
-            self._failures = 0
+            self.failures = 0
 
     def unreachable(self, start: Start, now: float, problem: TransientError) -> None:
         """Nobody took a question; FatalError where it was tried long enough."""
-        if not self._failures:
+        if not self.failures:
             self._since = start.at
-        self._failures += 1
+        self.failures += 1
         gone_s = now - self._since
         if self.active and gone_s >= (self._later_s if self._answers else self._never_s):
             raise FatalError(
-                f"{problem}; tried {self._failures} times in {gone_s:.0f} s, {self._before}; check "
+                f"{problem}; tried {self.failures} times in {gone_s:.0f} s, {self._before}; check "
                 "the address and that the server runs: the same command goes on from here"
             )
 
@@ -284,12 +279,6 @@ class Outage:
         if dry_s >= max(patience_s, 3 * (problem.retry_after_s or 0.0)):
             raise FatalError(f"{words}, {self._before}: the same command goes on from here, later")
         return f"{words}; it is asked on, but rarely" if dry_s >= REFUSED_WORTH_SAYING_S else None
-
-    def too_late(self, words: str) -> None:
-        """It asks for more time than any question has; FatalError where it does so repeatedly."""
-        self._too_late += 1
-        if self._too_late >= TOO_LATE:
-            raise FatalError(f"{words}: the same command goes on from here, later")
 
 
 AHEAD = 16  # questions that are prepared before their turn, so that little audio is held
@@ -409,15 +398,14 @@ class Limiter:
         self._places.answered(start, now - start.at)
 
     def refused(self, start: Start, problem: TransientError, patience_s: float) -> None:
-        """The provider said that it is asked too much; FatalError where there is no use in asking.
-
-        All wait for as long as it says, but not for longer than one question's patience.
-        """
+        """All wait for as long as the provider says; FatalError where there is no use in asking."""
         now, closed_s = anyio.current_time(), problem.retry_after_s or 0.0
         if closed_s > patience_s:
-            asks = f"it asks to wait {closed_s:,.12g} s, longer than a question may take"
-            self._say("too late", f"{problem}; {asks}")
-            self._outage.too_late(f"{problem}; {asks}")
+            said = f"{problem}; it asks to wait {closed_s:,.12g} s, longer than a question may take"
+            self._say("too late", said)
+            self._outage.too_late += 1
+            if self._outage.too_late >= TOO_LATE:
+                raise FatalError(f"{said}: the same command goes on from here, later")
             closed_s = 0.0
         elif closed_s >= WAIT_WORTH_SAYING_S and now + closed_s > self._closed_until + 1:
             self._say("wait", f"{problem}; all wait for {closed_s:,.12g} s, as it asks")
@@ -452,7 +440,8 @@ class Limiter:
             return False
         if not known:
             self._note(f"{problem}; all wait while one question at a time tries again")
-        opens = anyio.current_time() + self._outage.pause_s
+        pause_s = FIRST_PAUSE_S * 2.0 ** (self._outage.failures - OUTAGE_FAILURES)
+        opens = anyio.current_time() + min(LONGEST_PAUSE_S, pause_s)
         self._closed_until = max(self._closed_until, opens)
         return problem.unreachable
 
