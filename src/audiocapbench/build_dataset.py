@@ -1,7 +1,4 @@
-"""The published tool's first command, ``python -m audiocapbench.build_dataset``: a thin door.
-
-It builds the same folder as ``audiocapbench build`` and adds the published metadata.json.
-"""
+"""The published tool's first command, ``python -m audiocapbench.build_dataset``: a thin door."""
 
 import sys
 from functools import partial

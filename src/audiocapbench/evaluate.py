@@ -1,7 +1,4 @@
-"""The published tool's second command, ``python -m audiocapbench.evaluate``: a thin door.
-
-It asks, scores and judges as ``audiocapbench run`` does and writes the published result JSON.
-"""
+"""The published tool's second command, ``python -m audiocapbench.evaluate``: a thin door."""
 
 import os
 import re

@@ -1,7 +1,4 @@
-"""Signatures say exactly how a number was made: two numbers may be compared if theirs are equal.
-
-It has a protocol number and not the toolkit's version; ``sign`` says when that number changes.
-"""
+"""Signatures say exactly how a number was made: two numbers may be compared if theirs are equal."""
 
 import re
 from collections.abc import Iterable

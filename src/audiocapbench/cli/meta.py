@@ -96,14 +96,9 @@ def _try_on_pairs(
     agreed = agreement(
         read_pairs(kind, votes_from) if votes_from else found, least_votes or KINDS[kind]
     )
-    settings = TrialSettings(
-        data=data,
-        follow_links=follow_links,
-        store_url=session.store,
-        protocol=judged.protocol,
-        **vars(asked),
-        **vars(session.asking()),
-    )
+    place: Any = {"data": data, "follow_links": follow_links, "store_url": session.store}
+    how = vars(asked) | vars(session.asking())
+    settings = TrialSettings(protocol=judged.protocol, **place, **how)
     trials, errors, stop = _try_scorers(scorer, judged, settings, yes=session.yes)
     controls = try_controls(judged, settings, [one.scorer for one in trials]) if trials else []
     if trials and per_pair is not None:

@@ -339,12 +339,8 @@ def command(
     ``limit (N): At most so many.`` is the help of ``--limit N``. A parameter whose type is a
     dataclass or a TypedDict stands for an option of each of its fields; an option that the
     function itself has under the same name comes before such a field, which has its default then.
-    A file that is written (``out``, ``per_sample``) is never the store.
-
-    Args:
-        add: The ``command`` or ``callback`` of an app; the callback is what a group does alone.
-        name: The command's name, where it is not the function's.
-        **how: What else ``add`` takes.
+    A file that is written (``out``, ``per_sample``) is never the store. ``add`` is the ``command``
+    or ``callback`` of an app; the callback is what a group does alone.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:

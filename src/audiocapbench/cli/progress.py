@@ -1,8 +1,4 @@
-"""The terminal as the host of plans: costs are agreed to, bars show how they go, ends are said.
-
-Nothing is spent unseen: what a paid model will be asked and likely costs is shown, and someone
-agrees, at the terminal or with ``--yes``.
-"""
+"""The terminal as the host of plans: costs are agreed to, bars show how they go, ends are said."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress

@@ -208,12 +208,8 @@ def _score_mecat(
         surplus=tuple(surplus),
         note=f"No file has answers to {', '.join(absent)}" if absent else "",
     )
-    facts = {
-        "benchmark": benchmark,
-        "missing_outside": len(left) - len(missing),
-        "absent_subtasks": absent,
-        "bad_lines": [str(problem) for problem in answers.bad],
-    }
+    facts = {"benchmark": benchmark, "missing_outside": len(left) - len(missing)}
+    facts |= {"absent_subtasks": absent, "bad_lines": list(map(str, answers.bad))}
     title = f"{benchmark}: {estimate.counted(len(scores.ids), 'answer')}"
     *tables, last = group_tables(scores.table, metrics, metrics, title)
     points = (scores.table.point(estimate.Scorer(name)) for name in scores.metrics)
