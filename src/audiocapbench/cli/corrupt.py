@@ -111,8 +111,8 @@ def _findings(
         one.kind: {
             "other_caption": _LESS_COMPLETE if one.kind == "dropped" else "false",
             "made": len(one.pairs),
-            "share": one.share,
-            "not_applicable": one.not_applicable,
+            "share": len(one.pairs) / max(1, one.captions),
+            "not_applicable": one.captions - len(one.pairs) - one.left_out,
             "left_out": one.left_out,
             "rejected": dict(one.rejected),
         }

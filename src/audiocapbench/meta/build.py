@@ -23,9 +23,7 @@ from audiocapbench.meta.trial import CHOSEN, agreeing
 HUMAN, BROKEN = "human", "broken"
 _CLOSEST, _UNANIMOUS = 0.25, 3
 
-
-_Writing = tuple[str, str]
-"""A caption and who wrote it."""
+_Writing = tuple[str, str]  # A caption and who wrote it
 
 
 def build_pairs(
@@ -104,13 +102,10 @@ def _break(
 
 
 def filter_pairs(pairs: Pairs, scorer: PairScorer) -> list[CaptionPair]:
-    """The pairs that a scorer can tell apart, so that people are not asked in vain.
-
-    Of one that compares: those with the same choice in both orders; of one that scores: all but the
-    quarter with the smallest differences. Where an answer was set, it must be chosen.
-    """
+    """The pairs that a scorer can tell apart; where an answer was set, it must be chosen."""
     choices = scorer.choose(pairs)
     if isinstance(scorer, PointwiseScorer):
+        # All but the quarter with the smallest differences.
         first, second = scorer.score(pairs)
         gaps = np.abs(first - second)
         known = gaps[~np.isnan(gaps) & [not one.answer_set for one in pairs]]

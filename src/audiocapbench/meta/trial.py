@@ -31,8 +31,7 @@ from audiocapbench.scores.estimate import Coverage, Estimate
 from audiocapbench.signature import Signature
 from audiocapbench.stats import mean_interval
 
-Measures = Mapping[str, Estimate]
-"""The measures of a group of pairs by their names, in percent."""
+Measures = Mapping[str, Estimate]  # the measures of a group of pairs by their names, in percent
 
 NAMES = ("accuracy", "f1", "macro_f1", "balanced_accuracy")
 """F1 takes the second caption, 1, for the positive class."""

@@ -38,8 +38,7 @@ VERDICT_WORDS = word_set(*_FILE, "verdict_words")
 FIRST, SECOND, BOTH, NEITHER, UNDECIDED, OTHER, ASKED = map(chr, range(0xE000, 0xE007))
 """One letter a kind of mention; private to this parser, and taken out of what a model says."""
 
-GUESSED = "\ue007"
-"""Ends a text that speaks of a caption in words that are not certain to name it."""
+GUESSED = "\ue007"  # ends a text that speaks of a caption in words that are not certain to name it
 
 _ENOUGH_WORDS = 3
 _SPACE = re.compile(r"[^\S\n]+")

@@ -45,7 +45,6 @@ _CALLED = {
 # What a label means where the prompt does not use it itself.
 _OFTEN = dict.fromkeys("a01", Choice.FIRST) | dict.fromkeys("b2", Choice.SECOND)
 
-
 _WEIGHTS = {"HINT": 1, "TRUTH": 2, "VERDICT": 3}
 HINT, TRUTH, VERDICT = _WEIGHTS.values()
 """How firmly a statement decides; the firmest kind that an answer has is what counts."""

@@ -6,7 +6,7 @@ Both captions of a pair have one plain form, so that no mark tells true from mad
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
@@ -31,6 +31,7 @@ _TOKEN = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*|[,.;]")
 _AN_DESPITE_SPELLING = ("hour", "honest", "heir")
 _A_DESPITE_SPELLING = ("uni", "use", "usu", "one", "once", "eu", "ukulele", "user")
 _FILE = ("audiocapbench.meta.corrupt", "words.toml")
+words = partial(word_set, *_FILE)
 
 meaning_of = lru_cache(maxsize=100_000)(element_words.meaning_of)
 """What a word means, as the elements judge's thesaurus has it."""
@@ -48,17 +49,14 @@ def _marks_close(text: str) -> str:
 
 
 def tokens_of(text: str) -> Tokens | None:
-    """Words and marks of a caption, the first word without its capital.
-
-    None where putting them together again would not give the caption: it holds digits, quotes or
-    letters that the rules know nothing about, or "a" where "an" belongs.
-    """
+    """Words and marks of a caption, the first without its capital; None if not all is known."""
     body = plain_form(text)[:-1]
     tokens = _TOKEN.findall(body)
     if not 1 < len(tokens) <= _LONGEST:
         return None
     tokens[0] = _without_capital(tokens[0])
     first, *rest = body.split(" ")
+    # It may hold digits, quotes or letters that are no tokens, or "a" where "an" belongs.
     same = _joined(tokens) == " ".join([_without_capital(first), *rest])
     return tuple(tokens) if same else None
 
@@ -95,10 +93,6 @@ def load_counts() -> dict[str, NDArray[np.integer[Any]]]:
     file = resources.files(_FILE[0]) / "frames.npz"
     with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
         return dict(arrays)
-
-
-def words(name: str) -> frozenset[str]:
-    return word_set(*_FILE, name)
 
 
 @cache

@@ -418,7 +418,6 @@ def _said_of(clip: CaptionedClip, noun: str) -> Iterator[range]:
     """How many of a noun, or of its like, the references of a clip may mean."""
     known = nouns().get(noun)
     like = excluding(known.family) if known else frozenset()
-
     for tokens in map(tuple, map(words_of, clip.references)):
         spans = list(_phrases(tokens, "things"))
         more = not _MORE.isdisjoint(tokens)

@@ -54,15 +54,6 @@ class CorruptionResult:
     left_out: int  # captions whose candidates read odd, tipped the balance, or were too many
     rejected: Mapping[str, int]  # by reason
 
-    @property
-    def not_applicable(self) -> int:
-        """Captions of which none of this kind can be made."""
-        return self.captions - len(self.pairs) - self.left_out
-
-    @property
-    def share(self) -> float:
-        return len(self.pairs) / max(1, self.captions)
-
 
 class CorruptionSettings(NamedTuple):
     """What is to be made: as many of a kind as can be unless ``per_kind`` says at most."""

@@ -42,11 +42,7 @@ class _ClapOptions(BaseModel):
 
 
 class ClapScorer(PointwiseScorer):
-    """Scores captions against their clip; ``missing`` says why clips were not heard.
-
-    It is named by an audio-text encoder with options in brackets, such as ``laion``. Plain CLAP
-    (``windows=crop``) chooses by the mean score over its seeds.
-    """
+    """Scores captions against their clip; named by an encoder with options, such as ``laion``."""
 
     def __init__(self, text: str, settings: TrialSettings) -> None:
         name = parse_name(text)
@@ -64,10 +60,11 @@ class ClapScorer(PointwiseScorer):
         self.signature = clap.sign_clap(
             self._encoder, self._cutting, references=self._with_references
         )
-        self.missing: Mapping[str, str] = {}
+        self.missing: Mapping[str, str] = {}  # why clips were not heard
         self._settings, self._batch = settings, own.batch
 
     def score(self, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
+        # Plain CLAP, which crops, chooses by the mean score over its seeds.
         first, second = np.split(self._by_seed(pairs).mean(axis=0), 2)
         return first, second
 

@@ -65,7 +65,6 @@ class ChoicesFile(PairScorer):
         self.signature = sign("choices", file=_hash(self._path), parser=RULES)
 
     def choose(self, pairs: Pairs) -> Sequence[Choice]:
-
         def value_of(fields: dict[str, Any]) -> Any | None:
             # A file of ``--per-pair`` has a column of its one scorer.
             own = [value for name, value in fields.items() if name.partition(":")[0] in KINDS]
@@ -106,7 +105,6 @@ class ScoresFile(PointwiseScorer):
         self.signature = sign("scores", file=_hash(self._path), compare="float32")
 
     def score(self, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
-
         def value_of(fields: dict[str, Any]) -> list[float] | None:
             names = ["score"] if _of_caption(fields) else ["score_first", "score_second"]
             try:

@@ -252,10 +252,7 @@ def _share(hits: _Marks, among: _Marks, clips: Sequence[str]) -> dict[str, Any]:
 
 
 class PairwiseScorer(PairScorer):
-    """A model, as ``audiocapbench models`` names it, that compares; a reader reads what is unclear.
-
-    ``NAME[audio=no]`` asks without the clips, which shows what the words alone give away.
-    """
+    """A model that compares; ``NAME[audio=no]`` shows what words give away without the clips."""
 
     sees_both = True
 

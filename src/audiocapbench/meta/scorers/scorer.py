@@ -27,15 +27,13 @@ from audiocapbench.metrics.fluency.likelihood import load_ngrams
 from audiocapbench.metrics.registry import refuse_without_audio
 from audiocapbench.signature import Signature, sign
 
-WITHOUT_CLIPS = "/no-audio"
-"""Ends the name of a run that was asked without the clips."""
+WITHOUT_CLIPS = "/no-audio"  # ends the name of a run that was asked without the clips
 
 _FOLDERS = ("", "audio", "clips")
 _SUFFIXES = ("", ".wav", ".flac", ".mp3", ".ogg", ".opus", ".m4a", ".mp4", ".webm")
 
 FloatArray = NDArray[np.float64]
-Measure = Callable[[Sequence["Choice"]], float]
-"""The published measure of a list of choices."""
+Measure = Callable[[Sequence["Choice"]], float]  # the published measure of a list of choices
 
 
 class Choice(Enum):
@@ -105,11 +103,7 @@ class PairScorer(ABC):
 
 
 class PointwiseScorer(PairScorer):
-    """Scores each caption alone; the higher one wins, and equal ones are a tie.
-
-    Scores are compared in single precision: a difference further back is the noise of sums taken in
-    another order, and no preference.
-    """
+    """Scores each caption alone; the higher one wins, and equal ones are a tie."""
 
     def no_references(self) -> TrialError:
         return TrialError(
@@ -127,6 +121,7 @@ class PointwiseScorer(PairScorer):
 
 def higher(first: FloatArray, second: FloatArray) -> list[Choice]:
     """Compare scores; NaN stands for a caption that was not scored."""
+    # A difference beyond single precision is the noise of sums taken in another order.
     left, right = first.astype(np.float32), second.astype(np.float32)
     unknown = np.isnan(left) | np.isnan(right)
     places = np.select([unknown, left == right, left > right], [3, 2, 0], 1)
@@ -254,7 +249,6 @@ CONTROLS: Mapping[str, _Rule] = {
     "rarer-noun": _rarer_noun,
     "random": _random,
 }
-
 
 KINDS: Mapping[str, str] = {
     "metric": "scorer:MetricScorer",
