@@ -28,14 +28,6 @@ class CorpusScore(NamedTuple):
     result: MetricResult
 
 
-class UnscoredCorpus(NamedTuple):
-    """A corpus too small for a metric, and what the metric said."""
-
-    corpus: str
-    metric: str
-    reason: str
-
-
 def without_null(metric: str) -> str:
     """The name of a metric on what is left of a corpus without its null references."""
     name = parse_name(metric)
@@ -88,13 +80,14 @@ def compute_by_corpus(
     *,
     clips: Sequence[Clip] | None = None,
     store: "Store | None" = None,
-) -> tuple[list[CorpusScore], list[UnscoredCorpus]]:
+) -> tuple[list[CorpusScore], list[dict[str, str]]]:
     """Compute metrics on each corpus by itself, with its options; or on all, where they are one.
 
     The samples are all that were asked, a prediction None where there is no answer: what an answer
     is ranked among does not depend on which others were given. Each DATE comes with its two parts.
     Where most samples of a corpus have null references, every metric is also computed on the
-    others alone, under the name with ``null=out``, which leaves such samples out everywhere.
+    others alone, under the name with ``null=out``, which leaves such samples out everywhere. Last
+    come corpora that are too small for a metric, and what it said.
     """
     if aggregation is None:
         rows = [row for row, text in enumerate(predictions) if text is not None]
@@ -102,7 +95,7 @@ def compute_by_corpus(
         return [CorpusScore("", rows, one) for one in whole], []
     check_metrics(aggregation, metrics, audio=clips is not None)
     scores: list[CorpusScore] = []
-    unscored: list[UnscoredCorpus] = []
+    unscored: list[dict[str, str]] = []
     for corpus, rows, wanted in _tasks(aggregation, with_parts(metrics), samples):
         answered = [row for row in rows if predictions[row] is not None]
         if not answered:
@@ -121,7 +114,7 @@ def compute_by_corpus(
             except MetricError as error:
                 if len(rows) > 1:
                     raise
-                unscored.append(UnscoredCorpus(corpus, batch[0], str(error)))
+                unscored.append({"corpus": corpus, "metric": batch[0], "reason": str(error)})
                 continue
             for result, name in zip(results, batch, strict=True):
                 marks = {_NULL: _OUT} if leaves_null_out(name) else {}

@@ -1,5 +1,6 @@
 """``audiocapbench build``: make the dataset folder of a benchmark from public sources."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,9 @@ from audiocapbench.errors import AudioCapBenchError, DatasetError, check_known
 
 if TYPE_CHECKING:
     from audiocapbench.data.build.audiocapbench import BuildSettings
-    from audiocapbench.data.build.ledger import Builder, BuildResult, BuildStep
+    from audiocapbench.data.build.ledger import BuildResult
+
+    Builder = Callable[..., BuildResult]
 
 _BENCHMARKS = ("audiocapbench", "mecat")
 
@@ -157,11 +160,11 @@ def build_folder(out: Path, build: "Builder", *, dry_run: bool) -> "BuildResult"
 
     with Terminal() as terminal:
 
-        def tell(step: "BuildStep") -> None:
-            note = "looking up" if not step.clips else ""
-            if step.bytes_total is not None:
-                note = f"{decimal(step.received)} of {decimal(step.bytes_total)}"
-            terminal.advance(f"{step.part:<10}", step.clips, step.clips_total, note)
+        def tell(part: str, clips: int, total: int, received: int, size: int | None) -> None:
+            note = "looking up" if not clips else ""
+            if size is not None:
+                note = f"{decimal(received)} of {decimal(size)}"
+            terminal.advance(f"{part:<10}", clips, total, note)
 
         try:
             end = build(dry_run=dry_run, progress=tell)

@@ -214,7 +214,7 @@ def _score_mecat(
     *tables, last = group_tables(scores.table, metrics, metrics, title)
     points = (scores.table.point(estimate.Scorer(name)) for name in scores.metrics)
     notes = [*last.notes, *signature_notes(one.signature for one in points)]
-    say(*(f"{one.corpus}: no {one.metric}. {one.reason}" for one in scores.unscored))
+    say(*("{corpus}: no {metric}. {reason}".format_map(one) for one in scores.unscored))
     for source in sources if asked.parts else ():
         what = source.part or "all sub-tasks"
         say(f"{source.path.name}: read as answers to {what}, but for lines that name their own.")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from audiocapbench.benchmarks.corpora import UnscoredCorpus, compute_by_corpus, with_parts
+from audiocapbench.benchmarks.corpora import compute_by_corpus, with_parts
 from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import total_cost
@@ -241,7 +241,7 @@ class FileScores:
     ids: tuple[str, ...]
     missing: tuple[str, ...] = ()
     surplus: tuple[str, ...] = ()
-    unscored: tuple[UnscoredCorpus, ...] = ()
+    unscored: tuple[dict[str, str], ...] = ()
     note: str = ""
 
     @property

@@ -9,7 +9,7 @@ from shlex import quote
 from typing import Any
 
 from audiocapbench.benchmarks import Traits, stored_traits
-from audiocapbench.benchmarks.corpora import UnscoredCorpus, leaves_null_out, without_null
+from audiocapbench.benchmarks.corpora import leaves_null_out, without_null
 from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status, median_latency, total_cost
@@ -121,7 +121,7 @@ class ScoreTable:
         return found
 
     def to_dict(
-        self, metrics: Sequence[str], unscored: Sequence[UnscoredCorpus] = ()
+        self, metrics: Sequence[str], unscored: Sequence[dict[str, str]] = ()
     ) -> dict[str, Any]:
         """Metrics as a JSON object; where corpora make a total, with other views of them."""
         own = {name: self.of_metrics(metrics, category(name)) for name in self.categories}
@@ -136,8 +136,7 @@ class ScoreTable:
             name: {"n": total, "null": null, "without": documents(without)}
             for name, (total, null, without) in self.null_references(metrics).items()
         }
-        told = [one._asdict() for one in unscored]
-        return {**document, "null_references": nulls, "unscored": told}
+        return {**document, "null_references": nulls, "unscored": list(unscored)}
 
 
 def documents(estimates: Estimates) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def build_mecat(
     settings: MecatSettings | None = None,
     *,
     dry_run: bool = False,
-    progress: OnProgress = lambda _: None,
+    progress: OnProgress = lambda *_: None,
     hub: Hub | None = None,
 ) -> ledgers.BuildResult:
     """Build one of MECAT's folders, or go on with it; shards that are done are not read again."""
@@ -297,7 +297,7 @@ class _ShardBuilder:
         size = None
         if self.repository is not None:
             total, size = max(there, sum(map(self._expected, domains))), self.bytes_total[part]
-        self.progress(ledgers.BuildStep(part, there, total, self.received[part], size))
+        self.progress(part, there, total, self.received[part], size)
 
     @contextmanager
     def _opened(self, shard: _Shard, spooled: Path) -> Iterator[IO[bytes]]:

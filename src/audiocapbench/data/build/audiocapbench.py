@@ -54,7 +54,7 @@ def build(
     settings: BuildSettings | None = None,
     *,
     dry_run: bool = False,
-    progress: ledgers.OnProgress = lambda _: None,
+    progress: ledgers.OnProgress = lambda *_: None,
     hub: Hub | None = None,
 ) -> ledgers.BuildResult:
     """Build the folder, or go on with it; clips that are there and intact are not fetched again."""
@@ -104,7 +104,7 @@ class _ListBuilder:
         reasons: dict[str, str] = {}
         found = size = 0
         problem = None
-        self.progress(ledgers.BuildStep(source.name, kept, len(wanted), 0, None if absent else 0))
+        self.progress(source.name, kept, len(wanted), 0, None if absent else 0)
         try:
             if absent:
                 found, size = self._fetch(source, absent, len(wanted), reasons)
@@ -138,7 +138,7 @@ class _ListBuilder:
         def tell(count: int = 0) -> None:
             nonlocal received
             received += count
-            self.progress(ledgers.BuildStep(source.name, clips, wanted, received, total))
+            self.progress(source.name, clips, wanted, received, total)
 
         tell()
         for place, content in () if self.dry_run else layout.audio(list(by_place), tell):

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from pydantic import ValidationError
 
@@ -37,17 +37,8 @@ _HEADS = {
 }
 
 
-class BuildStep(NamedTuple):
-    """How far a part has come; None stands for what is not known yet."""
-
-    part: str
-    clips: int
-    clips_total: int
-    received: int
-    bytes_total: int | None
-
-
-OnProgress = Callable[[BuildStep], None]
+OnProgress = Callable[[str, int, int, int, int | None], None]
+"""Is told of a part: clips there, clips in all, bytes received, bytes in all if they are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +75,6 @@ class BuildResult:
     @property
     def present(self) -> int:
         return sum(part.kept + part.fetched for part in self.parts)
-
-
-Builder = Callable[..., BuildResult]
-"""Builds one folder; takes ``dry_run`` and ``progress``."""
 
 
 class BadFieldsError(DatasetError):
