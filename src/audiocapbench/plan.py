@@ -359,16 +359,10 @@ class RunPlan(Plan[RunsEnd]):
     async def _judge(
         self, end: engine.RunEnd, result: RunsEnd, host: Host, call: Call
     ) -> engine.RunEnd:
-        judging = await call(
-            judge_run,
-            ajudge_run,
-            self.store,
-            end.run,
-            self.judges,
-            repeats=self.repeats,
-            samples=self.only,
-            **judge_options(self.asking, host.watch()),
-        )
+        options = judge_options(self.asking, host.watch())
+        options["repeats"], options["samples"] = self.repeats, self.only
+        who = (self.store, end.run, self.judges)
+        judging = await call(judge_run, ajudge_run, *who, **options)
         result.refusals += judging.refusals
         result.judged += sum(one.total - one.known for one in judging.judges)
         reached = ", ".join(one.reached for one in judging.judges) if judging.stop else None

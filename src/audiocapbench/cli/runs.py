@@ -172,13 +172,9 @@ def _print_run(document: dict[str, Any]) -> None:
     ]
     facts = {
         "run": document["id"],
-        "name": document["name"],
         "tags": ", ".join(document["tags"]),
-        "kind": document["kind"],
-        "benchmark": document["benchmark"],
-        "model": document["model"],
+        **{name: document[name] for name in ("name", "kind", "benchmark", "model", "audio")},
         "parameters": _joined(document["parameters"]),
-        "audio": document["audio"],
         "begun": f"{_minute(document['created_at'])} by {document['made_by']}",
         "samples": f"{document['sample_count']:,}",
         "outcomes": _joined(dict(sorted(document["statuses"].items()))),
