@@ -253,6 +253,9 @@ class ScorerTrial:
         return found
 
 
+Trials = Sequence[ScorerTrial]
+
+
 def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> ScorerTrial:
     """Have a scorer choose, with ``swap`` in both orders, and hold that to what people prefer."""
     started, decided = time.perf_counter(), pairs.decided
@@ -281,11 +284,7 @@ def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> Sco
 
 
 def trial_document(
-    trials: Sequence[ScorerTrial],
-    *,
-    left_out: int = 0,
-    agreement: Agreement | None = None,
-    controls: Sequence[ScorerTrial] = (),
+    trials: Trials, *, left_out: int = 0, agreement: Agreement | None = None, controls: Trials = ()
 ) -> dict[str, Any]:
     """One document: the trial itself, or ``scorers``, a list of them, where there are several."""
     shared = {
@@ -329,7 +328,7 @@ def _group(measures: Measures) -> dict[str, Any]:
     return {**values, "n": measures["accuracy"].n, "ci": ends}
 
 
-def write_choices(path: Path, trials: Sequence[ScorerTrial]) -> None:
+def write_choices(path: Path, trials: Trials) -> None:
     head = ["id", "clip", "dataset", "type", "subtype", "votes", "answer"]
     rows: list[Sequence[object]] = [[*head, *(trial.scorer for trial in trials)]]
     columns = [[choice.value for choice in trial.choices] for trial in trials]
@@ -351,7 +350,7 @@ def try_controls(
     return [try_scorer(ControlScorer(name, settings), pairs) for name in names]
 
 
-def control_notes(trials: Sequence[ScorerTrial], controls: Sequence[ScorerTrial]) -> list[str]:
+def control_notes(trials: Trials, controls: Trials) -> list[str]:
     """Where a control tells too much: turned round, or above a scorer on the published measure."""
     tried = [one for one in trials if one.scorer.startswith("control:")]
     reading = [one for one in (*tried, *controls) if one.scorer not in _BY_PLACE]

@@ -1,6 +1,5 @@
 """Scorers on trial: tables for the terminal, and a self-contained page without scripts."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -8,7 +7,7 @@ from pathlib import Path
 
 from audiocapbench.files import write_file
 from audiocapbench.meta.pairs import Agreement, PairSet
-from audiocapbench.meta.trial import NAMES, ORDERS, ScorerTrial
+from audiocapbench.meta.trial import NAMES, ORDERS, Trials
 from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.drawing import Bar, draw_bars
 from audiocapbench.report.page.html import joined, render, source_hash
@@ -31,10 +30,7 @@ _score = attrgetter("score")
 
 
 def trial_tables(
-    tried: Sequence[ScorerTrial],
-    controls: Sequence[ScorerTrial],
-    pairs: PairSet,
-    agreement: Agreement,
+    tried: Trials, controls: Trials, pairs: PairSet, agreement: Agreement
 ) -> list[Table]:
     trials = sorted([*tried, *controls], key=_score, reverse=True)
     first = trials[0]
@@ -86,7 +82,7 @@ def trial_tables(
     return [*tables[:-1], replace(tables[-1], notes=notes)]
 
 
-def _whole_table(trials: Sequence[ScorerTrial]) -> Table:
+def _whole_table(trials: Trials) -> Table:
     headline = trials[0].headline
     shares = ("first", "second", "tie", "unknown", "certain", "read")
     rows: list[Row] = []
@@ -123,11 +119,7 @@ def _whole_table(trials: Sequence[ScorerTrial]) -> Table:
 
 
 def write_trials(
-    path: Path,
-    tried: Sequence[ScorerTrial],
-    controls: Sequence[ScorerTrial],
-    pairs: PairSet,
-    agreement: Agreement,
+    path: Path, tried: Trials, controls: Trials, pairs: PairSet, agreement: Agreement
 ) -> None:
     style = joined(["trial.css"])
     trials = sorted([*tried, *controls], key=_score, reverse=True)
