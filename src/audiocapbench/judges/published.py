@@ -20,9 +20,7 @@ from audiocapbench.judges.reply_json import whole_object
 
 AUDIOCAPBENCH = "audiocapbench"
 DIMENSIONS = ("accuracy", "completeness", "hallucination")
-LAYOUTS = {"paper": AUDIOCAPBENCH, "tool": f"{AUDIOCAPBENCH}-tool"}
-"""The prompt's layouts, and the files that have them."""
-
+LAYOUTS = {"paper": AUDIOCAPBENCH, "tool": f"{AUDIOCAPBENCH}-tool"}  # files of the prompt
 _PROTOCOLS = ("ours", "published")
 _REASONING = ReplyField(REASONING, "text")
 _MECAT = {

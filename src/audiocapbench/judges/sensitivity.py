@@ -27,8 +27,7 @@ from audiocapbench.store import Run, Store
 
 _ORDER = "references"
 
-_Scores = dict[tuple[int, str], dict[str, float]]
-"""Scores by dimension, overall among them, of each run's answer to each sample."""
+_Scores = dict[tuple[int, str], dict[str, float]]  # of a run's answer: by dimension, and overall
 
 
 @dataclass(frozen=True, slots=True)

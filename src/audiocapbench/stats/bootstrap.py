@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 Aggregate = Callable[[FloatArray], FloatArray]  # mean statistics (..., k) to scores (...)
-Clusters = Sequence[str] | NDArray[np.int64] | None
-"""For each sample the clip that it belongs to; None where every sample stands for itself."""
+Clusters = Sequence[str] | NDArray[np.int64] | None  # the clip of each sample; None: its own
 
 LEVEL = 0.95
 TAIL = (1 + LEVEL) / 2  # the quantile at which an interval ends

@@ -17,8 +17,15 @@ import numpy as np
 from audiocapbench.stats.bootstrap import FloatArray
 
 ALPHA = 0.05
-STAKES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)
-"""Shares of the largest wager that are played side by side; the mean of their winnings counts."""
+STAKES = (
+    0.02,
+    0.05,
+    0.1,
+    0.2,
+    0.4,
+    0.7,
+    0.95,
+)  # of the largest wager, side by side: their mean counts
 _ROUNDING = 1e-12
 
 

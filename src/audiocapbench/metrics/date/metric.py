@@ -26,7 +26,6 @@ BLOCK = 1024  # sentences held at a time; memory depends on it, numbers do not
 # The tile is not an option: with it fixed, no number depends on how much is held at a time.
 _TILE = 256
 
-
 VARIANTS = ("paper", "code", "published")
 """In the paper a sentence is the sum of equation 5, and its reference ranks it among all answers.
 The others are tolerant: weighted pieces go through the encoder, and a candidate is ranked by its

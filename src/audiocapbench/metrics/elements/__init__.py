@@ -1,5 +1,1 @@
-"""What captions say, element by element: precision, recall and inventions, without a model.
-
-Each element of the prediction is a claim, each element of a reference a demand; two words have a
-likeness from 0 to 1. ``docs/elements.md`` defines the three scores.
-"""
+"""What captions say, element by element, without a model; ``docs/elements.md`` has the scores."""

@@ -26,8 +26,7 @@ from audiocapbench.signature import sign
 PAUSE = ","
 SPEECH = '"'
 START, STOP = "<", ">"  # marks of where a sentence begins and ends
-SPREAD, MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
-"""What hashes of several words are made of."""
+SPREAD, MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)  # of joint hashes
 
 Hashes = NDArray[np.uint64]
 

@@ -110,8 +110,7 @@ class _Guard:
 
 
 _Spell = Callable[[str], str] | None
-_Rule = tuple[re.Pattern[str], _Spell, _Guard | None]
-"""One kind of token, how its text is rewritten, and where it need not be tried."""
+_Rule = tuple[re.Pattern[str], _Spell, _Guard | None]  # of one kind of token
 
 
 def _rule(pattern: str, spell: _Spell = None, guard: _Guard | None = None) -> _Rule:
@@ -314,9 +313,7 @@ for _place in (place for place, letter in enumerate(_KINDS) if letter == _ITSELF
     if (_character := chr(_FIRST_KIND + _place)) not in _CASELESS:
         RULES_BY_FIRST[_character] = (*RULES_BY_FIRST.get(_character, ()), _HOST_ONLY)
 
-_Ahead = dict[_Guard, tuple[int, int]]
-"""For each guard the end of the run that was searched last, and where its last needle is."""
-
+_Ahead = dict[_Guard, tuple[int, int]]  # where the run searched last ends, and its last needle
 TOKENIZER = "ptb-3.4.1"  # in signatures: the version of the original that it equals
 PUNCTUATION = frozenset(["''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "...", ";", ""])
 """What is dropped. Brackets stay: the original lower-cases before it compares with "-LRB-"."""
