@@ -321,7 +321,7 @@ def test_more_runs_than_can_be_tested_are_ranked_and_not_called_tied(store: Stor
     board = only_board(store)
     assert {one.overall.tied for one in board.entries} == {""}
     assert board.entries[0].overall.rank == 1
-    assert any("46 runs make more than 1,000 pairs" in note for note in board.notes)
+    assert any("More than 1,000 pairs of runs were not tested" in note for note in board.notes)
 
 
 def test_an_empty_store_says_so(store: Store) -> None:

@@ -27,11 +27,13 @@ from audiocapbench.store import Run
 
 LETTERS = "Models that share a letter"
 """Begins what is said of tests, which only tables with letters need."""
-FEW_SAMPLES, MANY_PAIRS = "few samples", "many pairs"
-"""Why runs are not tested against each other."""
 _MOST_NAMED = 10
 MOST_PAIRS = 1000
 """Above this, a correction for all pairs needs more rounds than anybody would wait for."""
+FEW_SAMPLES = "There are too few samples to tell any two models apart."
+MANY_PAIRS = (
+    f"More than {MOST_PAIRS:,} pairs of runs were not tested; show fewer to see which are tied."
+)
 
 _SWAPS_A_PAIR = 25
 _MOST_NUMBERS = 4_000_000
@@ -217,14 +219,8 @@ def board_notes(
 
 
 def _test_notes(overall: Ranking, names: Sequence[str], correction: Correction) -> Iterator[str]:
-    if overall.untested == FEW_SAMPLES:
-        yield "There are too few samples to tell any two models apart."
-    if overall.untested == MANY_PAIRS:
-        ranked = sum(one.rank is not None for one in overall.places)
-        yield (
-            f"{ranked} runs make more than {MOST_PAIRS:,} pairs and were not tested; "
-            "show fewer to see which are tied."
-        )
+    if overall.untested:
+        yield overall.untested
     apart = [one for one in overall.pairs if one.p is None]
     if tested := len(overall.pairs) - len(apart):
         yield (
