@@ -94,7 +94,7 @@ def _side_by_side(
     counts, title = ("answered", "Leaderboard") if judge is None else ("judged", f"Judge {judge}")
     title += "" if judge is None else ", 0 to 10"
     rows: list[Row] = []
-    for one in _ranked(summaries, ranked_by):
+    for one in sorted(summaries, key=lambda one: ranked_by.sort_key(one.table.point(ranked_by))):
         row: Row = {"model": one.run.model} | dict.fromkeys((counts, *(s.column for s in scorers)))
         coverage = one.table.coverage
         row[counts] = f"{coverage.answered}/{coverage.total}"
@@ -120,7 +120,7 @@ def _by_category(summaries: Sequence[RunSummary], scorer: Scorer) -> Table:
         for name in one.table.categories
     }
     rows: list[Row] = []
-    for one in _ranked(summaries, scorer):
+    for one in sorted(summaries, key=lambda one: scorer.sort_key(one.table.point(scorer))):
         rows.append({"model": one.run.model} | {f"in {name}": None for name in counts})
         for name in one.table.categories:
             rows[-1][f"in {name}"] = one.table.point(scorer, category(name)).value
@@ -210,10 +210,6 @@ def _bounds(name: str, estimate: Estimate, digits: int) -> str:
         f"{value:.{digits}f}" for value in (estimate.value, estimate.as_zero, *estimate.bounds)
     )
     return f". {name}: {left_out} without them, {zero} as zero, {low}–{high} at worst and best."
-
-
-def _ranked(summaries: Iterable[RunSummary], scorer: Scorer) -> list[RunSummary]:
-    return sorted(summaries, key=lambda one: scorer.sort_key(one.table.point(scorer)))
 
 
 _DETAILS = ("clip", "subtask", "domain", "difficulty")

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from operator import attrgetter
 from pathlib import Path
 
 from audiocapbench.files import write_file
@@ -26,19 +25,16 @@ _TITLES = {
 }
 
 
-_score = attrgetter("score")
-
-
 def trial_tables(
     tried: Trials, controls: Trials, pairs: PairSet, agreement: Agreement
 ) -> list[Table]:
-    trials = sorted([*tried, *controls], key=_score, reverse=True)
+    trials = sorted([*tried, *controls], key=lambda one: one.score, reverse=True)
     first = trials[0]
     tables = [_whole_table(trials)]
     orders: list[Row] = [
         {"scorer": one.scorer, "measure": _TITLES[name]}
         | {order: one.orders[order][name] for order in ORDERS}
-        for one in sorted(tried, key=_score, reverse=True)
+        for one in sorted(tried, key=lambda one: one.score, reverse=True)
         if one.orders is not None
         for name in dict.fromkeys([first.headline, "accuracy"])
     ]
@@ -122,7 +118,7 @@ def write_trials(
     path: Path, tried: Trials, controls: Trials, pairs: PairSet, agreement: Agreement
 ) -> None:
     style = joined(["trial.css"])
-    trials = sorted([*tried, *controls], key=_score, reverse=True)
+    trials = sorted([*tried, *controls], key=lambda one: one.score, reverse=True)
     headline, (constant, answer) = trials[0].headline, trials[0].constant
     # The published measure of each scorer on a scale of 0 to 100.
     bars = []

@@ -59,7 +59,10 @@ _QUOTED, _TOLD, _EVENT = _MARKS
 def claims(text: str) -> dict[str, str]:
     """What a text claims to be audible, and because of which words, in the order of ``KINDS``."""
     found: dict[str, str] = {}
-    for sentence in _SENTENCE.split(_prepared(text[:LONGEST_READ])):
+    # Lower case, with quotations and phrases as one word each.
+    lowered = _NOT_ONLY.sub(" ", _QUOTE.sub(_quotation, text[:LONGEST_READ]).lower())
+    prepared = _SOUND_PHRASE.sub(f" {_EVENT} ", _SPEECH_PHRASE.sub(f" {_TOLD} ", lowered))
+    for sentence in _SENTENCE.split(prepared):
         words = _TOKEN.findall(sentence)
         for place, denier in enumerate(find_denials(words, _negation())):
             kind = _kind_at(words, place)
@@ -73,11 +76,6 @@ def readable(text: str) -> bool:
     read = text[:LONGEST_READ]
     latin, letters = len(_LATIN.findall(read)), len(_LETTER.findall(read))
     return not read.strip() or (latin > 0 and 2 * latin >= letters)
-
-
-def _prepared(text: str) -> str:
-    lowered = _NOT_ONLY.sub(" ", _QUOTE.sub(_quotation, text).lower())
-    return _SOUND_PHRASE.sub(f" {_EVENT} ", _SPEECH_PHRASE.sub(f" {_TOLD} ", lowered))
 
 
 def _quotation(found: re.Match[str]) -> str:
