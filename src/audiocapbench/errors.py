@@ -75,9 +75,7 @@ class AudioCapBenchError(Exception):
 class StoppedError(AudioCapBenchError):
     """Work ended before its end, and what was done is kept; ``stop`` says why."""
 
-    def __init__(self, message: str, stop: str) -> None:
-        super().__init__(message)
-        self.stop = stop
+    stop = ""
 
 
 class AudioError(AudioCapBenchError):

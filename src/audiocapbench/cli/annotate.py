@@ -328,10 +328,8 @@ def audit(
         with at.open() as kept:
             how = {"pairs": pairs, "per_domain": per_domain, "seed": seed}
             made = write_sheets(StageContext(folder, kept), clips, out, **how, people=person or ())
-        if at.json:
-            print_json(made.document)
-            return
-        say(*(f"{out / name}: {items:,} items." for name, items in made.document["files"].items()))
+        words = (f"{out / name}: {n:,} items." for name, n in made.document["files"].items())
+        show_facts(made.document, *words, json=at.json)
         for name in ("ab", "rel") if person else ():
             say(f"In browsers: audiocapbench view --rate {out / f'{name}.toml'}")
     elif ratings and out is None:

@@ -315,7 +315,7 @@ class AskContext(Asking):
                 f"{name}: stopped after {sum(end.statuses.values())} of {end.total} answers: "
                 f"{end.stop.because(end.spending)}; answers are kept in {self.store.name}, and the "
                 "same command goes on from here",
-                end.stop,
+                stop=end.stop,
             )
         return self.store.outcomes(end.run.id)
 

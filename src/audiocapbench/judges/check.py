@@ -70,7 +70,9 @@ def judge_parts(store: Store, parts: Iterable[StudyPart], what: str, options: Ju
             raise refusal
         if end.stop is not None:
             why = end.stop.because(end.spending)
-            raise StoppedError(f"the {what} was stopped: {why}; run it again to go on", end.stop)
+            raise StoppedError(
+                f"the {what} was stopped: {why}; run it again to go on", stop=end.stop
+            )
 
 
 def preview_parts(store: Store, parts: Iterable[StudyPart], prices: Path | None) -> list[Preview]:

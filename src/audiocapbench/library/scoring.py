@@ -36,8 +36,6 @@ _WORDS: dict[Any, str] = {
     PathLike: "a path",
     Sequence: "a list of texts",
 }
-
-
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
 
