@@ -80,7 +80,8 @@ def test_a_file_that_is_no_shard_is_one_sentence_and_exit_code_2(tmp_path: Path)
     (tmp_path / "lines.jsonl").write_text('{"a": 1}\n' * 200)
     code, _, said = call(tmp_path, "--out", "data", "--shards", "lines.jsonl")
     assert code == 2
-    assert "audiocapbench: no clip could be read from the shards: lines.jsonl@" in said
+    assert "audiocapbench: no clip of 000, " in said
+    assert "is in the shards: lines.jsonl@" in said
     assert "the shard is not a tar" in said
     assert [one.name for one in tmp_path.iterdir()] == ["lines.jsonl"]
 

@@ -20,7 +20,7 @@ from audiocapbench.data import Clip, InvalidDataError, Problem, Sample
 from audiocapbench.data.folder import METADATA, TABLE, read_clip
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.data.problems import check_storable
-from audiocapbench.data.records import FILES, REFERENCES, read_records, renamed
+from audiocapbench.data.records import FILES, REFERENCES, fold_name, read_records, renamed
 from audiocapbench.data.row import captions_of
 from audiocapbench.engine import Preview
 from audiocapbench.engine.runner import AskContext, dataset_of
@@ -130,9 +130,9 @@ def _metadata(root: Path) -> dict[str, dict[str, Any]]:
     for name in (METADATA, TABLE):
         if not (root / name).is_file():
             continue
-        for where, fields in read_records(root / name, problems):
-            row = {str(key).strip().lower(): one for key, one in fields.items()}
-            file = renamed(row, {"file_name": FILES}).get("file_name")
+        for where, fields in read_records(root / name, problems, roles={"file_name": FILES}):
+            row = {fold_name(key): one for key, one in fields.items()}
+            file = row.get("file_name")
             if isinstance(file, str) and file not in found:
                 found[file] = row
             else:

@@ -27,6 +27,7 @@ from audiocapbench.data.row import UNCATEGORISED
 from audiocapbench.engine.retrying_client import prepare
 from audiocapbench.errors import MetricError
 from audiocapbench.files import cache_folder, write_file
+from audiocapbench.judges import JudgeInput
 from audiocapbench.judges.judge import judge_texts
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.names import ScorerName, parse_name, split_names
@@ -36,7 +37,7 @@ from audiocapbench.models import AudioContract
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.stats import mean_interval
 
-Grade = Callable[[judges.JudgeInput], Awaitable[tuple[float, str] | str]]
+Grade = Callable[[JudgeInput], Awaitable[tuple[float, str] | str]]
 """A score and what explains it, or why there is none."""
 
 Metrics = str | list[str] | None
@@ -74,9 +75,7 @@ def _registered(name: str, grader: Callable[..., Grade]) -> Any:
                 return Score.unscored(reason=str(status), answer=text)
             known = {"category": UNCATEGORISED, "instruction": "", "transcript": None, **about}
             named = (known["category"], known["instruction"], known["transcript"], about)
-            given = await grade(
-                judges.JudgeInput(str(state.sample_id), text, tuple(target), *named)
-            )
+            given = await grade(JudgeInput(str(state.sample_id), text, tuple(target), *named))
             if isinstance(given, str):
                 return Score.unscored(reason="grader_failed", answer=text, explanation=given)
             return Score(value=given[0], answer=text, explanation=given[1])
@@ -90,7 +89,7 @@ def _by_metric(metric_name: str, **options: str) -> Grade:
     named = [str(ScorerName(metric_name, options))]
     check_metrics(None, named, audio=False)  # before any answer is paid for
 
-    async def grade(case: judges.JudgeInput) -> tuple[float, str]:
+    async def grade(case: JudgeInput) -> tuple[float, str]:
         asked = (named, [case.prediction], [case.references])
         (result,) = await to_thread.run_sync(compute, *asked)
         return float(result.samples[0]), str(result.signature)
@@ -101,7 +100,7 @@ def _by_metric(metric_name: str, **options: str) -> Grade:
 def _by_elements() -> Grade:
     judge = cast(judges.TextJudge, judges.create_judge("elements"))
 
-    async def grade(case: judges.JudgeInput) -> tuple[float, str] | str:
+    async def grade(case: JudgeInput) -> tuple[float, str] | str:
         (verdict,) = judge_texts(judge, [case])
         return _told(verdict) if isinstance(verdict, judges.Verdict) else verdict
 
@@ -113,7 +112,7 @@ def _by_model(model: str, contract: str = "audiocapbench") -> Grade:
     held = judges.find_contract(contract)
     get_model(model)  # one that is not there is said before any answer is paid for
 
-    async def grade(case: judges.JudgeInput) -> tuple[float, str] | str:
+    async def grade(case: JudgeInput) -> tuple[float, str] | str:
         prompt, problem = held.prompt(case), ""
         if known := held.without_asking(case):
             return _told(known)

@@ -45,8 +45,7 @@ OnProgress = Callable[[str, int, int, int, int | None], None]
 class PartResult:
     """How a part ended: of the clips wanted, some were kept, others found and most of them fetched.
 
-    ``commit`` is None where the repository was not asked, ``bytes_total`` the most that had to be
-    downloaded, and ``problem`` why the part could not be had at all.
+    ``bytes_total`` is the most that had to be downloaded, ``problem`` why the part is not there.
     """
 
     part: str
