@@ -95,7 +95,6 @@ def _rated_groups(
 
 
 def win_report(pairs: "Sequence[CaptionPair]", metrics: Sequence[str] = ()) -> Findings:
-    """How often people prefer the first caption, by type, and what metrics make of both sides."""
     sided = [one if one.answer == 0 else one.swapped() for one in pairs if one.answer is not None]
     if not sided:
         raise ReportError("people preferred no caption of any pair: all are undecided")
@@ -151,7 +150,6 @@ def _bonferroni(rows: Sequence[Row]) -> list[Row]:
 
 
 def _scored(pairs: "Sequence[CaptionPair]", metrics: Sequence[str]) -> list[Row]:
-    """Each metric on the captions that are preferred, which stand first, and on the others."""
     clips = [one.clip for one in pairs]
     first, second = [one.first for one in pairs], [one.second for one in pairs]
     preferred = compute(metrics, first, [one.references_first for one in pairs])

@@ -37,8 +37,6 @@ class Measured(Protocol):
 
 
 class ValueWithInterval(NamedTuple):
-    """A number with its 95 % interval; None where there is none."""
-
     value: float | None
     interval: tuple[float, float] | None = None
 
@@ -64,8 +62,6 @@ class Column:
 
 
 class TextColumn(NamedTuple):
-    """A column as text, whatever it is shown on."""
-
     heading: MultilineCell
     cells: tuple[MultilineCell, ...]
     marks: tuple[Mark | None, ...]
@@ -224,7 +220,6 @@ _LATEX_MARKS: _Signs = {"best": (r"\textbf{", "}"), "second": (r"\underline{", "
 
 
 def csv_text(records: Sequence[Row]) -> str:
-    """Records as CSV at full precision, a row each; a missing value is an empty field."""
     rows = [tuple(one.values()) for one in records]
     return rows_as_csv([tuple(records[0]), *rows]) if rows else ""
 

@@ -58,7 +58,6 @@ def print_table(console: "Console", table: Table) -> None:
 
 
 def text_of(tables: Iterable[Table], width: int) -> str:
-    """Tables as plain text of at most so many columns, where there is room for all names."""
     from rich.console import Console
 
     stream = io.StringIO()
@@ -160,7 +159,6 @@ def _folded(columns: Sequence[TextColumn], title: str) -> list[TextColumn]:
 
 
 def _narrow(columns: Sequence[TextColumn], key: int) -> list[TextColumn]:
-    """Columns with headings broken at spaces, and the key's names where their parts meet."""
     narrow = []
     for at, one in enumerate(columns):
         cells = tuple(map(_name_lines, one.cells)) if at == key else one.cells

@@ -99,7 +99,6 @@ class BoardList:
         return int(found[0]) if len(found) else -1
 
     def duel(self, first: int, second: int, scorer: Scorer) -> dict[str, int]:
-        """On how many samples one run scores higher than another, the same, or lower."""
         own = self.columns((first, second), scorer)
         gap = own[0] - own[1]
         gap = gap[~np.isnan(gap)]

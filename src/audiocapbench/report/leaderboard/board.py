@@ -118,7 +118,6 @@ class RunEntry:
         return self.dimensions_of(ALL)
 
     def dimensions_of(self, key: GroupKey) -> dict[str, float]:
-        """Scores of the judge's dimensions in a group, where its overall score ranks."""
         own = self.table.dimensions(self.scorer.name) if self.scorer.is_overall else ()
         values = {one.column: self.table.point(one, key).value for one in own}
         return {name: value for name, value in values.items() if value is not None}
@@ -275,7 +274,6 @@ class _RankedGroup:
         self.order = sorted(ranked, key=best_first)
 
     def tests(self, rounds: int) -> list[PairTest]:
-        """Every pair of ranked runs; those without enough samples in common are not tested."""
         group, present = self.group, self.present
         spread = group.spread(self.statistics) * present[..., np.newaxis]
         pairs: list[PairTest] = []

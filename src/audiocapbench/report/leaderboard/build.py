@@ -272,7 +272,6 @@ def _source(results: PublishedResults, scorer: Scorer, what: str, more: str = ""
 def published_beside(
     benchmark: str, headline: Scorer, samples: int
 ) -> tuple[tuple[PublishedEntry, ...], list[str]]:
-    """The paper's models where a page may show them beside runs, and what to know of them."""
     results = published_results(benchmark)
     if results is None:
         return (), [f"There are no published results of {benchmark} in this package."]

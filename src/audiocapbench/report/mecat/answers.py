@@ -176,7 +176,6 @@ def _of_file(path: Path, name: ScorerName) -> ScoredAnswers:
 
 
 def _group_scores(table: ScoreTable, name: ScorerName) -> dict[str, GroupScore]:
-    """The groups that have a score, in the order of the paper's tables."""
     whole, *parts = _scorers(name)
     order = [one for one in (*GROUPS, *QA_CATEGORIES) if one in table.categories]
     groups = {}
@@ -289,7 +288,6 @@ def stability_report(
     groups: Sequence[str] = (),
     on_group: Callable[[str], None] = lambda _group: None,
 ) -> Findings:
-    """Draw samples of each group, or of some, in sizes in percent, and compute DATE of them."""
     name = parse_name(metric)
     unknown = set(name.options) - {"encoder", "variant"}
     if name.name != "date" or unknown:

@@ -360,7 +360,6 @@ def _taus(models: Sequence[Row], *, published: bool) -> list[Row]:
 
 
 def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> Findings:
-    """Drops from pure to mixed clips in percent, largest mixed score first."""
     if _one_benchmark(scored) not in (None, CAPTION):
         raise ReportError(f"only {CAPTION} has pure and mixed groups")
     drops: list[Row] = []

@@ -24,7 +24,6 @@ _FEWEST_PAIRS = 3
 
 
 def board_document(store: Store, data: BoardData, title: str) -> parts.BoardDocument:
-    """The document; of runs that were read whole, in the order of ranks, with every analysis."""
     document = _document(data, title)
     if not isinstance(data, ReportData):
         return document

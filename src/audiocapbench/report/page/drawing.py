@@ -59,8 +59,6 @@ class Drawing(NamedTuple):
 
 
 class _Scale(NamedTuple):
-    """From values to places, and where the ticks are."""
-
     low: float
     high: float
     start: float
@@ -190,7 +188,6 @@ def draw_shifts(rows: Sequence[tuple[str, Cell]], every: Sequence[Cell]) -> Draw
 
 
 def draw_curves(groups: Mapping[str, FloatArray]) -> Drawing:
-    """The share of each group's values at or below a value: a curve a group, in their colours."""
     every = np.concatenate(list(groups.values()))
     low, high = float(every.min()), float(every.max())
     across = _around([Cell(value=low, interval=(low, high))], 0, 100)

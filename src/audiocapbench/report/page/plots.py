@@ -140,7 +140,6 @@ def overall_bars(board: BoardDocument) -> list[Bar]:
 
 
 def tradeoff_points(board: BoardDocument) -> list[Point]:
-    """The models between accuracy and hallucination; none without a judge of both."""
     judge = board.judge_of_both
     if judge is None:
         return []

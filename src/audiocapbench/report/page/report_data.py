@@ -89,7 +89,6 @@ class ReportRun(RunSummary):
         return self.table.estimate(scorer, key) if self.has(scorer, key) else None
 
     def has(self, scorer: Scorer, key: GroupKey = ALL) -> bool:
-        """Whether the run was scored in this way, and asked about samples of the group."""
         scored = scorer.judge is None or scorer in self.table.scores
         return scored and key in self.table.groups
 
@@ -258,7 +257,6 @@ def kept_data(
 def stored_summaries(
     store: Store, run_ids: Sequence[int], only: str | None = None
 ) -> list[RunSummary]:
-    """Runs of one benchmark with every metric and judge that the store has of them, or with one."""
     runs = [store.run(number) for number in dict.fromkeys(run_ids)]
     check_benchmark(runs)
     reader = TableReader(store, only)

@@ -83,7 +83,6 @@ def _gathered(store: Store, group: Sequence[CheckedSubmission]) -> ReportData:
 
 
 def _views(data: ReportData, shown: Sequence[CheckedSubmission]) -> dict[str, CategoryView]:
-    """Scores and places on everything, whose name is empty, and on each category."""
     # Scores that submissions say and nobody here could check.
     claims: dict[tuple[object, ...], Cell] = {}
     for checked in shown:

@@ -79,8 +79,6 @@ Hash = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class ScoreClaim(BaseModel, extra="forbid", strict=True):
-    """What the submission says that a scorer gave: on everything, or on one category."""
-
     scorer: Line
     dimension: Line | None = None
     category: Name | None = None
@@ -206,7 +204,6 @@ def make_submission(
 
 
 def read_submission(path: Path) -> Submission:
-    """Read a submission and check all that can be checked without computing a score."""
     try:
         content = read_bytes(path, _LARGEST)
     except AudioError as error:
@@ -293,7 +290,6 @@ def check_submissions(
 
 
 def look_alikes(checked: Iterable[CheckedSubmission]) -> list[str]:
-    """In sentences, which submissions are of models whose names only look the same."""
     first: dict[str, CheckedSubmission] = {}
     pairs = [(first.setdefault(skeleton(one.submission.model), one), one) for one in checked]
     return [

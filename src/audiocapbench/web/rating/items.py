@@ -60,7 +60,6 @@ class RatingItem(BaseModel, frozen=True):
 def load_items(
     project: RatingProject, store: Store
 ) -> tuple[dict[str, RatingItem], dict[str, tuple[Path, float]], list[str]]:
-    """The items of a project, the clip of each and its seconds, and what was left out."""
     notes: list[str] = []
     if project.items is not None:
         source = project.root / project.items
