@@ -179,7 +179,6 @@ def cheat(scorer: PairScorer, pairs: Pairs) -> CheatTrial:
 
 def pointwise(scorer: PairScorer) -> PointwiseScorer:
     if not isinstance(scorer, PointwiseScorer):
-        raise TrialError(
-            f"{scorer.name} does not score captions one by one; cheat metric:, judge: or clap:"
-        )
+        why = "does not score captions one by one; cheat metric:, judge: or clap:"
+        raise TrialError(f"{scorer.name} {why}")
     return scorer

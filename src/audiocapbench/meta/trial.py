@@ -193,12 +193,10 @@ class ScorerTrial:
         given, swapped, same = (
             measure_choices(self.pairs, one) for one in (self.choices, self.swapped, both)
         )
-        rows = zip(ORDERS, [given, swapped, (given + swapped) / 2, same], strict=True)
+        table = np.stack([given, swapped, (given + swapped) / 2, same])
+        rows = [[None if np.isnan(one) else one for one in row] for row in table.tolist()]
         return {
-            order: dict(
-                zip(NAMES, (None if np.isnan(one) else float(one) for one in row), strict=True)
-            )
-            for order, row in rows
+            one: dict(zip(NAMES, row, strict=True)) for one, row in zip(ORDERS, rows, strict=True)
         }
 
     @property

@@ -15,7 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, load_counts, words_of
+from audiocapbench.meta.corrupt.captions import (
+    Candidates,
+    CaptionSet,
+    CorruptedPair,
+    load_counts,
+    words_of,
+)
 from audiocapbench.meta.pairs import Preference
 from audiocapbench.metrics.elements.splitting import ElementKind, kind_of
 from audiocapbench.metrics.fluency.detector import hash_words, mean_by_owner
@@ -39,10 +45,7 @@ _SCALES = {"number of letters": 0.1, "number of words": 0.5}
 
 
 def choose(
-    candidates: Sequence[CorruptedPair],
-    captions: CaptionSet,
-    limit: int | None,
-    draw: random.Random,
+    candidates: Candidates, captions: CaptionSet, limit: int | None, draw: random.Random
 ) -> list[CorruptedPair]:
     """At most one candidate of every caption, so many in all, that together are level."""
     by_caption = defaultdict(list)
@@ -59,9 +62,7 @@ def choose(
     return _level(kept, _rules(kept, evidence[sound], captions), limit, draw) if kept else []
 
 
-def _rules(
-    pairs: Sequence[CorruptedPair], evidence: FloatArray, captions: CaptionSet
-) -> FloatArray:
+def _rules(pairs: Candidates, evidence: FloatArray, captions: CaptionSet) -> FloatArray:
     """What simple rules say of each pair: 1 for the true caption, -1 for the false, 0 for none."""
     frequencies = Counter(token for one in captions.captions for token in set(one.tokens))
 
@@ -85,7 +86,7 @@ def _rules(
 
 
 def _level(
-    pairs: Sequence[CorruptedPair], rules: FloatArray, limit: int | None, draw: random.Random
+    pairs: Candidates, rules: FloatArray, limit: int | None, draw: random.Random
 ) -> list[CorruptedPair]:
     """As many pairs as can be level, at most one of a caption."""
     from scipy.optimize import linprog
@@ -109,9 +110,7 @@ def _level(
     return [pairs[place] for place in best if found[place] > 0.5][: round(most)]
 
 
-def placed(
-    pairs: Sequence[CorruptedPair], draw: random.Random
-) -> list[tuple[CorruptedPair, Preference]]:
+def placed(pairs: Candidates, draw: random.Random) -> list[tuple[CorruptedPair, Preference]]:
     """Every pair with the place of its true caption, each half of the time for any length."""
     drawn = list(pairs)
     draw.shuffle(drawn)
@@ -233,7 +232,7 @@ def _short(hashes: NDArray[np.uint64]) -> Keys:
     return (mixed >> np.uint64(32)).astype(np.uint32)
 
 
-def differences(pairs: Sequence[CorruptedPair], captions: CaptionSet) -> FloatArray:
+def differences(pairs: Candidates, captions: CaptionSet) -> FloatArray:
     """How much better the true caption of each pair does with who knows other captions.
 
     A column a measure: first as ``likelier`` has it; then by the package's captions and by the

@@ -80,10 +80,11 @@ def make_by_model(
         passed = {text for number, text in enumerate(texts, 1) if said.get(str(number)) is True}
         rejected[task.kind]["the check said no"] += not passed
         good[task.kind] += [pair for pair in pairs if pair.false in passed]
-    return [
-        balanced(kind, good[kind], captions, tried[kind], wanted, +rejected[kind])
-        for kind in wanted.kinds
-    ]
+    results = []
+    for kind in wanted.kinds:
+        result = balanced(kind, good[kind], captions, wanted)
+        results.append(replace(result, captions=tried[kind], rejected=dict(+rejected[kind])))
+    return results
 
 
 def preview_by_model(

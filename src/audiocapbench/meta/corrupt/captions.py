@@ -296,6 +296,9 @@ class CorruptedPair:
         return self.clip.others(*self.sources)
 
 
+Candidates = Sequence[CorruptedPair]
+
+
 def read_captions(path: Path) -> CaptionSet:
     """Read references from a CSV, TSV or JSONL file, or from a dataset folder."""
     from audiocapbench.data.folder import open_folder

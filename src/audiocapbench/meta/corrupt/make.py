@@ -18,7 +18,7 @@ from audiocapbench.data.records import DELIMITERS, JSON_LINES
 from audiocapbench.errors import DatasetError
 from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.corrupt.balance import FloatArray, choose, differences_of, placed
-from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, Corruption
+from audiocapbench.meta.corrupt.captions import Candidates, CaptionSet, CorruptedPair, Corruption
 from audiocapbench.meta.corrupt.events import add_events, drop_events, swap_orders
 from audiocapbench.meta.corrupt.exchanges import change_attributes, change_counts, exchange_nouns
 from audiocapbench.meta.pairs import CaptionPair, Pairs
@@ -67,16 +67,11 @@ class CorruptionSettings(NamedTuple):
 def make_pairs(captions: CaptionSet, wanted: CorruptionSettings) -> list[CorruptionResult]:
     """Make pairs by rule; the same captions and seed always give the same."""
     found = {kind: list(RULES[kind](captions)) for kind in wanted.kinds}
-    return [balanced(kind, own, captions, captions.total, wanted) for kind, own in found.items()]
+    return [balanced(kind, own, captions, wanted) for kind, own in found.items()]
 
 
 def balanced(
-    kind: Corruption,
-    candidates: Sequence[CorruptedPair],
-    captions: CaptionSet,
-    tried: int,
-    wanted: CorruptionSettings,
-    rejected: Mapping[str, int] | None = None,
+    kind: Corruption, candidates: Candidates, captions: CaptionSet, wanted: CorruptionSettings
 ) -> CorruptionResult:
     """Take one candidate a caption, level them, and put them in places."""
     draw = random.Random(f"{wanted.seed} {kind} places")
@@ -89,7 +84,7 @@ def balanced(
         pairs.append(CaptionPair(*texts, answer, *names, *held, audio=one.clip.audio))
     left_out = len({one.caption for one in candidates}) - len(pairs)
     made = tuple(one for one, _ in rows)
-    return CorruptionResult(kind, tuple(pairs), made, tried, left_out, dict(rejected or {}))
+    return CorruptionResult(kind, tuple(pairs), made, captions.total, left_out, {})
 
 
 TABLES = (".csv", ".tsv", ".jsonl")  # BRACE's form is .json
