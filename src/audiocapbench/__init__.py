@@ -56,23 +56,15 @@ if TYPE_CHECKING:
 
 __version__ = VERSION
 
-__all__ = ["__version__"]
-__all__ += ["Aggregation", "Benchmark", "ControlRules", "Selection", "Traits", "open_benchmark"]
-__all__ += ["Clip", "InvalidDataError", "Sample", "open_folder"]
-__all__ += ["Outcome", "Reply", "Status"]
-__all__ += ["Progress", "RunEnd", "run_benchmark", "score_run"]
-__all__ += ["AudioCapBenchError"]
-__all__ += ["Contract", "ReplyError", "ReplyField", "Verdict"]
-__all__ += ["AudioCaptionMetric", "ComparisonResult", "ImportResult", "LeaderboardResult", "Result"]
-__all__ += ["RunResult", "ScoreResult", "acompare", "aimport_run", "ajudge", "aleaderboard", "arun"]
-__all__ += ["ascore", "compare", "import_run", "judge", "leaderboard", "run", "score"]
-__all__ += ["Metric", "MetricResult", "compute"]
-__all__ += ["AudioContract", "Model", "ModelSettings", "Provider", "Question", "SimpleModel"]
-__all__ += ["create_model"]
-__all__ += ["FREE"]
-__all__ += ["Estimate"]
-__all__ += ["Signature", "sign"]
-__all__ += ["Store"]
+__all__ = ["FREE", "Aggregation", "AudioCapBenchError", "AudioCaptionMetric", "__version__"]
+__all__ += ["AudioContract", "Benchmark", "Clip", "ComparisonResult", "Contract", "ControlRules"]
+__all__ += ["Estimate", "ImportResult", "InvalidDataError", "LeaderboardResult", "Metric"]
+__all__ += ["MetricResult", "Model", "ModelSettings", "Outcome", "Progress", "Provider", "Question"]
+__all__ += ["Reply", "ReplyError", "ReplyField", "Result", "RunEnd", "RunResult", "Sample"]
+__all__ += ["ScoreResult", "Selection", "Signature", "SimpleModel", "Status", "Store", "Traits"]
+__all__ += ["Verdict", "acompare", "aimport_run", "ajudge", "aleaderboard", "arun", "ascore"]
+__all__ += ["compare", "compute", "create_model", "import_run", "judge", "leaderboard"]
+__all__ += ["open_benchmark", "open_folder", "run", "run_benchmark", "score", "score_run", "sign"]
 
 _HOMES = {
     "benchmarks": "Aggregation Benchmark ControlRules Selection Traits open_benchmark",
