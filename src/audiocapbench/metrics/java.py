@@ -140,10 +140,8 @@ def _find_spice() -> Path:
     folder = jar.parent / "lib"
     missing = [name for name in _MODELS if not (folder / name).is_file()]
     if missing:
-        raise MetricError(
-            f"spice needs {' and '.join(missing)} from Stanford CoreNLP 3.6.0 "
-            f"(stanford-corenlp-full-2015-12-09.zip) in {folder}."
-        )
+        source = "Stanford CoreNLP 3.6.0 (stanford-corenlp-full-2015-12-09.zip)"
+        raise MetricError(f"spice needs {' and '.join(missing)} from {source} in {folder}.")
     return jar
 
 
@@ -188,10 +186,9 @@ def find_java(metric: str) -> str:
     at_home = shutil.which("java", path=str(Path(home) / "bin")) if home else None
     found = at_home or shutil.which("java")
     if found is None:
-        raise MetricError(
-            f"{metric} runs the original Java program, and no Java was found; install a Java "
-            "runtime (8 or newer) and put it on PATH, or set JAVA_HOME."
-        )
+        to_do = "install a Java runtime (8 or newer) and put it on PATH, or set JAVA_HOME."
+        why = "runs the original Java program, and no Java was found"
+        raise MetricError(f"{metric} {why}; {to_do}")
     return found
 
 
@@ -208,10 +205,8 @@ def find_jar(metric: str, *parts: str) -> Path:
     places = list(spec.submodule_search_locations or ()) if spec else []
     path = Path(*places[:1], *parts)
     if not places or not path.is_file():
-        raise MetricError(
-            f"{metric} runs {parts[-1]}, which comes with pycocoevalcap; install it with: "
-            "pip install 'audiocapbench[coco]'."
-        )
+        how = "comes with pycocoevalcap; install it with: pip install 'audiocapbench[coco]'."
+        raise MetricError(f"{metric} runs {parts[-1]}, which {how}")
     return path
 
 

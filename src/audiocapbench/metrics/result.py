@@ -23,10 +23,8 @@ def check_captions(
 ) -> None:
     """Refuse captions and references that do not belong together, are no text, or need words."""
     if len(predictions) != len(references):
-        raise MetricError(
-            f"{len(predictions)} predictions but references for {len(references)} samples; "
-            "give one list of references for each prediction"
-        )
+        counts = f"{len(predictions)} predictions but references for {len(references)} samples"
+        raise MetricError(f"{counts}; give one list of references for each prediction")
     for index, (prediction, own) in enumerate(zip(predictions, references, strict=True)):
         where, to_do = f"sample {index}", "give one or leave the sample out"
         if isinstance(own, str):

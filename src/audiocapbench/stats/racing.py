@@ -17,15 +17,7 @@ import numpy as np
 from audiocapbench.stats.bootstrap import FloatArray
 
 ALPHA = 0.05
-STAKES = (
-    0.02,
-    0.05,
-    0.1,
-    0.2,
-    0.4,
-    0.7,
-    0.95,
-)  # of the largest wager, side by side: their mean counts
+STAKES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)  # of the largest wager; the mean of all counts
 _ROUNDING = 1e-12
 
 

@@ -208,7 +208,6 @@ def _paths(clips: Sequence[Clip]) -> list[Path]:
 
 def _refuse(missing: dict[str, str], count: int) -> None:
     for name, why in missing.items():
-        raise MetricError(
-            f"clap hears the clips, and {len(missing):,} of {count:,} are not there: "
-            f"{name}: {why}. Put the clips back where the run found them, or leave clap out."
-        )
+        lack = f"{len(missing):,} of {count:,} are not there: {name}: {why}"
+        to_do = "Put the clips back where the run found them, or leave clap out."
+        raise MetricError(f"clap hears the clips, and {lack}. {to_do}")

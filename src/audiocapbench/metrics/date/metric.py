@@ -171,10 +171,8 @@ def encode_corpus(
     pieces, place = _split(chain.from_iterable(answers), model)
     silent = pieces.meaningful[place] == 0
     if silent.any():
-        raise MetricError(
-            f"A reference of sample {owners[silent][0]} has no word that {model.name} reads: "
-            "mend it or leave it out."
-        )
+        lacks = f"has no word that {model.name} reads: mend it or leave it out."
+        raise MetricError(f"A reference of sample {owners[silent][0]} {lacks}")
     # A dot product with the mean of a sample's reference vectors is the mean cosine.
     shares = csr_array((1 / counts[owners], np.arange(len(owners)), np.cumsum([0, *counts])))
     theirs = shares @ _embed(model, pieces, place, tolerant=tolerant)

@@ -161,10 +161,9 @@ def load_folder(
 ) -> SentenceTransformerEncoder:
     """Load a model from a folder that sentence-transformers wrote."""
     if not (folder / "modules.json").is_file():
-        raise MetricError(
-            f"{folder} is not a sentence-transformers folder: it has no modules.json. Save the "
-            "model with SentenceTransformer.save, or give the folder of a snapshot."
-        )
+        save = "Save the model with SentenceTransformer.save, or give the folder of a snapshot."
+        what = "is not a sentence-transformers folder: it has no modules.json"
+        raise MetricError(f"{folder} {what}. {save}")
     require_packages(MetricError, "This encoder", "sbert", "sentence_transformers")
     with loading("the sentence encoder", folder, MetricError):
         from sentence_transformers import SentenceTransformer

@@ -117,10 +117,8 @@ def penalise(
     values = np.asarray(scores, dtype=np.float64)
     probabilities = np.asarray(error_probabilities, dtype=np.float64)
     if values.shape != probabilities.shape:
-        raise MetricError(
-            f"There are {values.size} scores but {probabilities.size} error probabilities; "
-            "give one probability for each score."
-        )
+        counts = f"{values.size} scores but {probabilities.size} error probabilities"
+        raise MetricError(f"There are {counts}; give one probability for each score.")
     if not np.isfinite(probabilities).all():
         index = int(np.flatnonzero(~np.isfinite(probabilities))[0])
         raise MetricError(f"The error probability of sample {index} is not a number.")
@@ -136,10 +134,8 @@ def detect(captions: Sequence[str], detector: Detector | None) -> tuple[str, Flo
         name = getattr(detector, "__qualname__", type(detector).__name__).replace("|", "_")
         values = np.asarray(detector(captions), dtype=np.float64)
     if values.shape != (len(captions),):
-        raise MetricError(
-            f"The error detector gave an array of shape {values.shape} for {len(captions)} "
-            "captions: it must give one probability a caption."
-        )
+        gave = f"an array of shape {values.shape} for {len(captions)} captions"
+        raise MetricError(f"The error detector gave {gave}: it must give one probability each.")
     if not ((values >= 0) & (values <= 1)).all():
         raise MetricError("The error detector gave values that are not between 0 and 1.")
     return name, values
@@ -194,10 +190,9 @@ class CheckpointDetector:
 def load_checkpoint(path: Path) -> CheckpointDetector:
     """Load a checkpoint; its vocabulary lies beside it, or in the local Hugging Face cache."""
     if not path.is_file():
-        raise MetricError(
-            f"There is no checkpoint at {path}: fetch echecker_clotho_audiocaps_base.ckpt from the "
-            "releases of FENSE, or use fluent_similarity, which has its own detector."
-        )
+        fetch = "fetch echecker_clotho_audiocaps_base.ckpt from the releases of FENSE"
+        own = "use fluent_similarity, which has its own detector."
+        raise MetricError(f"There is no checkpoint at {path}: {fetch}, or {own}")
     require_packages(MetricError, "A FENSE checkpoint", "sbert", "torch", "transformers")
     import torch
     from transformers import AutoTokenizer, BertTokenizerFast
@@ -206,20 +201,17 @@ def load_checkpoint(path: Path) -> CheckpointDetector:
         content = torch.load(path, map_location="cpu", weights_only=True)
         model_type, (model, classifier) = str(content["model_type"]), _build(content["state_dict"])
     except Exception as error:  # a file that is something else can fail in any way
-        raise MetricError(
-            f"{path} is not a FENSE checkpoint, which holds weights of a BERT classifier alone: "
-            "fetch it again from the releases of FENSE."
-        ) from error
+        what = "a FENSE checkpoint, which holds weights of a BERT classifier alone"
+        to_do = "fetch it again from the releases of FENSE."
+        raise MetricError(f"{path} is not {what}: {to_do}") from error
     try:
         if (path.parent / "vocab.txt").is_file():
             tokenizer = BertTokenizerFast.from_pretrained(path.parent, local_files_only=True)
         else:
             tokenizer = AutoTokenizer.from_pretrained(model_type, local_files_only=True)
     except (OSError, ValueError) as error:
-        raise MetricError(
-            f"The vocabulary of {model_type!r} is not on this disk: put its vocab.txt beside "
-            f"{path}."
-        ) from error
+        where = f"is not on this disk: put its vocab.txt beside {path}."
+        raise MetricError(f"The vocabulary of {model_type!r} {where}") from error
     digest = sha256(path)
     label = label_of(path.with_suffix(""))
     if digest in _PUBLISHED:
