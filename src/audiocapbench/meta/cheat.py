@@ -67,9 +67,8 @@ def attack_pairs(
 ) -> list[CaptionPair]:
     """Pairs of an honest caption and an attack on it; the type of a pair names the attack.
 
-    A clip's honest caption is a machine's, or a reference that is held to the others. Of three
-    references or more a second one is taken out, for joined attacks; else that is the honest one of
-    the neighbour, the clip whose caption is most like this one.
+    The honest caption is a machine's, or a reference that is held to the others. Of three or more
+    a second one is taken out for joined attacks; else that is the neighbour's, the most alike.
     """
     lots = random.Random(seed)
     usable = [one for one in clips if len(one.references) > 1]

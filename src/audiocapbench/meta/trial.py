@@ -57,9 +57,8 @@ def numbers(choices: Sequence[Choice]) -> NDArray[np.int64]:
 def measure(counts: FloatArray) -> FloatArray:
     """Measures of groups in percent, from counts of shape (..., 4) to (..., 4).
 
-    NaN where a measure says nothing: there are no pairs, or F1 has neither an answer nor a choice
-    of the second caption. A class that no pair has as its answer is left out of both means over
-    classes, macro-F1 and balanced accuracy: nothing could be right about it.
+    NaN where a measure says nothing: of no pairs, or F1 of neither an answer nor a choice of the
+    second caption. A class that no pair has as its answer is left out of both means over classes.
     """
     hit_1, miss_1, miss_0, hit_0 = np.moveaxis(counts, -1, 0)
     hits, misses = np.stack([hit_1, hit_0]), np.stack([miss_1, miss_0])

@@ -1,8 +1,7 @@
 """Chooses one false caption a caption so that nothing in the texts tells true from false.
 
-As many captions as possible get one of their candidates, so that all that a text-only scorer could
-see (length, the rarity of nouns, how likely words are alone, after one another and together, and
-the words themselves) speaks as often for the false caption as for the true one: a linear programme.
+As many captions as can get a candidate, so that all that a text-only scorer sees (lengths, nouns,
+words alone and together) speaks as often for the false caption as for the true: a linear programme.
 """
 
 import random

@@ -1,7 +1,7 @@
 """Pairs made by a language model with our own prompts, and checked by it in a second pass.
 
-Of each caption it makes several; what the rules can make of it is put beside them. What cannot be
-right is refused, the model says of the rest which is good, and one is taken that levels the set.
+Of each caption it makes several, beside what rules make. What cannot be right is refused, the model
+says of the rest which is good, and one is taken that levels the set.
 """
 
 import hashlib

@@ -1,9 +1,9 @@
 """One phrase exchanged for another: a noun, a quality, a relation, people, a number.
 
-A slot is a place for a noun or a quality. Its frames are what the noun does, or what is done to it,
-and with which preposition; a phrase fits where captions of other clips have it in each frame. The
-frames of many captions come with the package as hashes (``tools/count_frames.py``); those of the
-set are added. A number stands for all it may mean, two for 2 alone, multiple for 2 and more.
+A slot is a place for a noun or a quality. Its frames are what the noun does or what is done to it;
+a phrase fits where captions of other clips have it in each frame. Frames of many captions come with
+the package as hashes (``tools/count_frames.py``); those of the set are added. A number stands for
+all it may mean, two for 2 alone, multiple for 2 and more.
 """
 
 import zlib

@@ -78,10 +78,10 @@ def balanced(
     rows = placed(choose(candidates, captions, wanted.per_kind, draw), draw)
     pairs = []
     for place, (one, answer) in enumerate(rows, 1):
-        first, second = (one.true, one.false) if answer == 0 else (one.false, one.true)
-        texts = (f"{kind}-{place:05d}", one.clip.id, first, second)
+        texts = (f"{kind}-{place:05d}", one.clip.id, one.true, one.false)
         names, held = (kind, kind, wanted.dataset), (one.references, one.references)
-        pairs.append(CaptionPair(*texts, answer, *names, *held, audio=one.clip.audio))
+        pair = CaptionPair(*texts, 0, *names, *held, audio=one.clip.audio)
+        pairs.append(pair.swapped() if answer else pair)
     left_out = len({one.caption for one in candidates}) - len(pairs)
     made = tuple(one for one, _ in rows)
     return CorruptionResult(kind, tuple(pairs), made, captions.total, left_out, {})
