@@ -6,21 +6,19 @@ from typing import NamedTuple
 import pytest
 
 from audiocapbench.benchmarks.mecat.groups import (
-    GROUPS,
-    QA_CATEGORIES,
-    WEIGHTINGS,
-    score_cap,
-    score_qa,
-)
-from audiocapbench.benchmarks.mecat.published import (
     CAPTION_DATE,
     CAPTION_SIMILARITY,
+    GROUPS,
+    QA_CATEGORIES,
     QA_DATE,
     QA_SIMILARITY,
     SPEECH_SPLIT,
     TOTAL,
+    WEIGHTINGS,
     published,
     published_split,
+    score_cap,
+    score_qa,
 )
 from audiocapbench.errors import BenchmarkError
 

@@ -12,12 +12,10 @@ from audiocapbench.benchmarks.mecat.groups import (
     GROUPS,
     WEIGHTINGS,
     corpus_of,
+    published,
     score_cap,
     score_qa,
     subtask_of,
-)
-from audiocapbench.benchmarks.mecat.published import (
-    published,
 )
 from command import run_command
 

@@ -195,7 +195,6 @@ def clip_history(context: StageContext, name: str) -> dict[str, Any]:
 
 
 def history_lines(found: Mapping[str, Any]) -> Iterator[str]:
-    """The same for people."""
     yield f"{found['clip']}: domain {found['domain'] or 'unknown'}"
     for stage, own in found["stages"].items():
         yield f"  {stage}: {': '.join(filter(None, (own['status'], own['reason'])))}"

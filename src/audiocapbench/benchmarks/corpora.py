@@ -35,7 +35,6 @@ def without_null(metric: str) -> str:
 
 
 def leaves_null_out(metric: str) -> bool:
-    """Whether a name asks for a corpus without its null references."""
     return _NULL in parse_name(metric).options
 
 

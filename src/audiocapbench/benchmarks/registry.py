@@ -230,7 +230,6 @@ def _parameters(factory: Callable[..., object]) -> dict[str, inspect.Parameter]:
 
 
 def options_of(name: str) -> dict[str, str]:
-    """The options in the name of one of our own benchmarks."""
     return _options(name, _option_names(_BUILT_IN[base_name(name)]))
 
 

@@ -80,7 +80,6 @@ class Aggregation:
         return sample.clip.sha256
 
     def facets(self, sample: Sample) -> dict[str, str]:
-        """The sample's place in each facet."""
         return {
             facet: " ".join(self._detail(sample, name) for name in names)
             for facet, names in self.facet_details.items()

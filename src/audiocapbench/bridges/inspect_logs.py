@@ -56,7 +56,6 @@ def as_results(files: Sequence[str]) -> Iterator[tuple[list[str], Benchmark | No
 
 
 def status_of(output: Any) -> Status:
-    """How a question ended that inspect has an output of."""
     said = Status.OK if output.completion.strip() else Status.EMPTY
     return _STATUSES.get(str(output.stop_reason), said) if output.choices else Status.FAILED
 

@@ -59,7 +59,6 @@ class Opinions(NamedTuple):
         return found
 
     def refuse(self, problems: Sequence[Problem]) -> None:
-        """Raise an error that lists the problems, where there are any."""
         if problems:
             raise InvalidDataError(PurePath(self.source), problems, shown=_SHOWN)
 

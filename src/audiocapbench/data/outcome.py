@@ -27,7 +27,6 @@ class Clip:
 
     @property
     def is_absent(self) -> bool:
-        """Whether there is no audio to hear."""
         return self.rate == 0
 
 

@@ -56,7 +56,6 @@ class MetadataRow(BaseModel, extra="allow", strict=True, frozen=True):
 
     @property
     def details(self) -> dict[str, Any]:
-        """Fields beyond the ones that every row has."""
         return dict(self.__pydantic_extra__ or {})
 
 

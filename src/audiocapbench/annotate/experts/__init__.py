@@ -67,7 +67,6 @@ class Expert(Protocol):
 
 
 def signature_of(expert: Expert) -> str:
-    """The expert as findings are kept under."""
     return f"{expert.name}|{expert.version}"
 
 

@@ -18,9 +18,9 @@ from audiocapbench.benchmarks.mecat.groups import (
     QA,
     QA_CATEGORIES,
     TRAITS,
+    published,
     subtask_of,
 )
-from audiocapbench.benchmarks.mecat.published import published
 from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Clip, InvalidDataError, Problem, Sample
 from audiocapbench.data.predictions import Asked, PredictionFile, read_predictions

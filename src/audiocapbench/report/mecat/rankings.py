@@ -6,20 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from audiocapbench.benchmarks.mecat import published as paper
+from audiocapbench.benchmarks.mecat import groups as paper
 from audiocapbench.benchmarks.mecat.groups import (
     CAPTION,
     CONTENTS,
     GROUPS,
     QA,
     QA_CATEGORIES,
+    TOTAL,
     WEIGHTINGS,
     published_count,
     published_sizes,
     score_cap,
     score_qa,
 )
-from audiocapbench.benchmarks.mecat.published import TOTAL
 from audiocapbench.errors import ReportError, check_known
 from audiocapbench.metrics.date.metric import aggregate_date
 from audiocapbench.metrics.result import FloatArray
