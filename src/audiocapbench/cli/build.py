@@ -196,16 +196,11 @@ def _explain(out: Path, end: "BuildResult", *, dry_run: bool) -> None:
 
 
 def _document(out: Path, end: "BuildResult", *, dry_run: bool) -> dict[str, Any]:
-    return {
-        "folder": str(out),
-        "name": end.name,
-        "dry_run": dry_run,
-        "wanted": end.wanted,
-        "present": end.present,
-        "parts": [
-            asdict(part)
-            | {"bytes": part.bytes_total}
-            | {"missing": [{"id": one.id, "reason": one.reason} for one in part.missing]}
-            for part in end.parts
-        ],
-    }
+    parts = [
+        asdict(part)
+        | {"bytes": part.bytes_total}
+        | {"missing": [{"id": one.id, "reason": one.reason} for one in part.missing]}
+        for part in end.parts
+    ]
+    facts = {"folder": str(out), "name": end.name, "dry_run": dry_run, "parts": parts}
+    return facts | {"wanted": end.wanted, "present": end.present}

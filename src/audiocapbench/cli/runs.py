@@ -85,10 +85,7 @@ def show_run(run: options.RunArgument, *, at: options.StoreOptions) -> None:
         "answers": dict(list(answered.items())[:_ANSWERS]),
         "scorers": [asdict(one) | {"signatures": [*map(str, one.signatures)]} for one in scorers],
     }
-    if at.json:
-        print_json(document)
-    else:
-        _print_run(document)
+    (print_json if at.json else _print_run)(document)
 
 
 @options.command(runs_app.command)
