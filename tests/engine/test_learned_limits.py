@@ -7,6 +7,7 @@ import pytest
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine import RetryPolicy
+from audiocapbench.engine.limiter import ConcurrencyEstimator, Start
 from audiocapbench.models.remote import AnnouncedLimit
 from engine.simulated_providers import (
     AnnouncedBucket,
@@ -288,3 +289,13 @@ def test_an_outage_without_end_ends_the_run_and_keeps_what_was_answered() -> Non
     assert figures.seconds < 80
     assert figures.answered == len(figures.replies) == len(model.accepted)
     assert f"after {figures.answered} answers" in str(figures.pool.fatal)
+
+
+@pytest.mark.parametrize(("beside", "limit"), [(28, 28.0), (8, None)])
+def test_a_refusal_with_few_in_flight_is_not_for_want_of_places(
+    beside: int, limit: float | None
+) -> None:
+    places = ConcurrencyEstimator(64)
+    places.limit = 30.0
+    assert places.refused(Start(0.0, 1.0, beside)) is (limit is not None)
+    assert places.limit == limit

@@ -128,6 +128,7 @@ class LearnedRate:
 COMPARED, FEWEST_COMPARED = 100, 30  # answers that a refusal is held against, and enough of them
 CROWDED = 0.9  # share of these that were asked beside fewer than a refused question
 EVIDENCE = 4  # refusals in a row in a crowd after which places are believed to be counted
+CONTRADICTION = 0.7  # share of the places below which a refusal has another reason
 FIRST_TRY, LAST_TRY = 50, 800  # answers at the limit before another place is tried
 SLOW, LATENCY_WEIGHT = 2.5, 0.05  # answers that take as many times longer are slow; smoothing
 RECOVERY = 0.25  # places that come back with each answer that is not
@@ -165,6 +166,9 @@ class ConcurrencyEstimator:
     def refused(self, start: Start) -> bool:
         """The first question after others was refused; whether that is for want of places."""
         if self.limit is not None:
+            if start.beside < CONTRADICTION * self.limit:
+                self.limit, self._try_after = None, FIRST_TRY
+                return False
             self.limit = max(1.0, min(int(self.limit), start.beside))
             self._try_after = min(LAST_TRY, 2 * self._try_after)
             return True

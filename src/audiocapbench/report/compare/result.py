@@ -71,6 +71,11 @@ class ComparisonResult(Result):
     notes: tuple[str, ...]
     longest: int = LONGEST
 
+    @property
+    def comparison(self) -> "ComparisonResult":
+        """The same, as earlier versions had it."""
+        return self
+
     def tables(self) -> list[Table]:
         tables = [_differences(self), _by_category(self), _moved(self)]
         return [one for one in tables if one.rows]
