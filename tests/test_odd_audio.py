@@ -228,7 +228,7 @@ def test_a_folder_with_a_device_in_it_is_refused_at_once(tmp_path: Path) -> None
     os.mkfifo(tmp_path / "clips" / "1.wav")
     asked = run_command("run", str(tmp_path), "--model", "listener", cwd=tmp_path)
     assert asked.returncode == 2
-    assert "clips/1.wav: is not a file" in asked.stderr
+    assert "'clips/1.wav' is not a file" in asked.stderr
 
 
 def open_clip(path: Path) -> Clip:

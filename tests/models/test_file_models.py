@@ -136,5 +136,5 @@ def test_a_board_says_where_another_file_of_the_same_name_is_not_shown(place: Pa
         (place / folder / "words.py").write_text('HEARD = "A steady tone"\n')
         document(run(place, "--model", f"{folder}/captioner.py:Captioner"))
     board = run_command("leaderboard", cwd=place, env=environment(place))
-    hidden = "1 older run not shown (1 with other settings, or another file of that name)"
+    hidden = "1 older run is not shown (1 with other settings, or another file of that name)"
     assert hidden in " ".join((board.stdout + board.stderr).split())

@@ -105,7 +105,7 @@ def test_the_newest_run_of_a_model_is_shown_unless_all_are_asked_for(store: Stor
     newest = put_run(store, made("model", 2, 0.6), SAMPLES)
     built = build_leaderboard(store)
     assert [one.run.id for one in built.boards[0].entries] == [newest.id]
-    assert "1 older run not shown; --all-runs does." in built.notes
+    assert "1 older run is not shown; --all-runs does." in built.notes
     assert [one.label for one in only_board(store, all_runs=True).entries] == [
         "model (run 2)",
         "model (run 1)",

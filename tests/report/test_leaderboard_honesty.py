@@ -178,7 +178,7 @@ def test_runs_of_trials_are_left_out_unless_they_are_named(store: Store) -> None
     put_run(store, run_of("writer", 0.1, kind="trial"), SAMPLES, "trial/captions")
     found = built(store)
     assert [one.label for one in found.boards[0].entries] == ["plain"]
-    assert any("2 runs of trials not shown" in note for note in found.notes)
+    assert any("2 runs of trials are not shown" in note for note in found.notes)
     assert [one.label for one in only_board(store, benchmark="trial/captions").entries] == [
         "writer"
     ]

@@ -225,8 +225,7 @@ def _test_notes(overall: Ranking, names: Sequence[str], correction: Correction) 
         yield (
             f"{LETTERS} cannot be told apart: {counted(tested, 'paired permutation test')}, "
             f"corrected by {correction.words} over the pairs of this table, alpha {ALPHA:g}. "
-            "The places that the tests leave open are in 'ranks'; a page has them in brackets, "
-            "and lines in place of letters."
+            "'ranks' are the places that the tests leave open."
         )
     if overall.unlettered:
         yield "There are too many ties to letter; --format json has every test."

@@ -29,7 +29,7 @@ from audiocapbench.report.leaderboard.board import (
 )
 from audiocapbench.report.leaderboard.tables import LeaderboardResult
 from audiocapbench.scores.compute import ALL, category
-from audiocapbench.scores.estimate import Scorer, counted, without_plugin
+from audiocapbench.scores.estimate import Scorer, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
 from audiocapbench.scores.table import RunTable, TableReader, keep_estimates, labels
 from audiocapbench.signature import UNSIGNED, Signature
@@ -107,9 +107,8 @@ def _runs(store: Store, benchmark: str | None, all_runs: bool, notes: list[str])
     lines = [one for one in store.runs() if benchmark in (None, one.benchmark)]
     shown = [one for one in lines if benchmark is not None or not one.is_trial]
     if trials := len(lines) - len(shown):
-        notes.append(
-            f"{counted(trials, 'run')} of trials not shown; --benchmark names what to show."
-        )
+        are = "run of a trial is" if trials == 1 else "runs of trials are"
+        notes.append(f"{trials} {are} not shown; --benchmark names what to show.")
     runs = [store.run(line.id) for line in shown]
     if all_runs:
         return runs
@@ -122,7 +121,8 @@ def _runs(store: Store, benchmark: str | None, all_runs: bool, notes: list[str])
         pairs = zip(keys, runs, strict=True)
         unlike = sum(run.parameters != newest[key].parameters for key, run in pairs)
         other = f" ({unlike} with other settings, or another file of that name)" if unlike else ""
-        notes.append(f"{counted(older, 'older run')} not shown{other}; --all-runs does.")
+        are = "run is" if older == 1 else "runs are"
+        notes.append(f"{older} older {are} not shown{other}; --all-runs does.")
     return list(newest.values())
 
 

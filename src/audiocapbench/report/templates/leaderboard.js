@@ -94,7 +94,7 @@ class LeaderboardView {
       return make("tr", one.control ? "control" : one.run === null ? "published" : "", ...cells);
     });
     const title = lead === null ? plain(group.title) : `${plain(board.scorers[lead].label)}, 0 to ${board.scorers[lead].max}`;
-    const line = lead === null ? group.note : `Mark: score. Band: 95 % interval over clips. ${places ? "Joined rows cannot be told apart. " : ""}${group.note}`;
+    const line = lead === null ? group.note : `Mark: score. Band: 95 % interval over clips. ${places ? "Rows that a line joins share a letter: they cannot be told apart. In brackets are the places that the tests leave open. " : ""}${group.note}`;
     const box = card(foreign("span", "", title), line, table(`${plain(group.title)}, table`, heads, rows, places ? "board ranked" : "board"));
     if (ranked) box.append(...this.told());
     return box;
