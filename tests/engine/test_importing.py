@@ -172,7 +172,7 @@ def test_what_is_missing_is_skipped_and_what_is_too_much_is_said(place: Path) ->
             ["--model", "m"],
             "nested too deeply",
         ),
-        ("p.parquet", b"PAR1 and more", ["--model", "m"], "is not Parquet"),
+        ("p.parquet", b"PAR1 and more", ["--model", "m"], "is no table that can be read"),
         ("p.xlsx", b"PK", ["--model", "m"], "is neither .csv"),
     ],
 )
