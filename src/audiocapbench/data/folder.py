@@ -29,7 +29,7 @@ SEED_METADATA = "metadata.json"
 TABLE = "metadata.csv"
 PARQUET = "metadata.parquet"
 _FILES = (METADATA, TABLE, SEED_METADATA, PARQUET)
-_READERS = 8
+_READERS, _AT_ONCE = 8, 32
 
 _Line = tuple[str, MetadataRow]
 _LEAVE_OUT = (
@@ -97,9 +97,11 @@ def open_folder(root: Path, *, follow_links: bool = False, metadata: Path | None
     absent = {name for clip in manifest.missing for name in (clip.file_name, clip.id)}
     present = [(where, row) for where, row in lines if not {row.file_name, row.key} & absent]
     positions = {where: at for at, (where, _) in enumerate(lines)}
+    parts = [present[at : at + _AT_ONCE] for at in range(0, len(present), _AT_ONCE)]
     readers = ThreadPoolExecutor(_READERS)
     try:
-        clips = list(readers.map(partial(_clip, root, manifest, follow_links), present))
+        found = readers.map(partial(_clips, root, manifest, follow_links), parts)
+        clips = [clip for part in found for clip in part]
     finally:
         readers.shutdown(wait=False, cancel_futures=True)
     entries, bad = [], []
@@ -174,22 +176,32 @@ def _repetitions(lines: list[_Line]) -> list[Problem]:
     return problems
 
 
-def _clip(root: Path, manifest: Manifest, follow_links: bool, line: _Line) -> Clip | Problem:
-    where, name = line[0], line[1].file_name
-    clip, expected = read_clip(root, name, follow_links=follow_links), manifest.files.get(name)
-    if isinstance(clip, str):
-        return Problem(where, "file_name", f"{name[:80]!r} {clip}")
-    if expected is not None and expected.sha256 != clip.sha256:
-        what = f"{name!r} has another SHA-256 than in manifest.json"
-        return Problem(where, "file_name", what)
-    return clip
+def _clips(
+    root: Path, manifest: Manifest, follow_links: bool, lines: list[_Line]
+) -> list[Clip | Problem]:
+    found: list[Clip | Problem] = []
+    inside: set[str] = set()
+    for where, row in lines:
+        name = row.file_name
+        clip = read_clip(root, name, follow_links=follow_links, inside=inside)
+        expected = manifest.files.get(name)
+        if isinstance(clip, str):
+            found.append(Problem(where, "file_name", f"{name[:80]!r} {clip}"))
+        elif expected is not None and expected.sha256 != clip.sha256:
+            what = f"{name!r} has another SHA-256 than in manifest.json"
+            found.append(Problem(where, "file_name", what))
+        else:
+            found.append(clip)
+    return found
 
 
-def read_clip(root: Path, name: str, *, follow_links: bool) -> Clip | str:
+def read_clip(
+    root: Path, name: str, *, follow_links: bool, inside: set[str] | None = None
+) -> Clip | str:
     """A clip of a folder, or why it cannot be used."""
     path = root / name
     try:
-        if outside := why_outside(root, name, follow_links=follow_links):
+        if outside := why_outside(root, name, follow_links=follow_links, inside=inside):
             return outside
         try:
             facts = facts_of(path)
@@ -235,18 +247,29 @@ def facts_of(path: Path) -> FileFacts:
     )
 
 
-def why_outside(root: Path, name: str, *, follow_links: bool) -> str:
+_LAST = re.compile(r"(?!\.\.?$)[^/\\:\0]+$")
+
+
+def why_outside(
+    root: Path, name: str, *, follow_links: bool, inside: set[str] | None = None
+) -> str:
     """Why a file lies outside of its folder and is not to be read; empty where it may be.
 
-    ``follow_links`` allows links that lead out, never a name that does.
+    ``follow_links`` allows links that lead out, never a name that does. ``inside`` are folders that
+    are known to lie in the root; it grows.
     """
-    posix, windows = PurePosixPath(name), PureWindowsPath(name)
-    if posix.is_absolute() or windows.is_absolute():
+    last = _LAST.search(name)
+    folder = name[: last.start()] if last else ""
+    if inside is not None and last and folder in inside and not os.path.islink(f"{root}/{name}"):
+        return ""
+    if PurePosixPath(name).is_absolute() or PureWindowsPath(name).is_absolute():
         return "leads out of the folder"
     target = (root / name).resolve()
     if target.is_relative_to(root.resolve()):
+        if inside is not None and last and target == (root / folder).resolve() / last[0]:
+            inside.add(folder)
         return ""
-    if ".." in posix.parts + windows.parts:
+    if ".." in re.split(r"[/\\]", name):
         return "leads out of the folder"
     if follow_links:
         return ""

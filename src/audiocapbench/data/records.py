@@ -132,7 +132,7 @@ def read_records(
         also = ", .parquet nor .txt" if known else " nor .parquet"
         raise DatasetError(f"{path}: is neither .csv, .tsv, .jsonl, .json{also}")
     for where, fields in records:
-        yield where, renamed_texts(fields, roles or {})
+        yield where, renamed_texts(fields, roles) if roles else fields
 
 
 def json_lines(
@@ -183,8 +183,10 @@ def _by_key(
 
     An object within a file is by id only where ids are known, and it has one or no field of ours.
     """
+    if len(columns) < 2 or (known is not None and not known):
+        return [value]
     there = [_has_column(one, value) for one in columns[:2]]
-    if len(columns) < 2 or (all(there) if known is None else not known):
+    if known is None and all(there):
         return [value]
     if known is not None and any(there) and not any(key in known for key in value):
         return [value]

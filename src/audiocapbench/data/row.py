@@ -83,15 +83,18 @@ def _checked(
     fields: dict[str, Any], where: str, names: Mapping[str, str]
 ) -> MetadataRow | list[Problem]:
     """The row of fields under our names; a problem has the name that the file has."""
-    for name, value in fields.items():
-        items = {"": value}
-        if isinstance(value, list) and value:
-            items = {f"[{at}]": item for at, item in enumerate(value)}
-        for at, item in items.items():
-            try:
-                check_storable([name, item])
-            except ValueError as error:
-                return [Problem(where, f"{names.get(name, name)}{at}", str(error))]
+    try:
+        check_storable(fields)
+    except ValueError:  # which of them?
+        for name, value in fields.items():
+            items = {"": value}
+            if isinstance(value, list) and value:
+                items = {f"[{at}]": item for at, item in enumerate(value)}
+            for at, item in items.items():
+                try:
+                    check_storable([name, item])
+                except ValueError as error:
+                    return [Problem(where, f"{names.get(name, name)}{at}", str(error))]
     try:
         return MetadataRow.model_validate(fields)
     except ValidationError as error:
