@@ -179,8 +179,7 @@ def _repetitions(lines: list[_Line]) -> list[Problem]:
 def _clips(
     root: Path, manifest: Manifest, follow_links: bool, lines: list[_Line]
 ) -> list[Clip | Problem]:
-    found: list[Clip | Problem] = []
-    inside: set[str] = set()
+    found, inside = list[Clip | Problem](), set[str]()
     for where, row in lines:
         name = row.file_name
         clip = read_clip(root, name, follow_links=follow_links, inside=inside)
@@ -255,8 +254,7 @@ def why_outside(
 ) -> str:
     """Why a file lies outside of its folder and is not to be read; empty where it may be.
 
-    ``follow_links`` allows links that lead out, never a name that does. ``inside`` are folders that
-    are known to lie in the root; it grows.
+    ``follow_links`` allows links that lead out, never a name that does; ``inside`` learns folders.
     """
     last = _LAST.search(name)
     folder = name[: last.start()] if last else ""

@@ -7,7 +7,7 @@ import time
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 from urllib.request import getproxies
 
@@ -72,7 +72,7 @@ class HttpModel(ABC):
         """A whole reply, whatever its status; what ``is_text`` and not UTF-8 is refused."""
         import httpx
 
-        url = path if "://" in path else self.remote.url + path
+        url = _parsed(path if "://" in path else self.remote.url + path)
         sent = {**(await self.access_headers() if signed else {}), **(headers or {})}
         idle = self._loop_clients.get(None)
         if idle is None:
@@ -139,6 +139,13 @@ class HttpModel(ABC):
                 "User-Agent": f"audiocapbench/{VERSION}",
             },
         }
+
+
+@lru_cache(maxsize=64)
+def _parsed(address: str) -> Any:
+    import httpx
+
+    return httpx.URL(address)
 
 
 async def _content(response: Any, remote: RemoteModel, largest: int, *, is_text: bool) -> bytes:
