@@ -270,3 +270,12 @@ def test_what_is_free_is_asked_whatever_was_spent(store: Store) -> None:
 )
 def test_amounts_are_told_to_the_hundredth_of_a_cent(usd: float, words: str) -> None:
     assert dollars(usd) == words
+
+
+def test_how_a_budget_stood_at_an_end_is_not_changed_by_what_is_spent_later() -> None:
+    budget = Budget(1.0)
+    stood = budget.spending
+    budget.spent_usd += 2.0
+    assert stood is not None
+    assert (stood.spent_usd, stood.overshoot) == (0.0, None)
+    assert Budget().spending is None

@@ -184,11 +184,10 @@ def _clips(
         name = row.file_name
         clip = read_clip(root, name, follow_links=follow_links, inside=inside)
         expected = manifest.files.get(name)
+        if isinstance(clip, Clip) and expected is not None and expected.sha256 != clip.sha256:
+            clip = "has another SHA-256 than in manifest.json"
         if isinstance(clip, str):
             found.append(Problem(where, "file_name", f"{name[:80]!r} {clip}"))
-        elif expected is not None and expected.sha256 != clip.sha256:
-            what = f"{name!r} has another SHA-256 than in manifest.json"
-            found.append(Problem(where, "file_name", what))
         else:
             found.append(clip)
     return found

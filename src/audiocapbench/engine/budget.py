@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, replace
 from math import floor, inf, isfinite, log10
 from numbers import Real
@@ -146,7 +147,8 @@ class Budget:
 
     @property
     def spending(self) -> "Budget | None":
-        return self if self.is_limited else None
+        """How it stands now, where it is limited; what is spent later does not change that."""
+        return copy(self) if self.is_limited else None
 
     @property
     def over_usd(self) -> float:
