@@ -16,7 +16,7 @@ from urllib.request import urlopen
 from needs import TESTS, needs
 
 CONTEXT_TOKENS = 2048
-LONGEST_REPLY = 80
+LONGEST_REPLY = 40
 """Tokens; the server's own limit, so that a model that rambles cannot hold up a test."""
 
 _READY_WITHIN_S = 60.0
