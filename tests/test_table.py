@@ -96,7 +96,7 @@ def test_a_narrow_table_folds_then_breaks_names_and_then_leaves_out_what_matters
     broken, left_out = fitted(table, 64)
     assert (broken[0].cells[0][0], left_out) == ("provider/a-long-name", ["cost"])
     text = text_of([table], 64)
-    assert "Not shown, for want of room: cost; JSON has them." in text
+    assert "Not shown, for want of room: cost; JSON has all." in text
     assert max(map(len, text.splitlines())) <= 64
 
 

@@ -143,16 +143,20 @@ def encoding_of(beginning: bytes) -> str:
 
 def check_storable(value: object) -> None:
     """Raise a ValueError for text that no database keeps, in keys and values however deep."""
-    left = [(value, 0)]
-    while left:
-        part, depth = left.pop()
-        if depth > _DEEPEST:
-            raise ValueError("is nested too deeply")
-        if isinstance(part, dict):
-            left += [(item, depth + 1) for pair in part.items() for item in pair]
-        elif isinstance(part, list):
-            left += [(item, depth + 1) for item in part]
-        elif isinstance(part, str) and "\0" in part:
-            raise ValueError("holds a NUL character")
-        elif isinstance(part, str) and _SURROGATE.search(part):
-            raise ValueError(_HALF)
+    level = [value]
+    for _ in range(_DEEPEST + 1):
+        below: list[object] = []
+        for part in level:
+            if isinstance(part, str):
+                if not part.isascii() and _SURROGATE.search(part):
+                    raise ValueError(_HALF)
+                if "\0" in part:
+                    raise ValueError("holds a NUL character")
+            elif isinstance(part, dict):
+                below += [*part, *part.values()]
+            elif isinstance(part, list):
+                below += part
+        if not below:
+            return
+        level = below
+    raise ValueError("is nested too deeply")

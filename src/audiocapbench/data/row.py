@@ -98,7 +98,8 @@ def _checked(
     try:
         return MetadataRow.model_validate(fields)
     except ValidationError as error:
-        return problems_of(error, where, names, _WORDS)
+        # One wrong value may be wrong as an id and as a file's name.
+        return list(dict.fromkeys(problems_of(error, where, names, _WORDS)))
 
 
 def read_metadata(path: Path, problems: list[Problem]) -> Iterator[tuple[str, MetadataRow]]:

@@ -62,6 +62,7 @@ def checked(call: Callable[Parameters, Returned]) -> Callable[Parameters, Return
     @wraps(call)
     def checking(*args: Parameters.args, **options: Parameters.kwargs) -> Returned:
         hints = get_type_hints(call)
+        hints.pop("return", None)
         for name, hint in list(hints.items()):
             if get_origin(hint) is Unpack:
                 del hints[name]
@@ -260,7 +261,10 @@ def references_of(given: Captions) -> list[Sample]:
 
 
 def _by_id(given: Any) -> Iterable[tuple[str, Any]]:
-    if isinstance(given, set | frozenset) or hasattr(given, "columns"):
+    if hasattr(given, "columns"):
+        how = "give one column, with ids as its index: frame.set_index('id')['prediction']"
+        raise DatasetError(f"captions are no whole table; {how}")
+    if isinstance(given, set | frozenset):
         raise DatasetError("captions come in a list, by id or as one column; a set has no order")
     if hasattr(given, "index") and hasattr(given, "to_dict"):
         given = given.to_dict()  # A series of pandas has ids of its own.

@@ -22,6 +22,7 @@ from audiocapbench.scores.table import RunTable, ScoreTable, TableReader
 from audiocapbench.store import Run, Store
 from audiocapbench.store.records import Judgement
 from audiocapbench.table import Column, Row, Table, shown, signature_notes
+from audiocapbench.table.forms import ALWAYS
 
 _JUDGE_DIGITS = 2
 
@@ -105,6 +106,10 @@ def _side_by_side(
         rows.append(row)
     words = interval_words(row[one.column] for row in rows for one in scorers if row[one.column])
     columns = _columns("model", counts, (one.column for one in scorers), ranked_by.digits)
+    # What ranks them is left out last.
+    columns = [
+        replace(one, importance=ALWAYS if one.name == ranked_by.column else 5) for one in columns
+    ]
     return Table(f"{title}{words}", rows, columns)
 
 

@@ -13,7 +13,7 @@ from audiocapbench.table.forms import INTERVAL, MultilineCell, Table, TextColumn
 if TYPE_CHECKING:
     from rich.console import Console
 
-_BETWEEN, _EDGES, _LONGEST_NAME, _RUNNING_TEXT = 3, 2, 26, 30
+_BETWEEN, _EDGES, _LONGEST_NAME, _RUNNING_TEXT = 3, 2, 26, 20
 _NAME_PARTS = re.compile(r"(?<=/)(?!/)|(?=@)|(?=\[)|(?= \()")
 _STYLES = {"best": "bold", "second": "underline", None: ""}
 
@@ -29,7 +29,7 @@ def print_table(console: "Console", table: Table) -> None:
             console.print(Text(escape_line(line)), soft_wrap=True)
         return
     columns, left_out = fitted(table, room)
-    unseen = f"Not shown, for want of room: {', '.join(left_out)}; JSON has them."
+    unseen = f"Not shown, for want of room: {', '.join(left_out)}; JSON has all."
     notes = textwrap.wrap(unseen, room) if left_out else []
     notes += map(escape_line, table.notes)
     # A title is as wide as the terminal, not as its table: no name in it is broken.

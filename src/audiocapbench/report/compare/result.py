@@ -199,8 +199,9 @@ def _by_category(comparison: ComparisonResult) -> Table:
     ]
     tested = sum(one.p_adjusted is not None for one in parts)
     note = (
-        f"*: p below {ALPHA:g}, corrected by {comparison.correction.words} over the {tested} "
-        "tests of this table. Intervals and p-values of all are in --format csv and json."
+        f"*: p below {ALPHA:g}, corrected by {comparison.correction.words} over the "
+        f"{counted(tested, 'test')} of this table. "
+        "Intervals and p-values of all are in --format csv and json."
     )
     title = "B less A by category (number of samples)"
     return Table(title, list(rows.values()), columns, [note] * (tested > 0))

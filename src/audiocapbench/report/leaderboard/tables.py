@@ -26,6 +26,7 @@ from audiocapbench.scores.estimate import counted
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, ROUNDS, SEED
 from audiocapbench.stats.power import ALPHA
 from audiocapbench.table import Column, Findings, Result, Row, Table, dollars, signature_notes
+from audiocapbench.table.forms import ALWAYS
 
 PUBLISHED = "published, not run here"
 _COLUMNS = (
@@ -143,7 +144,7 @@ def _overall(board: Board) -> Table:
         Column("tied", align="left", importance=6),
         *(Column(f"dimension {name}", name, form, importance=4) for name in dimensions),
         Column("scored", form="{scored:,}/{samples:,}"),
-        Column("as_zero", form=form, importance=5),
+        Column("as_zero", form=form, importance=ALWAYS if board.overall.by_zero else 5),
         Column("bounds", "worst–best", f"{{worst:{form}}}–{{best:{form}}}", folds=True),
         Column("cost", align="right", importance=3),
         Column("judge_cost_usd", "judge's cost", "$", importance=2),
