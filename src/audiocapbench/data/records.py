@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -65,12 +66,19 @@ def _has_column(column: str | Sequence[str], names: Iterable[str]) -> bool:
     return bool(set(map(fold_name, names)) & set(map(fold_name, _names_of(column))))
 
 
-def names_by_role(names: Iterable[str], roles: Roles) -> dict[str, str]:
+def names_by_role(names: Iterable[str], roles: Roles) -> Mapping[str, str]:
     """Which of a file's names stands for each of ours, where one does; each for one at most."""
+    return _names_by_role(tuple(names), tuple((role, tuple(own)) for role, own in roles.items()))
+
+
+@lru_cache  # the rows of a file have the same names
+def _names_by_role(
+    names: tuple[str, ...], roles: tuple[tuple[str, tuple[str, ...]], ...]
+) -> Mapping[str, str]:
     folded = {fold_name(name): name for name in names}
     exact = set(folded.values())
     found: dict[str, str] = {}
-    for role, theirs in roles.items():
+    for role, theirs in roles:
         wanted = [role] if role in exact else [folded[one] for one in theirs if one in folded]
         if left := [one for one in wanted if one not in found.values()]:
             found[role] = left[0]

@@ -67,7 +67,7 @@ def read_row(record: dict[str, Any], where: str) -> MetadataRow | list[Problem]:
     if "references" not in record and (captions := captions_of(fields)):
         fields["references"] = captions
     names = _SEED_NAMES if _SEED_SAMPLE in where else {}
-    return _checked(fields, where, names | records.names_by_role(record, _NAMES))
+    return _checked(fields, where, {**names, **records.names_by_role(record, _NAMES)})
 
 
 def captions_of(fields: Mapping[str, Any]) -> list[Any]:
