@@ -134,6 +134,7 @@ def test_fails():
 """
 
 
+@pytest.mark.slow
 def test_a_run_says_how_far_it_is_and_a_second_leaves_out_what_passed(tmp_path: Path) -> None:
     """In a project of its own, with this one's way of showing a run."""
     (tmp_path / "tests").mkdir()
@@ -174,6 +175,7 @@ def test_a_run_says_how_far_it_is_and_a_second_leaves_out_what_passed(tmp_path: 
     assert whole == ["tests/test_whole.py"], "others have more, which the first call left out"
 
 
+@pytest.mark.slow
 def test_whole_files_are_counted_one_by_one_in_parallel_too(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text((TESTS / "conftest.py").read_text())
     for name in ("one", "two"):

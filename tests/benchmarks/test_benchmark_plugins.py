@@ -255,6 +255,7 @@ def _printed(*words: str | Path) -> dict[str, Any]:
     return document
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("plugin", "contracts")
 def test_a_plugin_is_ranked_and_added_up_as_it_says_also_when_it_is_gone(tmp_path: Path) -> None:
     store = tmp_path / "runs.db"

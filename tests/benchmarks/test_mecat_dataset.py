@@ -176,6 +176,7 @@ def test_both_are_listed() -> None:
     assert open_benchmark("demo").traits.aggregation is None
 
 
+@pytest.mark.slow
 def test_the_real_references_are_read_whole(shared: Path) -> None:
     items = read_items("mecat-caption", shared / "mecat")
     assert len(items) == 6 * (179 + 848 + 2593)

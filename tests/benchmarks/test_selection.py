@@ -48,6 +48,7 @@ def test_what_makes_no_sense_is_refused() -> None:
         drawn(sample=0)
 
 
+@pytest.mark.slow
 def test_a_draw_is_a_run_of_its_own_and_found_again(tmp_path: Path) -> None:
     def run(*words: str) -> list[tuple[int, int]]:
         line = ("run", "demo", "--model", "control/safe", "--metrics", "rouge_l", "--json", *words)

@@ -65,6 +65,7 @@ def test_pairs_are_written_and_shown(tmp_path: Path, references: Path) -> None:
     assert first["source"].partition("#")[0] == first["audio"]
 
 
+@pytest.mark.slow
 def test_the_same_seed_writes_the_same_file(tmp_path: Path, references: Path) -> None:
     # Here, where the seed of hashes is any, and in a process of another one.
     other = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"

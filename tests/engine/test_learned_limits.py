@@ -94,6 +94,7 @@ def test_a_short_wait_that_is_meant_for_everybody_is_kept_by_everybody() -> None
     assert figures.refused <= 0.1
 
 
+@pytest.mark.slow
 def test_a_limit_that_answers_tell_is_hardly_run_against() -> None:
     told = SimulatedModel(AnnouncedBucket(8, 480, tokens=480))
     untold = SimulatedModel(TokenBucket(8, 480, tokens=480))

@@ -166,6 +166,7 @@ def _columns(rows: list[tuple[int, ...]]) -> Any:
     return np.array(rows, dtype=np.float64).T
 
 
+@pytest.mark.slow
 def test_a_model_that_changes_its_mind_leaves_the_pair_out(place: Path) -> None:
 
     def reply(request: Request) -> dict[str, Any]:

@@ -33,6 +33,7 @@ def assert_equals_nltk(predictions: list[str], references: list[list[str]]) -> N
     assert result.score == pytest.approx(np.mean(wanted), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nltk_wordnet")
 @given(corpora(captions))
 @settings(max_examples=50)

@@ -54,6 +54,7 @@ def build(folder: Path, out: Path, *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_site_is_the_same_each_time_and_old_pages_go(folder: Path, tmp_path: Path) -> None:
     site = folder / "board" / "site"
     pages = {one.relative_to(site): one.read_bytes() for one in site.rglob("*") if one.is_file()}

@@ -166,6 +166,7 @@ FORGERIES = {
 }
 
 
+@pytest.mark.slow
 def test_what_the_answers_do_not_give_is_refused(tmp_path: Path, alpha: Document) -> None:
     forged = {}
     for name, (change, _) in FORGERIES.items():

@@ -150,6 +150,7 @@ def result(place: Path, models: list[Any], store: str, **how: Any) -> RaceResult
     return execute(RacePlan(runs, Scorer("meteor"), **how))
 
 
+@pytest.mark.slow
 def test_who_was_put_out_by_one_that_then_refuses_is_in_again(place: Path) -> None:
     opened = open_benchmark(str(place / "tones"))
     rounds = deal_rounds([one.category for one in opened.samples], 20, 0)

@@ -44,6 +44,7 @@ def call(place: Path, *words: str) -> Any:
     return run_command("study", *words, cwd=place)
 
 
+@pytest.mark.slow
 def test_a_study_asks_what_is_missing_and_writes_all_that_it_names(place: Path) -> None:
     (place / "study.toml").write_text(STUDY + ALL)
     done = call(place, "study.toml", "--json")
