@@ -116,6 +116,12 @@ def test_categories_of_captions_give_scores_by_group() -> None:
     assert by_group == {"all": pytest.approx(2 / 3), "x": 1.0, "y": 0.0}
 
 
+class WholeTable:
+    """Has columns, as a DataFrame does."""
+
+    columns = ("id", "prediction")
+
+
 @pytest.mark.parametrize(
     ("predictions", "references", "words"),
     [
@@ -126,6 +132,7 @@ def test_categories_of_captions_give_scores_by_group() -> None:
         (["a"], ["  "], "sample 0 has no reference, or a blank one"),
         ([], [], "no references"),
         ({"a", "b"}, ["a", "b"], "a set has no order"),
+        (WholeTable(), ["a", "b"], r"of a table frame\.set_index\('id'\)\['prediction'\]"),
         ({"a": "x"}, {"b": "x"}, "no prediction has references under its id"),
         ({1: "x", "1": "y"}, {"1": "x"}, "two ids are the same text"),
     ],
@@ -312,6 +319,8 @@ def test_options_that_a_call_does_not_have_are_refused(store: str, tmp_path: Pat
         acb.compare(1, 2, **unknown)
     with pytest.raises(TypeError, match="no option 'temperature'"):
         acb.leaderboard(**unknown)
+    with pytest.raises(TypeError, match="no option 'return'; there are store, "):
+        acb.leaderboard(**{"return": 1})  # type: ignore[arg-type]
 
 
 def test_a_category_called_all_does_not_replace_the_whole() -> None:

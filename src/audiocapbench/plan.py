@@ -22,12 +22,7 @@ from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.data import Sample
 from audiocapbench.errors import AudioCapBenchError, FatalError, some
 from audiocapbench.judges import Judge, ajudge_run, create_judges, judge_run, missing_judgements
-from audiocapbench.judges.executor import (
-    JudgeOptions,
-    JudgeTask,
-    expected_answers,
-    preview_judging,
-)
+from audiocapbench.judges.executor import JudgeOptions, JudgeTask, expected_answers, preview_judging
 from audiocapbench.judges.judge import models_of
 from audiocapbench.models import Model
 from audiocapbench.models.openai_chat import check_batchable

@@ -82,7 +82,7 @@ def test_bad_references_are_refused_with_every_reason(tmp_path: Path) -> None:
     content = (
         '{"id": "a", "references": []}\n{"id": "b", "references": ["ok", " "]}\n'
         '{"references": ["x"]}\n{"id": "c", "references": ["x"]}\n'
-        '{"id": "c", "references": ["y"]}\n'
+        '{"id": "c", "references": ["y"]}\n{"id": true, "references": ["x"]}\n'
     )
     with pytest.raises(InvalidDataError) as error:
         read_references(write(tmp_path / "r.jsonl", content))
@@ -91,6 +91,7 @@ def test_bad_references_are_refused_with_every_reason(tmp_path: Path) -> None:
         "r.jsonl line 2: references[1]: is blank",
         "r.jsonl line 3: id: is missing",
         "r.jsonl line 5: id: 'c' has references above",
+        "r.jsonl line 6: id: is not text",
     ]
 
 

@@ -15,6 +15,7 @@ from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.leaderboard.board import Board
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.leaderboard.tables import LeaderboardResult
+from audiocapbench.report.runs import run_tables
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.summary import summarise
 from audiocapbench.scores.table import TableReader
@@ -358,3 +359,15 @@ def test_a_metric_of_a_plugin_ranks_when_it_is_asked_for_and_stands_last(
     assert names == ["rouge_l", "shared_words"]
     board = only_board(store, scorer=Scorer("shared_words"))
     assert board.entries[0].estimate().value == pytest.approx(0.5)
+
+
+def test_what_ranks_the_models_of_a_command_is_left_out_last(store: Store) -> None:
+    judge = "endpoint/judge-of-some-length@http://127.0.0.1:8080/v1"
+    grades = {judge: {key: dict.fromkeys(("accuracy", "completeness"), 5.0) for key in IDS}}
+    names = [f"endpoint/a-model-{at}@http://127.0.0.1:8080/v1" for at in range(2)]
+    runs = [put_run(store, MadeRun(name, grades=grades), SAMPLES) for name in names]
+    summaries = [summarise(store, run, (), [judge]) for run in runs]
+    table, *_ = run_tables(summaries, (), "rouge_l")
+    columns, left_out = fitted(table, 50)
+    assert "overall" in {line for one in columns for line in one.heading}
+    assert left_out

@@ -241,11 +241,7 @@ def calibrate(
 
 @options.command(meta_app.command, "ratings")
 def rating_tests(
-    file: str,
-    *,
-    against: float = 3.0,
-    compare: list[str] | None = None,
-    at: options.StoreOptions,
+    file: str, *, against: float = 3.0, compare: list[str] | None = None, at: options.StoreOptions
 ) -> None:
     """Test ratings on a scale against a baseline, group by group, and groups against each other.
 

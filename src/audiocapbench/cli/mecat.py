@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from audiocapbench.report.mecat.answers import AnswerSet, ScoredAnswers
 
 mecat_app = add_group(
-    "mecat",
-    help="Analyses of MECAT: standings, weightings, stability, split, drop and silence.",
+    "mecat", help="Analyses of MECAT: standings, weightings, stability, split, drop and silence."
 )
 
 ScoredRuns = Annotated[

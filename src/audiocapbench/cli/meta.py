@@ -32,8 +32,7 @@ _KINDS = {
 }
 
 meta_app = add_group(
-    "meta",
-    help="Put scorers on trial: metrics, judges and models against what people say.",
+    "meta", help="Put scorers on trial: metrics, judges and models against what people say."
 )
 
 

@@ -24,12 +24,7 @@ benchmarks_app = add_group("benchmarks")
 
 
 @options.command(runs_app.callback)
-def runs(
-    *,
-    trials: bool = False,
-    tag: list[str] | None = None,
-    at: options.StoreOptions,
-) -> None:
+def runs(*, trials: bool = False, tag: list[str] | None = None, at: options.StoreOptions) -> None:
     """List the runs in the store, show one, name, tag or delete them.
 
     Args:

@@ -72,9 +72,7 @@ def names_by_role(names: Iterable[str], roles: Roles) -> Mapping[str, str]:
 
 
 @lru_cache  # the rows of a file have the same names
-def _names_by_role(
-    names: tuple[str, ...], roles: tuple[tuple[str, tuple[str, ...]], ...]
-) -> Mapping[str, str]:
+def _names_by_role(names: tuple[str, ...], roles: tuple[Any, ...]) -> Mapping[str, str]:
     folded = {fold_name(name): name for name in names}
     exact = set(folded.values())
     found: dict[str, str] = {}

@@ -98,7 +98,6 @@ def _checked(
     try:
         return MetadataRow.model_validate(fields)
     except ValidationError as error:
-        # One wrong value may be wrong as an id and as a file's name.
         return list(dict.fromkeys(problems_of(error, where, names, _WORDS)))
 
 

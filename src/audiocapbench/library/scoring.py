@@ -261,11 +261,9 @@ def references_of(given: Captions) -> list[Sample]:
 
 
 def _by_id(given: Any) -> Iterable[tuple[str, Any]]:
-    if hasattr(given, "columns"):
-        how = "give one column, with ids as its index: frame.set_index('id')['prediction']"
-        raise DatasetError(f"captions are no whole table; {how}")
-    if isinstance(given, set | frozenset):
-        raise DatasetError("captions come in a list, by id or as one column; a set has no order")
+    if isinstance(given, set | frozenset) or hasattr(given, "columns"):
+        how = "of a table frame.set_index('id')['prediction']; a set has no order"
+        raise DatasetError(f"captions come in a list, by id or as one column: {how}")
     if hasattr(given, "index") and hasattr(given, "to_dict"):
         given = given.to_dict()  # A series of pandas has ids of its own.
     if isinstance(given, Mapping):

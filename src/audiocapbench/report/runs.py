@@ -106,7 +106,6 @@ def _side_by_side(
         rows.append(row)
     words = interval_words(row[one.column] for row in rows for one in scorers if row[one.column])
     columns = _columns("model", counts, (one.column for one in scorers), ranked_by.digits)
-    # What ranks them is left out last.
     columns = [
         replace(one, importance=ALWAYS if one.name == ranked_by.column else 5) for one in columns
     ]

@@ -277,11 +277,7 @@ def places(figures: Sequence[float | None]) -> list[int | None]:
 
 
 def _ranks_table(
-    title: str,
-    models: Sequence[Row],
-    columns: Mapping[str, str],
-    digits: int,
-    notes: Sequence[str],
+    title: str, models: Sequence[Row], columns: Mapping[str, str], digits: int, notes: Sequence[str]
 ) -> Table:
     looks = [*_WHO, Column("scored", form="{n:,}/{asked:,}")]
     for name, heading in columns.items():
