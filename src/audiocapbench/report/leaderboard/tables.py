@@ -133,7 +133,7 @@ def in_order(board: Board) -> list[Entry]:
 
 
 def _overall(board: Board) -> Table:
-    form, entries = f".{board.scorer.digits}f", in_order(board)
+    form, entries, by_zero = f".{board.scorer.digits}f", in_order(board), board.overall.by_zero
     dimensions = dict.fromkeys(name for one in entries for name in one.dimensions)
     columns = [
         Column("rank", "#"),
@@ -144,8 +144,8 @@ def _overall(board: Board) -> Table:
         Column("tied", align="left", importance=6),
         *(Column(f"dimension {name}", name, form, importance=4) for name in dimensions),
         Column("scored", form="{scored:,}/{samples:,}"),
-        Column("as_zero", form=form, importance=ALWAYS if board.overall.by_zero else 5),
-        Column("bounds", "worst–best", f"{{worst:{form}}}–{{best:{form}}}", folds=True),
+        Column("as_zero", form=form, importance=ALWAYS if by_zero else 5),
+        Column("bounds", "worst–best", f"{{worst:{form}}}–{{best:{form}}}", None, not by_zero, 4),
         Column("cost", align="right", importance=3),
         Column("judge_cost_usd", "judge's cost", "$", importance=2),
         Column("latency_s", "s/answer", ".2f", importance=1),
