@@ -183,13 +183,15 @@ class Forked:
 
     def __exit__(
         self,
-        _kind: type[BaseException] | None,
+        kind: type[BaseException] | None,
         _error: BaseException | None,
         _trace: TracebackType | None,
     ) -> None:
         for stream in (self.stdout, self.stderr, self.stdin):
             if stream is not None:
                 stream.close()
+        if kind is not None:
+            self.kill()  # a test that has failed waits for nothing
         self.wait()
 
 

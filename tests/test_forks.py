@@ -59,10 +59,19 @@ def test_what_it_does_not_catch_is_printed() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_signal_ends_it_however_early(number: signal.Signals) -> None:
+    # Short sleeps: a signal between the interpreter's last look and one sleep waits for its end.
+    code = "import time\nfor _ in range(6000): time.sleep(0.1)"
     for _ in range(5):
-        with Forked("-c", "import time; time.sleep(600)", stderr=subprocess.DEVNULL) as forked:
+        with Forked("-c", code, stderr=subprocess.DEVNULL) as forked:
             forked.send_signal(number)
             assert forked.wait(120) == -number
+
+
+def test_a_test_that_fails_does_not_wait_for_its_process() -> None:
+    sleeping = ("-c", "import time; time.sleep(600)")
+    with pytest.raises(ZeroDivisionError), Forked(*sleeping) as forked:
+        _ = 1 / 0
+    assert forked.returncode == -signal.SIGKILL
 
 
 def test_a_wait_has_an_end() -> None:
