@@ -18,7 +18,7 @@ import numpy as np
 
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
-from audiocapbench.models import published_models
+from audiocapbench.models import list_models
 from audiocapbench.report.page.html import write_report
 from audiocapbench.report.page.report_data import gather, stored_summaries
 from audiocapbench.signature import sign
@@ -198,7 +198,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=5, help="how often the page is opened")
     parser.add_argument("--keep", type=Path, help="folder that keeps the store and the page")
     arguments = parser.parse_args()
-    models = [one.name for one in published_models()][: arguments.models]
+    models = [one.name for one in list_models()][: arguments.models]
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)

@@ -22,7 +22,7 @@ from sqlalchemy import insert, literal, select
 
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
-from audiocapbench.models import published_models
+from audiocapbench.models import list_models
 from audiocapbench.signature import sign
 from audiocapbench.store import Dataset, RunSpec, Store, StoredScore, schema
 from audiocapbench.store.connect import writing
@@ -203,7 +203,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--keep", type=Path, help="folder that keeps the store")
     arguments = parser.parse_args()
-    models = [one.name for one in published_models()][: arguments.models]
+    models = [one.name for one in list_models()][: arguments.models]
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ import typer
 
 from audiocapbench.benchmarks.captioning import published_results
 from audiocapbench.cli.app import EXIT_CODES, app, examples, load_commands
-from audiocapbench.engine.budget import likely_cost, thoughts
+from audiocapbench.engine.budget import question_cost, thoughts
 from audiocapbench.judges.contract import JudgeInput
 from audiocapbench.judges.elements import Elements
 from audiocapbench.judges.published import audiocapbench_contract
@@ -30,6 +30,7 @@ _KEYS = ("OPENAI_API_KEY", "GEMINI_API_KEY")
 
 # Of the published lists: seconds of a clip on average, and how many captions it has.
 _SECONDS = {"Clotho": (23.18, 5), "AudioCaps": (9.86, 5), "MusicCaps": (10.0, 1), "Emo": (4.77, 1)}
+_QUESTION = "word" * 60  # of about so many tokens
 _ANSWER_TOKENS, _TOKENS_A_SECOND, _FIRST_TOKEN_S, _AT_ONCE = 120, 50, 2, 8
 
 _DOG = "A dog barks loudly while a man speaks."
@@ -104,7 +105,7 @@ def costs() -> list[Cost]:
     given = {key: os.environ.setdefault(key, "none") for key in _KEYS}
     try:
         found = [
-            _cost(row.model, [(count, seconds, None) for count, seconds, _, _ in groups])
+            _cost(row.model, [(count, seconds, _QUESTION) for count, seconds, _, _ in groups])
             for row in results.rows
         ]
         judged = [(count, 0.0, _prompt(row, several)) for count, _, several, row in groups]
@@ -114,12 +115,12 @@ def costs() -> list[Cost]:
             del os.environ[key]
 
 
-def _cost(name: str, questions: list[tuple[int, float, str | None]]) -> Cost:
+def _cost(name: str, questions: list[tuple[int, float, str]]) -> Cost:
     model, price = create_model(name), price_of(name)
     if price is None:
         raise LookupError(f"{name} has no price")
     usd = sum(
-        count * (likely_cost(price, model, seconds, text) or 0.0)
+        count * question_cost(price, model, seconds, text).likely_usd
         for count, seconds, text in questions
     )
     written = (_ANSWER_TOKENS + thoughts(model)) / _TOKENS_A_SECOND

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from audiocapbench.benchmarks.captioning import PublishedResults, published_results
-from audiocapbench.models import published_models
+from audiocapbench.models import list_models
 from audiocapbench.models.model import PAPER
 from published_checks import Misfit, published_misfits
 
@@ -19,7 +19,7 @@ def results() -> PublishedResults:
 
 def test_the_thirteen_models_of_the_paper_are_there_in_order(results: PublishedResults) -> None:
     assert [row.rank for row in results.rows] == list(range(1, 14))
-    in_paper = {model.name for model in published_models() if model.description == PAPER}
+    in_paper = {model.name for model in list_models() if model.description == PAPER}
     assert {row.model for row in results.rows} == in_paper
     assert (results.total, results.judge) == (1000, "GPT-4.1")
     assert "tables 1, 2 and 3" in results.source

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from audiocapbench.data.outcome import Reply
-from audiocapbench.engine import likely_cost
+from audiocapbench.engine.budget import QuestionCost, question_cost
 from audiocapbench.errors import ModelError
-from audiocapbench.models import create_model, published_models
+from audiocapbench.models import create_model, list_models
 from audiocapbench.models.model import PAPER as PAPER_MODEL
 from audiocapbench.models.price import Price, checked_usage, tokens_of
 from audiocapbench.models.registry import price_of
 
-PAPER = [model.name for model in published_models() if model.description == PAPER_MODEL]
+PAPER = [model.name for model in list_models() if model.description == PAPER_MODEL]
 JUDGE = "openai/gpt-4.1"
 
 
@@ -231,11 +231,11 @@ def test_a_price_cannot_be_changed() -> None:
 def test_a_judges_question_is_estimated_from_its_real_prompt() -> None:
     model = create_model("listener")
     price = known(JUDGE)
-    short, long = (likely_cost(price, model, 0.0, text) or 0.0 for text in ("Why?", "why " * 3000))
+    texts = ("Why?", "why " * 3000)
+    short, long = (question_cost(price, model, 0.0, text).likely_usd for text in texts)
     assert short == pytest.approx((1 * 2 + 120 * 8) / 1e6, rel=1e-12)
     assert long == pytest.approx((3000 * 2 + 120 * 8) / 1e6, rel=1e-12)
-    assert likely_cost(price, model, 0.0) == price.estimate(0.0)
-    assert likely_cost(None, model, 0.0, "Why?") is None
+    assert question_cost(None, model, 0.0, "Why?") == QuestionCost()
 
 
 @pytest.mark.parametrize(

@@ -2,31 +2,30 @@
 
 import pytest
 
-from audiocapbench.models import KnownModel, ModelSettings, published_models
+from audiocapbench.models import KnownModel, ModelSettings, list_models
 from audiocapbench.models.model import PAPER as PAPER_MODEL
+from audiocapbench.models.model import TOOL
 from audiocapbench.models.registry import create_published
 from needs import needs
 
+PUBLISHED = [one for one in list_models() if one.description in (PAPER_MODEL, TOOL)]
+
 
 def published(name: str) -> KnownModel | None:
-    return next((model for model in published_models() if model.name == name), None)
+    return next((model for model in PUBLISHED if model.name == name), None)
 
 
 def test_the_thirteen_models_of_the_paper_are_known() -> None:
-    papers = [model for model in published_models() if model.description == PAPER_MODEL]
+    papers = [model for model in PUBLISHED if model.description == PAPER_MODEL]
     names = [model.name for model in papers]
     assert len(names) == len(set(names)) == 13
-    by_provider = [
-        model.name.partition("/")[0]
-        for model in published_models()
-        if model.description == PAPER_MODEL
-    ]
+    by_provider = [model.name.partition("/")[0] for model in papers]
     counts = {one: by_provider.count(one) for one in by_provider}
     assert counts == {"openai": 4, "openai-realtime": 3, "gemini": 6}
 
 
 def test_settings_are_those_of_the_paper() -> None:
-    for model in published_models():
+    for model in PUBLISHED:
         thinks = model.name.partition("/")[0] == "gemini" and model.model_id != "gemini-2.0-flash"
         assert model.thinking_budget == (1024 if thinks else None), model.name
         assert model.max_output_tokens == (8192 if thinks else None), model.name

@@ -16,7 +16,6 @@ from audiocapbench.errors import AudioCapBenchError, ModelError, TransientError
 from audiocapbench.models import Model, Question
 from audiocapbench.models.price import Price, checked_usage, example_of_prices, tokens_of
 
-_TOKENS_OF_INSTRUCTION = 60
 _TOKENS_OF_ANSWER = 120
 # What a provider puts around a prompt, and a schema that answers are held to.
 _TOKENS_AROUND = 512
@@ -33,30 +32,23 @@ class QuestionCost(NamedTuple):
     unlimited_usd: float = 0.0
 
 
-def likely_cost(
-    price: Price | None, model: Model, audio_s: float, text: str | None = None
-) -> float | None:
-    """Dollars that a question, by default of usual length, will likely cost, thoughts included."""
-    if price is None:
-        return None
-    asked = _TOKENS_OF_INSTRUCTION if text is None else tokens_of(text)
-    written = min(_TOKENS_OF_ANSWER, _longest_answer(price, model)) + thoughts(model)
-    return price.estimate(audio_s, tokens_of(_system(model)) + asked, written)
-
-
 def question_cost(price: Price | None, model: Model, audio_s: float, text: str) -> QuestionCost:
     """What asking once costs, likely and at most; nothing where no price is known.
 
     At most, a byte of the prompt is a token, which holds for every byte-level tokenizer, and the
     answer is as long as the request or the price allows; thoughts come on top.
     """
-    likely = likely_cost(price, model, audio_s, text)
-    if price is None or likely is None:
+    if price is None:
         return QuestionCost()
-    read = len((_system(model) + text).encode("utf-8", "replace")) + _TOKENS_AROUND
-    longest, unlimited = _longest_answer(price, model), price.longest_answer or _LONGEST_ANSWER
+    unlimited = price.longest_answer or _LONGEST_ANSWER
+    limits = (one for one in map(model.parameters.get, _LIMITS) if isinstance(one, int))
+    longest = next((one for one in limits if one is not True and one > 0), unlimited)
+    system, thinks = _system(model), thoughts(model)
+    asked, written = tokens_of(system) + tokens_of(text), min(_TOKENS_OF_ANSWER, longest)
+    likely = price.estimate(audio_s, asked, written + thinks)
+    read = len((system + text).encode("utf-8", "replace")) + _TOKENS_AROUND
     most, beyond = (
-        max(likely, price.estimate(audio_s, read, written + thoughts(model)))
+        max(likely, price.estimate(audio_s, read, written + thinks))
         for written in (longest, max(longest, unlimited))
     )
     return QuestionCost(likely, most, beyond)
@@ -69,13 +61,6 @@ def thoughts(model: Model) -> int:
 
 def _system(model: Model) -> str:
     return str(model.parameters.get("system", ""))
-
-
-def _longest_answer(price: Price, model: Model) -> int:
-    for limit in map(model.parameters.get, _LIMITS):
-        if isinstance(limit, int) and limit is not True and limit > 0:
-            return limit
-    return price.longest_answer or _LONGEST_ANSWER
 
 
 _ENOUGH = 3  # answers after which the dearest may be below what is likely

@@ -14,7 +14,7 @@ from audiocapbench.benchmarks import Benchmark, Selection, stored_traits
 from audiocapbench.benchmarks.corpora import compute_by_corpus
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import ASKED_AGAIN, SCORED, Outcome
-from audiocapbench.engine.budget import Budget, dollars, likely_cost
+from audiocapbench.engine.budget import Budget, dollars, question_cost
 from audiocapbench.engine.ray_cluster import CLUSTER, on_cluster
 from audiocapbench.engine.retrying_client import RetryingClient, RetryPolicy
 from audiocapbench.engine.session import AskOptions, Progress, QuestionQueue, RateLimits, RunSession
@@ -202,10 +202,8 @@ def preview_questions(
 ) -> Preview:
     """What questions (text, seconds of its clip) will likely cost; ``{}`` of words is how many."""
     price, hears = price_of(model.name, prices), model.contract.container != "none"
-    costs = [
-        likely_cost(price, model, length if hears else 0.0, text) for text, length in questions
-    ]
-    likely = None if price is None else sum(cost or 0.0 for cost in costs)
+    costs = [question_cost(price, model, hears * length, text) for text, length in questions]
+    likely = None if price is None else sum(cost.likely_usd for cost in costs)
     return Preview(who, len(costs), what.format(f"{len(costs):,}"), likely)
 
 

@@ -11,8 +11,7 @@ from audiocapbench.models.model import (
     SentAudio,
     SimpleModel,
 )
-from audiocapbench.models.registry import create_model, create_models, list_models, published_models
+from audiocapbench.models.registry import create_model, create_models, list_models
 
 __all__ = ["AudioContract", "BatchModel", "KnownModel", "Model", "ModelSettings", "Provider"]
-__all__ += ["Question", "SentAudio", "SimpleModel", "create_model", "create_models"]
-__all__ += ["list_models", "published_models"]
+__all__ += ["Question", "SentAudio", "SimpleModel", "create_model", "create_models", "list_models"]

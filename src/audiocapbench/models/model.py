@@ -21,7 +21,7 @@ from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
 from audiocapbench.credentials import credential
-from audiocapbench.data.outcome import Reply, Sample
+from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import FatalError, ModelError, TransientError, did_you_mean
 from audiocapbench.models.price import Price
 from audiocapbench.plugins import require_packages
@@ -285,26 +285,24 @@ class _Queue:
 class ModelVariant:
     """A model under its own name with more parameters, which are part of its cache key."""
 
+    cacheable: bool
+    concurrency: int
+    _PASSED_ON = "cacheable concurrency batch batches num_gpus prepare aclose announced".split()
+
     def __init__(
         self, model: Model, more: Parameters, contract: AudioContract | None = None
     ) -> None:
         self._model, self.name = model, model.name
-        self.cacheable, self.concurrency = model.cacheable, model.concurrency
-        self.batch, self.num_gpus = batch_of(model), gpus_of(model)
-        self.batches = getattr(model, "batches", None)
         self.parameters: Parameters = {**model.parameters, **more}
         self.contract = contract or model.contract
 
-    def prepare(self, samples: Sequence[Sample]) -> None:
-        if hasattr(self._model, "prepare"):
-            self._model.prepare(samples)
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._PASSED_ON:
+            raise AttributeError(name)
+        return getattr(self._model, name)
 
     async def answer(self, question: Question) -> Reply:
         return await self._model.answer(question)
-
-    async def aclose(self) -> None:
-        if hasattr(self._model, "aclose"):
-            await self._model.aclose()
 
 
 def batch_of(model: Model) -> int | None:
@@ -405,10 +403,13 @@ class Provider:
     def known(self, name: str) -> KnownModel | None:
         return next((model for model in self.models if model.name == name), None)
 
-    def contract_of(self, name: str) -> AudioContract | None:
-        """The audio that a model takes, where it is known beforehand."""
-        known = self.known(name)
-        return (known.contract if known else None) or self.contract
+    @property
+    def listed(self) -> KnownModel:
+        """All of its models as one in the listing, with what they need."""
+        access = ", or ".join([*self.key_names[:1], *self.other_access])
+        brackets = f"[{'=…,'.join(self.options)}=…]" if self.options else ""
+        words = "; ".join(filter(None, (self.description, access, brackets)))
+        return KnownModel(f"{self.name}/…", words, contract=self.contract, settings=self.settings)
 
     def price_of(self, name: str) -> Price | None:
         """What a model costs; None where that is not known."""

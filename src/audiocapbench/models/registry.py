@@ -21,8 +21,6 @@ from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.data.problems import problems_of
 from audiocapbench.errors import ModelError, did_you_mean
 from audiocapbench.models.model import (
-    PAPER,
-    TOOL,
     AudioContract,
     KnownModel,
     Model,
@@ -244,36 +242,19 @@ def create_published(name: str, settings: ModelSettings | None = None) -> Model:
     return model if isinstance(model, ControlModel) else PublishedModel(model)
 
 
-def published_models() -> tuple[KnownModel, ...]:
-    """Every model with published results, in the paper's order."""
-    known = [model for provider in built_in_providers().values() for model in provider.models]
-    return tuple(model for model in known if model.description in (PAPER, TOOL))
-
-
 def list_models() -> list[KnownModel]:
     """Every model that can be asked here; a plug-in stands for all models of its provider."""
-
-    def of_provider(name: str, description: str, one: Provider) -> KnownModel:
-        return KnownModel(name, description, contract=one.contract, settings=one.settings)
-
     records = built_in_providers().values()
     entries = [
-        replace(model, contract=one.contract_of(model.name), settings=one.settings)
+        replace(model, contract=model.contract or one.contract, settings=one.settings)
         for one in records
         for model in one.models
         if model.description
     ]
-    for one in records:
-        if one.any_model:
-            access = ", or ".join([*one.key_names[:1], *one.other_access])
-            brackets = f"[{'=…,'.join(one.options)}=…]" if one.options else ""
-            access = ", ".join(filter(None, (access, brackets)))
-            description = one.description + (f"; {access}" if access else "")
-            entries.append(of_provider(f"{one.name}/…", description, one))
+    entries += [one.listed for one in records if one.any_model]
     for name, point in sorted(plugins("models").items()):
         try:
-            one = provider_of_plugin(point)
-            entries.append(of_provider(f"{name}/…", one.description, one))
+            entries.append(provider_of_plugin(point).listed)
         except ModelError as error:
             entries.append(KnownModel(f"{name}/…", str(error)))
     return entries
