@@ -11,7 +11,8 @@ import anyio
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine.budget import Budget
-from audiocapbench.engine.limiter import Limiter, Outage
+from audiocapbench.engine.limiter import Limiter
+from audiocapbench.engine.outage import Outage
 from audiocapbench.engine.retrying_client import RetryingClient, RetryPolicy
 from audiocapbench.engine.workers import WorkerPool
 from audiocapbench.errors import TransientError

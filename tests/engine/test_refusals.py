@@ -10,7 +10,7 @@ pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 
 from audiocapbench.benchmarks import Benchmark, open_benchmark
 from audiocapbench.engine import RateLimits, RetryPolicy, RunEnd, run_benchmark
-from audiocapbench.engine.retrying_client import MOST_REFUSED
+from audiocapbench.engine.outage import MOST_REFUSED
 from audiocapbench.errors import FatalError
 from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import create_model

@@ -15,7 +15,7 @@ import pytest
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine import RateLimits, RetryPolicy, run_benchmark
-from audiocapbench.engine.retrying_client import MOST_REFUSED
+from audiocapbench.engine.outage import MOST_REFUSED
 from audiocapbench.errors import FatalError, TransientError
 from audiocapbench.models import AudioContract, ModelSettings, Question, create_model
 from audiocapbench.store import Store

@@ -13,7 +13,8 @@ from math import inf
 
 import anyio
 
-from audiocapbench.errors import FatalError, TransientError
+from audiocapbench.engine.outage import FIRST_PAUSE_S, LONGEST_PAUSE_S, OUTAGE_FAILURES, Outage
+from audiocapbench.errors import TransientError
 from audiocapbench.models.remote import AnnouncedLimit
 
 FIRST_RATE = 25.0  # starts a second before anything is known
@@ -230,61 +231,6 @@ class AnnouncedRate:
         return now + max(0.0, wanted - left) / self._rate
 
 
-OUTAGE_FAILURES = 3  # questions in a row that reached nobody: the provider is away
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 4.0  # how long it is left alone between tries
-TOO_LATE = 3  # absurd waits in a row after which a provider is given up
-REFUSED_NEVER_S, REFUSED_LATER_S = 300.0, 1800.0  # refusing all for so long: given up
-REFUSED_WORTH_SAYING_S = 30.0  # the same, to be said
-
-
-class Outage:
-    """Tells a provider that is gone from one that stumbles."""
-
-    def __init__(self, never_s: float = 15.0, later_s: float = 120.0) -> None:
-        """Seconds after which one that never answered is given up, and any other."""
-        self._never_s, self._later_s, self._since = never_s, later_s, -inf
-        self._answers = self.failures = self.too_late = 0
-        self._refused_since: float | None = None
-
-    @property
-    def active(self) -> bool:
-        """Whether nobody seems to be there, so that one question at a time is enough."""
-        return self.failures >= OUTAGE_FAILURES
-
-    @property
-    def _before(self) -> str:
-        return f"after {self._answers} answers" if self._answers else "and never answered"
-
-    def answered(self, start: Start) -> None:
-        self._answers += 1
-        self.too_late, self._refused_since = 0, None
-        if start.at >= self._since:
-            self.failures = 0
-
-    def unreachable(self, start: Start, now: float, problem: TransientError) -> None:
-        """Nobody took a question; FatalError where it was tried long enough."""
-        if not self.failures:
-            self._since = start.at
-        self.failures += 1
-        gone_s = now - self._since
-        if self.active and gone_s >= (self._later_s if self._answers else self._never_s):
-            raise FatalError(
-                f"{problem}; tried {self.failures} times in {gone_s:.0f} s, {self._before}; check "
-                "the address and that the server runs: the same command goes on from here"
-            )
-
-    def refused(self, start: Start, now: float, problem: TransientError) -> str | None:
-        """Words where nothing was let in for a while; FatalError where it was for long enough."""
-        if self._refused_since is None:
-            self._refused_since = start.at
-        dry_s = now - self._refused_since
-        patience_s = REFUSED_LATER_S if self._answers else REFUSED_NEVER_S
-        words = f"{problem}; it has refused every question for {dry_s:.0f} s"
-        if dry_s >= max(patience_s, 3 * (problem.retry_after_s or 0.0)):
-            raise FatalError(f"{words}, {self._before}: the same command goes on from here, later")
-        return f"{words}; it is asked on, but rarely" if dry_s >= REFUSED_WORTH_SAYING_S else None
-
-
 AHEAD = 16  # questions that are prepared before their turn, so that little audio is held
 MOST_UNSTORED = 256  # free answers that may wait to be stored; paid ones count as in flight
 CATCH_UP_S = 0.1  # a start that the machine delayed by less is made up for
@@ -360,20 +306,18 @@ class Limiter:
                     with anyio.move_on_after(min(opens - now, self._rate.certain_for_s)):
                         await stopping.wait()
                 else:
-                    return self._start(now, due, tokens, held_back=held_back)
+                    start = Start(now, self._rate.at(now), self.in_flight, self._started)
+                    self._started += 1
+                    self._announced.left -= 1
+                    self._rate.started(start, held_back=held_back)
+                    steady = self._last_due > 0 and not self._rate.in_a_row
+                    came = max(due, now - CATCH_UP_S, self._closed_until)
+                    self._last_due = came if steady else now
+                    self._known_gap_s = max(self._request_s, tokens * self._token_s)
+                    self.in_flight += 1
+                    self._wake()
+                    return start
         return None
-
-    def _start(self, now: float, due: float, tokens: int, *, held_back: bool) -> Start:
-        start = Start(now, self._rate.at(now), self.in_flight, self._started)
-        self._started += 1
-        self._announced.left -= 1
-        self._rate.started(start, held_back=held_back)
-        steady = self._last_due > 0 and not self._rate.in_a_row
-        self._last_due = max(due, now - CATCH_UP_S, self._closed_until) if steady else now
-        self._known_gap_s = max(self._request_s, tokens * self._token_s)
-        self.in_flight += 1
-        self._wake()
-        return start
 
     async def rest(self, seconds: float, stopping: anyio.Event) -> None:
         """Wait before another attempt; meanwhile another question may take the place."""
@@ -397,7 +341,7 @@ class Limiter:
         self._said.discard("wait")
         if isinstance(said, AnnouncedLimit):
             self._announced.told(said, start.at, self._started - start.number - 1, now)
-        self._outage.answered(start)
+        self._outage.answered(start.at)
         self._rate.answered(now - start.at)
         self._places.answered(start, now - start.at)
 
@@ -407,13 +351,11 @@ class Limiter:
         if closed_s > patience_s:
             said = f"{problem}; it asks to wait {closed_s:,.12g} s, longer than a question may take"
             self._say("too late", said)
-            self._outage.too_late += 1
-            if self._outage.too_late >= TOO_LATE:
-                raise FatalError(f"{said}: the same command goes on from here, later")
+            self._outage.asked_to_wait(said)
             closed_s = 0.0
         elif closed_s >= WAIT_WORTH_SAYING_S and now + closed_s > self._closed_until + 1:
             self._say("wait", f"{problem}; all wait for {closed_s:,.12g} s, as it asks")
-        if (vain := self._outage.refused(start, now, problem)) is not None:
+        if (vain := self._outage.refused(start.at, now, problem)) is not None:
             self._say("vain", vain)
         self._announced.left += 1
         first = self._rate.refused(start, now, closed_s)
@@ -439,7 +381,7 @@ class Limiter:
         """Whether a failure is the provider's outage, for which all wait, up to a FatalError."""
         known = self._outage.active
         if problem.unreachable:
-            self._outage.unreachable(start, anyio.current_time(), problem)
+            self._outage.unreachable(start.at, anyio.current_time(), problem)
         if not self._outage.active:
             return False
         if not known:

@@ -5,7 +5,6 @@ import math
 import random
 import re
 import time
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal, cast
@@ -19,6 +18,7 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine.budget import Budget, CostTracker, OverBudgetError
 from audiocapbench.engine.limiter import Limiter
+from audiocapbench.engine.outage import Refusals, unbilled
 from audiocapbench.engine.workers import StoreAccess, look_up_together
 from audiocapbench.errors import (
     AudioCapBenchError,
@@ -37,11 +37,6 @@ from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.store import Store, cache_key
 from audiocapbench.store.unsaved import AnswerRecord
 
-# Questions refused for one reason before any was answered, or one after the other for good, after
-# which no other is asked.
-MOST_REFUSED = 8
-
-_HEARD = frozenset({Status.OK, Status.EMPTY, Status.TRUNCATED, Status.REFUSED})
 _TOKENS_PER_AUDIO_SECOND = 32
 _TOKENS_OF_TEXT = 200
 _KINDS = {"text": str, "status": Status, "withheld": int | None}
@@ -49,36 +44,6 @@ _KINDS |= {"error": str | None, "raw": str | None}
 # How much longer than its header says a clip may be and still be cut: lengths of MP3 are estimates.
 _SPARE_S = 1.0
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{200,}={0,2}")
-
-
-@dataclass(slots=True)
-class Refusals:
-    """What one model has refused so far, and whether it has ``answered`` anything of this run."""
-
-    answered: bool = False
-    _counts: Counter[str] = field(default_factory=Counter)
-    _in_a_row: int = 0
-
-    def note(self, reply: Reply) -> None:
-        """Whoever has answered once refuses questions, not all of them."""
-        if reply.status in _HEARD:
-            self.answered, self._in_a_row = True, 0
-
-    def failure(self, error: RefusedQuestionError | FatalError) -> Reply:
-        """The failure of one question; FatalError where no other will be answered either."""
-        if isinstance(error, FatalError):
-            # Whoever has answered knows key, model and payment: it may mean this question alone.
-            self._in_a_row += 1
-            if error.certain or not self.answered:
-                raise error
-            if self._in_a_row >= MOST_REFUSED:
-                raise FatalError(f"{error}; so were the {MOST_REFUSED} last questions, one by one")
-        else:
-            self._counts[error.kind] += 1
-            if not self.answered and self._counts[error.kind] >= MOST_REFUSED:
-                how = "answered like this" if error.billed else "refused"
-                raise FatalError(f"{error}; the first {MOST_REFUSED} questions were all {how}")
-        return _unbilled(str(error))
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,10 +215,6 @@ class RetryingClient:
         return reply
 
 
-def _unbilled(words: str) -> Reply:
-    return Reply("", Status.FAILED, words, cost_usd=0.0)
-
-
 async def checked_reply(model: Model, question: Question) -> Reply:
     """What a model replies to one question; whatever else it does is a failure of that one."""
     try:
@@ -263,18 +224,18 @@ async def checked_reply(model: Model, question: Question) -> Reply:
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except AudioCapBenchError as error:
-        return _unbilled(str(error))
+        return unbilled(str(error))
     except BaseException as error:  # a plug-in may raise anything; one sample must not end the run
         is_cancelled = anyio.current_effective_deadline() == -math.inf  # by whoever runs this
         if isinstance(error, anyio.get_cancelled_exc_class()) and is_cancelled:
             raise
-        return _unbilled(failure_words(error) + failure_place(error))
+        return unbilled(failure_words(error) + failure_place(error))
     must = f"{model.name}: answer must return a Reply with text, and returned"
     if not isinstance(reply, Reply):
-        return _unbilled(f"{must} {type(reply).__name__}")
+        return unbilled(f"{must} {type(reply).__name__}")
     for name, expected in _KINDS.items():
         if not isinstance(value := getattr(reply, name), expected):
-            return _unbilled(f"{must} one whose {name} is of type {type(value).__name__}")
+            return unbilled(f"{must} one whose {name} is of type {type(value).__name__}")
     reply, text = checked_usage(reply), _kept(reply.text, question.audio)
     if reply.status is Status.OK and is_blank(text):
         return replace(reply, text="", status=Status.EMPTY)

@@ -18,8 +18,9 @@ from anyio.from_thread import start_blocking_portal
 from audiocapbench.engine import workers
 from audiocapbench.engine.batch_rounds import BATCH_RETRY, BatchRounds
 from audiocapbench.engine.budget import Budget
-from audiocapbench.engine.limiter import Limiter, Outage
-from audiocapbench.engine.retrying_client import Refusals, RetryingClient, RetryPolicy
+from audiocapbench.engine.limiter import Limiter
+from audiocapbench.engine.outage import Outage, Refusals
+from audiocapbench.engine.retrying_client import RetryingClient, RetryPolicy
 from audiocapbench.engine.workers import Note, Stop, StoreAccess, WorkerPool, log_note
 from audiocapbench.errors import ModelError, StoreAwayError
 from audiocapbench.models import Model

@@ -13,7 +13,8 @@ from anyio import to_thread
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, Reply, Status, total_cost
 from audiocapbench.engine import AnsweredSample, Budget, Preview, Stop, answered, preview_questions
-from audiocapbench.engine.retrying_client import MOST_REFUSED, RetryingClient
+from audiocapbench.engine.outage import MOST_REFUSED
+from audiocapbench.engine.retrying_client import RetryingClient
 from audiocapbench.engine.session import AskOptions, QuestionQueue, RunSession
 from audiocapbench.errors import FatalError, JudgeError
 from audiocapbench.judges.judge import (
