@@ -10,7 +10,6 @@ pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
 from audiocapbench.engine import RateLimits, RetryPolicy, RunEnd, run_benchmark
 from audiocapbench.engine.outage import MOST_REFUSED
-from audiocapbench.engine.runner import RunOptions
 from audiocapbench.errors import FatalError
 from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import create_model
@@ -38,9 +37,12 @@ def tones(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
 @pytest.fixture
 def asked(server: OpenAIServer, tones: Benchmark, store: Store) -> Callable[..., RunEnd]:
     name = f"endpoint/fake@{server.base_url}"
-    how: RunOptions = {"rate_limits": ONE_BY_ONE}
     return lambda clips=CLIPS: run_benchmark(
-        tones, create_model(name), store, selection=Selection(limit=clips), **how
+        tones,
+        create_model(name),
+        store,
+        selection=Selection(limit=clips),
+        rate_limits=ONE_BY_ONE,
     )
 
 

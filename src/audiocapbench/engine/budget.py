@@ -2,7 +2,6 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, replace
 from math import floor, inf, isfinite, log10
@@ -290,13 +289,11 @@ class CostTracker:
 
     def on(self, reply: Reply) -> Reply:
         """The reply with what all attempts used; unknown where one of them did not say."""
-        return replace(
-            reply,
-            cost_usd=total_cost(attempt.cost_usd for attempt in self.attempts),
-            input_tokens=_sum(attempt.input_tokens for attempt in self.attempts),
-            output_tokens=_sum(attempt.output_tokens for attempt in self.attempts),
-            audio_tokens=_sum(attempt.audio_tokens for attempt in self.attempts),
-        )
+        used: dict[str, Any] = {"cost_usd": total_cost(one.cost_usd for one in self.attempts)}
+        for name in ("input_tokens", "output_tokens", "audio_tokens"):
+            counts = [getattr(one, name) for one in self.attempts]
+            used[name] = None if not counts or None in counts else sum(counts)
+        return replace(reply, **used)
 
     def _count(self, reply: Reply) -> float:
         self.attempts.append(reply)
@@ -307,12 +304,6 @@ class CostTracker:
             self._budget.estimated += None in (reply.input_tokens, reply.output_tokens)
         self.release(cost_usd)
         return cost_usd
-
-
-def _sum(counts: Iterable[int | None]) -> int | None:
-    listed = list(counts)
-    known = [count for count in listed if count is not None]
-    return sum(known) if known and len(known) == len(listed) else None
 
 
 def dollars(usd: float) -> str:

@@ -13,7 +13,7 @@ from math import inf
 
 import anyio
 
-from audiocapbench.engine.outage import FIRST_PAUSE_S, LONGEST_PAUSE_S, OUTAGE_FAILURES, Outage
+from audiocapbench.engine.outage import Outage
 from audiocapbench.errors import TransientError
 from audiocapbench.models.remote import AnnouncedLimit
 
@@ -386,8 +386,7 @@ class Limiter:
             return False
         if not known:
             self._note(f"{problem}; all wait while one question at a time tries again")
-        pause_s = FIRST_PAUSE_S * 2.0 ** (self._outage.failures - OUTAGE_FAILURES)
-        opens = anyio.current_time() + min(LONGEST_PAUSE_S, pause_s)
+        opens = anyio.current_time() + self._outage.pause_s
         self._closed_until = max(self._closed_until, opens)
         return problem.unreachable
 

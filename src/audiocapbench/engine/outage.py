@@ -36,6 +36,10 @@ class Outage:
         return self.failures >= OUTAGE_FAILURES
 
     @property
+    def pause_s(self) -> float:
+        return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** (self.failures - OUTAGE_FAILURES))
+
+    @property
     def _before(self) -> str:
         return f"after {self._answers} answers" if self._answers else "and never answered"
 

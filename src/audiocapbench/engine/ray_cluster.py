@@ -36,7 +36,7 @@ from audiocapbench.errors import (
 )
 from audiocapbench.metrics.parallel import PARALLEL_MAP
 from audiocapbench.models import Model, Question
-from audiocapbench.models.model import REMOTE_EXECUTION, batch_of, gpus_of
+from audiocapbench.models.model import REMOTE_EXECUTION, ModelVariant, batch_of
 from audiocapbench.models.registry import MODULE_OF_FILE, provider_of
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.version import VERSION
@@ -372,27 +372,23 @@ class _Answering:
         return await checked_reply(self._model, question)
 
 
-class ClusterModel:
+class ClusterModel(ModelVariant):
     """A model whose questions copies of it answer; it declares what the model itself does."""
 
     def __init__(self, cluster: Cluster, model: Model, note: Note) -> None:
-        self._cluster, self._model, self._note = cluster, model, note
-        self._gpus = gpus_of(model)
+        super().__init__(model, {})
+        self._cluster, self._note = cluster, note
+        # How many GPUs a copy of the model takes, by its own word.
+        self._gpus = float(getattr(model, "num_gpus", 0))
         batch = batch_of(model)
         self._at_once = AT_ONCE if batch is None else model.concurrency
         self._samples: Sequence[Sample] = ()
         self._losses: Counter[str] = Counter()
         self._pool: ActorPool[Question, Reply] | None = None
-        self.name, self.contract, self.parameters = model.name, model.contract, model.parameters
-        self.cacheable, self.batch = model.cacheable, batch or 1
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self._model, name)
+        self.batch, self.verbatim = batch or 1, getattr(model, "verbatim", False)
 
     @property
-    def concurrency(self) -> int:
+    def concurrency(self) -> int:  # type: ignore[override]
         """Questions that all nodes together can have; more once the cluster has grown."""
         if self._pool is not None:
             return self._pool.capacity

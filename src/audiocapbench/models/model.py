@@ -311,11 +311,6 @@ def batch_of(model: Model) -> int | None:
     return batch if isinstance(batch, int) else None
 
 
-def gpus_of(model: Model) -> float:
-    """How many GPUs a copy of the model takes on a cluster, by its ``num_gpus``."""
-    return float(getattr(model, "num_gpus", 0))
-
-
 def without_audio(model: Model) -> ModelVariant:
     """The model asked without the clip: to read answers, or to see what words alone give away."""
     return ModelVariant(model, {"audio": False}, AudioContract("none"))

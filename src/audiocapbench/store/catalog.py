@@ -217,25 +217,28 @@ class RunCatalog(StoreRepository):
                 raise schema.DamagedCellError(f"{strange} stand where scores should")
             return rows
 
-    def judge_column(self, run_ids: Iterable[int], judge: str) -> dict[int, list[RoundScores]]:
-        """What a judge scored of all samples of runs, without its words; equal scores together."""
+    def rounds(
+        self, run_ids: Iterable[int], judge: str | None, ids: Iterable[str] | None = None
+    ) -> dict[tuple[int, str], list[RoundScores]]:
+        """What a judge or all scored of samples, by run and judge, without its words; equal scores
+        together."""
         table, own, between = schema.judgements, schema.judgements.c, "\x1f\x1e"
-        keys = (own.run, own.repeat, own.signature, sa.cast(own["values"], Text))
+        keys = (own.run, own.judge, own.repeat, own.signature, sa.cast(own["values"], Text))
         samples = func.aggregate_strings(own.sample, between)
-        same = matching(table, run=run_ids, judge=judge, status=str(Status.OK))
+        same = matching(table, run=run_ids, judge=judge, sample=ids, status=str(Status.OK))
         query = select(*keys, samples).where(*same).group_by(*keys).order_by(own.run, own.repeat)
         kind: Any = own["values"].type
-        column: dict[int, list[RoundScores]] = defaultdict(list)
+        found: dict[tuple[int, str], list[RoundScores]] = defaultdict(list)
         known: dict[str, dict[str, float]] = {}
         with self._reading() as connection:
             signatures = stored.signatures_by_number(connection)
-            for run, repeat, number, text, names in connection.execute(query):
+            for run, name, repeat, number, text, names in connection.execute(query):
                 if text not in known:
                     made = schema.read_json(text)
                     known[text] = kind.process_result_value(made, connection.dialect)
                 verdict = RoundScores(names.split(between), repeat, signatures[number], known[text])
-                column[run].append(verdict)
-        return column
+                found[run, name].append(verdict)
+        return found
 
     def mentions(
         self, run_ids: Sequence[int], word: str, ids: Iterable[str] | None = None

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
-from audiocapbench.data.outcome import Status
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.judges.aggregation import OVERALL, together
 from audiocapbench.report.page.html import MEDIA_TYPES, NOT_ASKED, details_of, shown_answer
@@ -159,10 +158,10 @@ class BoardList:
                     values[run][self._places[sample]] = value
             self._columns |= {(run, scorer): (states[run], values[run]) for run in stale}
         elif stale:
-            judged = self._store.catalog.judge_column(stale, scorer.name)
+            judged = self._store.catalog.rounds(stale, scorer.name)
             for run in stale:
                 by_name = defaultdict(self._empty, {scorer.column: self._empty()})
-                for samples, scores in _scores(judged.get(run, ())):
+                for samples, scores in _scores(judged[run, scorer.name]):
                     places = [self._places[one] for one in samples if one in self._places]
                     for name, value in scores.items():
                         by_name[name][places] = value
@@ -184,17 +183,12 @@ class BoardList:
                 values[run, sample, Scorer(metric)] = value
         if only is not None and only.judge is None:
             return values
-        said: dict[tuple[int, str], list[RoundScores]] = defaultdict(list)
-        judge = None if only is None else only.judge
-        for run, given in self._store.some_judgements(runs, judge, ids).items():
-            for one in given:
-                if one.status is Status.OK:
-                    verdict = RoundScores((one.sample_id,), one.repeat, one.signature, one.scores)
-                    said[run, one.judge].append(verdict)
+        said = self._store.catalog.rounds(runs, None if only is None else only.judge, ids)
         states = self._states(runs)
         for (run, name), verdicts in said.items():
-            for (sample,), own in _scores(verdicts, self._ways(run, name, states[run])):
-                values |= {(run, sample, Scorer(name, column)): own[column] for column in own}
+            for samples, own in _scores(verdicts, self._ways(run, name, states[run])):
+                for sample in samples:
+                    values |= {(run, sample, Scorer(name, column)): own[column] for column in own}
         return values
 
     def _find_way(self, run: int, judge: str, _state: int) -> Signature | None:
