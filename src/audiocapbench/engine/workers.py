@@ -252,12 +252,13 @@ class WorkerPool:
         async with anyio.create_task_group() as workers:
             while self.stop is None:
                 await limiter.ready()
+                task = None
                 try:
                     task = await next_task()
                 except StoreError as error:
                     self._fail(error)
-                    break
                 if task is None or self.stop is not None:
+                    limiter.done()  # the place is free for the next round of a batch
                     break
                 workers.start_soon(work, task)
         if self._failure is not None:
