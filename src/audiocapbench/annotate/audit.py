@@ -17,7 +17,7 @@ from audiocapbench.benchmarks.mecat.groups import CAPTION_CONTROLS
 from audiocapbench.data.problems import Problem
 from audiocapbench.errors import AnnotationError, did_you_mean
 from audiocapbench.files import csv_text, write_file
-from audiocapbench.meta.pairs import CaptionPair
+from audiocapbench.meta.pairs import CaptionPair, preferred
 from audiocapbench.store.cache import STAGES, StageRecord
 
 Opponent = Literal["safe", "wrong", "human"]
@@ -152,9 +152,9 @@ def read_audit(
         signs = tuple(
             1 if vote == item["ours"] else -1 if vote in ("a", "b") else 0 for vote in own
         )
-        answer: Literal[0, 1] | None = None if sum(signs) == 0 else 0 if sum(signs) > 0 else 1
         texts, kind = (merged[clip].captions["long"][0], str(item["text"])), str(item["opponent"])
-        compared.append(CaptionPair(key, clip, *texts, answer, kind, kind, votes=signs))
+        about = (preferred(signs), kind, kind)
+        compared.append(CaptionPair(key, clip, *texts, *about, votes=signs))
     domains = {key: str(records[clip].document["domain"]) for key, clip in rated.items()}
     by_domain = sorted(ratings.items(), key=lambda one: domains[one[0]])
     unrated = len(pairs) + len(rated) - len(votes) - len(ratings)

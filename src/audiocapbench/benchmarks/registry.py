@@ -28,7 +28,7 @@ from audiocapbench.data.folder import METADATA
 from audiocapbench.data.predictions import is_result_file
 from audiocapbench.data.row import UNCATEGORISED, read_references
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError, MetricError, did_you_mean
-from audiocapbench.metrics.names import ScorerName, parse_name
+from audiocapbench.metrics.names import ScorerName, check_options, parse_name
 from audiocapbench.plugins import plugin_failures, plugins
 
 FILE = "file/"
@@ -243,11 +243,7 @@ def _options(name: str, known: Sequence[str]) -> dict[str, str]:
     except MetricError:
         what = "is no benchmark; write name or name[option=value]"
         raise BenchmarkError(f"{name!r} {what}") from None
-    for option in options:
-        if option not in known:
-            has = f"it has {', '.join(known)}" if known else "it has none"
-            near = did_you_mean(option, known)
-            raise BenchmarkError(f"{name}: has no option {option!r}{near}; {has}")
+    check_options(name, options, known, BenchmarkError)
     return options
 
 

@@ -16,7 +16,6 @@ from audiocapbench.metrics.batches import IntArray, ranges, starts_of
 TABLE = Path(__file__).parent / "wordnet_data"
 ARRAYS = "counts words sizes names members exceptions bases".split()
 
-_MANY = 4_000
 # Endings that WordNet's own lemmatizer replaces, by part of speech in the table's order.
 _ENDINGS = {
     "noun": "s> ses>s ves>f xes>x zes>z ches>ch shes>sh men>man ies>y",
@@ -57,12 +56,8 @@ class _Part(NamedTuple):
                 found = [form[: -len(old)] + new for old, new in self.rules if form.endswith(old)]
             bases += [(place, base) for base in (form, *found)]
         wanted = {base for _, base in bases}
-        # Few words are looked up, many are met on one walk.
-        if len(wanted) > _MANY:
-            numbers = {word: number for number, word in enumerate(self.words) if word in wanted}
-        else:
-            slots = ((word, bisect_left(self.words, word)) for word in wanted)
-            numbers = {word: at for word, at in slots if self.words[at : at + 1] == [word]}
+        slots = ((word, bisect_left(self.words, word)) for word in wanted)
+        numbers = {word: at for word, at in slots if self.words[at : at + 1] == [word]}
         lemmas = [(place, numbers[base]) for place, base in bases if base in numbers]
         owners, leading = np.array(lemmas, dtype=np.int64).reshape(-1, 2).T
         return _follow(self.names, *_follow(self.synsets, owners, leading))

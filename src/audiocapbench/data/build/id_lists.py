@@ -3,11 +3,9 @@
 import ast
 import os
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from http.client import HTTPException
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -113,7 +111,6 @@ ADDRESS_VARIABLE = "AUDIOCAPBENCH_IDS_URL"
 
 _TIMEOUT_S = 30.0
 _PAUSES_S = (0.5, 1.0, 2.0)
-_LARGEST = 1 << 26
 
 
 class IdList(NamedTuple):
@@ -165,24 +162,19 @@ def _download(name: str) -> bytes:
     base = (os.environ.get(ADDRESS_VARIABLE) or ADDRESS).rstrip("/")
     if not base.startswith(("https://", "http://")):
         raise DatasetError(f"{ADDRESS_VARIABLE} is {base!r}, which is no http address")
-    request = urllib.request.Request(  # noqa: S310  (the scheme was checked above)
-        f"{base}/{name}", headers={"User-Agent": f"audiocapbench/{VERSION}"}
-    )
-    reason = ""
+    import httpx
+
+    get = partial(httpx.get, f"{base}/{name}", timeout=_TIMEOUT_S, follow_redirects=True)
     for pause_s in (*_PAUSES_S, None):
         try:
-            with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as reply:  # noqa: S310
-                content: bytes = reply.read(_LARGEST)
-                if not reply.length:
-                    return content
-                reason = f"{reply.length} bytes did not come"
-        except urllib.error.HTTPError as error:
-            reason = f"HTTP {error.code}"
-            error.close()
-            if error.code < 500 and error.code not in (408, 429):
+            reply = get(headers={"User-Agent": f"audiocapbench/{VERSION}"})
+            if reply.is_success:
+                return bytes(reply.content)
+            reason = f"HTTP {reply.status_code}"
+            if reply.status_code < 500 and reply.status_code not in (408, 429):
                 break
-        except (OSError, HTTPException) as error:
-            reason = str(getattr(error, "reason", "") or error or type(error).__name__)
+        except httpx.HTTPError as error:
+            reason = str(error) or type(error).__name__
         if pause_s is not None:
             time.sleep(pause_s)
     raise DatasetError(

@@ -164,7 +164,7 @@ class ControlAccuracy(NamedTuple):
 
     @property
     def may_be_chance(self) -> bool:
-        return self.interval is not None and self.interval.low <= _CHANCE <= self.interval.high
+        return self.interval is None or self.interval.low <= _CHANCE <= self.interval.high
 
 
 Check = Mapping[str, Mapping[str, ControlAccuracy]]

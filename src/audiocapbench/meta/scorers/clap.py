@@ -11,7 +11,6 @@ from audiocapbench.data.problems import problems_of
 from audiocapbench.errors import TrialError
 from audiocapbench.meta.pairs import Pairs, captions, references
 from audiocapbench.meta.scorers.scorer import (
-    Choice,
     Diagnostics,
     FloatArray,
     Measure,
@@ -68,15 +67,12 @@ class ClapScorer(PointwiseScorer):
         first, second = np.split(self._by_seed(pairs).mean(axis=0), 2)
         return first, second
 
-    def choose_by_seed(self, pairs: Pairs) -> list[list[Choice]]:
-        """What each seed alone would choose; sliding windows have one row only."""
-        return [higher(*np.split(scores, 2)) for scores in self._by_seed(pairs)]
-
     def diagnostics(self, pairs: Pairs, headline: str, measure: Measure) -> Diagnostics:
         notes: list[str] = []
         data: dict[str, Any] = {}
         if self.signature.get("windows") == "crop":
-            spread = clap.SeedSpread.of([measure(chosen) for chosen in self.choose_by_seed(pairs)])
+            alone = [higher(*np.split(scores, 2)) for scores in self._by_seed(pairs)]
+            spread = clap.SeedSpread.of([measure(chosen) for chosen in alone])
             together, seeds = measure(self.choose(pairs)), len(self._cutting.settings)
             data["over_seeds"] = {headline: spread._asdict()}
             data["ensemble"] = {headline: together, "seeds": seeds}

@@ -318,7 +318,9 @@ def _scores(corpus: EncodedCorpus, times: NDArray[np.float32], totals: FloatArra
         # Whole numbers below 2^24, so float32 counts them exactly.
         counts = (reached.astype(np.float32) @ times).astype(np.float64)
         distinct = 1 - counts / totals
-        similar = np.broadcast_to(corpus.similarity[rows, np.newaxis], distinct.shape)
+        # As in the metric, to be unlike the references is worth no less than to say nothing.
+        alike = np.maximum(corpus.similarity[rows, np.newaxis], 0)
+        similar = np.broadcast_to(alike, distinct.shape)
         own = times[rows].astype(np.float64)
         parts = (similar, distinct, harmonic_mean(similar, distinct))
         sums += np.stack([(own * part).sum(axis=0) for part in parts])
