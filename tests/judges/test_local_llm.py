@@ -54,10 +54,13 @@ def answered(store: Store, limit: int, *, fresh: bool = False) -> Run:
 
 
 def judge_at(server: LocalLlm, max_tokens: int | None = None) -> ModelJudge:
+    """A judge that is asked in few words: a processor reads the paper's for seconds."""
     settings = ModelSettings(max_tokens=max_tokens)
     judge = create_judge(f"endpoint/smollm2@{server.base_url}", settings=settings)
     assert isinstance(judge, ModelJudge)
-    return judge
+    words = f"Reply with JSON such as {json.dumps(dict.fromkeys(sorted(DIMENSIONS), 5))}. Score: "
+    short = replace(judge.contract, assemble=lambda case: words + case.prediction)
+    return replace(judge, contract=short)
 
 
 def scores_only(server: LocalLlm) -> ModelJudge:
