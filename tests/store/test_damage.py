@@ -3,7 +3,7 @@
 import os
 import random
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -60,26 +60,30 @@ def path(tmp_path: Path, whole: bytes) -> Path:
 
 def read_all(path: Path) -> None:
     with Store.open(str(path), create=False) as kept:
-        runs = kept.runs()
-        kept.catalog.scorers([one.id for one in runs])
-        kept.judge_checks([one.id for one in runs], ["gpt"])
-        for line in runs:
-            run = kept.run(line.id)
-            kept.dataset(run.dataset, run.benchmark)
-            kept.outcomes(run.id)
-            kept.scores(run.id)
-            kept.judgements(run.id)
-            kept.estimates(run.id)
-            kept.batches.of_run(run.id)
-            kept.batches.awaited(run.id)
-        kept.batches.lines("a" * 32)
-        kept.ratings.projects()
-        kept.ratings.person("votes", "token")
-        kept.ratings.items("votes")
-        kept.ratings.of("votes")
-        kept.ratings.claim("votes", "ann", lambda _load: None, 1.0)
-        kept.annotations.findings({"signal": "signal"}, ["clip"])
-        kept.annotations.settings("recordings")
+        read(kept)
+
+
+def read(kept: Store) -> None:
+    runs = kept.runs()
+    kept.catalog.scorers([one.id for one in runs])
+    kept.judge_checks([one.id for one in runs], ["gpt"])
+    for line in runs[-1:]:  # all that is damaged is so in every row
+        run = kept.run(line.id)
+        kept.dataset(run.dataset, run.benchmark)
+        kept.outcomes(run.id)
+        kept.scores(run.id)
+        kept.judgements(run.id)
+        kept.estimates(run.id)
+        kept.batches.of_run(run.id)
+        kept.batches.awaited(run.id)
+    kept.batches.lines("a" * 32)
+    kept.ratings.projects()
+    kept.ratings.person("votes", "token")
+    kept.ratings.items("votes")
+    kept.ratings.of("votes")
+    kept.ratings.claim("votes", "ann", lambda _load: None, 1.0)
+    kept.annotations.findings({"signal": "signal"}, ["clip"])
+    kept.annotations.settings("recordings")
 
 
 def said_by(path: Path, command: str) -> str:
@@ -115,20 +119,35 @@ def damages(name: str) -> Sequence[object]:
     return [7] if isinstance(holds, Integer | Float | Boolean) else ["garbage"]
 
 
+@pytest.fixture(scope="module")
+def used(tmp_path_factory: pytest.TempPathFactory, whole: bytes) -> Iterator[tuple[Store, Path]]:
+    """A store that stays open while others damage its file, so that it knows its queries."""
+    path = tmp_path_factory.mktemp("used") / "used.db"
+    path.write_bytes(whole)
+    with Store.open(str(path)) as kept:
+        yield kept, path
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("column", COLUMNS)
-def test_garbage_in_any_cell_is_read_as_it_is_or_refused(path: Path, column: str) -> None:
-    table, name = column.split(".")
-    whole = path.read_bytes()
-    for garbage in damages(column):
-        path.write_bytes(whole)
-        with closing(sqlite3.connect(path)) as connection, suppress(sqlite3.Error):
-            connection.execute(f'UPDATE {table} SET "{name}" = ?', (garbage,))
-            connection.commit()
+def test_garbage_in_any_cell_is_read_as_it_is_or_refused(
+    used: tuple[Store, Path], whole: bytes, column: str
+) -> None:
+    (kept, path), (table, name) = used, column.split(".")
+    with closing(sqlite3.connect(":memory:")) as before, closing(sqlite3.connect(path)) as now:
+        before.deserialize(whole)
+        for garbage in damages(column):
+            before.backup(now)
+            with suppress(sqlite3.Error):
+                now.execute(f'UPDATE {table} SET "{name}" = ?', (garbage,))
+            now.commit()
+            with suppress(AudioCapBenchError):
+                read(kept)
+            if table == schema.schema_version.name:
+                with suppress(AudioCapBenchError):
+                    read_all(path)
         with suppress(AudioCapBenchError):
-            read_all(path)
-    with suppress(AudioCapBenchError), Store.open(str(path), create=False) as kept:
-        summarise(kept, kept.run(1), ["rouge_l"], ["gpt"])
+            summarise(kept, kept.run(1), ["rouge_l"], ["gpt"])
 
 
 @pytest.mark.parametrize("table", TABLES, ids=str)
@@ -173,9 +192,14 @@ def damaged(whole: bytes, seed: int) -> bytes:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["runs", "leaderboard --json", "report 1 --out x", "score 1"])
-def test_no_damage_of_the_file_is_a_traceback(path: Path, whole: bytes, command: str) -> None:
-    for seed in range(40):
+@pytest.mark.parametrize(
+    ("command", "first"),
+    [("runs", 0), ("leaderboard --json", 20), ("report 1 --out x", 40), ("score 1", 60)],
+)
+def test_no_damage_of_the_file_is_a_traceback(
+    path: Path, whole: bytes, command: str, first: int
+) -> None:
+    for seed in range(first, first + 20):
         for file in path.parent.glob("damaged.db*"):
             file.unlink()
         path.write_bytes(damaged(whole, seed))

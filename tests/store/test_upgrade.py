@@ -12,7 +12,7 @@ import pytest
 import old_store
 from audiocapbench.cli import leaderboard, runs  # noqa: F401  (they add commands)
 from audiocapbench.errors import StoreError
-from audiocapbench.store import Store, schema
+from audiocapbench.store import Store, schema, upgrades
 from audiocapbench.store.records import StoredCheck
 from forks import run_at_once
 
@@ -125,12 +125,14 @@ def test_processes_may_upgrade_at_once(old: Path) -> None:
     old_store.check_upgraded(str(old))
 
 
-@pytest.mark.slow
-def test_a_store_of_twenty_thousand_samples_is_upgraded_whole(old: Path) -> None:
-    old_store.grow(old, 20_000)
+def test_a_store_of_more_samples_than_are_copied_at_once_is_upgraded_whole(
+    old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upgrades, "_AT_ONCE", 200)
+    old_store.grow(old, 500)
     with Store.open(str(old)) as store:
         (first,) = [one for one in store.runs() if one.id == 1]
-        assert len(store.run(1).sample_ids) == first.asked == 20_005
+        assert len(store.run(1).sample_ids) == first.asked == 505
 
 
 def test_odd_signatures_of_old_are_read_and_kept_apart(old: Path) -> None:
