@@ -153,8 +153,8 @@ def read_audit(
             1 if vote == item["ours"] else -1 if vote in ("a", "b") else 0 for vote in own
         )
         texts, kind = (merged[clip].captions["long"][0], str(item["text"])), str(item["opponent"])
-        about = (preferred(signs), kind, kind)
-        compared.append(CaptionPair(key, clip, *texts, *about, votes=signs))
+        answer = preferred(signs)
+        compared.append(CaptionPair(key, clip, *texts, answer, kind, kind, votes=signs))
     domains = {key: str(records[clip].document["domain"]) for key, clip in rated.items()}
     by_domain = sorted(ratings.items(), key=lambda one: domains[one[0]])
     unrated = len(pairs) + len(rated) - len(votes) - len(ratings)
