@@ -114,7 +114,7 @@ def test_a_provider_that_loses_doubles_shuffles_expires_and_fails_costs_nothing(
         one.status = "expired"
 
     server.work = badly
-    ended = batch(place, server)
+    ended = batch(place, server, "--concurrency", "1")  # of which each round gives its place back
     assert ended.code == 0, ended.err
     check(place, server)
     assert [len(one.lines) for one in server.batches.values()] == [CLIPS, 4]
