@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from audiocapbench.data.build import id_lists
 from audiocapbench.data.build.id_lists import (
     ADDRESS_VARIABLE,
     COMMIT,
@@ -107,6 +108,25 @@ def test_an_address_that_is_no_web_address_is_refused(
     monkeypatch.setenv(ADDRESS_VARIABLE, "file:///etc")
     with pytest.raises(DatasetError, match="is no http address"):
         read_id_lists(cache_dir=tmp_path)
+
+
+def test_an_address_that_cannot_be_read_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ADDRESS_VARIABLE, "http://[::1")
+    with pytest.raises(DatasetError, match=r"cannot be downloaded from http://\[::1 \("):
+        read_id_lists(cache_dir=tmp_path)
+
+
+def test_what_is_larger_than_any_list_is_not_read_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(id_lists, "_LARGEST", 100)
+    with serve(write_lists(tmp_path / "lists")) as server:
+        monkeypatch.setenv(ADDRESS_VARIABLE, server.url)
+        with pytest.raises(DatasetError, match=r"clotho_eval.csv is no ID list: over 100 bytes"):
+            read_id_lists(cache_dir=tmp_path / "cache")
+    assert len(server.requests) == 1
 
 
 def test_a_folder_without_lists_says_which_are_needed(tmp_path: Path) -> None:

@@ -111,6 +111,7 @@ ADDRESS_VARIABLE = "AUDIOCAPBENCH_IDS_URL"
 
 _TIMEOUT_S = 30.0
 _PAUSES_S = (0.5, 1.0, 2.0)
+_LARGEST = 1 << 26
 
 
 class IdList(NamedTuple):
@@ -164,17 +165,25 @@ def _download(name: str) -> bytes:
         raise DatasetError(f"{ADDRESS_VARIABLE} is {base!r}, which is no http address")
     import httpx
 
-    get = partial(httpx.get, f"{base}/{name}", timeout=_TIMEOUT_S, follow_redirects=True)
+    get = partial(httpx.stream, "GET", timeout=_TIMEOUT_S, follow_redirects=True)
     for pause_s in (*_PAUSES_S, None):
         try:
-            reply = get(headers={"User-Agent": f"audiocapbench/{VERSION}"})
+            with get(f"{base}/{name}", headers={"User-Agent": f"audiocapbench/{VERSION}"}) as reply:
+                content = bytearray()
+                for part in reply.iter_bytes():
+                    content += part
+                    if len(content) > _LARGEST:
+                        raise DatasetError(f"{base}/{name} is no ID list: over {_LARGEST:,} bytes")
             if reply.is_success:
-                return bytes(reply.content)
+                return bytes(content)
             reason = f"HTTP {reply.status_code}"
             if reply.status_code < 500 and reply.status_code not in (408, 429):
                 break
         except httpx.HTTPError as error:
             reason = str(error) or type(error).__name__
+        except httpx.InvalidURL as error:
+            reason = str(error)
+            break
         if pause_s is not None:
             time.sleep(pause_s)
     raise DatasetError(
