@@ -9,7 +9,7 @@ from audiocapbench.benchmarks.mecat.groups import CAPTION_AGGREGATION, GROUPS, s
 from audiocapbench.data import Clip, Sample
 from audiocapbench.library.scoring import samples_of
 from audiocapbench.scores.compute import SampleScores, category
-from audiocapbench.scores.estimate import Coverage, Estimate, Scorer
+from audiocapbench.scores.estimate import Coverage, Estimate, Missing, Scorer
 from audiocapbench.scores.table import ScoreTable
 from audiocapbench.signature import Signature, sign
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
@@ -30,7 +30,8 @@ def made(
             samples.append(Sample(key, Clip.absent(key), "", ("A bell.",), group, row, place))
             if row < len(own):
                 scores.add(key, own[row], [own[row]], sign("m", subtask=group))
-    return ScoreTable(samples, CAPTION_AGGREGATION, {ROUGE: scores}, dict.fromkeys(scores.values))
+    replies = {one.id: None if one.id in scores.values else Missing.FAILED for one in samples}
+    return ScoreTable(samples, CAPTION_AGGREGATION, {ROUGE: scores}, replies)
 
 
 def total_of(table: ScoreTable) -> Estimate:
@@ -135,3 +136,18 @@ def test_signatures_that_differ_are_joined_field_by_field() -> None:
     assert Signature.join([sign("a", x=1)] * 3) == sign("a", x=1)
     assert not Signature.join([])
     assert f"total:{CAPTION_AGGREGATION.total}" in str(made(values()).point(ROUGE).signature)
+
+
+def test_what_nobody_asked_or_judged_is_no_failure() -> None:
+    """A stop or a race leaves samples out, a judge may not be done: no model has failed these."""
+    samples = samples_of({f"s{row}": ("A bell.",) for row in range(40)})
+    given = {f"s{row}": 0.5 for row in range(20)}
+    replies = dict.fromkeys(given) | {f"s{row}": Missing.FAILED for row in range(20, 25)}
+    replies |= dict.fromkeys([f"s{row}" for row in range(25, 30)])  # answered, and never judged
+    scores = {ROUGE: SampleScores.of_values(given, sign("rouge_l"), {})}
+    found = ScoreTable(samples, None, scores, replies).estimate(ROUGE)
+    assert found.value == 0.5
+    assert found.as_zero == pytest.approx(0.5 * 20 / 25)
+    assert tuple(found.bounds or ()) == pytest.approx((0.4, 0.6))
+    assert (found.coverage.failed, found.coverage.not_asked) == (5, 10)
+    assert found.missing == {Missing.NOT_ASKED: 10, Missing.FAILED: 5, Missing.NOT_JUDGED: 5}

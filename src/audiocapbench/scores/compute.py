@@ -111,11 +111,13 @@ class Group:
         """Everything but the interval, which alone takes time."""
         statistics, present = self._column(scores)
         got = [replies.get(one.id, Missing.NOT_ASKED) for one in self.samples]
-        coverage = Coverage(len(got), got.count(None), got.count(Missing.EMPTY))
+        replied = (got.count(None), got.count(Missing.EMPTY))
+        coverage = Coverage(len(got), *replied, got.count(Missing.NOT_ASKED))
         lacking, has_score = self.lacks(present), bool(present.any())
         table = self.spread(statistics)
         value = self.score(scorer, table, present) if has_score and not lacking else None
-        zero, bounds = self._with_failures(scorer, statistics, present)
+        settled = present | self.failed(scores, replies)
+        zero, bounds = self._with_failures(scorer, statistics, present, settled)
         # By identity first: thousands of samples share a handful of signatures.
         made = [scores.signatures[one.id] for one in compress(self.samples, present.tolist())]
         distinct = {id(one): one for one in made}.values()
@@ -129,12 +131,23 @@ class Group:
 
     def missing(self, scores: SampleScores, replies: Replies) -> dict[Missing, int]:
         """How many of the samples have no score, for each reason."""
-        reasons = Counter(
-            replies.get(one.id, Missing.NOT_ASKED) or scores.missing.get(one.id, Missing.NOT_JUDGED)
-            for one in self.samples
-            if one.id not in scores.values
-        )
+        reasons = Counter(self._reasons(scores, replies))
         return {reason: reasons[reason] for reason in Missing if reasons[reason]}
+
+    def failed(self, scores: SampleScores, replies: Replies) -> Mask:
+        """Which samples have no score because the model, or what was said of it, failed."""
+        reasons = self._reasons(scores, replies)
+        return np.array([one is not None and one.is_failure for one in reasons], dtype=bool)
+
+    def _reasons(self, scores: SampleScores, replies: Replies) -> list[Missing | None]:
+        """Why each sample has no score; None where it has one."""
+        return [
+            None
+            if one.id in scores.values
+            else replies.get(one.id, Missing.NOT_ASKED)
+            or scores.missing.get(one.id, Missing.NOT_JUDGED)
+            for one in self.samples
+        ]
 
     def with_interval(self, estimate: Estimate, scorer: Scorer, scores: SampleScores) -> Estimate:
         """An estimate with its 95 % interval over clips, where every corpus has enough samples."""
@@ -212,12 +225,12 @@ class Group:
         return statistics[:, 0], present[:, 0]
 
     def _with_failures(
-        self, scorer: Scorer, statistics: FloatArray, present: Mask
+        self, scorer: Scorer, statistics: FloatArray, present: Mask, settled: Mask
     ) -> tuple[float | None, Interval | None]:
-        """Failures as zero, and their bounds; none where a corpus has no samples at all."""
+        """Failures as zero, and their bounds; none where a corpus has neither scores nor any."""
         places, zero, most = self.places, 0.0, 0.0
         for place, weight in enumerate(self.weights.tolist()):
-            rows = places == place
+            rows = (places == place) & settled
             if not rows.any():
                 return None, None
             here = present[rows]

@@ -34,6 +34,11 @@ class Missing(StrEnum):
     UNREADABLE = "unreadable"
     NOT_JUDGED = "not judged"
 
+    @property
+    def is_failure(self) -> bool:
+        """Whether it counts as 0 beside others; what nobody asked about is missing by design."""
+        return self not in (Missing.NOT_ASKED, Missing.NOT_JUDGED)
+
 
 Replies = Mapping[str, Missing | None]
 """What each sample that was asked lacks: nothing where there is an answer to score."""
@@ -56,6 +61,7 @@ class Coverage(NamedTuple):
     total: int
     answered: int
     empty: int
+    not_asked: int = 0
 
     @property
     def replied(self) -> int:
@@ -64,7 +70,7 @@ class Coverage(NamedTuple):
 
     @property
     def failed(self) -> int:
-        return self.total - self.replied
+        return self.total - self.replied - self.not_asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +79,7 @@ class Estimate:
 
     Attributes:
         value: Over the ``n`` samples that have a score, as published; None where there are none.
-        as_zero: The same with every failure counted as 0.
+        as_zero: The same with every failure counted as 0, and nothing that was never asked.
         bounds: The worst and the best that the failures could make of it.
         interval: 95 %, by ``stats.METHODS``; None for too few samples or clips.
         lacks: Of a total: the corpora without a score that it cannot be formed for; None of others.
@@ -122,6 +128,7 @@ class Estimate:
             "answered": coverage.answered,
             "empty": coverage.empty,
             "failed": coverage.failed,
+            "not_asked": coverage.not_asked,
             "unscored": dict(self.missing),
         }
 

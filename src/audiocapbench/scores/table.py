@@ -173,7 +173,8 @@ class RunTable(ScoreTable):
         answers = [one.reply for one in self.outcomes.values()]
         self.statuses = Counter(str(one.status) for one in answers)
         found = (self.statuses[Status.OK], self.statuses[Status.EMPTY])
-        self.coverage = Coverage(len(run.sample_ids), *found)
+        unasked = len(run.sample_ids) - sum(self.statuses.values())
+        self.coverage = Coverage(len(run.sample_ids), *found, unasked)
         self.cost_usd = total_cost(one.cost_usd for one in answers)
         self.cost_estimated = sum(one.cost_is_estimated for one in answers)
         self.latency_s = median_latency(self.outcomes.values())
@@ -291,7 +292,7 @@ def kept_estimate(one: StoredEstimate) -> Estimate:
     return Estimate(
         one.value,
         counts["n"],
-        Coverage(counts["total"], counts["answered"], counts["empty"]),
+        Coverage(counts["total"], counts["answered"], counts["empty"], counts["not_asked"]),
         one.as_zero,
         None if one.worst is None or one.best is None else Interval(one.worst, one.best),
         None if one.low is None or one.high is None else Interval(one.low, one.high),

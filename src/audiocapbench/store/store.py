@@ -360,7 +360,7 @@ def _write_replies(connection: Connection, replies: Sequence[stored.JudgeReply],
 def _estimates_made_by() -> str:
     from audiocapbench.stats import METHODS
 
-    return f"{stored.MADE_BY}, intervals by {METHODS}"
+    return f"{stored.MADE_BY}, failures of what was asked as 0, intervals by {METHODS}"
 
 
 def _latest(spec: stored.RunSpec) -> Select[Any]:
