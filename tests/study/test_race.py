@@ -13,6 +13,7 @@ from audiocapbench.errors import FatalError
 from audiocapbench.models import AudioContract
 from audiocapbench.plan import RunPlan, execute
 from audiocapbench.scores.estimate import Scorer
+from audiocapbench.scores.table import TableReader
 from audiocapbench.stats.racing import deal_rounds
 from audiocapbench.store import Store
 from audiocapbench.study.race import RacePlan, RaceResult
@@ -85,6 +86,18 @@ def test_a_race_asks_less_and_goes_on_where_it_stopped(place: Path) -> None:
     empty = next(one for one in found["models"] if one["model"] == "control/empty")
     assert empty["asked"] == empty["out_after"] < CLIPS
     assert race(place, *MODELS) == found
+
+
+def test_runs_of_a_race_are_marked_until_the_rest_is_asked(few: Path) -> None:
+    models: list[Any] = [Pupil("one", set()), Pupil("two", {f"tone_{n}" for n in range(FEW)})]
+    found = result(few, models, "marked.db")
+    with Store.open(str(few / "marked.db")) as kept:
+        tables = [TableReader(kept).read(kept.run(number)) for number in (1, 2)]
+        assert [(one.raced, one.race) for one in tables] == [(True, found.statement)] * 2
+        assert "one is the best" in found.statement
+        execute(RunPlan.of_models(kept, open_benchmark(str(few / "tones")), models, Asking()))
+        tables = [TableReader(kept).read(kept.run(number)) for number in (1, 2)]
+        assert [(one.raced, one.race) for one in tables] == [(False, found.statement)] * 2
 
 
 def test_run_asks_the_rest_of_a_race(place: Path) -> None:
@@ -186,6 +199,8 @@ def test_a_race_has_only_what_it_asks_judged(tmp_path: Path, few: Path) -> None:
     assert done.returncode == 0, done.stderr
     kept = Store.open(str(tmp_path / "audiocapbench.db"), create=False)
     assert all(len(kept.judgements(number, "elements")) < FEW for number in (1, 2, 3))
+    tables = [TableReader(kept).read(kept.run(number)) for number in (1, 2)]
+    assert all(one.raced for one in tables)  # every answer is there, and not every verdict
 
 
 def test_scores_below_zero_count_as_what_they_are(tmp_path: Path) -> None:

@@ -179,22 +179,11 @@ def _race_table(result: "RaceResult") -> Table:
     rows = [one._asdict() | {"standing": standing(one)} for one in result.racers]
     mean = Column("mean", "mean so far", f".{result.scorer.digits}f")
     columns = (Column("model"), Column("asked", "clips"), mean, Column("standing"))
-    names = ", ".join(result.best)
-    if result.decided:
-        which = "the best" if result.top == 1 else f"the best {result.top}"
-        others = "of those that answer" if any(one.refusal for one in result.racers) else "of these"
-        end = f"Decided: {names} is {which} {others} over all clips (at {1 - result.alpha:g})."
-    elif len(result.best) <= result.top:
-        end = f"Not decided: too few of the models answer ({names or 'none'})."
-    elif result.stop is None:
-        end = f"Every clip was asked, and these cannot be told apart: {names}."
-    else:
-        end = f"Not decided yet between {names}."
     cost = ""
     if result.cost_usd and result.fixed_usd:
         cost = f"; {dollars(result.cost_usd)} of about {dollars(result.fixed_usd)}"
     of = f"{result.asked:,} of the {result.fixed:,} questions that a run of all would take"
-    notes = [end, f"It took {of} ({result.asked / result.fixed:.0%}){cost}."]
+    notes = [result.statement, f"It took {of} ({result.asked / result.fixed:.0%}){cost}."]
     return Table(f"A race by {result.scorer.label}, {result.clips:,} clips", rows, columns, notes)
 
 

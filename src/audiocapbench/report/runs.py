@@ -318,7 +318,7 @@ def export_result(
     store: Store, run: Run, metrics: Sequence[str] | None = None, judge: str | None = None
 ) -> dict[str, Any]:
     """Any run as the published tool's result; an imported one as the file that it came from."""
-    if run.source is not None and metrics is None and judge is None:
+    if run.kind == "imported" and run.source and metrics is None and judge is None:
         outcomes = store.outcomes(run.id)
         raw = [outcomes[key].reply.raw for key in run.sample_ids if key in outcomes]
         return {**run.source, "results": [json.loads(one) for one in raw if one is not None]}

@@ -157,7 +157,10 @@ def estimate_records(table: ScoreTable, scorers: Iterable[Scorer]) -> list[Row]:
 
 
 class RunTable(ScoreTable):
-    """Scores of one run, and what its answers came to; ``cost_estimated`` ones had no usage."""
+    """Scores of one run, and what its answers came to; ``cost_estimated`` ones had no usage.
+
+    ``race`` is the statement of races that asked it, and ``raced`` whether they left samples out.
+    """
 
     samples: tuple[Sample, ...]
 
@@ -190,6 +193,12 @@ class RunTable(ScoreTable):
         replies = {key: estimate.LACKING[one.reply.status] for key, one in self.outcomes.items()}
         self.has_no_answers = not any(one in HAVE_TEXT for one in replies.values())
         chosen = set(run.sample_ids)
+        races = (run.source or {}).get("race", {}) if run.kind == "asked" else {}
+        with_text = {key for key in chosen if replies.get(key) in HAVE_TEXT}
+        judged = [{one.sample_id for one in self.judgements.get(name, ())} for name in races]
+        self.race = " ".join(races.values())
+        self.raced = bool(races) and chosen > replies.keys()
+        self.raced |= any(own and with_text - own for own in judged)
         samples = tuple(one for one in dataset.samples if one.id in chosen)
         columns: dict[Scorer, SampleScores] = {}
         for metric, given in store.scores(run.id, only).items():

@@ -77,6 +77,20 @@ class RunCatalog(StoreRepository):
             same = schema.runs.update().where(schema.runs.c.id == run_id)
             connection.execute(same.values(name=name))
 
+    def note_race(self, run_ids: Iterable[int], scorer: str, said: str) -> None:
+        """Mark runs as asked by a race, with what it says; the word of one by another scorer stays.
+
+        Where a run comes from is no part of what makes it the same run.
+        """
+        runs = schema.runs
+        with self._writing() as connection:
+            for run_id in run_ids:
+                stored.note_change(connection, run_id)
+                same = runs.c.id == run_id
+                source = connection.execute(select(runs.c.source).where(same)).scalar() or {}
+                source = source | {"race": source.get("race", {}) | {scorer: said}}
+                connection.execute(runs.update().where(same).values(source=source))
+
     def tag(self, run_id: int, tags: Sequence[str], *, remove: bool = False) -> None:
         """Put tags on a run, or take them off; one that is there already stays."""
         self._check([run_id], tags)

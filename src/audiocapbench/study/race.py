@@ -55,6 +55,21 @@ class RaceResult:
     cost_usd: float | None  # of the answers and verdicts, where that is known
     fixed_usd: float | None  # of every model over every clip, at the same price a clip
 
+    @property
+    def statement(self) -> str:
+        """What is known, of these clips, in one sentence."""
+        names, by = ", ".join(self.best), f"by {self.scorer.label}"
+        if self.decided:
+            which = "the best" if self.top == 1 else f"the best {self.top}"
+            whom = "of those that answer" if any(one.refusal for one in self.racers) else "of these"
+            sure = f"over these {self.clips:,} clips {by} (at {1 - self.alpha:g})"
+            return f"Decided: {names} is {which} {whom} {sure}."
+        if len(self.best) <= self.top:
+            return f"Not decided: too few of the models answer ({names or 'none'})."
+        if self.stop is None:
+            return f"Every clip was asked, and these cannot be told apart {by}: {names}."
+        return f"Not decided yet {by} between {names}."
+
     def to_dict(self) -> dict[str, Any]:
         plain = ("clips", "top", "alpha", "decided", "best", "asked", "fixed", "cost_usd")
         return {
@@ -103,7 +118,11 @@ class RacePlan(Plan[RaceResult]):
             refused = len(self.refusals)
             found: RaceResult = await call(self._race, None, host)
             if found.stop is not None or len(self.refusals) == refused:
+                self._note(found.runs, found.statement)
                 return found
+
+    def _note(self, runs: Sequence[Run], said: str) -> None:
+        self.runs.store.catalog.note_race([one.id for one in runs], self.scorer.name, said)
 
     def _race(self, host: Host) -> RaceResult:
         samples = self.runs.subject.samples
@@ -134,6 +153,8 @@ class RacePlan(Plan[RaceResult]):
         for model in inside:
             found = execute(replace(self.runs, models=[model], only=ids), host)
             for run in found.runs:
+                if model.name not in self.begun:
+                    self._note([run], f"A race by {self.scorer.label} has not ended.")
                 self.begun[model.name] = run
             for error in found.refusals[:1]:
                 self.refusals[model.name] = str(error)
