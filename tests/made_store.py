@@ -75,6 +75,7 @@ class MadeRun:
     signatures: Mapping[str, str] = field(default_factory=dict)
     cost_usd: float | None = None
     kind: RunKind = "asked"
+    parameters: Mapping[str, int] = field(default_factory=dict)
 
 
 def put_run(
@@ -127,7 +128,7 @@ def begin_run(
     content = repr([(one.id, one.clip.sha256, one.references, one.category) for one in samples])
     fingerprint = hashlib.sha256(f"{benchmark} {content}".encode()).hexdigest()
     ids = tuple(one.id for one in samples) if made.only is None else tuple(made.only)
-    spec = RunSpec(benchmark, fingerprint, made.model, {}, "wav", ids, kind=made.kind)
+    spec = RunSpec(benchmark, fingerprint, made.model, made.parameters, "wav", ids, kind=made.kind)
     traits = TRAITS.get(base_name(benchmark), Traits()).to_dict()
     dataset = Dataset(
         fingerprint, benchmark, "clips", tuple(samples), ({"id": "gone"},) * missing, traits

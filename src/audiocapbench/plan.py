@@ -25,6 +25,7 @@ from audiocapbench.judges import Judge, ajudge_run, create_judges, judge_run, mi
 from audiocapbench.judges.executor import JudgeOptions, JudgeTask, expected_answers, preview_judging
 from audiocapbench.judges.judge import models_of
 from audiocapbench.models import Model
+from audiocapbench.models.model import REPEAT, RepeatedModel, may_vary
 from audiocapbench.models.openai_chat import check_batchable
 from audiocapbench.scores.estimate import counted
 from audiocapbench.store import Run, Store
@@ -188,8 +189,9 @@ class RunPlan(Plan[RunsEnd]):
         metrics: Sequence[str] | None = None,
         panel: JudgePanel | None = None,
         selection: Selection | None = None,
+        repeats: int = 1,
     ) -> Self:
-        """Ask models, by the benchmark's own metrics where none are named.
+        """Ask models, each ``repeats`` times, by the benchmark's own metrics where none are named.
 
         What is wrong with the names is said before a store is made.
         """
@@ -200,7 +202,9 @@ class RunPlan(Plan[RunsEnd]):
         chosen = selection or Selection()
         chosen.of(benchmark)
         store = Store.open(store) if isinstance(store, str) else store
-        return cls(store, asking, list(names), judges, benchmark, models, chosen)
+        # All are asked once before anyone is asked again: a budget may end before that.
+        again = [RepeatedModel(one, repeat) for repeat in range(1, repeats) for one in models]
+        return cls(store, asking, list(names), judges, benchmark, [*models, *again], chosen)
 
     @classmethod
     def of_run(
@@ -241,6 +245,12 @@ class RunPlan(Plan[RunsEnd]):
         if (benchmark := self.benchmark) is None:
             return
         yield from benchmark.notes
+        again = {one.name: one for one in self.models if REPEAT in one.parameters}
+        if alike := [name for name, one in again.items() if not may_vary(one)]:
+            yield (
+                f"{some(alike)}: asked at temperature 0, or without one, so the repeats may all be "
+                "alike; --temperature has the models that take it draw their words."
+            )
         if benchmark.name.startswith("folder/"):
             named = {one.clip.file_name for one in benchmark.samples}
             named |= {one.file_name or one.id for one in benchmark.missing}
@@ -299,8 +309,9 @@ class RunPlan(Plan[RunsEnd]):
             tasks.extend(expected_answers(missing, reused))
         if run is not None:
             self._add_missing(run, to_judge)
+        round_of = f" (repeat {repeat})" if (repeat := model.parameters.get(REPEAT)) else ""
         found = engine.preview_questions(
-            model.name,
+            model.name + round_of,
             model,
             engine.as_questions(asked),
             _questions(asked),

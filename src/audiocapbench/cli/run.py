@@ -48,6 +48,7 @@ def run(
     panel: JudgePanel,
     samples: SampleOptions,
     only: Path | None = None,
+    repeats: Annotated[int, Option(min=1)] = 1,
     told: ModelOptions,
     fresh: bool = False,
     session: options.Session,
@@ -64,6 +65,8 @@ def run(
             audio: hf://datasets/ORG/NAME:SPLIT, a parquet file, a folder that 'datasets' saved.
         model (MODEL): Model to ask; give it again for several.
         only (FILE): Only the samples of a subset that 'audiocapbench subset' wrote.
+        repeats (K): Ask each question K times, as K runs with a seed each where the provider takes
+            one; a leaderboard shows their mean, 'audiocapbench variance' what they differ by.
         fresh: Begin a new run and ask everything again.
     """
     from audiocapbench.benchmarks import open_benchmark
@@ -87,9 +90,8 @@ def run(
                 "'audiocapbench subset' chooses another"
             )
     selection = selected(samples, ids)
-    plan = RunPlan.of_models(
-        session.store, opened, models, how, metrics=metrics, panel=panel, selection=selection
-    )
+    how_scored: Any = {"metrics": metrics, "panel": panel, "selection": selection}
+    plan = RunPlan.of_models(session.store, opened, models, how, **how_scored, repeats=repeats)
     end = carry_out(plan, yes=session.yes)
     store, summaries, spending = plan.store, plan.summaries(end), how.budget.spending
     document: dict[str, Any] = {"store": store.name}

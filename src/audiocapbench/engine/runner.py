@@ -21,7 +21,6 @@ from audiocapbench.engine.session import AskOptions, Progress, QuestionQueue, Ra
 from audiocapbench.engine.workers import Stop
 from audiocapbench.errors import FatalError, ModelError, StoppedError
 from audiocapbench.models import Model, ModelSettings
-from audiocapbench.models.controls import ControlModel
 from audiocapbench.models.model import batch_of
 from audiocapbench.models.openai_chat import check_batchable
 from audiocapbench.models.price import Price
@@ -83,7 +82,7 @@ class _BenchmarkRun:
         check_model(model, "the run")
         progress = options.get("progress") or Progress()
         fresh, batch = options.get("fresh", False), options.get("batch", False)
-        if isinstance(model, ControlModel):
+        if hasattr(model, "follow_rules"):  # a control, or a repeat of one
             model.follow_rules(benchmark.traits.controls)
         if batch:
             check_batchable([model])

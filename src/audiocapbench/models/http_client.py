@@ -7,8 +7,9 @@ import time
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from copy import copy
 from functools import cached_property, lru_cache, partial
-from typing import Any
+from typing import Any, Self
 from urllib.request import getproxies
 
 from anyio.lowlevel import RunVar
@@ -54,6 +55,12 @@ class HttpModel(ABC):
         self._options, self._timeout_s = options, timeout_s
         # Up to anyio 4.9 variables of one name are one variable, whoever made them.
         self._loop_clients: RunVar[list[tuple[float, Any]]] = RunVar(f"clients {next(_numbers)}")
+
+    def seeded(self, seed: int) -> Self:
+        """The same model with a seed in every request, which is no part of its parameters."""
+        variant = copy(self)
+        variant._options = {**self._options, "seed": seed}
+        return variant
 
     async def access_headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.remote.key}"} if self.remote.key else {}

@@ -42,6 +42,7 @@ class CheckpointModel(BatchModel):
     cacheable = True
     patience_s = 1.0  # its weights take longer to load
     options: tuple[str, ...] = ("revision", "dtype", "batch", "download", "code")
+    seed = 0  # of what is drawn where the temperature is above 0
 
     def __init__(
         self, name: LocalName, settings: ModelSettings, runtime: str, dtype: str, batch: int
@@ -70,6 +71,13 @@ class CheckpointModel(BatchModel):
         folder = self.processor.own.adapter and self.checkpoint.folder / self.processor.own.adapter
         self.adapter = folder if folder and folder.is_dir() else None
         self.is_adapted = bool(self.adapter or getattr(self.config, "has_lora_adapter", False))
+
+    def reseed(self, seed: int) -> None:
+        """Draw other words from now on."""
+        import torch
+
+        self.seed = seed
+        torch.manual_seed(seed)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel by name: another machine has the weights on its own disk."""
@@ -287,7 +295,7 @@ class LocalModel(CheckpointModel):
         self._ends = {token for token in known if token is not None}
         if not self._ends:
             raise FatalError(f"{self.name}: neither model nor tokenizer says how an answer ends")
-        torch.manual_seed(0)
+        torch.manual_seed(self.seed)
         return network
 
 
@@ -320,6 +328,7 @@ class VllmModel(CheckpointModel):
             llm = self._loaded()
             chosen = llm.get_default_sampling_params()
             chosen.temperature, chosen.max_tokens = self.temperature, self.max_tokens
+            chosen.seed = self.seed or None
             if self.processor.own.encoded:
                 told = [self._messages(one) for one in questions]
                 made = llm.chat(told, sampling_params=chosen, use_tqdm=False)

@@ -288,6 +288,7 @@ class ModelVariant:
     cacheable: bool
     concurrency: int
     _PASSED_ON = "cacheable concurrency batch batches num_gpus prepare aclose announced".split()
+    _PASSED_ON += ["verbatim", "follow_rules"]
 
     def __init__(
         self, model: Model, more: Parameters, contract: AudioContract | None = None
@@ -303,6 +304,30 @@ class ModelVariant:
 
     async def answer(self, question: Question) -> Reply:
         return await self._model.answer(question)
+
+
+REPEAT = "repeat"
+"""The parameter of runs that ask a model once more, from 1; the first has none."""
+
+
+class RepeatedModel(ModelVariant):
+    """A model to ask once more: apart in the cache, with a seed of its own where it takes one."""
+
+    def __init__(self, model: Model, repeat: int) -> None:
+        seeded: Callable[[int], Model] | None = getattr(model, "seeded", None)
+        super().__init__(seeded(repeat) if seeded else model, {REPEAT: repeat})
+        self._repeat = repeat
+
+    def prepare(self, samples: Sequence[Any]) -> None:
+        for name, given in (("prepare", samples), ("reseed", self._repeat)):
+            if hasattr(self._model, name):
+                getattr(self._model, name)(given)
+
+
+def may_vary(model: Model) -> bool:
+    """Whether a model draws its words; one without a temperature at a provider draws by default."""
+    temperature = model.parameters.get("temperature")
+    return bool(temperature) if temperature is not None else "host" in model.parameters
 
 
 def batch_of(model: Model) -> int | None:

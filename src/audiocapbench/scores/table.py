@@ -14,7 +14,8 @@ from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status, median_latency, total_cost
 from audiocapbench.errors import JudgeError, StoreError
-from audiocapbench.judges.aggregation import OVERALL, Scores, by_judge
+from audiocapbench.judges.aggregation import OVERALL, Scores, by_judge, together
+from audiocapbench.models.model import REPEAT
 from audiocapbench.scores import compute, estimate
 from audiocapbench.scores.compute import ALL, CATEGORY, Group, GroupKey, SampleScores, category
 from audiocapbench.scores.estimate import HAVE_TEXT, Coverage, Estimate, Missing, Replies, Scorer
@@ -230,6 +231,11 @@ class RunTable(ScoreTable):
         return [one for one in own if one.signature == made and one.sample_id in chosen]
 
     @property
+    def runs(self) -> tuple[Run, ...]:
+        """The run, or all that an entry stands for."""
+        return (self.run,)
+
+    @property
     def scorers(self) -> list[Scorer]:
         """Judges' overall scores, our offline judge last; then metrics that are installed here."""
         judges = sorted(self.judgements, key=estimate.judge_order)
@@ -259,6 +265,96 @@ class RunTable(ScoreTable):
         return total_cost(one.cost_usd for one in self.judgements.get(judge, ()))
 
 
+class RepeatedTable(RunTable):
+    """Repeats of one run (``run --repeats``) as one entry: the mean of a sample's answers.
+
+    A failed answer counts as 0, one that was never asked for not at all; a sample is missing where
+    no repeat has a score of it, or any failed and the scorer is no mean of samples. What it shows
+    of a run (``run``, ``outcomes``) is the first's; costs and statuses are of all.
+    """
+
+    def __init__(self, tables: Sequence[RunTable]) -> None:
+        first = tables[0]
+        self.tables, self.state, self.run, self.traits = (
+            tables,
+            first.state,
+            first.run,
+            first.traits,
+        )
+        self.store_option, self.missing_clips = first.store_option, first.missing_clips
+        self.outcomes = {key: one for own in reversed(tables) for key, one in own.outcomes.items()}
+        self.statuses = sum((one.statuses for one in tables), Counter())
+        self.cost_usd = total_cost(one.cost_usd for one in tables)
+        self.cost_estimated = sum(one.cost_estimated for one in tables)
+        self.latency_s = median_latency(one for own in tables for one in own.outcomes.values())
+        self.has_no_answers = all(one.has_no_answers for one in tables)
+        replies: dict[str, Missing | None] = {}
+        for key, lack in (pair for one in tables for pair in one.replies.items()):
+            if key not in replies or (lack in HAVE_TEXT and replies[key] is not None):
+                replies[key] = lack
+        total, lacks = len(first.samples), list(replies.values())
+        found = (lacks.count(None), lacks.count(Missing.EMPTY))
+        self.coverage = Coverage(total, *found, total - len(replies))
+        self.judgements, self.judge_signatures, self.verdicts = {}, {}, {}
+        for judge in dict.fromkeys(name for one in tables for name in one.judgements):
+            having = [one for one in tables if judge in one.judgements]
+            self.judgements[judge] = [said for one in having for said in one.judgements[judge]]
+            self.judge_signatures[judge] = having[0].judge_signatures[judge]
+            said = [one.verdicts[judge] for one in having]
+            self.verdicts[judge] = {
+                key: together([own[key] for own in said if key in own])
+                for key in dict.fromkeys(key for own in said for key in own)
+            }
+        scores = {scorer: own for one in reversed(tables) for scorer, own in one.scores.items()}
+        ScoreTable.__init__(self, first.samples, first.aggregation, scores, replies)
+        self._means: dict[Scorer, SampleScores] = {}
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        return tuple(one.run for one in self.tables)
+
+    def sample_scores(self, scorer: Scorer) -> SampleScores:
+        if scorer not in self._means:
+            self._means[scorer] = self._mean(scorer)
+        return self._means[scorer]
+
+    def _mean(self, scorer: Scorer) -> SampleScores:
+        parts = [(one.sample_scores(scorer), one.replies) for one in self.tables]
+        missing: dict[str, Missing] = {}
+        found = SampleScores(missing=missing)
+        for key in (one.id for one in self.samples):
+            scored = [own for own, _ in parts if key in own.values]
+            lacks = [
+                replies.get(key, Missing.NOT_ASKED) or own.missing.get(key, Missing.NOT_JUDGED)
+                for own, replies in parts
+                if key not in own.values
+            ]
+            failures = [one for one in lacks if one.is_failure]
+            if not scored or (failures and not scorer.is_mean):
+                missing[key] = (failures or lacks)[0]
+                continue
+            count = len(scored) + len(failures)
+            value = sum(own.values[key] for own in scored) / count
+            columns = zip(*(own.statistics[key] for own in scored), strict=True)
+            made = Signature.join({own.signatures[key] for own in scored})
+            found.add(key, value, tuple(sum(one) / count for one in columns), made)
+        return found
+
+
+def repeats(runs: Iterable[Run]) -> list[list[Run]]:
+    """Runs that repeat each other (``run --repeats``) in their order, the newest of each repeat.
+
+    A run that nobody repeated is a group of its own; runs come oldest first, as from a store.
+    """
+    groups: dict[tuple[object, ...], dict[int, Run]] = {}
+    for run in runs:
+        alike = sorted((key, one) for key, one in run.parameters.items() if key != REPEAT)
+        what = (run.benchmark, run.dataset, run.model, *alike, run.contract, run.kind)
+        own = groups.setdefault((*what, frozenset(run.sample_ids)), {})
+        own[int(run.parameters.get(REPEAT, 0))] = run
+    return [[own[repeat] for repeat in sorted(own)] for own in groups.values()]
+
+
 def keep_estimates(store: Store, tables: Iterable[RunTable]) -> None:
     """Keep what was computed of runs, for whoever shows them next."""
     for table in tables:
@@ -272,13 +368,29 @@ def keep_estimates(store: Store, tables: Iterable[RunTable]) -> None:
             new.append(StoredEstimate(scorer.label, str(key), **numbers))
         # A store that can only be read is shown all the same.
         with suppress(StoreError):
-            if new:
+            if new and len(table.runs) == 1:
                 store.put_estimates(table.run.id, table.state, new)
 
 
-def labels(runs: Sequence[RunHead]) -> list[str]:
-    names = Counter(one.model for one in runs)
-    return [f"{one.model} (run {one.id})" if names[one.model] > 1 else one.model for one in runs]
+def labels(runs: Sequence[RunHead | RunTable]) -> list[str]:
+    """What runs, or entries of several repeats, are called beside each other."""
+    own = [one.runs if isinstance(one, RunTable) else (one,) for one in runs]
+    names = Counter(one[0].model for one in own)
+    return [
+        f"{one[0].model} ({run_numbers(one)})"
+        if names[one[0].model] > 1 or len(one) > 1
+        else one[0].model
+        for one in own
+    ]
+
+
+def run_numbers(runs: Sequence[RunHead]) -> str:
+    """In words: ``run 4``, ``runs 1–3``, ``runs 1, 4``."""
+    ids = [one.id for one in runs]
+    if len(ids) == 1:
+        return f"run {ids[0]}"
+    in_row = ids == list(range(ids[0], ids[0] + len(ids)))
+    return f"runs {ids[0]}–{ids[-1]}" if in_row else f"runs {', '.join(map(str, ids))}"
 
 
 class TableReader:
@@ -294,6 +406,11 @@ class TableReader:
             found = self._store.dataset(*key)
             self._datasets[key] = (found, stored_traits(found))
         return RunTable(self._store, run, *self._datasets[key], self._only)
+
+    def read_together(self, runs: Sequence[Run]) -> RunTable:
+        """The table of a run, or of repeats as one."""
+        tables = [self.read(run) for run in runs]
+        return tables[0] if len(tables) == 1 else RepeatedTable(tables)
 
 
 def kept_estimate(one: StoredEstimate) -> Estimate:

@@ -1,0 +1,66 @@
+"""Repeats of a run as one entry: the mean of answers, failures as 0, and every cost counted."""
+
+import pytest
+
+from audiocapbench.data.outcome import Status
+from audiocapbench.scores.estimate import Missing, Scorer
+from audiocapbench.scores.table import RepeatedTable, RunTable, TableReader, labels, repeats
+from audiocapbench.store import Store
+from made_store import MadeRun, made_samples, put_run
+
+SAMPLES = made_samples(12)
+IDS = [one.id for one in SAMPLES]
+METEOR = Scorer("meteor")
+
+
+def put(store: Store, value: float, repeat: int = 0, **more: object) -> None:
+    lost = more.get("statuses") or {}
+    scores = {key: value for key in IDS if key not in lost}  # type: ignore[operator]
+    judged = {"gpt": {key: {"accuracy": 10 * value} for key in scores}}
+    again = {"repeat": repeat} if repeat else {}
+    metrics = {"meteor": scores, "cider_d": dict.fromkeys(scores, (value, 1.0))}
+    made = MadeRun("drawn", metrics, judged, parameters=again, cost_usd=0.5, **more)  # type: ignore[arg-type]
+    put_run(store, made, SAMPLES)
+
+
+@pytest.fixture
+def table() -> RunTable:
+    store = Store.open("sqlite://")
+    put(store, 0.9)
+    put(store, 0.3, statuses={IDS[0]: Status.FAILED})
+    put(store, 0.6, 1, statuses={IDS[0]: Status.FAILED, IDS[1]: Status.REFUSED})
+    put(store, 0.6, 2, statuses={IDS[0]: Status.REFUSED})
+    put_run(store, MadeRun("other", {"meteor": dict.fromkeys(IDS, 0.5)}), SAMPLES)
+    groups = repeats(store.run(line.id) for line in store.runs())
+    assert [[one.id for one in group] for group in groups] == [[2, 3, 4], [5]]
+    reader = TableReader(store)
+    tables = [reader.read_together(group) for group in groups]
+    assert labels(tables) == ["drawn (runs 2–4)", "other"]
+    return tables[0]
+
+
+def test_a_sample_has_the_mean_of_its_answers_and_failures_count_as_0(table: RunTable) -> None:
+    scores = table.sample_scores(METEOR)
+    assert scores.values[IDS[2]] == pytest.approx(0.5)
+    assert scores.values[IDS[1]] == pytest.approx((0.3 + 0.6) / 3)
+    assert scores.missing == {IDS[0]: Missing.FAILED}
+    estimate = table.estimate(METEOR)
+    assert (estimate.n, estimate.coverage.failed) == (11, 1)
+    assert estimate.as_zero == pytest.approx((10 * 0.5 + 0.3) / 12)
+    judged = table.sample_scores(table.scorers[0])
+    assert judged.values[IDS[2]] == pytest.approx(5.0)
+    assert table.signature(METEOR) == table.tables[0].signature(METEOR)  # type: ignore[attr-defined]
+
+
+def test_where_a_score_is_no_mean_any_failure_leaves_the_sample_out(table: RunTable) -> None:
+    scores = table.sample_scores(Scorer("cider_d"))
+    assert scores.missing == {IDS[0]: Missing.FAILED, IDS[1]: Missing.REFUSED}
+
+
+def test_costs_and_statuses_are_of_all_runs(table: RunTable) -> None:
+    assert isinstance(table, RepeatedTable)
+    assert (table.run.id, [one.id for one in table.runs]) == (2, [2, 3, 4])
+    assert table.cost_usd == pytest.approx(18.0)
+    assert table.statuses == {"ok": 32, "failed": 2, "refused": 2}
+    assert sum(table.coverage) == 12 + 11
+    assert table.unanswered == {Missing.FAILED: 1}
