@@ -62,8 +62,7 @@ def test_a_small_difference_is_seen_because_samples_are_paired(store: Store) -> 
     assert one.p == one.p_adjusted == pytest.approx(1e-4)
     assert one.effect == pytest.approx(one.difference / 0.05, rel=0.2)
     assert one.detectable == pytest.approx(2.84 * 0.05 / np.sqrt(80), rel=0.2)
-    assert one.samples_needed is not None
-    assert one.samples_needed < 80
+    assert one.sd == pytest.approx(0.05, rel=0.2)
 
 
 def test_the_other_way_round_is_the_same_with_the_sign_changed(store: Store) -> None:
@@ -89,9 +88,11 @@ def test_only_common_samples_that_mean_the_same_count(store: Store) -> None:
         20,
         1,
     )
-    assert of(found, "rouge_l").n == 58
+    one = of(found, "rouge_l")
+    assert (one.n, one.failed_a, one.failed_b, one.as_zero) == (59, 0, 1, True)
     said = " ".join(found.tables()[0].notes)
-    assert "59 samples in common; 58 of them with rouge_l." in said
+    assert "59 samples in common; 59 of them with rouge_l." in said
+    assert "(0 in A and 1 in B by rouge_l): failures count as 0." in said
     assert "Left out: 20 were asked in B only, 1 are not the same in A and B." in said
 
 
@@ -108,7 +109,6 @@ def test_every_metric_judge_and_category_is_compared_and_corrected(store: Store)
     for part in (ALL, "sound", "music"):
         assert [one.scorer.label for one in found.differences if one.category == part] == labels
     assert of(found, "bleu_4").p == 1.0
-    assert of(found, "bleu_4").samples_needed is None
     whole = [one for one in found.differences if one.category == ALL]
     for one in whole:
         assert one.p is not None
@@ -198,7 +198,7 @@ def test_records_and_document_hold_every_row(store: Store) -> None:
     assert said["differences"][0]["ci"] == [rows[0]["low"], rows[0]["high"]]
     assert (said["common"], said["only_a"], said["only_b"]) == (80, 0, 0)
     assert len(said["moved"]) == 2
-    assert "could show a difference of" in " ".join(found.tables()[0].notes)
+    assert (said["verdict"], said["better"]) == (found.tables()[0].notes[0], "b")
 
 
 def test_the_first_note_says_whether_the_difference_is_real(store: Store) -> None:
@@ -206,17 +206,19 @@ def test_the_first_note_says_whether_the_difference_is_real(store: Store) -> Non
     for by in (0.1, -0.1, 0.0):
         put_run(store, MadeRun(f"b{by}", {"rouge_l": better(by)}), SAMPLES)
     up, down, same = (compare_runs(store, 1, second).tables()[0].notes for second in (2, 3, 4))
-    assert up[0].startswith("rouge_l: B is better (+0.1")
-    assert down[0].startswith("rouge_l: A is better (-0.0")
-    assert same[0].startswith("rouge_l: A and B cannot be told apart (")
-    assert all("visible: the smallest" in " ".join(said) for said in (up, down, same))
+    assert up[0].startswith("b0.1 beats a by 0.1")
+    assert up[0].endswith("in rouge_l on 80 samples.")
+    assert down[0].startswith("a beats b-0.1 by 0.0")
+    assert same[0].startswith("a and b0.0 cannot be told apart by rouge_l on 80 samples (")
+    assert same[0].endswith("would have been seen (80%).")
 
 
 def test_too_few_samples_for_a_test_are_said_and_no_test_is_spoken_of(store: Store) -> None:
     for model in "ab":
         put_run(store, MadeRun(model, {"rouge_l": BASE}, only=IDS[:6]), SAMPLES)
     found = compare_runs(store, 1, 2)
-    assert found.tables()[0].notes[0] == "rouge_l: too few samples for a test, which takes 10."
+    few = "too few samples for a test, which takes 10."
+    assert found.verdict.words == f"a and b were not tested by rouge_l on 6 samples: {few}"
     said = " ".join(note for page in found.tables() for note in page.notes)
     assert "permutation" not in said
     assert "0 tests" not in said
@@ -249,7 +251,9 @@ def test_a_run_without_a_group_is_still_compared_on_the_others(store: Store) -> 
     mecat_runs.stored_run(store, asked=asked, model="a", metrics=("rouge_l",))
     mecat_runs.stored_run(store, silent, asked, model="b", metrics=("rouge_l",))
     found = compare_runs(store, 1, 2)
-    assert of(found, "rouge_l").difference is None
+    whole, part = of(found, "rouge_l"), of(found, "rouge_l", "environment")
+    assert (whole.as_zero, part.b) == (True, 0.0)
+    assert whole.difference == pytest.approx(0.2 * (part.difference or 0.0))
     assert of(found, "rouge_l", "long").difference == pytest.approx(0.0)
 
 
@@ -258,9 +262,9 @@ def test_evidence_is_counted_in_clips_where_clips_have_several_samples(store: St
     put_run(store, MadeRun("a", {"rouge_l": BASE}), samples)
     put_run(store, MadeRun("b", {"rouge_l": better(0.5)}), samples)
     found = compare_runs(store, 1, 2)
-    assert of(found, "rouge_l").samples_needed == 6, "five clips can show nothing"
-    assert "would take 6 clips" in " ".join(found.tables()[0].notes)
-    assert found.records()[0]["needed_unit"] == "clips"
+    assert of(found, "rouge_l").clips == 20
+    assert found.verdict.words.endswith("in rouge_l on 20 clips.")
+    assert found.records()[0]["unit"] == "clips"
 
 
 def test_long_answers_are_cut_in_files(store: Store) -> None:
@@ -292,3 +296,83 @@ def test_the_share_of_false_differences_can_be_kept_low_instead(store: Store) ->
         assert (one.p_adjusted or 0) >= (other.p_adjusted or 0)
     assert "p (Benjamini)" in headings(loose.tables()[0])
     assert loose.to_dict()["correction"] == "bh"
+
+
+def test_what_was_never_asked_or_judged_is_left_out_of_both(store: Store) -> None:
+    """A stop leaves samples unasked, in whatever order: the rest is compared, none as 0."""
+    put_run(store, MadeRun("a", {"rouge_l": BASE}), SAMPLES)
+    part = {key: BASE[key] + 0.1 for key in IDS[:30]}
+    put_run(store, MadeRun("b", {"rouge_l": part}), SAMPLES)
+    one = of(compare_runs(store, 1, 2), "rouge_l")
+    assert (one.n, one.as_zero, one.failed_b) == (30, False, 0)
+    assert one.difference == pytest.approx(0.1)
+
+
+def test_who_fails_hard_clips_does_not_win_by_it(store: Store) -> None:
+    """The same answers, but for the worst forty, which b refuses: a is better."""
+    put_run(store, MadeRun("a", {"rouge_l": BASE}), SAMPLES)
+    refused = dict.fromkeys(sorted(IDS, key=BASE.__getitem__)[:40], Status.REFUSED)
+    given = {key: value for key, value in BASE.items() if key not in refused}
+    put_run(store, MadeRun("b", {"rouge_l": given}, statuses=refused), SAMPLES)
+    found = compare_runs(store, 1, 2)
+    assert found.verdict.best == (0,)
+    lost = sum(BASE[key] for key in refused) / 80
+    assert of(found, "rouge_l").difference == pytest.approx(-lost)
+    assert found.moved[0]["b"]["score"] == 0.0
+
+
+def test_power_is_that_of_the_corrected_test(store: Store) -> None:
+    """What "would have been seen" is seen in four of five cases however many rows there are."""
+    for model, by in (("a", 0.0), ("b", 0.01)):
+        given = {"rouge_l": better(by), "bleu_4": better(by, 5), "meteor": better(by, 6)}
+        put_run(store, MadeRun(model, given), SAMPLES)
+    alone = of(compare_runs(store, 1, 2, metrics=["rouge_l"]), "rouge_l").detectable
+    among = of(compare_runs(store, 1, 2), "rouge_l").detectable
+    assert alone is not None
+    assert among is not None
+    assert 1.1 * alone < among < 1.4 * alone
+
+
+def test_one_run_is_compared_with_many_in_one_correction(store: Store) -> None:
+    put_run(store, MadeRun("a", {"rouge_l": BASE}), SAMPLES)
+    for by in (0.1, 0.0, 0.012):
+        put_run(store, MadeRun(f"b{by}", {"rouge_l": better(by, 7)}), SAMPLES)
+    found = compare_runs(store, 1, 2, 3, 4)
+    rows = [of(one, "rouge_l") for one in found.every]
+    own = [of(compare_runs(store, 1, number), "rouge_l") for number in (2, 3, 4)]
+    assert [one.p for one in rows] == [one.p for one in own]
+    assert rows[0].p_adjusted == pytest.approx(3 * (own[0].p or 0))
+    (table,) = found.tables()
+    assert [row["run"] for row in table.rows] == [2, 3, 4]
+    assert table.notes[0].startswith("b0.1 beats a")
+    assert [one["b"]["run"] for one in found.to_dict()["others"]] == [3, 4]
+    assert {row["run_b"] for row in found.records()} == {2, 3, 4}
+    with pytest.raises(ReportError, match="run 2 is compared with itself"):
+        compare_runs(store, 1, 2, 2)
+
+
+def test_the_paired_bootstrap_stands_beside_the_permutation_test(store: Store) -> None:
+    put_run(store, MadeRun("a", {"rouge_l": BASE}), SAMPLES)
+    for by in (0.012, 0.0):
+        put_run(store, MadeRun(f"b{by}", {"rouge_l": better(by)}), SAMPLES)
+    for second in (2, 3):
+        swapped, drawn = (
+            of(compare_runs(store, 1, second, test=how), "rouge_l")
+            for how in ("permutation", "bootstrap")
+        )
+        assert swapped.p != drawn.p
+        assert drawn.p == pytest.approx(swapped.p, abs=0.03)
+
+
+def test_a_paragraph_for_a_paper_has_all_that_a_reader_asks_for(store: Store) -> None:
+    put_run(store, MadeRun("a", {"rouge_l": BASE}), SAMPLES)
+    put_run(store, MadeRun("b", {"rouge_l": better(0.1)}), SAMPLES)
+    said = compare_runs(store, 1, 2).paper()
+    for words in (
+        "On made, b beats a by 0.1",
+        "paired permutation tests (9,999 rounds",
+        "corrected by Holm for 1 row",
+        "with a power of 0.8",
+        "Signatures: rouge_l|protocol:1.",
+    ):
+        assert words in said

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Option
 
 from audiocapbench.asking import BoardOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app, leave
-from audiocapbench.cli.console import json_text, say, show_result
+from audiocapbench.cli.console import json_text, say, show_lines, show_result
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.files import write_file
 from audiocapbench.table import Findings, Table
@@ -101,21 +101,25 @@ def _passes(boards: "Sequence[Board]", least: float) -> bool:
 @options.command(app.command)
 def compare(
     first: options.RunArgument,
-    second: options.RunArgument,
+    second: options.RunsArgument,
     *,
     metrics: options.Metrics = None,
     judge: list[str] | None = None,
     clips: Annotated[int, Option(min=0)] = 5,
     correction: options.Correction = "holm",
+    test: Literal["permutation", "bootstrap"] = "permutation",
+    paper: bool = False,
     fail_if_worse: list[str] | None = None,
     shown: options.Shown,
 ) -> None:
-    """Compare two runs on their common samples: differences, p-values, the clips that moved.
+    """Compare runs with the first on their common samples: what is known, differences, p-values.
 
     Args:
         metrics (A,B): Only these; by default all that both have.
         judge (JUDGE): Only these judges; repeat for several.
         clips (N): How many clips that moved to show.
+        test: Paired permutation, or the paired bootstrap as sacrebleu has it.
+        paper: Print a paragraph for a paper instead, with signatures and power.
         fail_if_worse (SCORER): Exit with 1 if RUN 2 is worse by this metric or judge, for CI: by
             the corrected test, not by the mean; may be repeated.
     """
@@ -129,18 +133,22 @@ def compare(
     kept = shown.open()
     found = comparing.compare(
         first,
-        second,
+        *second,
         store=kept,
         metrics=metrics or (),
         judges=judge or (),
         clips=clips,
         correction=correction,
+        test=test,
     )
+    if paper:
+        show_lines(found.paper())
+        return
     longest = LONGEST if shown.format is Format.TABLE else LONGEST_IN_A_FILE
     shown.write(replace(found, longest=longest))
     scorers = [one.scorer for one in found.differences]
-    warn_about(kept, [one.name for one in scorers if one.dimension is not None], [first, second])
-    gates = [worse(found, name) for name in fail_if_worse or ()]
+    warn_about(kept, [one.name for one in scorers if one.dimension is not None], [first, *second])
+    gates = [worse(one, name) for name in fail_if_worse or () for one in found.every]
     say(*(words for _, words in gates))
     leave(failed=any(is_worse for is_worse, _ in gates))
 

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Unpack
+from typing import Unpack, cast, get_args
 
 from audiocapbench.asking import BoardOptions
 from audiocapbench.errors import check_known
 from audiocapbench.library import scoring
 from audiocapbench.library.running import RunResult, StoreLike, opened_store
 from audiocapbench.report.compare.compute import compare_runs
-from audiocapbench.report.compare.result import ComparisonResult
+from audiocapbench.report.compare.result import ComparisonResult, Test
 from audiocapbench.report.leaderboard.build import build_leaderboard, ranking_scorer
 from audiocapbench.report.leaderboard.tables import LeaderboardResult
 from audiocapbench.stats.multiple import Correction
@@ -21,30 +21,34 @@ from audiocapbench.store import DEFAULT_STORE, Store
 def compare(
     first: int | RunResult,
     second: int | RunResult,
-    *,
+    *more: int | RunResult,
     store: StoreLike = DEFAULT_STORE,
     metrics: str | Sequence[str] = (),
     judges: str | Sequence[str] = (),
     clips: int = 5,
     correction: str = "holm",
+    test: str = "permutation",
 ) -> ComparisonResult:
-    """Compare two runs of one benchmark, clip by clip.
+    """Compare runs of one benchmark with the first of them, clip by clip.
 
     Args:
         first: The number of the one, or what ``run`` returned.
         second: The number of the other.
+        more: Others to compare with the first.
         store: Where they are: a file, a database URL or an open store.
         metrics: Metrics to compare by; with no judge named, everything that both have by default.
         judges: Judges to compare by.
         clips: How many of the samples that moved most to show.
         correction: ``holm`` or ``bh``: how p-values are corrected for their number.
+        test: ``permutation``, or ``bootstrap`` as sacrebleu has it; both are paired.
 
     Raises:
         ReportError: The runs cannot be compared, and why.
         StoreError: There is no such run.
     """
     check_known("correction", correction, [*Correction], scoring.ArgumentError)
-    numbers = scoring.run_number(first), scoring.run_number(second)
+    check_known("test", test, get_args(Test), scoring.ArgumentError)
+    numbers = map(scoring.run_number, (first, second, *more))
     with opened_store(store, create=False) as opened:
         return compare_runs(
             opened,
@@ -53,6 +57,7 @@ def compare(
             judges=[judges] if isinstance(judges, str) else judges,
             clips=clips,
             correction=Correction(correction),
+            test=cast(Test, test),
         )
 
 

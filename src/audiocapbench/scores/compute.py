@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import compress
 from typing import NamedTuple
 
@@ -195,30 +195,16 @@ class Group:
         """What makes a score of ``spread`` means; ``whole`` stands in for corpora without any."""
         if self.aggregation is None:
             return scorer.aggregate
-        own, weights = scorer.aggregate, self.weights
-
-        def total(means: FloatArray) -> FloatArray:
-            return np.asarray(own(corpus_means(means, len(weights), whole)) @ weights)
-
-        return total
+        return partial(_total, scorer.aggregate, self.weights, whole)
 
     def spread_as_zeros(self, statistics: FloatArray, present: Mask) -> FloatArray:
         """As ``spread``, with zeros where there is no score, and a count of those that have one."""
         here = present[..., np.newaxis].astype(np.float64)
         return self._by_corpus(np.concatenate([statistics * here, here], axis=-1))
 
-    def aggregate_as_zeros(self, scorer: Scorer) -> Aggregate:
+    def aggregate_as_zeros(self, scorer: Scorer, whole: FloatArray | float = 1.0) -> Aggregate:
         """What makes a score of mean statistics as ``spread_as_zeros`` gives them."""
-        own, weights = scorer.aggregate, self.weights
-
-        def aggregate(means: FloatArray) -> FloatArray:
-            # Of all samples of a corpus: mean statistics with zeros, and the share with a score.
-            table = corpus_means(means, len(weights))
-            share = table[..., -1:]
-            scored = np.where(share > 0, table[..., :-1] / np.where(share > 0, share, 1.0), 1.0)
-            return np.asarray((own(scored) * share[..., 0]) @ weights)
-
-        return aggregate
+        return partial(_total_as_zeros, scorer.aggregate, self.weights, whole)
 
     def _column(self, scores: SampleScores) -> tuple[FloatArray, Mask]:
         statistics, present = self.arrays([scores])
@@ -251,6 +237,22 @@ class Group:
             table[rows, ..., place, :-1] = statistics[rows]
             table[rows, ..., place, -1] = 1.0
         return table.reshape(*statistics.shape[:-1], -1)
+
+
+def _total(
+    own: Aggregate, weights: FloatArray, whole: FloatArray | float, means: FloatArray
+) -> FloatArray:
+    return np.asarray(own(corpus_means(means, len(weights), whole)) @ weights)
+
+
+def _total_as_zeros(
+    own: Aggregate, weights: FloatArray, whole: FloatArray | float, means: FloatArray
+) -> FloatArray:
+    # Of all samples of a corpus: mean statistics with zeros, and the share with a score.
+    table = corpus_means(means, len(weights), whole)
+    share = table[..., -1:]
+    scored = np.where(share > 0, table[..., :-1] / np.where(share > 0, share, 1.0), 1.0)
+    return np.asarray((own(scored) * share[..., 0]) @ weights)
 
 
 def group_samples(

@@ -302,6 +302,19 @@ def permutation_tests(
     return hits / done if countable else (hits + 1) / (done + 1)
 
 
+def bootstrap_test(
+    first: FloatArray, second: FloatArray, aggregate: Aggregate, clusters: Clusters = None
+) -> float:
+    """Two-sided p-value of a difference by the paired bootstrap, as sacrebleu has it: how often
+    a draw is as far from the mean of all draws as the difference is from 0."""
+    sides = np.stack([first, second], axis=1).reshape(len(first), -1)
+    units, difference = ordered(units_of(sides, clusters)), _difference(aggregate)
+    seen = float(difference(units.means[np.newaxis])[0])
+    drawn, _ = _scores(units, difference, np.zeros(len(units.sizes)), {"rounds": SWAPS})
+    far = np.abs(drawn - drawn.mean()) >= abs(seen) - 1e-13
+    return float((far.sum() + 1) / (SWAPS + 1))
+
+
 def difference_interval(
     first: FloatArray, second: FloatArray, aggregate: Aggregate, **how: Unpack[Resampling]
 ) -> Interval | None:

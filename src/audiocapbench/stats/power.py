@@ -14,12 +14,12 @@ _NODES = 200
 _leggauss = cache(np.polynomial.legendre.leggauss)
 
 
-def power_of(difference: float, sd: float, n: int) -> float:
+def power_of(difference: float, sd: float, n: int, alpha: float = ALPHA) -> float:
     """Probability that a two-sided paired t-test on n >= 2 samples sees a difference; sd > 0."""
     from scipy.special import gammaincinv, ndtr, stdtrit
 
     freedom = n - 1
-    bound = float(stdtrit(freedom, 1 - ALPHA / 2))
+    bound = float(stdtrit(freedom, 1 - alpha / 2))
     shift = abs(difference) / sd * float(np.sqrt(n))
     # Student's t with a shift is a normal over a chi: average over the latter. Library functions
     # for it lose all digits where there are thousands of samples.
@@ -29,18 +29,18 @@ def power_of(difference: float, sd: float, n: int) -> float:
     return float(weights @ seen / 2)
 
 
-def minimum_detectable_difference(sd: float, n: int) -> float | None:
+def minimum_detectable_difference(sd: float, n: int, alpha: float = ALPHA) -> float | None:
     """The smallest true difference that n samples show; None below 2 samples."""
     if n < 2:
         return None
     if sd <= 0:
         return 0.0
     low, high = 0.0, sd
-    while power_of(high, sd, n) < POWER:
+    while power_of(high, sd, n, alpha) < POWER:
         low, high = high, 2 * high
     for _ in range(50):
         middle = (low + high) / 2
-        seen = power_of(middle, sd, n) >= POWER
+        seen = power_of(middle, sd, n, alpha) >= POWER
         low, high = (low, middle) if seen else (middle, high)
     return high
 

@@ -1,31 +1,30 @@
-"""Two runs side by side on the samples that both answered; above 0 the second is better."""
+"""Runs beside each other on the samples that are settled in both; above 0 the second is better."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from itertools import compress
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.report.compare.result import ALL, ComparisonResult, Difference
+from audiocapbench.report.compare.result import ALL, ComparisonResult, Difference, Test
 from audiocapbench.scores import compute
 from audiocapbench.scores.compute import ALL as EVERYTHING
-from audiocapbench.scores.compute import Group, SampleScores, group_samples
+from audiocapbench.scores.compute import Group, Mask, group_samples
 from audiocapbench.scores.compute import category as in_category
 from audiocapbench.scores.estimate import Scorer, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
-from audiocapbench.scores.table import RunTable, TableReader
+from audiocapbench.scores.table import RunTable, ScoreTable, TableReader
 from audiocapbench.stats import power
 from audiocapbench.stats.bootstrap import (
+    SWAPS,
     Aggregate,
-    Clusters,
+    bootstrap_test,
     difference_interval,
     paired_spread,
     permutation_tests,
@@ -34,60 +33,81 @@ from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.store import Store
 from audiocapbench.table import Row
 
+_MOST_NUMBERS = 4_000_000  # in memory at once, of pairs that are tested together
+
 
 def compare_runs(
     store: Store,
     first: int,
     second: int,
-    *,
+    *more: int,
     metrics: Sequence[str] = (),
     judges: Sequence[str] = (),
     clips: int = 10,
     correction: Correction = Correction.HOLM,
+    test: Test = "permutation",
 ) -> ComparisonResult:
-    """Compare two runs of one benchmark by metrics and judges, or by everything that both have.
+    """Compare runs of one benchmark with the first, by metrics and judges or by all that both have.
 
-    ``clips`` is how many of the samples that moved most to show.
+    ``clips`` is how many of the samples that moved most to show; the correction is over all rows.
     """
-    if first == second:
-        raise ReportError(f"run {first} is compared with itself; name two runs")
+    numbers = [first, second, *more]
+    if len(set(numbers)) < len(numbers):
+        twice = next(one for one in numbers if numbers.count(one) > 1)
+        raise ReportError(f"run {twice} is compared with itself; name different runs")
     reader = TableReader(store)
-    runs = [store.run(number) for number in (first, second)]
+    base, *others = (reader.read(store.run(number)) for number in numbers)
+    pairs: list[PairedDifference] = []
+    found = [_compared(base, other, metrics, judges, clips, pairs) for other in others]
+    for whole in (True, False):
+        rows = [one for one in pairs if (one[0].category == ALL) is whole]
+        _test(rows, correction, test)
+    made = [replace(one, correction=correction, test=test) for one in found]
+    return replace(made[0], more=tuple(made[1:]))
+
+
+def _compared(
+    one: RunTable,
+    other: RunTable,
+    metrics: Sequence[str],
+    judges: Sequence[str],
+    clips: int,
+    pairs: "list[PairedDifference]",
+) -> ComparisonResult:
+    runs = one.run, other.run
     if runs[0].benchmark != runs[1].benchmark:
         raise ReportError(
-            f"run {first} is of {runs[0].benchmark} and run {second} of {runs[1].benchmark}: "
-            "they answered different questions and cannot be compared"
+            f"run {runs[0].id} is of {runs[0].benchmark} and run {runs[1].id} of "
+            f"{runs[1].benchmark}: they answered different questions and cannot be compared"
         )
-    one, other = (reader.read(run) for run in runs)
     samples, left_out = _common(one, other)
+    between = f"runs {runs[0].id} and {runs[1].id}"
     if not samples:
-        raise ReportError(f"runs {first} and {second} have no sample in common")
+        raise ReportError(f"{between} have no sample in common")
     notes: list[str] = []
     scorers = _scorers(one, other, metrics, judges, notes)
     if not scorers:
-        raise ReportError(
-            f"runs {first} and {second} have no score in common. {' '.join(notes)}".rstrip()
-        )
-    scored = [(one.sample_scores(scorer), other.sample_scores(scorer)) for scorer in scorers]
-    differences = _differences(scorers, scored, samples, one.aggregation, correction)
+        raise ReportError(f"{between} have no score in common. {' '.join(notes)}".rstrip())
+    own = _differences(scorers, one, other, samples)
+    pairs += own
+    differences = [row for row, _ in own]
     shown = list(dict.fromkeys(difference.scorer for difference in differences))
-    moved = _moved(one, other, scored[scorers.index(shown[0])], samples)
+    moved = _moved(one, other, shown[0], samples)
     signatures = {
         scorer.label: one.signature(scorer)
         for scorer in shown
         if scorer.dimension in (None, OVERALL)
     }
     return ComparisonResult(
-        one.run,
-        other.run,
+        *runs,
         len(samples),
         left_out,
         shown[0],
         tuple(differences),
         tuple(moved[:clips]),
         signatures,
-        correction,
-        tuple(notes),
+        notes=tuple(notes),
+        race=one.race if one.raced else other.race if other.raced else "",
     )
 
 
@@ -142,112 +162,182 @@ def _scorers(
     return scorers
 
 
-class _Sides(NamedTuple):
-    """What a test takes: statistics of shape (samples, 2, k), and the samples that both have."""
+class PairedScores:
+    """Two runs on the samples of a group that are settled in both: scored, or failed.
 
-    table: FloatArray
-    present: NDArray[np.bool_]
-    aggregate: Aggregate
-    clusters: Clusters
+    Where they do not have scores of the same ones, failures count as 0 (``as_zero``): nobody is
+    better for leaving out. Whatever sets two runs beside each other asks here.
+    """
+
+    def __init__(
+        self, scorer: Scorer, group: Group, statistics: FloatArray, scored: Mask, settled: Mask
+    ) -> None:
+        """Statistics are of shape (samples, 2, k), and the masks of shape (samples, 2)."""
+        self.scorer, self.group, self._statistics = scorer, group, statistics
+        both: Mask = settled[:, 0] & settled[:, 1]
+        self._scored = scored & both[:, np.newaxis]
+        self.as_zero = bool((self._scored[:, 0] != self._scored[:, 1]).any())
+        self.here = both if self.as_zero else self._scored[:, 0]
+        self.failed = tuple((both[:, np.newaxis] & ~scored).sum(axis=0).tolist())
+        self.n = int(self.here.sum())
+        self.clips = len(set(compress(group.clips, self.here.tolist())))
+        self.scores: tuple[float, float] | None = None
+        if self.n and not group.lacks(self.here):
+            means = self.table()[self.here].mean(axis=0)
+            first, second = self.aggregate(means).tolist()
+            self.scores = first, second
+
+    @property
+    def testable(self) -> bool:
+        return self.scores is not None and self.group.enough(self.here)
+
+    @property
+    def alike(self) -> Hashable:
+        """Pairs for which this is the same are added up in one way."""
+        shape = self._statistics.shape
+        return (
+            self.group.clips,
+            self.scorer.aggregate,
+            self.as_zero,
+            shape,
+            id(self.group.aggregation),
+        )
+
+    @property
+    def aggregate(self) -> Aggregate:
+        return self._made_by(1.0)
+
+    def _made_by(self, whole: FloatArray | float) -> Aggregate:
+        make = self.group.aggregate_as_zeros if self.as_zero else self.group.aggregate_of
+        return make(self.scorer, whole)
+
+    def table(self) -> FloatArray:
+        """What is added up, of shape (samples, 2, …); those that are not ``here`` do not count."""
+        if self.as_zero:
+            return self.group.spread_as_zeros(self._statistics, self._scored)
+        return self.group.spread(self._statistics * self._scored[..., np.newaxis])
+
+    def resampled(self) -> tuple[FloatArray, FloatArray, Aggregate, list[str]]:
+        """Both sides, the second first; how a draw is added up; and the clip of each sample."""
+        first, second = self.table()[self.here].transpose(1, 0, 2)
+        whole: FloatArray | float = 1.0
+        if self.group.aggregation is not None:
+            # A draw may hold no sample of a small corpus, which then has the mean of all.
+            means = np.stack([second.mean(axis=0), first.mean(axis=0)])
+            whole = compute.corpus_means(means, len(self.group.weights))
+        clips = list(compress(self.group.clips, self.here.tolist()))
+        return second, first, self._made_by(whole), clips
+
+
+def pair_scores(
+    scorer: Scorer, group: Group, tables: Sequence[ScoreTable]
+) -> Callable[[int, int], PairedScores]:
+    """What sets any two of the tables, by their places, beside each other on a group."""
+    scores = [one.sample_scores(scorer) for one in tables]
+    statistics, scored = group.arrays(scores)
+    failed = [group.failed(own, one.replies) for own, one in zip(scores, tables, strict=True)]
+    settled = scored | np.stack(failed, axis=1)
+
+    def pair(first: int, second: int) -> PairedScores:
+        sides = [first, second]
+        return PairedScores(
+            scorer, group, statistics[:, sides], scored[:, sides], settled[:, sides]
+        )
+
+    return pair
+
+
+def p_values(pairs: Sequence[PairedScores], rounds: int = SWAPS) -> list[float]:
+    """Two-sided p of each, by permutation; pairs that are added up alike are tested in one pass."""
+    found, alike = [1.0] * len(pairs), dict[Hashable, list[int]]()
+    for place, one in enumerate(pairs):
+        alike.setdefault(one.alike, []).append(place)
+    for places in alike.values():
+        first = pairs[places[0]]
+        at_once = max(1, _MOST_NUMBERS // max(first.table()[:, 0].size, 1))
+        for start in range(0, len(places), at_once):
+            some = places[start : start + at_once]
+            tables = np.stack([pairs[place].table() for place in some], axis=2)
+            values = permutation_tests(
+                *(tables[:, 1], tables[:, 0], first.aggregate),
+                present=np.stack([pairs[place].here for place in some], axis=1),
+                rounds=rounds,
+                clusters=first.group.clusters,
+            )
+            for place, value in zip(some, values.tolist(), strict=True):
+                found[place] = value
+    return found
+
+
+PairedDifference = tuple[Difference, PairedScores | None]
+"""A row, and what it is tested by; None where nothing may be."""
 
 
 def _differences(
-    scorers: Sequence[Scorer],
-    scored: Sequence[tuple[SampleScores, SampleScores]],
-    samples: Sequence[Sample],
-    aggregation: Aggregation | None,
-    correction: Correction,
-) -> list[Difference]:
+    scorers: Sequence[Scorer], one: RunTable, other: RunTable, samples: Sequence[Sample]
+) -> list[PairedDifference]:
     """Scorers without a number on all samples are left out, unless none has one."""
+    aggregation, is_raced = one.aggregation, one.raced or other.raced
     groups = group_samples(samples, aggregation)
-    asked = [groups[EVERYTHING].asked_by(scorer, aggregation) for scorer in scorers]
-    both = list(zip(scorers, scored, strict=True))
-    whole = [_difference(*one, ALL, group) for one, group in zip(both, asked, strict=True)]
-    kept = [place for place, (one, _) in enumerate(whole) if one.n] or range(len(whole))
+
+    def difference(scorer: Scorer, category: str, group: Group) -> PairedDifference:
+        pair = pair_scores(scorer, group, [one, other])(0, 1)
+        a, b = pair.scores or (None, None)
+        by = None if a is None or b is None else b - a
+        found = Difference(scorer, category, pair.n if pair.scores else 0, a, b, by)
+        found.failed_a, found.failed_b, found.as_zero = *pair.failed, pair.as_zero
+        if not pair.testable or is_raced or by is None:
+            return found, None
+        second, first, drawn, clips = pair.resampled()
+        bounds = (0.0, scorer.max_value)
+        found.clips, found.sd = pair.clips, paired_spread(second, first, drawn, clips) or 0.0
+        found.ci = difference_interval(second, first, drawn, clusters=clips, bounds=bounds)
+        found.effect = by / found.sd if found.sd else None
+        found.unit = "clips" if pair.clips < pair.n else "samples"
+        return found, pair
+
+    whole = [
+        difference(scorer, ALL, groups[EVERYTHING].asked_by(scorer, aggregation))
+        for scorer in scorers
+    ]
+    kept = [one for one in whole if one[0].n] or whole
     categories = dict.fromkeys(sample.category for sample in samples)
-    parts = [
-        _difference(*both[place], name, groups[in_category(name)])
+    return kept + [
+        difference(row.scorer, name, groups[in_category(name)])
         for name in (categories if len(categories) > 1 else ())
-        for place in kept
+        for row, _ in kept
     ]
-    clips = {name: len(set(groups[in_category(name)].clips)) for name in categories}
-    every = {ALL: len(set(asked[kept[0]].clips))}
-    own = _tested([whole[place] for place in kept], every, correction)
-    return own + _tested(parts, clips, correction)
 
 
-def _difference(
-    scorer: Scorer, scored: tuple[SampleScores, SampleScores], category: str, group: Group
-) -> tuple[Difference, _Sides | None]:
-    statistics, each = group.arrays(scored)
-    here = each[:, 0] & each[:, 1]
-    lost, gained = (int((side & ~here).sum()) for side in each.T)
-    if group.lacks(here) or not here.any():
-        return Difference(scorer, category, 0, None, None, None), None
-    table = group.spread(statistics * here[:, np.newaxis, np.newaxis])
-    a, b = (group.score(scorer, table[:, side], here) for side in (0, 1))
-    one, other = table[here, 0], table[here, 1]
-    found = Difference(scorer, category, len(one), a, b, b - a, lost=lost, gained=gained)
-    if not group.enough(here):
-        return found, None
-    aggregate = drawn = group.aggregate_of(scorer)
-    if group.aggregation is not None:
-        # A draw may hold no sample of a small corpus, which then has the mean of all.
-        means = np.stack([other.mean(axis=0), one.mean(axis=0)])
-        drawn = group.aggregate_of(scorer, compute.corpus_means(means, len(group.weights)))
-    clusters = list(compress(group.clips, here.tolist()))
-    units, bounds = len(set(clusters)), (0.0, scorer.max_value)
-    spread = paired_spread(other, one, drawn, clusters) or 0.0
-    found.ci = difference_interval(other, one, drawn, clusters=clusters, bounds=bounds)
-    found.detectable = power.minimum_detectable_difference(spread, units)
-    found.needed_unit = "clips" if units < len(one) else "samples"
-    if spread > 0:
-        found.effect = (b - a) / spread
-        found.samples_needed = power.samples_needed(b - a, spread) if b != a else None
-    return found, _Sides(table, here, aggregate, group.clusters)
-
-
-def _tested(
-    pairs: Sequence[tuple[Difference, _Sides | None]],
-    clips: Mapping[str, int],
-    correction: Correction,
-) -> list[Difference]:
-    """Differences, tested in one pass where scorers add up alike; too few clips do not count."""
-    rows = [row for row, _ in pairs]
-    alike: dict[tuple[object, ...], list[tuple[Difference, _Sides]]] = {}
-    for row, sides in pairs:
-        if sides is not None and row.detectable is not None:
-            key = (row.category, sides.aggregate, sides.table.shape)
-            alike.setdefault(key, []).append((row, sides))
-    for same in alike.values():
-        first = same[0][1]
-        tables = np.stack([sides.table for _, sides in same], axis=2)
-        here = np.stack([sides.present for _, sides in same], axis=1)
-        found = permutation_tests(
-            *(tables[:, 1], tables[:, 0], first.aggregate), present=here, clusters=first.clusters
-        )
-        for (row, _), value in zip(same, found.tolist(), strict=True):
-            row.p = value
-    tests = Counter(one.category for one in rows)
-    fewest = {name: power.fewest_to_test(tests=number) for name, number in tests.items()}
-    tested = [
-        one for one in rows if one.p is not None and clips[one.category] >= fewest[one.category]
-    ]
-    adjusted = corrected(np.array([one.p for one in tested], float), correction)
-    for row, value in zip(tested, adjusted.tolist(), strict=True):
+def _test(rows: Sequence[PairedDifference], correction: Correction, test: Test) -> None:
+    """P-values, corrected over the rows that have clips enough; and what these rows could show."""
+    number = Counter(row.category for row, _ in rows)
+    tested = [(row, pair) for row, pair in rows if pair is not None]
+    pairs = [pair for _, pair in tested]
+    permuted = test == "permutation"
+    found = p_values(pairs) if permuted else [bootstrap_test(*one.resampled()) for one in pairs]
+    for (row, _), value in zip(tested, found, strict=True):
+        row.p = value
+    fewest = {name: power.fewest_to_test(tests=count) for name, count in number.items()}
+    counted = [row for row, pair in tested if pair.clips >= fewest[row.category]]
+    adjusted = corrected(np.array([row.p for row in counted], float), correction)
+    for row, value in zip(counted, adjusted.tolist(), strict=True):
         row.p_adjusted = value
-    return rows
+        level = power.ALPHA / len(counted)
+        row.detectable = power.minimum_detectable_difference(row.sd or 0.0, row.clips, level)
 
 
-def _moved(
-    one: RunTable,
-    other: RunTable,
-    scored: tuple[SampleScores, SampleScores],
-    samples: Sequence[Sample],
-) -> list[Row]:
-    rows: list[Row] = []
-    for sample in sorted(samples, key=lambda one: one.position):
-        scores = [side.values.get(sample.id) for side in scored]
+def _moved(one: RunTable, other: RunTable, scorer: Scorer, samples: Sequence[Sample]) -> list[Row]:
+    """Samples that both have settled and that score otherwise, most first; a failure scores 0."""
+    group = Group(tuple(samples), ())
+    scored = [table.sample_scores(scorer) for table in (one, other)]
+    failed = [group.failed(own, run.replies) for own, run in zip(scored, (one, other), strict=True)]
+    rows: list[tuple[float, int, Row]] = []
+    for place, sample in enumerate(samples):
+        scores = [
+            0.0 if lost[place] else own.values.get(sample.id)
+            for own, lost in zip(scored, failed, strict=True)
+        ]
         if scores[0] is None or scores[1] is None or scores[0] == scores[1]:
             continue
         row: Row = {
@@ -260,5 +350,5 @@ def _moved(
         for side, run, score in zip("ab", (one, other), scores, strict=True):
             reply = run.outcomes[sample.id].reply
             row[side] = {"score": score, "status": str(reply.status), "text": reply.text}
-        rows.append(row)
-    return sorted(rows, key=lambda row: -abs(row["difference"]))
+        rows.append((-abs(row["difference"]), sample.position, row))
+    return [row for *_, row in sorted(rows, key=lambda one: one[:2])]

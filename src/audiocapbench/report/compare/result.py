@@ -1,13 +1,16 @@
-"""A comparison of two runs: tables for people, records for programs, and a gate for CI."""
+"""A comparison of runs: tables and a paragraph for people, records for programs."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.judges.aggregation import OVERALL
+from audiocapbench.report.verdict import Verdict, pair_verdict
 from audiocapbench.scores.estimate import Scorer, counted
 from audiocapbench.signature import Signature
-from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval
+from audiocapbench.stats import Interval
+from audiocapbench.stats.bootstrap import SWAPS
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.stats.power import ALPHA, POWER
 from audiocapbench.store import Run
@@ -17,9 +20,10 @@ ALL = "all"
 LONGEST, LONGEST_IN_A_FILE = 600, 200
 """Characters of an answer on a terminal, which wraps it, and in a table of a page."""
 
+Test = Literal["permutation", "bootstrap"]
 _COLUMNS = (
     "benchmark run_a run_b model_a model_b scorer category n score_a score_b difference low high "
-    "p p_adjusted effect detectable samples_needed needed_unit correction"
+    "p p_adjusted effect detectable unit as_zero failed_a failed_b correction"
 ).split()
 
 
@@ -27,11 +31,10 @@ _COLUMNS = (
 class Difference:
     """One scorer on all common samples, or on those of a category: the second run less the first.
 
-    Both have a score of ``n`` samples, only the first of those ``lost``, the second of ``gained``
-    ones. ``p`` is two-sided, by paired permutation, ``p_adjusted`` for all scorers and categories;
-    None where so few samples could show nothing. ``effect`` is in standard deviations of samples'
-    differences; ``detectable`` is what they show in four of five cases, ``samples_needed`` what it
-    would take to see the difference, in clips where some have several.
+    ``n`` samples are settled in both; where not the same ones failed, failures count ``as_zero``.
+    ``p`` is two-sided, ``p_adjusted`` for all rows; None where so few samples could show nothing.
+    ``effect`` is in standard deviations (``sd``) of samples' differences; ``detectable`` is what so
+    many clips show in four of five cases, at the corrected level.
     """
 
     scorer: Scorer
@@ -43,12 +46,18 @@ class Difference:
     ci: Interval | None = None
     p: float | None = None
     p_adjusted: float | None = None
+    sd: float | None = None
     effect: float | None = None
     detectable: float | None = None
-    samples_needed: int | None = None
-    needed_unit: str = "samples"
-    lost: int = 0
-    gained: int = 0
+    clips: int = 0
+    unit: str = "samples"
+    failed_a: int = 0
+    failed_b: int = 0
+    as_zero: bool = False
+
+    @property
+    def about(self) -> str:
+        return f"{self.clips if self.unit == 'clips' else self.n:,} {self.unit}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,6 +66,7 @@ class ComparisonResult(Result):
 
     Others are ``left_out``. ``differences`` are on all samples, then by category; ``moved`` has the
     samples that moved most by the headline, as JSON objects. Answers are shown up to ``longest``.
+    ``race`` is what is known of runs that one stopped; ``more`` compares others with the first run.
     """
 
     first: Run
@@ -67,35 +77,62 @@ class ComparisonResult(Result):
     differences: tuple[Difference, ...]
     moved: tuple[Row, ...]
     signatures: dict[str, Signature]
-    correction: Correction
-    notes: tuple[str, ...]
+    correction: Correction = Correction.HOLM
+    notes: tuple[str, ...] = ()
     longest: int = LONGEST
+    test: Test = "permutation"
+    race: str = ""
+    more: tuple["ComparisonResult", ...] = field(default=())
 
     @property
     def comparison(self) -> "ComparisonResult":
         """The same, as earlier versions had it."""
         return self
 
+    @property
+    def every(self) -> tuple["ComparisonResult", ...]:
+        return (self, *self.more)
+
+    @property
+    def verdict(self) -> Verdict:
+        """What is known by the headline; of models with one name, by the numbers of their runs."""
+        if self.race:
+            return Verdict(self.race)
+        one, runs = self.differences[0], (self.first, self.second)
+        same = self.first.model == self.second.model
+        return pair_verdict(
+            one.scorer,
+            [f"run {run.id}" if same else run.model for run in runs],
+            one.difference,
+            interval=one.ci,
+            p=one.p_adjusted,
+            visible=one.detectable,
+            about=one.about,
+        )
+
     def tables(self) -> list[Table]:
+        if self.more:
+            return [_against(self)]
         tables = [_differences(self), _by_category(self), _moved(self)]
         return [one for one in tables if one.rows]
 
     def records(self) -> list[Row]:
         """A row for each scorer on all samples and on each category; unrounded."""
-        one, other = self.first, self.second
-        runs: Row = {"benchmark": one.benchmark, "run_a": one.id, "run_b": other.id}
-        runs |= {"model_a": one.model, "model_b": other.model}
-        runs["correction"] = str(self.correction)
         rows: list[Row] = []
-        for row in map(_document, self.differences):
-            low, high = row["ci"] or (None, None)
-            ends = {"score_a": row["a"], "score_b": row["b"], "low": low, "high": high}
-            whole = {**runs, **row, **ends}
-            rows.append({name: whole[name] for name in _COLUMNS})
+        for one in self.every:
+            runs: Row = {"benchmark": one.first.benchmark, "correction": str(one.correction)}
+            for side, run in zip("ab", (one.first, one.second), strict=True):
+                runs |= {f"run_{side}": run.id, f"model_{side}": run.model}
+            for row in map(_row, one.differences):
+                whole = {**runs, **row, "score_a": row["a"], "score_b": row["b"]}
+                rows.append({name: whole[name] for name in _COLUMNS})
         return rows
 
     def to_dict(self) -> dict[str, Any]:
+        verdict = self.verdict
         return {
+            "verdict": verdict.words,
+            "better": "ab"[verdict.best[0]] if verdict.best else None,
             "benchmark": self.first.benchmark,
             "a": {"run": self.first.id, "model": self.first.model},
             "b": {"run": self.second.id, "model": self.second.model},
@@ -106,61 +143,78 @@ class ComparisonResult(Result):
             "moved": list(self.moved),
             "signatures": {name: str(one) for name, one in self.signatures.items()},
             "correction": str(self.correction),
+            "test": self.test,
             "notes": list(self.notes),
-        }
+        } | ({"others": [one.to_dict() for one in self.more]} if self.more else {})
+
+    def paper(self) -> str:
+        """A paragraph to paste: what was compared and found, how it was tested, and signatures."""
+        said = [f"On {self.first.benchmark}, {one.verdict}" for one in self.every]
+        rows = [one for each in self.every for one in each.differences if one.category == ALL]
+        if any(one.as_zero for one in rows):
+            said.append("Answers that failed count as 0.")
+        if any(one.p_adjusted is not None for one in rows):
+            tests = sum(one.p_adjusted is not None for one in rows)
+            rounds = f"{self.test} tests ({SWAPS:,} rounds, clips drawn whole)"
+            how = f"corrected by {self.correction.words} for {counted(tests, 'row')}"
+            said.append(f"P-values are two-sided, by paired {rounds}, {how}; intervals are 95 %.")
+            visible = [one for one in rows if one.detectable is not None and one.difference]
+            shows = (
+                f"{one.detectable:.{one.scorer.digits}f} in {one.scorer.label}"
+                for one in visible[:3]
+            )
+            said.append(
+                f"At that level, differences of {', '.join(shows)} would have been seen with a "
+                f"power of {POWER:g}."
+            )
+        signed = {str(one) for each in self.every for one in each.signatures.values()}
+        return " ".join([*said, f"Signatures: {'; '.join(sorted(signed))}."])
+
+
+def _row(one: Difference) -> dict[str, Any]:
+    low, high = one.ci or (None, None)
+    return _document(one) | {"low": low, "high": high, "digits": one.scorer.digits}
 
 
 def _document(one: Difference) -> dict[str, Any]:
-    row = asdict(one) | {"scorer": one.scorer.label, "ci": list(one.ci) if one.ci else None}
-    return {name: value for name, value in row.items() if name not in ("lost", "gained")}
+    return asdict(one) | {"scorer": one.scorer.label, "ci": list(one.ci) if one.ci else None}
 
 
 def _notes(comparison: ComparisonResult) -> list[str]:
     headline = comparison.differences[0]
     scored = f"{headline.n:,} of them with {headline.scorer.label}"
-    verdict = f"too few {headline.needed_unit} for a test, which takes {FEWEST_FOR_INTERVAL}"
-    if headline.p_adjusted is not None and headline.difference is not None:
-        verdict = f"{'AB'[headline.difference > 0]} is better"
-        if headline.p_adjusted >= ALPHA:
-            verdict = "A and B cannot be told apart"
-        by = f"{headline.difference:+.{headline.scorer.digits}f}, {_corrected(comparison)}"
-        verdict += f" ({by} {shown(headline.p_adjusted, 'p')})"
-    said = [f"{headline.scorer.label}: {verdict}."]
-    said.append(f"{counted(comparison.common, 'sample')} in common; {scored}.")
+    said = [f"{counted(comparison.common, 'sample')} in common; {scored}."]
     words = ("were asked in A only", "were asked in B only", "are not the same in A and B")
     counts = zip(comparison.left_out.values(), words, strict=True)
     left_out = [f"{count:,} {what}" for count, what in counts if count]
     if left_out:
         said.append(f"Left out: {', '.join(left_out)}.")
-    if headline.detectable is not None:
-        label, digits, needed = headline.scorer.label, headline.scorer.digits, ""
-        if headline.samples_needed is not None:
-            found = shown(headline.difference, f"+.{digits}f")
-            count = f"{headline.samples_needed:,} {headline.needed_unit}"
-            needed = f"; to see one of {found} would take {count}"
-        said.append(
-            f"These samples could show a difference of {headline.detectable:.{digits}f} in {label} "
-            f"(power {POWER:g}, alpha {ALPHA:g}){needed}."
-        )
-    if any(one.p is not None for one in comparison.differences):
-        said.append(
-            f"p: paired permutation; {_corrected(comparison)}: corrected over the rows of the "
-            "table, where a leaderboard corrects over its pairs of models; "
-            "95 %: paired, by bootstrap-t, of shares by Bonett and Price; "
-            "effect: difference in standard deviations of the differences; "
-            "visible: the smallest difference that so many samples could show."
-        )
+    said += _how([comparison])
     said += comparison.notes
     return said + signature_notes(comparison.signatures.values())
+
+
+def _how(comparisons: Iterable[ComparisonResult]) -> Iterable[str]:
+    rows = [row for one in comparisons for row in one.differences]
+    for one in [row for row in rows if row.as_zero and row.category == ALL][:1]:
+        failed = f"{one.failed_a:,} in A and {one.failed_b:,} in B"
+        yield f"Not the same samples failed ({failed} by {one.scorer.label}): failures count as 0."
+    if any(row.p_adjusted is not None for row in rows):
+        first = next(iter(comparisons))
+        yield (
+            f"p: paired {first.test}; {_corrected(first)}: corrected over the rows of the table; "
+            "95 %: paired; effect: difference in standard deviations of the differences; "
+            f"visible: what so many samples would show (power {POWER:g}, at the corrected level)."
+        )
 
 
 def _corrected(comparison: ComparisonResult) -> str:
     return f"p ({comparison.correction.words.partition(' ')[0]})"
 
 
-def _differences(comparison: ComparisonResult) -> Table:
+def _columns(comparison: ComparisonResult) -> list[Column]:
     number, signed = ":.{digits}f}", ":+.{digits}f}"
-    columns = [
+    return [
         Column("scorer", "score"),
         Column("n", importance=3),
         Column("a", "A", "{a" + number),
@@ -172,14 +226,31 @@ def _differences(comparison: ComparisonResult) -> Table:
         Column("effect", form="+.2f", importance=2),
         Column("detectable", "visible", "{detectable" + number, importance=1),
     ]
-    rows = []
-    for one in comparison.differences:
-        if one.category == ALL:
-            low, high = one.ci or (None, None)
-            rows.append(_document(one) | {"low": low, "high": high, "digits": one.scorer.digits})
+
+
+def _differences(comparison: ComparisonResult) -> Table:
+    rows = [_row(one) for one in comparison.differences if one.category == ALL]
     first, second = comparison.first, comparison.second
     sides = f"A = run {first.id} ({first.model}) to B = run {second.id} ({second.model})"
-    return Table(f"{sides}: B less A", rows, columns, _notes(comparison))
+    notes = [comparison.verdict.words, *_notes(comparison)]
+    return Table(f"{sides}: B less A", rows, _columns(comparison), notes)
+
+
+def _against(first: ComparisonResult) -> Table:
+    """One run against several: a row for each of them and each scorer."""
+    rows = [
+        _row(row) | {"run": one.second.id, "model": one.second.model}
+        for one in first.every
+        for row in one.differences
+        if row.category == ALL
+    ]
+    columns = [Column("run"), Column("model"), *_columns(first)]
+    base = f"A = run {first.first.id} ({first.first.model}) to {counted(len(first.every), 'run')}"
+    notes = [*(one.verdict.words for one in first.every), *_how(first.every)]
+    notes += dict.fromkeys(note for one in first.every for note in one.notes)
+    return Table(
+        f"{base}: B less A", rows, columns, notes + signature_notes(first.signatures.values())
+    )
 
 
 def _by_category(comparison: ComparisonResult) -> Table:
@@ -231,11 +302,8 @@ def _moved(comparison: ComparisonResult) -> Table:
 def worse(comparison: ComparisonResult, name: str) -> tuple[bool, str]:
     """Whether the second run is worse by a metric, or a judge's overall score; and the words.
 
-    Scores are compared where both runs have one; that one fails more often is a test of its own.
     Too few samples to see anything are an error: a gate that cannot close is no gate.
     """
-    from scipy.special import bdtr
-
     rows = {
         one.scorer.name: one
         for one in comparison.differences
@@ -251,9 +319,5 @@ def worse(comparison: ComparisonResult, name: str) -> tuple[bool, str]:
     shown = f"{name}: {found.difference:+.3g}, p = {found.p_adjusted:.3g}"
     if found.difference < 0 and found.p_adjusted < ALPHA:
         return True, f"FAIL {shown}: run {comparison.second.id} is worse."
-    lost, gained = found.lost, found.gained
-    if lost > gained and (p := 2 * float(bdtr(gained, lost + gained, 0.5))) < ALPHA:
-        more = f"has no {name} for {lost:,} samples that run {comparison.first.id} has one for"
-        return True, f"FAIL {name}: run {comparison.second.id} {more}, p = {p:.3g}."
     least = f"; a loss of {found.detectable:.2g} would be seen" if found.detectable else ""
     return False, f"pass {shown}: run {comparison.second.id} is not shown to be worse{least}."

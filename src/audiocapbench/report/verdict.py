@@ -1,0 +1,93 @@
+"""What is known, in one sentence made from tests; marks of winners come from here alone."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from audiocapbench.scores.estimate import Scorer
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval
+from audiocapbench.stats.power import ALPHA, POWER
+from audiocapbench.table import shown
+
+_MOST_NAMED = 3
+
+
+class Verdict(NamedTuple):
+    """A sentence, and the places of those that it calls better than another, or than all."""
+
+    words: str
+    best: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return self.words
+
+
+def pair_verdict(
+    scorer: Scorer,
+    names: Sequence[str],
+    difference: float | None,
+    *,
+    interval: Interval | None,
+    p: float | None,
+    visible: float | None,
+    about: str,
+) -> Verdict:
+    """What is known of two models; the difference is the second less the first.
+
+    ``visible`` is the smallest that would have been seen, ``about`` so many samples or clips.
+    """
+    first, second = names
+    if difference is None or p is None:
+        few = f"too few samples for a test, which takes {FEWEST_FOR_INTERVAL}"
+        return Verdict(f"{first} and {second} were not tested by {scorer.label} on {about}: {few}.")
+    form = f".{scorer.digits}f"
+    if p < ALPHA and difference:
+        best, worst = (second, first) if difference > 0 else (first, second)
+        ends = interval if difference > 0 or interval is None else (-interval[1], -interval[0])
+        span = "" if ends is None else f"{ends[0]:{form}} to {ends[1]:{form}}, "
+        by = f"by {abs(difference):{form}} ({span}{_p(p)})"
+        words = f"{best} beats {worst} {by} in {scorer.label} on {about}."
+        return Verdict(words, (int(difference > 0),))
+    span = "" if interval is None else f", {interval[0]:+{form}} to {interval[1]:+{form}}"
+    known = f"{difference:+{form}}{span}, {_p(p)}"
+    words = f"{first} and {second} cannot be told apart by {scorer.label} on {about} ({known})"
+    if visible:
+        words += f"; a difference above {visible:{form}} would have been seen ({POWER:.0%})"
+    return Verdict(f"{words}.")
+
+
+def board_verdict(
+    scorer: Scorer,
+    ranked: Sequence[str],
+    better: Sequence[tuple[int, int]],
+    *,
+    about: str,
+    untested: str | None = None,
+) -> Verdict:
+    """What is known of models in the order of their ranks, from pairs of whom the first is better.
+
+    The first is called best, or to lead, only over those that tests tell from it.
+    """
+    if len(ranked) < 2:
+        return Verdict("")
+    if untested is not None:
+        return Verdict(f"{ranked[0]} has the highest {scorer.label} on {about}. {untested}")
+    beaten = {second for first, second in better if first == 0}
+    level = [place for place in range(1, len(ranked)) if place not in beaten]
+    others = f"the other {len(ranked) - 1}" if len(ranked) > 2 else ranked[1]
+    if not level:
+        return Verdict(f"{ranked[0]} beats {others} in {scorer.label} on {about}.", (0,))
+    if not beaten and not better:
+        words = f"The {len(ranked)} models cannot be told apart by {scorer.label} on {about}"
+        return Verdict(f"{words}; {ranked[0]} has the highest.")
+    may = f"{_names([ranked[place] for place in level])} may be as good"
+    return Verdict(f"{ranked[0]} leads in {scorer.label} on {about}; {may}.")
+
+
+def _names(names: Sequence[str]) -> str:
+    if len(names) > _MOST_NAMED:
+        return f"{', '.join(names[: _MOST_NAMED - 1])} and {len(names) - _MOST_NAMED + 1} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _p(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {shown(value, 'p')}"
