@@ -54,8 +54,8 @@ def place(tmp_path_factory: pytest.TempPathFactory, truth: dict[str, dict[str, f
     rows = [
         {"item": sample.id, "model": model, "person": person, "dimension": name, "value": value}
         for model, values in truth.items()
-        for sample in generator.permutation(np.array(SAMPLES, dtype=object))[:60]
-        for person in ("a", "b")
+        for place, sample in enumerate(generator.permutation(np.array(SAMPLES, dtype=object))[:60])
+        for person in ("abcdef"[place % 6], "abcdef"[(place + 1) % 6])
         for name in DIMENSIONS
         for value in [round(values[sample.id], 2)]
     ]
@@ -97,7 +97,7 @@ def calibrate(place: Path, *words: str) -> dict[str, Any]:
 def test_what_people_would_have_given_is_found_with_fewer_ratings(
     place: Path, truth: dict[str, dict[str, float]]
 ) -> None:
-    found = calibrate(place, "--judge", JUDGE, "--width", "0.4")
+    found = calibrate(place, "--judge", JUDGE, "--width", "0.5")
     assert found["adds"]
     assert [one["model"] for one in found["models"]][-1] == "openai/one"
     for one in found["models"]:
@@ -105,9 +105,9 @@ def test_what_people_would_have_given_is_found_with_fewer_ratings(
         assert low < np.mean(list(truth[one["model"]].values())) < high
         wide = one["people"]["ci"]
         assert high - low < 0.7 * (wide[1] - wide[0])
-        assert one["ratings"] == 60
+        assert (one["ratings"], one["rated"], one["raters"]) == (120, 60, 6)
         assert one["worth"] > 120
-        assert one["needed"] > 60
+        assert (one["needed"] > 120) == (high - low > 0.5)
     # The judge alone puts its own family first.
     assert max(found["models"], key=lambda one: one["judge"])["model"] == "openai/one"
     assert found["signature"].startswith("calibrated|")
@@ -217,6 +217,41 @@ def test_ratings_that_are_too_few_or_alike_give_their_mean_and_say_nothing_of_th
     [model] = found["models"]
     assert (model["calibrated"]["value"], model["calibrated"].get("ci")) == (mean, None)
     assert any(says in one for one in found["notes"])
+
+
+@pytest.mark.parametrize(
+    ("people", "says"),
+    [
+        (["ana"], "rated by 1 person: no interval, it takes 5"),
+        (["ana", "ben", "cem"], "rated by 3 people: no interval, it takes 5"),
+        ([""], "add a column person"),
+    ],
+)
+def test_below_five_people_there_is_no_interval_and_it_says_how_many_there_are(
+    small: Path, people: list[str], says: str
+) -> None:
+    rows = rated("openai/one", [4, 6, 7] * 20)
+    named = [row | {"person": people[n % len(people)]} for n, row in enumerate(rows)]
+    write(small / "people.csv", named)
+    words = ("--judge", JUDGE, "--store", "made.db", "--ratings", "people.csv", "--json")
+    found = json.loads(run_command("judges", "calibrate", "1", *words, cwd=small).stdout)
+    [model] = found["models"]
+    assert (model["calibrated"]["ci"], model["people"]["ci"]) == (None, None)
+    assert any(says in one for one in found["notes"])
+    assert all(one["judge less people"]["ci"] is None for one in found["bias"])
+
+
+def test_ratings_of_one_category_are_no_random_part(small: Path) -> None:
+    rows = [
+        {"item": one.id, "value": 5 + place % 3, "person": "abcde"[place % 5]}
+        for place, one in enumerate(FEW)
+        if one.category == "music"
+    ]
+    write(small / "music.csv", rows)
+    words = ("--judge", JUDGE, "--store", "made.db", "--ratings", "music.csv")
+    shown = " ".join(run_command("judges", "calibrate", "1", *words, cwd=small).stdout.split())
+    assert "not like a random part: 100% of it is music, and 50% of all" in shown
+    assert "a random part is called so in 1% of calibrations" in shown
 
 
 def test_ratings_that_count_for_nothing_are_counted(small: Path) -> None:

@@ -12,12 +12,12 @@ STUDY = 'name = "Ours"\nbenchmark = "demo"\nmodels = ["listener", "control/safe"
 @pytest.mark.slow
 def test_the_commands_of_the_page_run_one_after_another(tmp_path: Path) -> None:
     rows = [
-        f"{kind}_{number:02},{model},{5 + number % 4}"
+        f"{kind}_{number:02},{model},{'abcde'[number % 5]},{5 + number % 4}"
         for model in ("control/right", "control/safe", "listener")
         for kind in ("sound", "music", "speech")
         for number in range(1, 9)
     ]
-    (tmp_path / "ratings.csv").write_text("\n".join(["item,model,value", *rows]) + "\n")
+    (tmp_path / "ratings.csv").write_text("\n".join(["item,model,person,value", *rows]) + "\n")
     for command in commands(page("docs/certainty.md"), remote=False):
         done = run(tmp_path, command)
         # Of the demo's controls some are surely under the score.

@@ -206,12 +206,12 @@ def calibrate(
     """Put a judge right by people's ratings of a random part of what it has judged.
 
     Prediction-powered inference (PPI++): the judge's mean over everything, less how far it is off
-    where people rated. The interval holds whatever the judge is worth; one that adds nothing is
-    told so.
+    where people rated. The interval holds whatever the judge is worth, counts how people differ
+    and takes five of them; a judge that adds nothing is told so.
 
     Args:
         ratings (FILE): Ratings of a random part: a rating project of the store, or a file with
-            item, value and, where there are several, run or model, person, dimension.
+            item, person, value and, where there are several, run or model, dimension.
         judge (JUDGE): The judge that has judged the runs.
         metric (M): A metric instead of a judge.
         dimension (NAME): What was rated: overall (or the mean of the others), accuracy, …

@@ -214,14 +214,14 @@ def audit_report(context: "StageContext", people: Sequence[str]) -> Findings:
 
 def calibration_report(found: Calibration, width: float | None = None) -> Findings:
     label, own = found.scorer.label, found.own_family
-    rated = counted(sum(one.rated for one in found.runs), "rating")
-    worth = round(sum(one.found.worth for one in found.runs))
-    saved = worth - sum(one.rated for one in found.runs)
-    adds = f"{rated} worth {worth:,}: the judge saved {saved:,}."
+    count = sum(one.ratings for one in found.runs)
+    worth = round(sum(one.found.worth or one.ratings for one in found.runs))
+    rated = counted(count, "rating")
+    adds = f"{rated} worth {worth:,} or more: the judge saved {worth - count:,} (90 % sure)."
     if found.adds is None:
         adds = f"{rated}: too few or too alike to tell what {label} adds."
     elif not found.adds:
-        adds = f"{label} adds nothing: {rated} stay worth {worth:,}."
+        adds = f"{label} adds nothing that can be shown: {rated} stay worth {worth:,}."
     preference = []
     if own is not None and own.interval is not None:
         sure = own.interval.low > 0
@@ -239,11 +239,13 @@ def calibration_report(found: Calibration, width: float | None = None) -> Findin
             "tie": "".join(letters(at) for at, group in enumerate(groups) if place in group),
             "model": one.label,
             "calibrated": one.found,
-            "people": ValueWithInterval(one.people, one.people_interval),
+            "people": one.people,
             "judge": one.judge,
-            "ratings": one.rated,
+            "ratings": one.ratings,
+            "raters": one.found.people or None,
+            "rated": one.rated,
             "of": one.total,
-            "worth": round(one.found.worth),
+            "worth": one.found.worth and round(one.found.worth),
             "correlation": one.correlation,
         }
         rows.append(row | ({"needed": one.needed} if width is not None else {}))

@@ -1,6 +1,6 @@
 """What people would have given every model, from a judge of everything and ratings of a part."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -17,7 +17,7 @@ from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import RunTable, TableReader, labels
 from audiocapbench.signature import Signature, sign
 from audiocapbench.stats import Interval, predicted
-from audiocapbench.stats.bootstrap import FloatArray
+from audiocapbench.stats.correlation import rank_sum_p
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.power import ALPHA
 from audiocapbench.store import Store
@@ -25,10 +25,9 @@ from audiocapbench.store import Store
 SCALE = (0.0, MAX_VALUE)
 _ADDS = 1.05
 """A judge that makes fewer than 5 % more of the ratings adds nothing worth saying."""
-_LOPSIDED = 0.8
-_ENOUGH_LOPSIDED = 100
-Ratings = Mapping[str, Mapping[str, float]]
-"""People's mean ratings by run (as they name it) and sample."""
+_RANDOM = 0.01  # so often is a random part taken for none, over all tests of a calibration
+OneRun = Mapping[tuple[str, str], float]  # ratings by person and sample
+Ratings = Mapping[str, OneRun]  # by run, as people name it
 
 
 class Bias(NamedTuple):
@@ -45,16 +44,16 @@ class CalibratedRun:
     """One model: as people rated it, as the judge did, and as people would have (``found``)."""
 
     label: str
+    ratings: int
     rated: int
     total: int
-    people: float
-    people_interval: Interval | None
+    people: predicted.Calibrated
     judge: float
     found: predicted.Calibrated
     correlation: float | None
     needed: int | None
-    influence: Mapping[str, float]
-    differences: Sequence[tuple[str, str, float]]  # category, family, judge less people
+    off: Mapping[tuple[str, str], float]  # judge less people, by person and answer
+    groups: Mapping[str, tuple[str, str]]  # category and family of an answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +71,9 @@ class Calibration:
     @property
     def adds(self) -> bool | None:
         """Whether the judge is worth anything beside the ratings; None for too few to tell."""
-        known = [one for one in self.runs if one.found.error is not None]
-        rated = sum(one.rated for one in known)
-        return sum(one.found.worth for one in known) >= _ADDS * rated if known else None
+        known = [(one.found.worth, one.ratings) for one in self.runs if one.found.worth is not None]
+        worth, ratings = (sum(each) for each in zip(*known, strict=True)) if known else (0, 0)
+        return worth >= _ADDS * ratings if known else None
 
 
 def calibrate_runs(
@@ -102,7 +101,7 @@ def calibrate_runs(
     if not scorer.is_mean:
         raise ReportError(f"{scorer.name} is a number of the whole corpus, not a mean")
     by, opinions, notes = scorer.dimension or dimension, store.ratings.opinions(people), list[str]()
-    ratings = _mean_ratings(opinions, by, scale, notes)
+    ratings = _read_ratings(opinions, by, scale, notes)
     if len(tables) == 1 and set(ratings) == {""}:  # who is rated needs no saying
         ratings = {str(tables[0].run.id): ratings[""]}
     unrated = [one.run for one in tables if partly and not _names(one, ratings)]
@@ -111,21 +110,22 @@ def calibrate_runs(
     notes += _unused(tables, scorer, ratings)
     if unrated:
         notes.append(f"Nobody rated {', '.join(f'{one.model} (run {one.id})' for one in unrated)}.")
-    found = []
+    found, tests = [], list[_Test]()
     for name, table in zip(labels([one.run for one in tables]), tables, strict=True):
         given = _ratings_of(table, tables, ratings)
-        found.append(_calibrated(name, table, scorer, given, width, category, notes))
+        found.append(_calibrated(name, table, scorer, given, width, category, tests))
+        notes += [f"{name}: {one}" for one in _warnings(found[-1].found, given)]
+    notes += _not_random(tests)
     ordered = tuple(sorted(found, key=lambda one: -one.found.value))
     judge = str(tables[0].signature(scorer))
-    signature = sign("calibrated", judge=judge, by=by, ratings=opinions.digest, how="ppi++")
+    signature = sign("calibrated", judge=judge, by=by, ratings=opinions.digest, how="ppi++ crossed")
     if category:
         signature = signature.with_fields(category=category)
-    differences = [one for run in found for one in run.differences]
-    biases, own = _biases(differences, scorer) if scorer.judge else ((), None)
+    biases, own = _biases(found, scorer) if scorer.judge else ((), None)
     return Calibration(scorer, ordered, _better(ordered), biases, own, signature, tuple(notes))
 
 
-def _mean_ratings(
+def _read_ratings(
     people: Opinions, dimension: str, scale: tuple[float, float], notes: list[str]
 ) -> Ratings:
     """Ratings on the judge's scale; ``overall`` is what people call so, or their mean over all."""
@@ -146,13 +146,13 @@ def _mean_ratings(
     if dimension not in {OVERALL, *dimensions}:
         near = did_you_mean(dimension, dimensions)
         raise ReportError(f"{people.source}: nobody rated {dimension!r}{near}")
-    means: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    found: dict[str, dict[tuple[str, str], float]] = defaultdict(dict)
     partial = 0
-    for (run, item, _), given in rows.items():
+    for (run, item, person), given in rows.items():
         if dimension in given:
-            means[run][item].append(given[dimension])
+            found[run][person, item] = given[dimension]
         elif dimension == OVERALL and set(given) == dimensions - {OVERALL}:
-            means[run][item].append(overall(given))
+            found[run][person, item] = overall(given)
         else:
             partial += 1
     numbers = [value for _, value in known]
@@ -161,15 +161,10 @@ def _mean_ratings(
     if scale == SCALE and max(numbers) <= MAX_VALUE / 2:
         reach = f"{min(numbers):g} to {max(numbers):g}"
         notes.append(f"The ratings reach from {reach}: if that is their scale, say so, as 1:5.")
-    return {
-        run: {item: float(np.mean(each)) for item, each in items.items()}
-        for run, items in means.items()
-    }
+    return found
 
 
-def _ratings_of(
-    table: RunTable, tables: Sequence[RunTable], ratings: Ratings
-) -> Mapping[str, float]:
+def _ratings_of(table: RunTable, tables: Sequence[RunTable], ratings: Ratings) -> OneRun:
     run, known = table.run, _names(table, ratings)
     alike = [str(one.run.id) for one in tables if known and _names(one, ratings) == known]
     if len(known) > 1 or len(alike) > 1:
@@ -187,7 +182,7 @@ def _unused(tables: Sequence[RunTable], scorer: Scorer, ratings: Ratings) -> Ite
     unscored = sum(
         key not in table.sample_scores(scorer).values
         for name, table in known.items()
-        for key in ratings[name]
+        for _, key in ratings[name]
     )
     for of, count in (
         (", ".join(others), sum(map(len, others.values()))),
@@ -202,14 +197,22 @@ def _names(table: RunTable, ratings: Ratings) -> list[str]:
     return [key for key in (str(run.id), run.name, run.model) if key and key in ratings]
 
 
+class _Test(NamedTuple):
+    """Whether what was rated is like the rest: in what it is not, and the p-value."""
+
+    run: str
+    words: str
+    p: float
+
+
 def _calibrated(
     name: str,
     table: RunTable,
     scorer: Scorer,
-    given: Mapping[str, float],
+    given: OneRun,
     width: float | None,
     category: str | None,
-    notes: list[str],
+    tests: list[_Test],
 ) -> CalibratedRun:
     if category and category not in table.categories:
         there = did_you_mean(category, table.categories, "it has")
@@ -218,106 +221,137 @@ def _calibrated(
     if group.aggregation is not None or group.clusters is not None:
         why = "clips have several samples, or corpora have weights; calibrate one --category"
         raise ReportError(f"run {table.run.id}: {why}")
-    scores = table.sample_scores(scorer).values
-    samples = {one.id: one for one in group.samples}
-    if not scores:
+    known = table.sample_scores(scorer).values
+    if not known:
         table.current_judgements(scorer.name)
         raise ReportError(f"run {table.run.id} has no score of {scorer.label}")
-    if strange := [key for key in given if key not in table.run.sample_ids]:
+    if strange := [key for _, key in given if key not in table.run.sample_ids]:
         raise ReportError(f"run {table.run.id} has no sample {some(strange)}, which people rated")
-    rated = [key for key in samples if key in given and key in scores]
-    others = [key for key in samples if key not in given and key in scores]
-    if not rated:
+    categories = {one.id: one.category for one in group.samples if one.id in known}
+    scores = {key: known[key] for key in categories}
+    ratings = {key: value for key, value in given.items() if key[1] in scores}
+    if not ratings:
         raise ReportError(f"run {table.run.id} has no sample that people rated and {scorer.label}")
-    people = np.array([given[key] for key in rated])
-    judged, rest = (np.array([scores[key] for key in keys]) for keys in (rated, others))
-    found = predicted.calibrated_mean(people, judged, rest)
-    notes += [f"{name}: {one}" for one in _warnings(found, people, judged, rest)]
-    total = len(rated) + len(others)
-    mean, by_judge = float(people.mean()), float(np.concatenate([judged, rest]).mean())
-    varies = len(rated) > 2 and people.std() > 0 and judged.std() > 0
-    correlation = float(np.corrcoef(people, judged)[0, 1]) if varies else None
-    alone = needed = None
-    if found.plain_error is not None:
-        alone = predicted.around(mean, found.plain_error, len(rated) - 1)
-        if width:
-            needed = predicted.ratings_needed(
-                float(people.std(ddof=1)), correlation or 0.0, total, width
-            )
-    clips, moved = dict(zip(samples, group.clips, strict=True)), found.influence.tolist()
-    influence = {clips[key]: one for key, one in zip((*rated, *others), moved, strict=True)}
-    family = family_of(table.run.model)
-    off = [(samples[key].category, family, scores[key] - given[key]) for key in rated]
-    means = (mean, alone, by_judge, found, correlation, needed)
-    return CalibratedRun(name, len(rated), total, *means, influence, off)
+    plain, found = (
+        predicted.calibrated_mean(ratings, scores, bounds=SCALE, tuned=tuned)
+        for tuned in (False, True)
+    )
+    rated = dict.fromkeys(key for _, key in ratings)
+    tests += _tests(name, rated, scores, categories)
+    people, judged = np.array([(value, scores[key]) for (_, key), value in ratings.items()]).T
+    varies = len(people) > 2 and people.std() > 0 and judged.std() > 0
+    family, most = family_of(table.run.model), len(ratings) * len(scores) // len(rated)
+    return CalibratedRun(
+        name,
+        len(ratings),
+        len(rated),
+        len(scores),
+        plain,
+        float(np.mean([*scores.values()])),
+        found,
+        float(np.corrcoef(people, judged)[0, 1]) if varies else None,
+        predicted.ratings_needed(found, len(ratings), most, width) if width else None,
+        {(who, f"{name} {key}"): scores[key] - value for (who, key), value in ratings.items()},
+        {f"{name} {key}": (categories[key], family) for key in rated},
+    )
 
 
-def _warnings(
-    found: predicted.Calibrated, people: FloatArray, judged: FloatArray, rest: FloatArray
-) -> Iterator[str]:
-    most = max(np.unique(people, return_counts=True)[1]) / len(people)
-    if found.interval is None:
-        few = f"an interval takes {predicted.FEWEST_RATED} ratings"
-        why = few if len(people) < predicted.FEWEST_RATED else "all its ratings are the same"
-        yield f"no interval; {why}."
-    elif most > _LOPSIDED and len(people) < _ENOUGH_LOPSIDED:
-        yield f"{most:.0%} of the ratings are the same; of so few the interval is too narrow."
-    if len(people) < 2 or len(rest) < 2:
+def _warnings(found: predicted.Calibrated, given: OneRun) -> Iterator[str]:
+    items, few = {key for _, key in given}, predicted.FEWEST_PEOPLE
+    if found.interval is not None:
         return
-    spread = np.sqrt(judged.var(ddof=1) / len(judged) + rest.var(ddof=1) / len(rest))
-    if (
-        spread > 0
-        and abs(judged.mean() - rest.mean()) > predicted.student(len(judged) - 1, 0.99) * spread
-    ):
-        given = f"the judge gives it {judged.mean():.2f}, and the rest {rest.mean():.2f}"
-        yield f"what people rated is not like a random part: {given}."
+    if len(items) < predicted.FEWEST_RATED:
+        yield f"no interval; an interval takes {predicted.FEWEST_RATED} ratings."
+    elif len({*given.values()}) == 1:
+        yield "no interval; all its ratings are the same."
+    elif any(not who for who, _ in given):
+        yield f"no interval; it takes {few} people: add a column person, who gave each rating."
+    else:
+        by = "1 person" if found.people == 1 else f"{found.people} people"
+        yield f"rated by {by}: no interval, it takes {few}."
+
+
+def _tests(
+    name: str,
+    rated: Mapping[str, object],
+    scores: Mapping[str, float],
+    categories: Mapping[str, str],
+) -> Iterator[_Test]:
+    mine, rest = (
+        np.array([one for key, one in scores.items() if (key in rated) == which])
+        for which in (True, False)
+    )
+    if len(rest):
+        said = f"the judge gives it {mine.mean():.2f}, and the rest {rest.mean():.2f}"
+        yield _Test(name, said, rank_sum_p(mine, rest))
+        every, part = Counter(categories.values()), Counter(categories[key] for key in rated)
+        far = max(every, key=lambda one: part[one] / len(mine) - every[one] / len(scores))
+        said = (
+            f"{part[far] / len(mine):.0%} of it is {far}, and {every[far] / len(scores):.0%} of all"
+        )
+        yield _Test(name, said, predicted.alike_p(part, every))
+
+
+def _not_random(tests: Sequence[_Test]) -> Iterator[str]:
+    rate = f"a random part is called so in {_RANDOM:.0%} of calibrations"
+    for one in tests:
+        if one.p < _RANDOM / len(tests):
+            how = f"{one.words} (p = {one.p:.2g}; {rate})"
+            yield f"{one.run}: what people rated is not like a random part: {how}."
 
 
 def _better(runs: Sequence[CalibratedRun]) -> tuple[tuple[int, int], ...]:
-    """Pairs of which the first is surely better; what clips share is counted once, by Holm."""
-    from scipy.special import stdtr
-
+    """Pairs of which the first is surely better; what people and clips share counts once; Holm."""
     known = [place for place, one in enumerate(runs) if one.found.error is not None]
-    pairs, values = list(combinations(known, 2)), []
-    for first, second in ((runs[one], runs[other]) for one, other in pairs):
-        a, b = first.influence, second.influence
-        error = np.sqrt(sum((a.get(key, 0.0) - b.get(key, 0.0)) ** 2 for key in {*a, *b}))
-        difference = first.found.value - second.found.value
-        freedom = min(first.rated, second.rated) - 2
-        p = 2 * float(stdtr(freedom, -difference / error)) if error else float(difference == 0)
-        values.append(p)
+    pairs = list(combinations(known, 2))
+    values = [_difference(runs[one].found, runs[other].found)[1] for one, other in pairs]
     adjusted = corrected(np.array(values, dtype=np.float64), Correction.HOLM)
     return tuple(pair for pair, p in zip(pairs, adjusted.tolist(), strict=True) if p < ALPHA)
 
 
-def _biases(
-    differences: Sequence[tuple[str, str, float]], scorer: Scorer
-) -> tuple[tuple[Bias, ...], Bias | None]:
-    """How far the judge is above people: in all, by category and family; and on its own family."""
+def _difference(one: predicted.Calibrated, two: predicted.Calibrated) -> tuple[Interval, float]:
+    """The interval of a difference, and its p-value."""
+    from scipy.special import stdtr
 
-    def bias(group: str, values: Sequence[float]) -> Bias:
-        n, value = len(values), float(np.mean(values))
-        error = float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else None
-        return Bias(
-            group, n, value, None if error is None else predicted.around(value, error, n - 1)
+    error = float(np.sqrt(sum(one.influence.less(two.influence).variances())))
+    value, freedom = one.value - two.value, max(1.0, min(one.freedom, two.freedom))
+    p = 2 * float(stdtr(freedom, -abs(value) / error)) if error else float(value == 0)
+    return predicted.around(value, error, freedom), p
+
+
+def _biases(runs: Sequence[CalibratedRun], scorer: Scorer) -> tuple[tuple[Bias, ...], Bias | None]:
+    """How far the judge is above people: in all, by category and family; and on its own family."""
+    off = {key: value for run in runs for key, value in run.off.items()}
+    groups = {key: one for run in runs for key, one in run.groups.items()}
+
+    def mean(place: int = 0, name: str = "", *, other: bool = False) -> predicted.Calibrated | None:
+        part = {
+            key: value
+            for key, value in off.items()
+            if not name or (groups[key[1]][place] == name) != other
+        }
+        scores = dict.fromkeys((key for _, key in part), 0.0)
+        return (
+            predicted.calibrated_mean(part, scores, bounds=(-MAX_VALUE, MAX_VALUE))
+            if part
+            else None
         )
 
-    found = [bias("all", [off for _, _, off in differences])]
+    def bias(group: str, found: predicted.Calibrated) -> Bias:
+        return Bias(group, len(found.influence.ratings), found.value, found.interval)
+
+    found = [("all", mean())]
     for place, kind in enumerate(("category", "family")):
-        groups: dict[str, list[float]] = defaultdict(list)
-        for one in differences:
-            groups[str(one[place])].append(one[2])
-        if len(groups) > 1:
-            found += [bias(f"{kind} {name}", values) for name, values in groups.items()]
+        names = dict.fromkeys(one[place] for one in groups.values())
+        if len(names) > 1:
+            found += [(f"{kind} {name}", mean(place, name)) for name in names]
+    biases = tuple(bias(name, one) for name, one in found if one is not None)
     family = family_of(scorer.name)
-    mine = np.array([off for _, whose, off in differences if whose == family])
-    theirs = np.array([off for _, whose, off in differences if whose != family])
-    if len(mine) < 2 or len(theirs) < 2:
-        return tuple(found), None
-    error = float(np.sqrt(mine.var(ddof=1) / len(mine) + theirs.var(ddof=1) / len(theirs)))
-    value = float(mine.mean() - theirs.mean())
-    reach = predicted.around(value, error, min(len(mine), len(theirs)) - 1)
-    return tuple(found), Bias(family, len(mine), value, reach)
+    mine, theirs = mean(1, family), mean(1, family, other=True)
+    if mine is None or theirs is None or mine.interval is None or theirs.interval is None:
+        return biases, None
+    n, value = len(mine.influence.ratings), mine.value - theirs.value
+    return biases, Bias(family, n, value, _difference(mine, theirs)[0])
 
 
 def family_of(name: str) -> str:
