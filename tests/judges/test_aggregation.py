@@ -135,6 +135,7 @@ def test_a_panel_shows_agreement_and_what_each_judge_does_to_it(store: Store, ru
     assert agreed["alpha"]["accuracy"] == pytest.approx(1)
     assert agreed["kappa"]["accuracy"] == pytest.approx(1)
     assert agreed["kappa"]["completeness"] is None
+    assert agreed["alpha_ci"]["accuracy"] is None, "six answers are too few"
     assert agreed["spread"] == 0
     panel_of_three = summarise_panel(table_of(store, run), ["a", "b", "odd"])
     alpha = panel_of_three["alpha"]["accuracy"]

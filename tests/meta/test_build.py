@@ -150,7 +150,7 @@ def test_votes_decide_what_is_kept_and_kappa_is_told_before_and_after(
     kept = [one for one in votes if abs(sum(one)) >= 2]
     for name, rows in (("before", votes), ("after", kept)):
         counts = category_counts(_columns(rows))
-        assert told["kappa"][name] == pytest.approx(fleiss_kappa(counts))
+        assert told["kappa"][name] == pytest.approx(fleiss_kappa(counts).value)
     kind = "brace-main" if out.endswith(".json") else "csv"
     pairs = read_pairs(kind, [place / out])
     assert len(pairs) == sum(told["kept"].values())

@@ -18,6 +18,7 @@ from audiocapbench.meta.scorers.pairwise import PairwiseScorer
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, TrialSettings
 from audiocapbench.meta.trial import ScorerTrial, agreed, trial_document, try_scorer
 from audiocapbench.report.trial import trial_tables
+from audiocapbench.stats.correlation import Coefficient
 from audiocapbench.store import Store
 from audiocapbench.table import Table
 from cells import cells, headings
@@ -424,7 +425,9 @@ def refusing(_text: str) -> str:
 
 
 def tables_of(trial: ScorerTrial) -> list[Table]:
-    return trial_tables([trial], [], PairSet("csv", trial.pairs), Agreement(None, None))
+    return trial_tables(
+        [trial], [], PairSet("csv", trial.pairs), Agreement(Coefficient(), Coefficient())
+    )
 
 
 def row_of(trial: ScorerTrial) -> dict[str, str]:

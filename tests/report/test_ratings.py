@@ -13,7 +13,7 @@ from audiocapbench.data.opinions import read_opinions
 from audiocapbench.errors import ReportError
 from audiocapbench.meta.pairs import read_pairs
 from audiocapbench.metrics import compute
-from audiocapbench.report.ratings import rating_report, win_report
+from audiocapbench.report.ratings import agreement_report, rating_report, win_report
 from command import run_command
 
 # Ratings 1 to 5 of 100 clips each: the only counts that give the four figures of table F.3.
@@ -194,3 +194,30 @@ def test_undecided_pairs_are_counted_apart(tmp_path: Path) -> None:
     assert "no references" in done.stderr
     only_ties = write(tmp_path / "t.csv", [head, rows[2]])
     assert "all are undecided" in call("meta", "wins", only_ties).stderr
+
+
+def test_agreement_of_a_file_comes_with_intervals(tmp_path: Path) -> None:
+    draw = np.random.default_rng(5)
+    heard = draw.normal(size=40)
+    rows: list[list[object]] = [["item", "person", "dimension", "value"]]
+    for who in ("<b>ana</b>", "ben", "caro"):
+        grades = np.digitize(heard + 0.5 * draw.normal(size=40), [-1, -0.3, 0.3, 1])
+        rows += [[n, who, "rel", one + 1] for n, one in enumerate(grades)]
+        rows += [[n, who, "vote", "ab"[int(one > 2)]] for n, one in enumerate(grades)]
+    said = json.loads(
+        call("ratings", "agreement", write(tmp_path / "r.csv", rows), "--json").stdout
+    )
+    rel, vote = said["agreement"]
+    for name in ("alpha", "alpha_ordinal", "kappa", "icc", "icc_mean"):
+        low, high = rel[f"{name}_ci"]
+        assert 0 < low < rel[name] < high < 1, name
+    assert (rel["people"], rel["items"]) == (3, 40)
+    assert (vote["icc"], vote["alpha_ordinal"]) == (None, None), "names have no order"
+    assert vote["alpha"] == pytest.approx(vote["kappa"], abs=0.02)
+    shuffled = [rows[0], *(rows[1:][n] for n in draw.permutation(len(rows) - 1))]
+    again = agreement_report(read_opinions(write(tmp_path / "s.csv", shuffled))).to_dict()
+    rows_again = {one["dimension"]: one for one in again["agreement"]}
+    for name, value in rel.items():
+        assert rows_again["rel"][name] == pytest.approx(value), name
+    nobody = write(tmp_path / "n.csv", [["item", "value"], [1, 3]])
+    assert "does not say who rated" in call("ratings", "agreement", nobody).stderr

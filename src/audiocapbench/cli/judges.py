@@ -18,6 +18,7 @@ from audiocapbench.files import write_file
 from audiocapbench.table import Column, Findings, Table, ValueWithInterval, shown, signature_notes
 
 if TYPE_CHECKING:
+    from audiocapbench.data.opinions import Opinions
     from audiocapbench.judges.check import JudgeCheck
     from audiocapbench.store import Store
 
@@ -158,18 +159,21 @@ def sensitivity(
 def _check_table(found: "JudgeCheck") -> Table:
     """Means of right, safe and wrong answers, and below them what else the check found."""
     from audiocapbench.scores.estimate import counted
+    from audiocapbench.stats.correlation import Coefficient
 
     rows = [
         {"answers": kind, "mean": ValueWithInterval(one.mean, one.interval)}
         for kind, one in found.kinds.items()
     ]
     measures = {
-        "a right answer scores above a safe one (AUC)": found.auc_right_safe,
-        "a safe answer scores above a wrong one (AUC)": found.auc_safe_wrong,
-        "agreement of its rounds (Fleiss' kappa)": found.kappa,
-        "length and score (rank correlation)": found.length_correlation,
+        "a right answer scores above a safe one (AUC)": shown(found.auc_right_safe, ".3f"),
+        "a safe answer scores above a wrong one (AUC)": shown(found.auc_safe_wrong, ".3f"),
+        "agreement of its rounds (Fleiss' kappa)": Coefficient(found.kappa, found.kappa_ci),
+        "length and score (rank correlation)": Coefficient(
+            found.length_correlation, found.length_ci
+        ),
     }
-    notes = [f"{words}: {shown(value, '.3f')}" for words, value in measures.items()]
+    notes = [f"{words}: {value}" for words, value in measures.items()]
     if found.left_in:
         notes.append("A sample has one reference: a right answer is the reference itself, left in.")
     for style, change in found.styles.items():
@@ -254,15 +258,18 @@ def rating_tests(
         against (X): The baseline.
         compare (A:B): Two groups, or two sets of them such as A+B:C+D; may be repeated.
     """
-    from audiocapbench.data.opinions import read_opinions
     from audiocapbench.report.ratings import rating_report
 
+    at.show(rating_report(_opinions(file, at.store), against, compare or ()))
+
+
+def _opinions(file: str, store: str) -> "Opinions":
+    from audiocapbench.data.opinions import read_opinions
+
     if Path(file).exists():
-        people = read_opinions(Path(file))
-    else:
-        with _project_store(file, at.store) as kept:
-            people = kept.ratings.opinions(file)
-    at.show(rating_report(people, against, compare or ()))
+        return read_opinions(Path(file))
+    with _project_store(file, store) as kept:
+        return kept.ratings.opinions(file)
 
 
 @options.command(meta_app.command)
@@ -341,6 +348,19 @@ def ratings(*, at: options.StoreOptions) -> None:
     columns = (Column("name", "project"), "kind", "people", "items", "ratings")
     table = Table("", [one._asdict() for one in lines], columns, name="projects")
     at.show(Findings([table]))
+
+
+@options.command(ratings_app.command)
+def agreement(file: str, *, at: options.StoreOptions) -> None:
+    """Say how far people agree: alpha, kappa and intraclass correlations, with intervals.
+
+    Args:
+        file (FILE): A rating project of the store, or a table with item, person, value and, where
+            there are several, run or model and dimension.
+    """
+    from audiocapbench.report.ratings import agreement_report
+
+    at.show(agreement_report(_opinions(file, at.store)))
 
 
 @options.command(ratings_app.command)

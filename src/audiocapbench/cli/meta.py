@@ -16,7 +16,7 @@ from audiocapbench.cli.app import add_group, leave
 from audiocapbench.cli.console import say, show_result
 from audiocapbench.errors import AudioCapBenchError, FatalError, StoppedError
 from audiocapbench.files import csv_text, write_file
-from audiocapbench.table import Column, Findings, Table, ValueWithInterval, shown, signature_notes
+from audiocapbench.table import Column, Findings, Table, ValueWithInterval, signature_notes
 
 if TYPE_CHECKING:
     from audiocapbench.meta.cheat import CheatTrial
@@ -366,10 +366,9 @@ def _keep_agreed(votes: Path, out: Path, least: int, *, json: bool) -> None:
     before, after = count_types(found), count_types(kept)
     rows = [{"type": name, "read": n, "kept": after.get(name, 0)} for name, n in before.items()]
     facts = {"pairs": str(out), "read": before, "kept": after, "unvoted": unvoted}
-    facts["kappa"] = kappa._asdict()
+    facts["kappa"] = kappa.to_dict()
     show_result(Findings([Table("", rows)], facts), json=json)
-    kappas = [shown(one, ".2f") for one in kappa]
-    say(f"Fleiss' kappa: {kappas[0]} over all votes, {kappas[1]} over the pairs kept.")
+    say(f"Fleiss' kappa: {kappa.before} over all votes, {kappa.after} over the pairs kept.")
     if unvoted:
         say(f"{unvoted:,} pairs have no vote; they are left out.")
     say(f"{len(kept):,} of {len(found):,} pairs written to {out}.")

@@ -38,7 +38,14 @@ from audiocapbench.models import Model, Question
 from audiocapbench.models.controls import ControlModel
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval, mean_interval
-from audiocapbench.stats.correlation import auc, category_counts, fleiss_kappa, rank_correlation
+from audiocapbench.stats.correlation import (
+    Coefficient,
+    auc,
+    category_counts,
+    fleiss_kappa,
+    rank_correlation,
+    rank_interval,
+)
 from audiocapbench.store import Run, Store
 from audiocapbench.store.records import Judgement
 
@@ -189,6 +196,8 @@ class JudgeCheck:
     styles: Mapping[str, StyleShift]
     failed: int
     reasons: Mapping[str, int]
+    kappa_ci: Interval | None = None
+    length_ci: Interval | None = None
     left_in: bool = False  # whether a right answer is the only reference itself
 
     @property
@@ -230,7 +239,7 @@ def check_judge(
         kind: {sample: overall(one) for sample, one in own.items()}
         for kind, own in opinions.items()
     }
-    figures, ratings, lengths = {}, list[FloatArray](), list[tuple[int, float, int]]()
+    figures, ratings, lengths = {}, list[_Ratings](), list[tuple[int, float, int]]()
     for number, kind in enumerate(KINDS):
         if not scores[kind]:
             why = failure_words(judge.name, failure_reasons(judged[kind]), len(judged[kind]))
@@ -241,7 +250,7 @@ def check_judge(
             name: float(np.mean([one[name] for one in opinions[kind].values()]))
             for name in judge.dimensions
         }
-        own = (float(values.mean()), mean_score_interval(values), means, _kappa(ratings[-1]))
+        own = (float(values.mean()), mean_score_interval(values), means, _kappa(*ratings[-1]).value)
         figures[kind] = KindFigure(len(values), *own)
         texts = {one.sample.id: one.outcome.reply.text for one in answered(store, parts[kind].run)}
         lengths += [(len(texts[key].split()), score, number) for key, score in scores[kind].items()]
@@ -253,7 +262,10 @@ def check_judge(
             interval = mean_score_interval(changes, -MAX_VALUE)
             styles[style] = StyleShift(len(changes), float(changes.mean()), interval)
     right, safe, wrong = (np.array(list(scores[kind].values())) for kind in KINDS)
-    rounds = [len(one) for one in ratings]
+    rounds = [len(one) for one, _ in ratings]
+    every = np.concatenate([one[: min(rounds)] for one, _ in ratings], axis=1)
+    kappa = _kappa(every, [sample for _, own in ratings for sample in own])
+    length = rank_correlation(*np.array(lengths, dtype=np.float64).T)
     everything = [one for found in judged.values() for one in found]
     return JudgeCheck(
         judge.name,
@@ -262,11 +274,14 @@ def check_judge(
         figures,
         auc(right, safe),
         auc(safe, wrong),
-        _kappa(np.concatenate([one[: min(rounds)] for one in ratings], axis=1)),
-        rank_correlation(*np.array(lengths, dtype=np.float64).T),
+        kappa.value,
+        length,
         styles,
         sum(one.status is not Status.OK for one in everything),
         failure_reasons(everything),
+        kappa.interval,
+        # A clip has an answer of each kind; clips are what is independent.
+        rank_interval(length, len({one for own in scores.values() for one in own}), "rho"),
         left_in=benchmark.traits.controls.right_is == "reference",
     )
 
@@ -287,16 +302,24 @@ def known_answers(
     return parts
 
 
-def _ratings(judgements: Iterable[Judgement]) -> FloatArray:
-    """Ratings of shape (rounds, samples × dimensions), NaN where a round gave none."""
+_Ratings = tuple[FloatArray, list[str]]
+
+
+def _ratings(judgements: Iterable[Judgement]) -> _Ratings:
+    """Ratings of shape (rounds, samples × dimensions), NaN where a round gave none; samples."""
     rounds: dict[int, dict[tuple[str, str], float]] = {}
     for one in judgements:
         ratings = rounds.setdefault(one.repeat, {})
         ratings.update({(one.sample_id, name): value for name, value in one.scores.items()})
     units = sorted({unit for ratings in rounds.values() for unit in ratings})
     table = [[ratings.get(unit, np.nan) for unit in units] for ratings in rounds.values()]
-    return np.array(table, dtype=np.float64).reshape(len(rounds), len(units))
+    found = np.array(table, dtype=np.float64).reshape(len(rounds), len(units))
+    return found, [sample for sample, _ in units]
 
 
-def _kappa(ratings: FloatArray) -> float | None:
-    return fleiss_kappa(category_counts(ratings)) if len(ratings) > 1 else None
+def _kappa(ratings: FloatArray, samples: Sequence[str]) -> Coefficient:
+    complete = ~np.isnan(ratings).any(axis=0)
+    if len(ratings) < 2:
+        return Coefficient()
+    clips = np.array(samples)[complete].tolist()
+    return fleiss_kappa(category_counts(ratings[:, complete]), clips)

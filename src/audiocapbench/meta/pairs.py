@@ -24,7 +24,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from audiocapbench.data.problems import InvalidDataError, Problem, problems_of, read_json
 from audiocapbench.data.records import read_records
 from audiocapbench.errors import DatasetError, TrialError, check_known, did_you_mean
-from audiocapbench.stats.correlation import category_counts, fleiss_kappa
+from audiocapbench.stats.correlation import Coefficient, category_counts, fleiss_kappa
 from audiocapbench.store import Store
 
 Preference = Literal[0, 1]
@@ -113,10 +113,13 @@ def references(pairs: Pairs) -> list[tuple[str, ...]]:
 
 
 class Agreement(NamedTuple):
-    """Fleiss' kappa over the votes of all pairs and of those kept; None for nothing to agree on."""
+    """Fleiss' kappa over the votes of all pairs and of those kept."""
 
-    before: float | None
-    after: float | None
+    before: Coefficient
+    after: Coefficient
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.before.fields("before") | self.after.fields("after")
 
 
 def preferred(votes: Sequence[int], least: int = 1) -> Preference | None:
@@ -130,14 +133,16 @@ def preferred(votes: Sequence[int], least: int = 1) -> Preference | None:
 def agreement(pairs: Iterable[CaptionPair], least: int = AGREED) -> Agreement:
     """How far people agree before and after unclear votes are left out; set answers are no vote."""
 
-    def kappa(votes: Sequence[Sequence[int]]) -> float | None:
+    def kappa(pairs: Pairs) -> Coefficient:
+        votes = [one.votes for one in pairs]
         if len({len(one) for one in votes}) != 1 or len(votes[0]) < 2:
-            return None
-        return fleiss_kappa(category_counts(np.array(votes, dtype=np.float64).T))
+            return Coefficient()
+        counts = category_counts(np.array(votes, dtype=np.float64).T)
+        return fleiss_kappa(counts, [one.clip for one in pairs])
 
-    votes = [pair.votes for pair in pairs if pair.votes and not pair.answer_set]
-    kept = [one for one in votes if preferred(one, least) is not None]
-    return Agreement(kappa(votes), kappa(kept))
+    voted = [pair for pair in pairs if pair.votes and not pair.answer_set]
+    kept = [one for one in voted if preferred(one.votes, least) is not None]
+    return Agreement(kappa(voted), kappa(kept))
 
 
 _DATASETS = ("AudioCaps", "Clotho")

@@ -286,7 +286,7 @@ def trial_document(
     """One document: the trial itself, or ``scorers``, a list of them, where there are several."""
     shared = {
         "undecided": left_out,
-        "kappa": agreement._asdict() if agreement else None,
+        "kappa": agreement.to_dict() if agreement else None,
         "controls": {one.scorer: _group(one.whole) for one in controls},
     }
     made = list(map(_document, trials))

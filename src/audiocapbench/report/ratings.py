@@ -1,6 +1,7 @@
 """What people and judges say of captions: ratings, preferences, audits, and judges put right."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -92,6 +93,61 @@ def _rated_groups(
         ],
         {"baseline": baseline, "notes": notes},
     )
+
+
+_AGREEMENT = ("alpha", "alpha_ordinal", "kappa", "icc", "icc_mean")
+
+
+def agreement_report(people: Opinions) -> Findings:
+    people.refuse(people.problems)
+    if not people.opinions or not all(one.person for one in people.opinions):
+        raise ReportError(f"{people.source} does not say who rated what; agreement needs 'person'")
+    said: dict[str, list[tuple[str, str, Any]]] = {}
+    for one in people.opinions:
+        said.setdefault(one.dimension, []).append((f"{one.run} {one.item}", one.person, one.value))
+    rows = [agreement_row(name, own) for name, own in said.items()]
+    shown = [
+        row | {name: effects.Coefficient(row[name], row[f"{name}_ci"]) for name in _AGREEMENT}
+        for row in rows
+    ]
+    notes = [
+        "alpha: Krippendorff's, of numbers (interval level) or names, over what several rated; "
+        "alpha_ordinal: of their order alone; kappa: Fleiss', over what as many rated as most. "
+        "icc: how far one person's ratings can be relied on, ICC(2,1); icc_mean: the mean of all, "
+        "ICC(2,k); over what everybody rated.",
+        f"95 % intervals are over items, and take {effects.FEWEST_UNITS} that differ.",
+    ]
+    columns = [Column(one) for one in ("dimension", "people", "items")]
+    columns += [Column(one, form=".2f") for one in _AGREEMENT]
+    return Findings([Table("How far people agree", shown, columns, notes)], {"agreement": rows})
+
+
+def agreement_row(dimension: str, said: Iterable[tuple[str, str, Any]]) -> Row:
+    """How far people agree, from an item, a person and what they said of it each."""
+    by_item: dict[str, dict[str, Any]] = {}
+    for item, person, value in said:
+        by_item.setdefault(item, {})[person] = value
+    shared = [own for own in by_item.values() if len(own) > 1]
+    people = sorted({name for own in shared for name in own})
+    values = sorted({one for own in shared for one in own.values()})
+    try:
+        numbers, named = dict(zip(values, map(float, values), strict=True)), dimension == "pick"
+    except ValueError:
+        numbers, named = {one: float(place) for place, one in enumerate(values)}, True
+    table = np.array([[numbers.get(own.get(who), np.nan) for own in shared] for who in people])
+    table = table.reshape(len(people), len(shared))
+    usual = Counter(map(len, shared)).most_common(1)[0][0] if shared else 0
+    same = np.array([[numbers[one] for one in own.values()] for own in shared if len(own) == usual])
+    found = (
+        effects.krippendorff_alpha(table, "nominal" if named else "interval"),
+        effects.Coefficient() if named else effects.krippendorff_alpha(table, "ordinal"),
+        effects.fleiss_kappa(effects.category_counts(same.T)) if shared else effects.Coefficient(),
+        *((effects.Coefficient(),) * 2 if named else effects.intraclass(table)),
+    )
+    row: Row = {"dimension": dimension, "people": len(people), "items": len(shared)}
+    for name, one in zip(_AGREEMENT, found, strict=True):
+        row |= one.fields(name)
+    return row
 
 
 def win_report(pairs: "Sequence[CaptionPair]", metrics: Sequence[str] = ()) -> Findings:

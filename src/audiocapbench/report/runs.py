@@ -19,6 +19,7 @@ from audiocapbench.scores.compute import ALL, GroupKey, category
 from audiocapbench.scores.estimate import Estimate, Scorer, interval_words, missing_words
 from audiocapbench.scores.summary import RunSummary
 from audiocapbench.scores.table import RunTable, ScoreTable, TableReader
+from audiocapbench.stats.correlation import Coefficient
 from audiocapbench.store import Run, Store
 from audiocapbench.store.records import Judgement
 from audiocapbench.table import Column, Row, Table, shown, signature_notes
@@ -52,8 +53,8 @@ def run_tables(
     for one in summaries:
         # How far the judges of a run agree, where there are several.
         if one.panel is not None:
-            alpha = one.panel["alpha"][OVERALL]
-            agreed = "" if alpha is None else f", Krippendorff's alpha {alpha:.2f}"
+            alpha = Coefficient(*(one.panel[name][OVERALL] for name in ("alpha", "alpha_ci")))
+            agreed = "" if alpha.value is None else f", Krippendorff's alpha {alpha}"
             mean = shown(one.panel["figures"][OVERALL]["score"], f".{_JUDGE_DIGITS}f")
             notes.append(f"{one.run.model}: the panel's mean is {mean}{agreed}")
     for one in summaries:

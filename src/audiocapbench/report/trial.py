@@ -71,8 +71,8 @@ def trial_tables(
             )
     undecided = f"; {pairs.left_out:,} left out as undecided" if pairs.left_out else ""
     notes.append(f"{first.n:,} pairs, captions {pairs.text}{undecided}")
-    if agreement.before is not None and agreement.after is not None:
-        words = f"{agreement.before:.2f} over all votes, {agreement.after:.2f} over the pairs kept"
+    if agreement.before.value is not None and agreement.after.value is not None:
+        words = f"{agreement.before} over all votes, {agreement.after} over the pairs kept"
         notes.append(f"Fleiss' kappa: {words}")
     notes += signature_notes(one.signature for one in tried)
     return [*tables[:-1], replace(tables[-1], notes=notes)]

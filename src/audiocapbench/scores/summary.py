@@ -217,17 +217,21 @@ def summarise_panel(table: RunTable, judges: Sequence[str]) -> dict[str, Any]:
             score = mean(rest.values())
             distance = mean(abs(overall(own[key]) - rest[key]) for key in both)
             without[judge] = {"score": score, "change": score - whole, "distance": distance}
+    alphas = {name: krippendorff_alpha(given) for name, given in ratings.items()}
+    kappas = {
+        name: fleiss_kappa(category_counts(given))
+        for name, given in ratings.items()
+        if name != OVERALL
+    }
     return {
         "judges": list(judges),
         "how": "mean",
         "figures": figures,
         "spread": mean(spreads) if spreads else None,
-        "alpha": {name: krippendorff_alpha(given) for name, given in ratings.items()},
-        "kappa": {
-            name: fleiss_kappa(category_counts(given)) if len(given) > 1 else None
-            for name, given in ratings.items()
-            if name != OVERALL
-        },
+        "alpha": {name: one.value for name, one in alphas.items()},
+        "alpha_ci": {name: one.interval for name, one in alphas.items()},
+        "kappa": {name: one.value for name, one in kappas.items()},
+        "kappa_ci": {name: one.interval for name, one in kappas.items()},
         "without": without,
     }
 

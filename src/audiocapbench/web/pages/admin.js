@@ -20,6 +20,7 @@ function fill(id, rows) {
   at(id).replaceChildren(...rows.map((cells) => { const row = document.createElement("tr"); row.append(...cells); return row; }));
 }
 const figure = (value) => (value === null ? "–" : value.toFixed(2));
+const span = (ends) => (ends === null ? "" : `${figure(ends[0])} to ${figure(ends[1])}`);
 const percent = (value) => `${Math.round(100 * value)} %`;
 
 function show(told) {
@@ -33,7 +34,7 @@ function show(told) {
   at("each").textContent = `items with ${told.each} ${told.each === 1 ? "rating" : "ratings"}`;
   const tried = told.people.reduce((sum, one) => sum + one.gold, 0), right = told.people.reduce((sum, one) => sum + one.gold_right, 0);
   at("golden").textContent = tried ? percent(right / tried) : "–";
-  fill("agreement", told.agreement.map((one) => [cell("th", one.dimension), cell("td", figure(one.alpha)), cell("td", figure(one.kappa)), cell("td", one.items)]));
+  fill("agreement", told.agreement.map((one) => [cell("th", one.dimension), cell("td", figure(one.alpha), span(one.alpha_ci)), cell("td", figure(one.kappa), span(one.kappa_ci)), cell("td", one.items)]));
   fill("people", told.people.map((one) => [cell("th", one.person), cell("td", one.ratings),
     cell("td", one.gold ? `${one.gold_right} of ${one.gold}` : "–", one.gold ? `${percent(one.gold_interval[0])} to ${percent(one.gold_interval[1])}` : ""),
     cell("td", one.seconds === null ? "–" : one.seconds.toFixed(1)),

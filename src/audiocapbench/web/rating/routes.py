@@ -6,24 +6,22 @@ asks is said by a token in a header, never by a cookie: no other site can speak 
 
 import hmac
 import random
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import Counter
 from functools import cache, partial
 from importlib.resources import files
 from math import ceil
 from statistics import median
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from audiocapbench.errors import StoreAwayError, StoreError
+from audiocapbench.report.ratings import agreement_row
 from audiocapbench.stats.bootstrap import wilson
-from audiocapbench.stats.correlation import category_counts, fleiss_kappa, krippendorff_alpha
 from audiocapbench.store import Store
 from audiocapbench.store.ratings import ADMINISTRATOR, Rating, RatingLoad, RatingReceipt
 from audiocapbench.web.rating.items import export_ratings, load_items, playable
-from audiocapbench.web.rating.project import KINDS, Kind, RatingError, RatingProject
+from audiocapbench.web.rating.project import KINDS, RatingError, RatingProject
 from audiocapbench.web.server import GuessLimit, Route, answered, bare_app, bearer, fixed
 
 _SLACK_S, _LEAST_S = 0.5, 1e-6
@@ -34,7 +32,6 @@ PATH = "/rate/"
 _PAGES = {"rate.html": "", "admin.html": "admin", "rate.css": "rate.css"}
 _PAGES |= {"rate.js": "rate.js", "admin.js": "admin.js"}
 _KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-_VOTES = {"a": 1.0, "tie": 0.0, "b": -1.0, "both_bad": 2.0}
 
 
 class RatingRequest(BaseModel, extra="forbid", strict=True):
@@ -251,25 +248,12 @@ def _progress(desk: RatingDesk) -> dict[str, Any]:
         "ratings": len(ordinary),
         "wanted": len(asked) * project.each,
         "complete": sum(counts[key] >= project.each for key in asked),
-        "agreement": [_agreement(kind, name, ordinary) for name in kind.dimensions],
+        "agreement": [
+            agreement_row(name, [(one.item, one.person, one.answer[name]) for one in ordinary])
+            for name in kind.dimensions
+        ],
         "people": people,
     }
-
-
-def _agreement(kind: Kind, dimension: str, said: Sequence[Rating]) -> dict[str, Any]:
-    """Alpha over all items that several people rated; kappa over those that as many rated."""
-    by_item: dict[str, dict[str, float]] = defaultdict(dict)
-    for one in said:
-        value = one.answer[dimension]
-        by_item[one.item][one.person] = _VOTES[value] if isinstance(value, str) else float(value)
-    shared = [own for own in by_item.values() if len(own) > 1]
-    raters = sorted({name for own in shared for name in own})
-    table = np.array([[own.get(name, np.nan) for own in shared] for name in raters])
-    alpha = krippendorff_alpha(table, nominal=bool(kind.field)) if shared else None
-    usual = Counter(map(len, shared)).most_common(1)[0][0] if shared else 0
-    same = [list(own.values()) for own in shared if len(own) == usual]
-    kappa = fleiss_kappa(category_counts(np.array(same).T)) if same else None
-    return {"dimension": dimension, "items": len(shared), "alpha": alpha, "kappa": kappa}
 
 
 def _refusal(error: Exception) -> tuple[int, dict[str, Any]]:
