@@ -11,7 +11,6 @@ from audiocapbench.stats.bootstrap import (
     Aggregate,
     FloatArray,
     Interval,
-    Method,
     Resampling,
     intervals,
 )
@@ -34,24 +33,17 @@ def test_the_interval_of_a_mean_is_close_to_the_normal_one() -> None:
     assert high == pytest.approx(values.mean() + half, abs=0.03)
 
 
-@pytest.mark.parametrize("method", ["bca", "percentile"])
-def test_the_interval_equals_scipys_but_for_the_widening_for_few_samples(method: Method) -> None:
-    values = np.random.default_rng(7).exponential(1.0, 500)
-    kind = "BCa" if method == "bca" else method
-    expected = stats.bootstrap(
-        (values,), np.mean, n_resamples=4999, method=kind, rng=np.random.default_rng(1)
-    ).confidence_interval
-    low, high = mean_interval(values[:, np.newaxis], first_column, rounds=4999, method=method)
-    assert low == pytest.approx(expected.low, abs=0.008)
-    assert high == pytest.approx(expected.high, abs=0.008)
+def test_of_shares_it_is_the_exact_interval() -> None:
+    values = np.repeat([0.0, 1.0], [9, 21])[:, np.newaxis]
+    low, high = intervals(values[:, np.newaxis], first_column, bounds=(0.0, 1.0), rounds=40_000)
+    exact = stats.binomtest(21, 30).proportion_ci(method="exact")
+    assert (low[0], high[0]) == pytest.approx((exact.low, exact.high), abs=0.005)
 
 
-def test_bca_leans_towards_the_long_tail() -> None:
+def test_intervals_lean_towards_the_long_tail() -> None:
     values = np.random.default_rng(7).exponential(1.0, 30)[:, np.newaxis]
-    plain = mean_interval(values, first_column, rounds=4000, method="percentile")
-    leaning = mean_interval(values, first_column, rounds=4000, method="bca")
-    assert leaning.low > plain.low
-    assert leaning.high > plain.high
+    low, high = mean_interval(values, first_column)
+    assert high - values.mean() > 1.3 * (values.mean() - low)
 
 
 def test_many_scores_at_once_get_the_intervals_that_each_gets_alone() -> None:
@@ -98,11 +90,10 @@ def test_the_same_question_asked_four_times_is_no_more_evidence() -> None:
 
 
 @pytest.mark.parametrize("count", [10, 12, 20])
-@pytest.mark.parametrize("method", ["bootstrap-t", "bca", "percentile"])
-def test_few_and_lumpy_samples_keep_their_estimate_inside(count: int, method: Method) -> None:
+def test_few_and_lumpy_samples_keep_their_estimate_inside(count: int) -> None:
     values = np.zeros((count, 1))
     values[0] = 1.0
-    low, high = mean_interval(values, first_column, method=method)
+    low, high = mean_interval(values, first_column)
     assert low <= 1 / count < high
 
 
@@ -153,7 +144,7 @@ def test_one_sample_unlike_the_others_does_not_open_the_interval_to_everything()
     values[:3, 0] = 5.8, 9.99, 9.98
     low, high = mean_interval(values, first_column, bounds=(0.0, 10.0))
     assert 8.5 < low < 9.5
-    assert high == 10.0
+    assert 9.9 < high <= 10.0
 
 
 def test_a_few_samples_far_from_the_many_do_not_open_an_interval_to_everything() -> None:

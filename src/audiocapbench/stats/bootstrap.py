@@ -1,15 +1,17 @@
-"""Intervals of scores at 95 %, exact for shares and by the bootstrap on statistics for all others,
-and whether a difference between two systems on the same samples is real.
+"""Intervals of scores at 95 %, exact for shares and by weights at random for all others, and
+whether a score is above a value, or a difference between systems on the same samples real.
 
-A round of the bootstrap is one weighted mean and never looks at text. A resample of twelve right
-answers has twelve right answers: shares are not resampled. Of the usual intervals of shares only
+A round is one weighted mean of statistics and never looks at text. Beside the samples it weighs
+one that nobody has seen: grades of 8 and 9 do not say that no answer fails. For a mean of bounded
+values that is Gaffke's bound (2005), which is too high no more often than it says; a bootstrap of
+grades with 5 % zeros held the truth in 63 % of cases at n = 20. Of usual intervals of shares only
 Clopper's and Pearson's never holds the truth less often than it says; Wilson's falls to 90 % at a
 share of .975. Where answers go together, or are weighted, a share counts as one of as many
 independent answers as have its variance (Korn and Graubard, 1998).
 """
 
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple, TypedDict, Unpack
+from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,21 +25,18 @@ TAIL = (1 + LEVEL) / 2  # the quantile at which an interval ends
 FEWEST_FOR_INTERVAL = 10
 """Below this, resampling says more about the few samples than about the model.
 
-95 % intervals of skewed grades hold the truth in 85 % of cases with 5 samples, in 93 % with 10.
+Clips count as many as would say as much with as many samples each (Kish): intervals held the truth
+in 58 % of cases where one clip had half of the samples.
 """
 
 ROUNDS = 1000
 SEED = 42
 
-Method = Literal["bootstrap-t", "bca", "percentile"]
-METHOD: Method = "bootstrap-t"  # of the three it covers skewed scores best, and others as well
-FARTHEST = 1.5  # times Student's, from the score to an end; skewed scores need no more
-METHODS = f"clopper-pearson for shares, {METHOD} within {FARTHEST:g} t for other scores"
+METHODS = "clopper-pearson for shares, gaffke's for other scores"
 """How intervals are made; estimates in a store that were made otherwise are made anew."""
 
 SWAPS = 9_999  # rounds of the permutation test; the smallest p-value is one in ten thousand
-_SMALLEST = 1e-6
-_LEAST_SPREAD = 0.1
+_BEYOND = 20.0  # over n, how far beyond the longer tail its next value is reckoned with
 _ROUNDS_AT_ONCE, _SWAPS_AT_ONCE = 64, 256
 
 
@@ -80,6 +79,11 @@ def units_of(statistics: FloatArray, clusters: Clusters = None) -> Units:
     return Units(sums, sizes)
 
 
+def is_enough(units: Units) -> bool:
+    """Whether there are as many units as an interval takes, the large ones not counted as one."""
+    return units.effective > FEWEST_FOR_INTERVAL - 1e-9
+
+
 def ordered(units: Units) -> Units:
     """The units in an order of their own, so that draws do not depend on the order they came in."""
     columns = np.column_stack([units.sizes, units.sums.reshape(len(units.sizes), -1)])
@@ -103,9 +107,9 @@ class Resampling(TypedDict, total=False):
     rounds: int
     seed: int
     clusters: Clusters
-    method: Method  # rounds by their own spread, corrected for bias and skew, or as they are
     bounds: tuple[float, float]  # the least and the most of a score, which no interval leaves
     most: float  # as how many independent samples all count at the most, where they are weighted
+    room: tuple[float, float]  # the worst and the best that a sample nobody has seen may well have
     # The score is made of shares, as F1 and a weighted sum of shares are: its interval is that of a
     # share with the same standard error. A plain share need not be announced.
     share: bool
@@ -123,7 +127,7 @@ def mean_interval(
     """
     clusters, bounds = how.get("clusters"), how.get("bounds")
     units = ordered(units_of(statistics, clusters))
-    if len(units.sizes) < FEWEST_FOR_INTERVAL:
+    if not is_enough(units):
         return None
     score = float(aggregate(units.means[np.newaxis])[0])
     hits = hits_of(own_scores(statistics, aggregate), score, bounds)
@@ -139,7 +143,7 @@ def mean_interval(
         low, high = share_interval(share, most, variance=variance, units=units.effective)
         return Interval(min(low, share) * bounds[1], max(high, share) * bounds[1])
     low, high = map(float, _intervals(units, aggregate, how))
-    return None if np.isnan(low) or np.isnan(high) else Interval(low, high)
+    return Interval(low, high) if np.isfinite([low, high]).all() else None
 
 
 def own_scores(statistics: FloatArray, aggregate: Aggregate) -> FloatArray:
@@ -149,88 +153,62 @@ def own_scores(statistics: FloatArray, aggregate: Aggregate) -> FloatArray:
 
 
 def intervals(statistics: FloatArray, aggregate: Aggregate, **how: Unpack[Resampling]) -> _Ends:
-    """Intervals of many scores at once (n, ..., k), none taken for a share; NaN for none."""
+    """Intervals of many scores at once (n, ..., k), none taken for a share; infinite for none."""
     return _intervals(units_of(statistics, how.get("clusters")), aggregate, how)
 
 
 def _intervals(units: Units, aggregate: Aggregate, how: Resampling) -> _Ends:
     score = aggregate(units.means[np.newaxis])[0]
-    influence = _influence(units, aggregate)
-    low, high = _resampled(units, aggregate, influence, how)
-    least, most = how.get("bounds", (np.nan, np.nan))
+    low, high = (
+        np.quantile(scores, place, axis=0, method="inverted_cdf")
+        for scores, place in zip(_rounds(units, aggregate, how), (1 - TAIL, TAIL), strict=True)
+    )
+    least, most = how.get("bounds", (-np.inf, np.inf))
+    if (room := how.get("room")) is not None:
+        unseen = 1 - (1 - LEVEL) ** (1 / units.effective)
+        low = np.minimum(low, score - (score - room[0]) * unseen)
+        high = np.maximum(high, score + (room[1] - score) * unseen)
     # An interval that leaves out its own estimate, as few and lumpy samples can make it, is none.
-    low, high = np.minimum(np.fmax(low, least), score), np.maximum(np.fmin(high, most), score)
-    # Samples that are all alike say how many others there can be at the most, and nothing else.
-    alike = np.abs(influence).max(axis=0) <= 1e-12 * np.maximum(np.abs(score), 1e-300)
-    count = min(how.get("most", units.effective), units.effective)
-    others = clopper_pearson(0, count).high
-    low = np.where(alike, score - (score - least) * others, low)
-    return low, np.where(alike, score + (most - score) * others, high)
+    return np.minimum(np.maximum(low, least), score), np.maximum(np.minimum(high, most), score)
 
 
-def _resampled(units: Units, aggregate: Aggregate, influence: FloatArray, how: Resampling) -> _Ends:
-    from scipy.special import ndtri, stdtrit
-
-    method, count = how.get("method", METHOD), units.effective
-    score = aggregate(units.means[np.newaxis])[0]
-    scores, spreads = _scores(units, aggregate, influence, how)
-    ranked, rounds = np.sort(scores, axis=0), len(scores)
-    # How far out to go: the normal quantile, widened for few samples as Student's is. The spread of
-    # a resample is that of samples about their own mean, too small by sqrt((n - 1) / n), and
-    # estimated from so many samples (Hesterberg, 2015).
-    far = float(np.sqrt(count / (count - 1)) * stdtrit(count - 1, TAIL)) if count >= 2 else 0.0
-    low = np.full(score.shape, -far)
-    if method == "percentile":
-        return _at(ranked, low), _at(ranked, -low)
-    # How far the score stands from the median of the rounds, in normal quantiles.
-    lower = (ranked < score).sum(axis=0) + (ranked == score).sum(axis=0) / 2
-    bias = ndtri(np.clip(lower / rounds, 0.5 / rounds, 1 - 0.5 / rounds))
-    # How fast the spread changes with the score; in shares of the largest influence, so that powers
-    # of very small differences do not vanish.
-    largest = np.abs(influence).max(axis=0)
-    away = influence / np.where(largest > 0, largest, 1.0)
-    cubes, squares = (away**3).sum(axis=0), (away**2).sum(axis=0)
-    skew = cubes / (6 * np.where(squares > 0, squares, 1.0) ** 1.5)
-    moved = (bias + low, bias - low)
-    left, right = (_at(ranked, bias + one / np.maximum(1 - skew * one, _SMALLEST)) for one in moved)
-    if method == "bca":
-        return left, right
-    # Of skewed scores a sample shows the long tail too rarely: go further out by as much.
-    low = low * (1 + np.abs(skew))
-    spread = np.sqrt((influence**2).sum(axis=0) / len(influence) / max(len(influence) - 1, 1))
-    # Rounds that miss the few samples unlike the others have no spread to go by, and no quantile.
-    spreads = np.where(spreads > _LEAST_SPREAD * spread, spreads, 0.0)
-    with np.errstate(all="ignore"):
-        apart = np.nan_to_num((scores - score) / spreads, nan=0.0, posinf=np.inf, neginf=-np.inf)
-        # A few samples far from the many must not push an end beyond what any sample could mean.
-        apart = np.clip(np.sort(apart, axis=0), -FARTHEST * far, FARTHEST * far)
-        below, above = score - _at(apart, -low) * spread, score - _at(apart, low) * spread
-    return np.where(np.isfinite(below), below, left), np.where(np.isfinite(above), above, right)
-
-
-def _scores(
-    units: Units, aggregate: Aggregate, influence: FloatArray, how: Resampling
-) -> tuple[FloatArray, FloatArray]:
-    """The score of every round, and its standard error from the influence of what was drawn."""
+def _rounds(units: Units, aggregate: Aggregate, how: Resampling) -> _Ends:
+    """Scores (rounds, ...) of units weighted at random and one more, the worst and the best that
+    nobody has seen yet: for means Gaffke's (2005), and for shares Clopper's and Pearson's."""
     rounds, generator = how.get("rounds", ROUNDS), np.random.default_rng(how.get("seed", SEED))
-    count = len(influence)
-    flat, own = units.sums.reshape(count, -1), influence.reshape(count, -1)
-    table = np.concatenate([flat, own, own**2, units.sizes[:, np.newaxis]], axis=1)
-    scores, spreads = [], []
+    worst, best = _unseen(units, aggregate, how)
+    table = np.column_stack([units.sums.reshape(len(units.sizes), -1), units.sizes])
+    lows, highs = [], []
     for start in range(0, rounds, _ROUNDS_AT_ONCE):
         size = min(_ROUNDS_AT_ONCE, rounds - start)
-        places = generator.integers(0, count, (size, count))
-        places += count * np.arange(size)[:, np.newaxis]
-        drawn = np.bincount(places.ravel(), minlength=size * count).reshape(size, count)
-        sums = drawn.astype(np.float64) @ table
-        means = sums[:, : flat.shape[1]] / sums[:, -1:]
-        scores.append(aggregate(means.reshape(size, *units.sums.shape[1:])))
-        first, second = np.split(sums[:, flat.shape[1] : -1] / count, 2, axis=1)
-        variance = np.maximum(second - first**2, 0.0) / max(count - 1, 1)
-        # What is left of sums of squares that cancel is no spread.
-        variance[variance <= 1e-12 * second / count] = 0.0
-        spreads.append(np.sqrt(variance).reshape(-1, *influence.shape[1:]))
-    return np.concatenate(scores), np.concatenate(spreads)
+        weights = generator.standard_exponential((size, len(table) + 1))
+        sums = weights[:, 1:] @ table
+        means = (sums[:, :-1] / sums[:, -1:]).reshape(size, *units.sums.shape[1:])
+        scores = aggregate(means)
+        share = (weights[:, 0] / weights.sum(axis=1)).reshape(-1, *(1 for _ in scores.shape[1:]))
+        lows.append(scores + share * (worst - scores))
+        highs.append(scores + share * (best - scores))
+    return np.concatenate(lows), np.concatenate(highs)
+
+
+def _unseen(units: Units, aggregate: Aggregate, how: Resampling) -> _Ends:
+    """The worst and the best unit to reckon with: the least of scores that begin at 0, as failures
+    have, and otherwise the most extreme one, further out on the longer side where there are few."""
+    score, influence = aggregate(units.means[np.newaxis])[0], _influence(units, aggregate)
+    least, most = influence.min(axis=0), influence.max(axis=0)
+    longer = _BEYOND / units.effective * (most + least)
+    worst = score + least + np.minimum(longer, 0.0)
+    best = score + most + np.maximum(longer, 0.0)
+    low, high = how.get("bounds", (-np.inf, np.inf))
+    if low >= 0:
+        worst = np.minimum(score + least, low)
+    elif "bounds" in how:
+        # Differences may turn out the other way too, if less far.
+        worst = np.minimum(score + least, -(score + most) / 2)
+        best = np.maximum(score + most, -(score + least) / 2)
+    # Where all are alike, nothing tells how far others may be away.
+    alike = np.abs(influence).max(axis=0) <= 1e-12 * np.maximum(np.abs(score), 1e-300)
+    return np.where(alike, low, worst), np.where(alike, high, np.minimum(best, high))
 
 
 def _influence(units: Units, aggregate: Aggregate) -> FloatArray:
@@ -241,19 +219,6 @@ def _influence(units: Units, aggregate: Aggregate) -> FloatArray:
     left_out = aggregate(units.without_each())
     influence: FloatArray = (count - 1) * (left_out.mean(axis=0) - left_out)
     return influence
-
-
-def _at(ordered: FloatArray, quantile: FloatArray) -> FloatArray:
-    """Values of ordered rounds at normal quantiles, between rounds by their distance."""
-    from scipy.special import ndtr
-
-    place = ndtr(quantile) * (len(ordered) - 1)
-    below = np.floor(place).astype(np.int64)
-    above = np.minimum(below + 1, len(ordered) - 1)
-    lower = np.take_along_axis(ordered, below[np.newaxis], axis=0)[0]
-    upper = np.take_along_axis(ordered, above[np.newaxis], axis=0)[0]
-    values: FloatArray = lower + (upper - lower) * (place - below)
-    return values
 
 
 def permutation_tests(
@@ -310,7 +275,13 @@ def bootstrap_test(
     sides = np.stack([first, second], axis=1).reshape(len(first), -1)
     units, difference = ordered(units_of(sides, clusters)), _difference(aggregate)
     seen = float(difference(units.means[np.newaxis])[0])
-    drawn, _ = _scores(units, difference, np.zeros(len(units.sizes)), {"rounds": SWAPS})
+    draw, count, found = np.random.default_rng(SEED), len(units.sizes), []
+    for start in range(0, SWAPS, _ROUNDS_AT_ONCE):
+        size = min(_ROUNDS_AT_ONCE, SWAPS - start)
+        places = draw.integers(0, count, (size, count)) + count * np.arange(size)[:, np.newaxis]
+        times = np.bincount(places.ravel(), minlength=size * count).reshape(size, count)
+        found.append(difference((times @ units.sums) / (times @ units.sizes)[:, np.newaxis]))
+    drawn = np.concatenate(found)
     far = np.abs(drawn - drawn.mean()) >= abs(seen) - 1e-13
     return float((far.sum() + 1) / (SWAPS + 1))
 
@@ -324,7 +295,7 @@ def difference_interval(
     differences that are all alike where the scores' bounds are not known.
     """
     clusters, bounds = how.get("clusters"), how.get("bounds")
-    if len(units_of(first, clusters).sizes) < FEWEST_FOR_INTERVAL:
+    if not is_enough(units_of(first, clusters)):
         return None
     sides = np.stack([first, second], axis=1)
     own, scores = own_scores(sides, aggregate).T, aggregate(sides.mean(axis=0)[np.newaxis])[0]
@@ -334,9 +305,72 @@ def difference_interval(
         found = units_of(wins, clusters), units_of(losses, clusters)
         low, high = paired_difference(*found)
         return Interval(low * bounds[1], high * bounds[1])
-    if bounds is not None:
+    return mean_interval(*_side_by_side(first, second, aggregate, how), **how)
+
+
+def _side_by_side(
+    first: FloatArray, second: FloatArray, aggregate: Aggregate, how: Resampling
+) -> tuple[FloatArray, Aggregate]:
+    """Statistics and the difference that they make; ``how`` is told what is known of it."""
+    sides = np.stack([first, second], axis=1)
+    if (bounds := how.get("bounds")) is not None:
+        one, other = aggregate(sides.mean(axis=0)[np.newaxis])[0].tolist()
         how["bounds"] = (bounds[0] - bounds[1], bounds[1] - bounds[0])
-    return mean_interval(sides.reshape(len(first), -1), _difference(aggregate), **how)
+        # Either may fail where the other does as ever.
+        how["room"] = (bounds[0] - other, one - bounds[0])
+    return sides.reshape(len(first), -1), _difference(aggregate)
+
+
+def p_above(
+    first: FloatArray,
+    aggregate: Aggregate,
+    value: float,
+    *,
+    second: FloatArray | None = None,
+    **how: Unpack[Resampling],
+) -> float:
+    """One-sided p-value of "the score is at most ``value``"; small: it is surely above.
+
+    With a second system's statistics it is about score(first) - score(second) on the same samples:
+    no worse by a margin is ``value=-margin``. It is made as intervals are, with room for failures
+    that nobody has seen yet: ``bounds`` are those of the score. Too few samples have p = 1.
+    """
+    return _one_sided(first, aggregate, value, second, how)[0]
+
+
+def p_below(
+    first: FloatArray,
+    aggregate: Aggregate,
+    value: float,
+    *,
+    second: FloatArray | None = None,
+    **how: Unpack[Resampling],
+) -> float:
+    """One-sided p-value of "the score is at least ``value``", as ``p_above``."""
+    return _one_sided(first, aggregate, value, second, how)[1]
+
+
+def _one_sided(
+    first: FloatArray,
+    aggregate: Aggregate,
+    value: float,
+    second: FloatArray | None,
+    how: Resampling,
+) -> tuple[float, float]:
+    how = Resampling(rounds=SWAPS) | how
+    if second is not None:
+        first, aggregate = _side_by_side(first, second, aggregate, how)
+    units = ordered(units_of(first, how.get("clusters")))
+    if not is_enough(units):
+        return 1.0, 1.0
+    score = float(aggregate(units.means[np.newaxis])[0])
+    tails, room = [], how.get("room", (value, value))
+    for sign, scores, end in zip((1, -1), _rounds(units, aggregate, how), room, strict=True):
+        reached = (np.count_nonzero(sign * scores <= sign * value) + 1) / (len(scores) + 1)
+        # How likely nobody has seen a failure, if there were so many of them.
+        unseen = (value - end) / (score - end) if score != end else 0.0
+        tails.append(max(reached, min(max(unseen, 0.0), 1.0) ** units.effective))
+    return tails[0], tails[1]
 
 
 def paired_spread(
