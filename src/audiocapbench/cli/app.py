@@ -16,14 +16,15 @@ from audiocapbench.version import VERSION
 
 _PROGRAM = "audiocapbench"
 _ORDER = (
-    "demo build annotate run race subset study import score leaderboard compare report view "
-    "ratings figures site submission export mecat meta corrupt runs models metrics judges "
-    "benchmarks"
+    "demo build annotate run race subset study import score leaderboard compare variance power "
+    "report view ratings figures site submission export mecat meta corrupt runs models metrics "
+    "judges benchmarks"
 )
 _HOMES = {
     "run": "demo race study",
     "leaderboard": "subset compare",
     "score": "import",
+    "variance": "power",
     "report": "view figures site submission export",
     "judges": "ratings meta",
     "runs": "models metrics benchmarks",

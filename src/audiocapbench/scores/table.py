@@ -288,6 +288,8 @@ class RepeatedTable(RunTable):
         self.cost_estimated = sum(one.cost_estimated for one in tables)
         self.latency_s = median_latency(one for own in tables for one in own.outcomes.values())
         self.has_no_answers = all(one.has_no_answers for one in tables)
+        self.race = " ".join(dict.fromkeys(one.race for one in tables if one.race))
+        self.raced = any(one.raced for one in tables)
         replies: dict[str, Missing | None] = {}
         for key, lack in (pair for one in tables for pair in one.replies.items()):
             if key not in replies or (lack in HAVE_TEXT and replies[key] is not None):

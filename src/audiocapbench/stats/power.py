@@ -53,11 +53,11 @@ def fewest_to_test(tests: int = 1) -> int:
     return next(n for n in itertools.count(1) if 2.0 ** (1 - n) * tests < ALPHA)
 
 
-def samples_needed(difference: float, sd: float) -> int | None:
+def samples_needed(difference: float, sd: float, tests: int = 1) -> int | None:
     """The fewest samples that show a difference by a permutation test; None above a billion."""
-    fewest = fewest_to_test()
+    fewest, alpha = fewest_to_test(tests), ALPHA / tests
     if sd <= 0:
         return fewest
     counts = range(fewest, _MOST + 1)
-    place = bisect_left(counts, POWER, key=lambda count: power_of(difference, sd, count))
+    place = bisect_left(counts, POWER, key=lambda count: power_of(difference, sd, count, alpha))
     return counts[place] if place < len(counts) else None
