@@ -47,6 +47,13 @@ def test_effect_sizes_are_what_counting_every_pair_gives(seed: int) -> None:
     assert cohens_d(one, 3.0) == pytest.approx(t / np.sqrt(len(one)), abs=1e-12)
 
 
+def test_the_signed_rank_test_is_scipys_where_ratings_equal_the_baseline() -> None:
+    for seed in range(40):
+        given = ratings(seed, 5 + seed)
+        theirs = stats.wilcoxon(given - 3, alternative="greater").pvalue
+        assert signed_rank_p(given, 3.0) == pytest.approx(theirs, abs=1e-12)
+
+
 def test_p_values_are_those_of_permutations() -> None:
     """Signs flipped, and labels exchanged, at random: the definition of both tests."""
     one, two = ratings(1, 40, 0.4), ratings(2, 30)

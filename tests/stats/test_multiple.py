@@ -29,6 +29,13 @@ def test_benjamini_hochberg_equals_scipy() -> None:
     assert corrected(values, Correction.BH) == pytest.approx(expected)
 
 
+def test_a_correction_may_be_named_and_an_unknown_one_is_refused() -> None:
+    for how in Correction:
+        assert corrected(P_VALUES, str(how)).tolist() == corrected(P_VALUES, how).tolist()
+    with pytest.raises(ValueError, match="'sidak' is not a valid Correction"):
+        corrected(P_VALUES, "sidak")
+
+
 @pytest.mark.parametrize("how", Correction)
 def test_no_test_needs_no_correction_and_none_passes_one(how: Correction) -> None:
     assert corrected(np.array([]), how).tolist() == []

@@ -56,8 +56,8 @@ def signed_rank_p(values: FloatArray, baseline: float) -> float | None:
     """P-value of Wilcoxon's test that ratings lie above a baseline; None where all equal it."""
     from scipy.stats import wilcoxon
 
-    away = values[values != baseline] - baseline
-    return float(wilcoxon(away, alternative="greater").pvalue) if len(away) else None
+    away = values - baseline
+    return float(wilcoxon(away, alternative="greater").pvalue) if away.any() else None
 
 
 def rank_sum_p(first: FloatArray, second: FloatArray) -> float:

@@ -25,10 +25,10 @@ class Correction(StrEnum):
         return "Benjamini and Hochberg" if self is Correction.BH else self.capitalize()
 
 
-def corrected(p_values: FloatArray, how: Correction) -> FloatArray:
+def corrected(p_values: FloatArray, how: Correction | str) -> FloatArray:
     """Adjusted p-values: by Holm, and with less power by Bonferroni, the chance of even one false
     difference stays below alpha; by Benjamini and Hochberg the share of false differences does."""
-    count, order = len(p_values), np.argsort(p_values, kind="stable")
+    how, count, order = Correction(how), len(p_values), np.argsort(p_values, kind="stable")
     if how is Correction.BONFERRONI:
         return np.minimum(p_values * count, 1.0)
     if how is Correction.HOLM:
