@@ -85,10 +85,14 @@ def put_run(
     benchmark: str = "made",
     *,
     missing: int = 0,
+    asked: Sequence[str] | None = None,
 ) -> Run:
-    """Put a run and its dataset into a store; so many clips of the dataset were not there."""
+    """Put a run and its dataset into a store; so many clips of the dataset were not there.
+
+    Of its samples it may have been asked only some before it was stopped.
+    """
     run = begin_run(store, made, samples, benchmark, missing=missing)
-    ids = run.sample_ids
+    ids = run.sample_ids if asked is None else asked
     outcomes = []
     for key in ids:
         status = made.statuses.get(key, Status.OK)

@@ -315,7 +315,7 @@ def test_who_fails_hard_clips_does_not_win_by_it(store: Store) -> None:
     given = {key: value for key, value in BASE.items() if key not in refused}
     put_run(store, MadeRun("b", {"rouge_l": given}, statuses=refused), SAMPLES)
     found = compare_runs(store, 1, 2)
-    assert found.verdict.best == (0,)
+    assert found.verdict.best == 0
     lost = sum(BASE[key] for key in refused) / 80
     assert of(found, "rouge_l").difference == pytest.approx(-lost)
     assert found.moved[0]["b"]["score"] == 0.0

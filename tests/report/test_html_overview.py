@@ -60,7 +60,7 @@ def test_a_score_over_easier_samples_is_not_marked_as_the_best(
     assert [f"{one['zero']:.3f}" for one in board["estimates"][0]] == ["0.587", "0.487"]
     assert not any(map(any, bold(board)))
     page = page_of(store, [choosy, whole], tmp_path)
-    assert "The models do not have scores of the same samples." in page
+    assert "The models did not fail on the same samples." in page
     assert "made/choosy: 16 failed." in page
     assert '<th scope="col">as zero</th>' in page
     assert "No score is in bold as the best: models have scores of different samples." in page

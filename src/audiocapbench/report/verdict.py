@@ -12,13 +12,10 @@ _MOST_NAMED = 3
 
 
 class Verdict(NamedTuple):
-    """A sentence, and the places of those that it calls better than another, or than all."""
+    """A sentence, and the place of the one that it calls better, if any."""
 
     words: str
-    best: tuple[int, ...] = ()
-
-    def __str__(self) -> str:
-        return self.words
+    best: int | None = None
 
 
 def pair_verdict(
@@ -46,7 +43,7 @@ def pair_verdict(
         span = "" if ends is None else f"{ends[0]:{form}} to {ends[1]:{form}}, "
         by = f"by {abs(difference):{form}} ({span}{_p(p)})"
         words = f"{best} beats {worst} {by} in {scorer.label} on {about}."
-        return Verdict(words, (int(difference > 0),))
+        return Verdict(words, int(difference > 0))
     span = "" if interval is None else f", {interval[0]:+{form}} to {interval[1]:+{form}}"
     known = f"{difference:+{form}}{span}, {_p(p)}"
     words = f"{first} and {second} cannot be told apart by {scorer.label} on {about} ({known})"
@@ -62,25 +59,24 @@ def board_verdict(
     *,
     about: str,
     untested: str | None = None,
-) -> Verdict:
+) -> str:
     """What is known of models in the order of their ranks, from pairs of whom the first is better.
 
-    The first is called best, or to lead, only over those that tests tell from it.
+    The first is said to beat, or to lead, only those that tests tell from it.
     """
     if len(ranked) < 2:
-        return Verdict("")
+        return ""
     if untested is not None:
-        return Verdict(f"{ranked[0]} has the highest {scorer.label} on {about}. {untested}")
+        return f"{ranked[0]} has the highest {scorer.label} on {about}. {untested}"
     beaten = {second for first, second in better if first == 0}
-    level = [place for place in range(1, len(ranked)) if place not in beaten]
-    others = f"the other {len(ranked) - 1}" if len(ranked) > 2 else ranked[1]
+    level = [name for place, name in enumerate(ranked) if place and place not in beaten]
     if not level:
-        return Verdict(f"{ranked[0]} beats {others} in {scorer.label} on {about}.", (0,))
-    if not beaten and not better:
-        words = f"The {len(ranked)} models cannot be told apart by {scorer.label} on {about}"
-        return Verdict(f"{words}; {ranked[0]} has the highest.")
-    may = f"{_names([ranked[place] for place in level])} may be as good"
-    return Verdict(f"{ranked[0]} leads in {scorer.label} on {about}; {may}.")
+        others = f"the other {len(ranked) - 1}" if len(ranked) > 2 else ranked[1]
+        return f"{ranked[0]} beats {others} in {scorer.label} on {about}."
+    if not better:
+        them = f"The {len(ranked)} models" if len(ranked) > 2 else " and ".join(ranked)
+        return f"{them} cannot be told apart by {scorer.label} on {about}."
+    return f"{ranked[0]} leads in {scorer.label} on {about}; {_names(level)} may be as good."
 
 
 def _names(names: Sequence[str]) -> str:

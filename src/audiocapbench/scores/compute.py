@@ -103,8 +103,12 @@ class Group:
         """What a scorer is about: some leave samples out that have nothing to describe."""
         if aggregation is None or scorer.dimension is not None or not leaves_null_out(scorer.name):
             return self
-        kept = [not aggregation.null(sample) for sample in self.samples]
-        samples, clips = compress(self.samples, kept), compress(self.clips, kept)
+        return self.part([not aggregation.null(sample) for sample in self.samples])
+
+    def part(self, kept: Iterable[bool]) -> "Group":
+        """Some of its samples."""
+        chosen = list(kept)
+        samples, clips = compress(self.samples, chosen), compress(self.clips, chosen)
         return Group(tuple(samples), tuple(clips), self.aggregation)
 
     def point(self, scorer: Scorer, scores: SampleScores, replies: Replies) -> Estimate:

@@ -9,7 +9,7 @@ import io
 import re
 import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import floor, log10
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
@@ -20,7 +20,6 @@ from audiocapbench.files import encodable
 from audiocapbench.table.escape_controls import escape_controls, escape_line
 
 Align = Literal["left", "right"]
-Mark = Literal["best", "second"]
 Row = dict[str, Any]
 MultilineCell = tuple[str, ...]
 
@@ -48,7 +47,7 @@ class Column:
     ``form`` is a format such as ``.3f``, ``%`` for shares, ``$`` for costs, ``p`` for p-values, or
     a text with several values in it, ``{n:,}/{samples:,}``. Where there is no room, a column that
     ``folds`` stands below the one before it, one of running text ``wraps``, and the least important
-    ones are left out, of equal ones the last. ``marks`` are of the best and second best values.
+    ones are left out, of equal ones the last.
     """
 
     name: str
@@ -58,13 +57,12 @@ class Column:
     folds: bool = False
     importance: int = ALWAYS
     wraps: bool = False
-    marks: bool = False
 
 
 class TextColumn(NamedTuple):
     heading: MultilineCell
     cells: tuple[MultilineCell, ...]
-    marks: tuple[Mark | None, ...]
+    marks: tuple[bool, ...]  # whose cell is shown to be the best
     look: Column
 
 
@@ -73,7 +71,8 @@ class Table:
     """Rows of values, and how they are shown; by default in plain columns of all values.
 
     A JSON document has the rows under ``name``; a table that ``stacks`` shows rows of running text
-    one below the other where they do not fit.
+    one below the other where they do not fit. ``winners`` are the rows that tests show to be the
+    best in a column, by its name.
     """
 
     title: str
@@ -82,6 +81,7 @@ class Table:
     notes: Sequence[str] = ()
     name: str = ""
     stacks: bool = False
+    winners: Mapping[str, int | None] = field(default_factory=dict)
 
     def text_columns(self) -> list[TextColumn]:
         """The table as text; an interval stands in a column of its own after its value."""
@@ -93,19 +93,20 @@ class Table:
                 cells = [_Template().fill(look.form, row) for row in self.rows]
                 texts.append(_text_column(heading, cells, look))
                 continue
+            best = self.winners.get(look.name)
             values = [row.get(look.name, "") for row in self.rows]
             measured = any(isinstance(value, Measured) for value in values)
             form = look.form or (".3f" if measured else "")
             points = [value.value if isinstance(value, Measured) else value for value in values]
             if look.align is None and any(isinstance(value, str) and value for value in values):
                 look = replace(look, align="left")
-            texts.append(_text_column(heading, [shown(point, form) for point in points], look))
+            cells = [shown(point, form) for point in points]
+            texts.append(_text_column(heading, cells, look, best))
             spans = [value.interval if isinstance(value, Measured) else None for value in values]
             if any(spans):
                 between = " to " if form.startswith("+") else "–"
                 ends = [between.join(shown(end, form) for end in span or ()) for span in spans]
-                bare = replace(look, folds=True, marks=False)
-                texts.append(_text_column(INTERVAL, ends, bare))
+                texts.append(_text_column(INTERVAL, ends, replace(look, folds=True)))
         return texts
 
     def objects(self) -> list[dict[str, Any]]:
@@ -173,15 +174,10 @@ class _Template(string.Formatter):
         return "" if missing else self.vformat(form, (), row)
 
 
-def _text_column(heading: str, cells: Sequence[str], look: Column) -> TextColumn:
-    """Best and second best are marked; equal as printed is equal, unseen digits make no winner."""
-    names: dict[float | None, Mark] = {}
-    numbers: list[float | None] = [None] * len(cells)
-    if look.marks and len(cells) > 1:
-        numbers = [None if one in ("", "–") else float(one) for one in cells]
-        best = sorted({one for one in numbers if one is not None}, reverse=True)
-        names = dict(zip(best, ("best", "second"), strict=False))
-    marks = tuple(map(names.get, numbers))
+def _text_column(
+    heading: str, cells: Sequence[str], look: Column, best: int | None = None
+) -> TextColumn:
+    marks = tuple(place == best for place in range(len(cells)))
     return TextColumn((heading,), tuple((one,) for one in cells), marks, look)
 
 
@@ -214,9 +210,8 @@ _LATEX: dict[int, str] = str.maketrans({one: f"\\{one}" for one in "{}&%$#_"}) |
         "…": r"\ldots{}",
     }
 )
-_Signs = Mapping[Mark | None, tuple[str, str]]
-_MARKDOWN_MARKS: _Signs = {"best": ("**", "**"), "second": ("<u>", "</u>"), None: ("", "")}
-_LATEX_MARKS: _Signs = {"best": (r"\textbf{", "}"), "second": (r"\underline{", "}"), None: ("", "")}
+_Signs = tuple[str, str]
+_MARKDOWN_MARKS, _LATEX_MARKS = ("**", "**"), (r"\textbf{", "}")
 
 
 def csv_text(records: Sequence[Row]) -> str:
@@ -325,6 +320,6 @@ def _lines(
     for one in columns:
         texts.append([escaped(" ".join(one.heading))])
         for cell, mark in zip(one.cells, one.marks, strict=True):
-            before, after = signs[mark]
+            before, after = signs if mark else ("", "")
             texts[-1].append(f"{before}{escaped(' '.join(cell))}{after}")
     return list(zip(*texts, strict=True))

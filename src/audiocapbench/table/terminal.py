@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 _BETWEEN, _EDGES, _LONGEST_NAME, _RUNNING_TEXT = 3, 2, 26, 20
 _NAME_PARTS = re.compile(r"(?<=/)(?!/)|(?=@)|(?=\[)|(?= \()")
-_STYLES = {"best": "bold", "second": "underline", None: ""}
 
 
 def print_table(console: "Console", table: Table) -> None:
@@ -47,7 +46,9 @@ def print_table(console: "Console", table: Table) -> None:
         # What stands below the first line is dim.
         grid.add_row(
             *(
-                Text.assemble((first, _STYLES[mark]), *((f"\n{line}", "dim") for line in below))
+                Text.assemble(
+                    (first, "bold" if mark else ""), *((f"\n{line}", "dim") for line in below)
+                )
                 for (first, *below), mark in row
             )
         )
@@ -123,7 +124,7 @@ def _turned(columns: Sequence[TextColumn], key: int) -> list[TextColumn]:
             lines.append((column.heading, column.cells[0], ("",)))
     names, values, intervals = zip(*lines, strict=True)
     left, right = (replace(columns[key].look, align=align) for align in ("left", "right"))
-    unmarked = (None,) * len(lines)
+    unmarked = (False,) * len(lines)
     turned = [
         TextColumn(columns[key].heading, names, unmarked, left),
         TextColumn(_name_lines(columns[key].cells[0]), values, unmarked, right),

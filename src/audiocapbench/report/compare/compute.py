@@ -170,20 +170,27 @@ class PairedScores:
     """
 
     def __init__(
-        self, scorer: Scorer, group: Group, statistics: FloatArray, scored: Mask, settled: Mask
+        self,
+        scorer: Scorer,
+        group: Group,
+        statistics: FloatArray,
+        scored: Mask,
+        settled: Mask,
+        as_zero: bool,
     ) -> None:
         """Statistics are of shape (samples, 2, k), and the masks of shape (samples, 2)."""
         self.scorer, self.group, self._statistics = scorer, group, statistics
         both: Mask = settled[:, 0] & settled[:, 1]
         self._scored = scored & both[:, np.newaxis]
-        self.as_zero = bool((self._scored[:, 0] != self._scored[:, 1]).any())
+        self.as_zero = as_zero or bool((self._scored[:, 0] != self._scored[:, 1]).any())
         self.here = both if self.as_zero else self._scored[:, 0]
         self.failed = tuple((both[:, np.newaxis] & ~scored).sum(axis=0).tolist())
         self.n = int(self.here.sum())
         self.clips = len(set(compress(group.clips, self.here.tolist())))
         self.scores: tuple[float, float] | None = None
         if self.n and not group.lacks(self.here):
-            means = self.table()[self.here].mean(axis=0)
+            sides = self.table()[self.here].transpose(1, 0, 2)
+            means = np.stack([np.ascontiguousarray(side).mean(axis=0) for side in sides])
             first, second = self.aggregate(means).tolist()
             self.scores = first, second
 
@@ -230,9 +237,12 @@ class PairedScores:
 
 
 def pair_scores(
-    scorer: Scorer, group: Group, tables: Sequence[ScoreTable]
+    scorer: Scorer, group: Group, tables: Sequence[ScoreTable], *, as_zero: bool = False
 ) -> Callable[[int, int], PairedScores]:
-    """What sets any two of the tables, by their places, beside each other on a group."""
+    """What sets any two of the tables, by their places, beside each other on a group.
+
+    Failures can be made to count as 0 even where both fail on the same samples.
+    """
     scores = [one.sample_scores(scorer) for one in tables]
     statistics, scored = group.arrays(scores)
     failed = [group.failed(own, one.replies) for own, one in zip(scores, tables, strict=True)]
@@ -241,7 +251,7 @@ def pair_scores(
     def pair(first: int, second: int) -> PairedScores:
         sides = [first, second]
         return PairedScores(
-            scorer, group, statistics[:, sides], scored[:, sides], settled[:, sides]
+            scorer, group, statistics[:, sides], scored[:, sides], settled[:, sides], as_zero
         )
 
     return pair

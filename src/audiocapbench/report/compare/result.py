@@ -132,7 +132,7 @@ class ComparisonResult(Result):
         verdict = self.verdict
         return {
             "verdict": verdict.words,
-            "better": "ab"[verdict.best[0]] if verdict.best else None,
+            "better": None if verdict.best is None else "ab"[verdict.best],
             "benchmark": self.first.benchmark,
             "a": {"run": self.first.id, "model": self.first.model},
             "b": {"run": self.second.id, "model": self.second.model},
@@ -149,7 +149,7 @@ class ComparisonResult(Result):
 
     def paper(self) -> str:
         """A paragraph to paste: what was compared and found, how it was tested, and signatures."""
-        said = [f"On {self.first.benchmark}, {one.verdict}" for one in self.every]
+        said = [f"On {self.first.benchmark}, {one.verdict.words}" for one in self.every]
         rows = [one for each in self.every for one in each.differences if one.category == ALL]
         if any(one.as_zero for one in rows):
             said.append("Answers that failed count as 0.")

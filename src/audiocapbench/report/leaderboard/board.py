@@ -5,15 +5,14 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from audiocapbench.metrics.result import FloatArray
+from audiocapbench.report.compare.compute import p_values, pair_scores
 from audiocapbench.scores.compute import ALL, GroupKey
 from audiocapbench.scores.estimate import FEWEST_SHARE, Estimate, Scorer, counted, missing_words
 from audiocapbench.scores.table import RunTable
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval
-from audiocapbench.stats.bootstrap import SWAPS, Aggregate, permutation_tests
+from audiocapbench.stats.bootstrap import SWAPS
 from audiocapbench.stats.multiple import (
     Correction,
     RankInterval,
@@ -27,7 +26,6 @@ from audiocapbench.store import Run
 
 LETTERS = "Models that share a letter"
 """Begins what is said of tests, which only tables with letters need."""
-_MOST_NAMED = 10
 MOST_PAIRS = 1000
 """Above this, a correction for all pairs needs more rounds than anybody would wait for."""
 FEW_SAMPLES = "There are too few samples to tell any two models apart."
@@ -36,17 +34,18 @@ MANY_PAIRS = (
 )
 
 _SWAPS_A_PAIR = 25
-_MOST_NUMBERS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
     """One run among others on one group of samples; its rank is None where it is not ranked.
 
-    Tests leave ``ranks``, in words ``open``, and cannot tell apart who shares a letter in ``tied``.
+    ``score`` is what ranks it, over the samples that all ranked runs have settled. Tests leave
+    ``ranks``, in words ``open``, and cannot tell apart who shares a letter in ``tied``.
     """
 
     rank: int | None = None
+    score: float | None = None
     ranks: RankInterval | None = None
     open: str = ""
     tied: str = ""
@@ -56,10 +55,9 @@ class Placement:
 class PairTest:
     """A test between two runs, by their places in the list; the first has the higher place.
 
-    Both have ``n`` samples, on which the first less the second is ``difference``. ``p`` is of what
-    the runs are ranked by, two-sided; None where they have too few samples in common. It is
-    adjusted for all pairs of the table, as is ``p_common``, of the difference. ``different`` says
-    that the first is significantly better, ``against_order`` that the second is on common samples.
+    On ``n`` samples the first less the second is ``difference``. ``p`` is two-sided; None where
+    there are too few. It is adjusted for all pairs of the table, and ``different`` says that the
+    first is significantly better.
     """
 
     first: int
@@ -68,17 +66,16 @@ class PairTest:
     difference: float | None = None
     p: float | None = None
     p_adjusted: float | None = None
-    p_common: float | None = None
     different: bool = False
-    against_order: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The places of all runs on one group of samples, of which ranked runs have ``common`` ones.
+    """The places of all runs on one group of samples.
 
-    ``untested`` is why there are no tests, where there are runs to test; ``by_zero`` whether
-    failures count as zero, because the ranked runs do not have scores of the same samples;
+    Ranked runs have all settled ``ground`` of them, some more if ``uneven``, and all a score of
+    ``common`` ones. ``untested`` is why there are no tests, where there are runs to test;
+    ``by_zero`` whether failures count as zero, because not all failed on the same samples;
     ``unlettered`` whether there are too many groups of ties to name them.
     """
 
@@ -86,9 +83,20 @@ class Ranking:
     places: tuple[Placement, ...] = ()
     pairs: tuple[PairTest, ...] = ()
     common: int = 0
+    ground: int = 0
+    uneven: bool = False
     untested: str | None = None
     by_zero: bool = False
     unlettered: bool = False
+
+    @property
+    def winner(self) -> int | None:
+        """Who is shown to be better than every other; None where nobody is."""
+        ranked = {place for place, one in enumerate(self.places) if one.rank is not None}
+        lost = {
+            one.second for one in self.pairs if one.different and self.places[one.first].rank == 1
+        }
+        return next(iter(ranked - lost)) if len(ranked) - len(lost) == 1 and lost else None
 
     def reordered(self, order: Sequence[int]) -> "Ranking":
         at = {place: number for number, place in enumerate(order)}
@@ -163,6 +171,7 @@ class Board:
     overall: Ranking = field(default_factory=Ranking)
     parts: Mapping[str, Ranking] = field(default_factory=dict)
     correction: Correction = Correction.HOLM
+    verdict: str = ""
     published: tuple[PublishedEntry, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -192,11 +201,16 @@ def board_notes(
     """What a reader of a board must know; the entries are in the order of the ranking."""
     if (aggregation := entries[0].table.aggregation) is not None:
         yield f"The score is {aggregation.total}, the weighted sum of the categories."
-    if overall.by_zero:
+    if overall.uneven:
         yield (
-            "The models do not have scores of the same samples. So 'as zero', where a sample "
-            "without a score counts as 0, decides the order, the ranks and the tests; 'score' is "
-            "over what each has."
+            f"Not all models were asked, or judged, about the same samples: 'on {overall.ground:,}'"
+            ", over those that are settled in all, decides the order, the ranks and the tests; "
+            "'score' is over what each has."
+        )
+    elif overall.by_zero:
+        yield (
+            "The models did not fail on the same samples. So 'as zero', where a failure counts as "
+            "0, decides the order, the ranks and the tests; 'score' is over what each has."
         )
     yield from _test_notes(overall, [one.label for one in entries], correction)
     ways = {one.run.id: way_of(one.run) for one in entries}
@@ -205,13 +219,15 @@ def board_notes(
         yield f"{'Run' if len(own) == 1 else 'Runs'} {', '.join(own)}: {way}."
     for one in entries:
         estimate, total = one.estimate(), one.estimate().coverage.total
-        if one.overall.rank is None:
+        if one.table.raced:
+            yield f"{one.label} is not ranked, because a race stopped it. {one.table.race}"
+        elif one.overall.rank is None:
             lacks = f", none in {', '.join(estimate.lacks)}" if estimate.lacks else ""
             yield (
                 f"{one.label} is not ranked: {estimate.n:,} of {total:,} samples have a score"
-                f"{lacks if estimate.n else ''}. A rank takes {FEWEST_SHARE:.0%} of them, "
-                f"{FEWEST_FOR_INTERVAL} at least, and {FEWEST_FOR_INTERVAL} in each category where "
-                "categories are added up."
+                f"{lacks if estimate.n else ''}. A rank takes scores of {FEWEST_SHARE:.0%} of what "
+                f"was asked, and as many samples in common with the others, {FEWEST_FOR_INTERVAL} "
+                "at least, in each category where categories are added up."
             )
         if estimate.n < total:
             yield f"{one.label}: {missing_words(estimate.missing)}."
@@ -220,8 +236,7 @@ def board_notes(
 def _test_notes(overall: Ranking, names: Sequence[str], correction: Correction) -> Iterator[str]:
     if overall.untested:
         yield overall.untested
-    apart = [one for one in overall.pairs if one.p is None]
-    if tested := len(overall.pairs) - len(apart):
+    if tested := len(overall.pairs):
         yield (
             f"{LETTERS} cannot be told apart: {counted(tested, 'paired permutation test')}, "
             f"corrected by {correction.words} over the pairs of this table, alpha {ALPHA:g}. "
@@ -229,110 +244,74 @@ def _test_notes(overall: Ranking, names: Sequence[str], correction: Correction) 
         )
     if overall.unlettered:
         yield "There are too many ties to letter; --format json has every test."
-    for one in [one for one in overall.pairs if one.against_order][:_MOST_NAMED]:
-        yield (
-            f"{names[one.second]} is below {names[one.first]} for what it left out: on the "
-            f"{one.n:,} samples that both have, it is better by {-(one.difference or 0.0):.3f} "
-            f"(p {one.p_common or 0.0:.4f})."
-        )
-    if apart:
-        pairs = [f"{names[one.first]} and {names[one.second]} ({one.n:,})" for one in apart]
-        left = len(pairs) - _MOST_NAMED
-        more = f" and {left:,} more" if left > 0 else ""
-        yield (
-            "Not tested, and without a common letter for that reason, because they have too few "
-            f"samples in common: {', '.join(pairs[:_MOST_NAMED])}{more}."
-        )
 
 
 class _RankedGroup:
-    """Runs on one group of samples: statistics, zero where ``present`` says that there is none.
+    """Runs on one group of samples: which can be ranked, best first, and over which samples.
 
-    Shapes are (samples, runs, k) and (samples, runs); ``order`` has the ranked runs, best first.
+    Whoever has settled most comes first, then all others that leave enough of that in common.
     """
 
     def __init__(self, scorer: Scorer, key: GroupKey, tables: Sequence[RunTable]) -> None:
-        self.scorer, self.group = scorer, tables[0].group(scorer, key)
+        group = tables[0].group(scorer, key)
         scores = [one.sample_scores(scorer) for one in tables]
-        self.statistics, self.present = self.group.arrays(scores)
-        estimates = [one.estimate(scorer, key) for one in tables]
-        ranked = [
-            place
-            for place, one in enumerate(estimates)
-            if one.value is not None
-            and self.group.enough(self.present[:, place])
-            and one.n >= FEWEST_SHARE * one.coverage.total
-        ]
-        here = self.present[:, ranked]
+        scored = group.arrays(scores)[1]
+        sides = zip(scores, tables, strict=True)
+        failed = [group.failed(own, one.replies) for own, one in sides]
+        settled = scored | np.stack(failed, axis=1)
+        counts, ground = settled.sum(axis=0).tolist(), np.ones(len(scored), dtype=bool)
+        order: list[int] = []
+        for place in sorted(range(len(tables)), key=lambda one: -counts[one]):
+            both = ground & settled[:, place]
+            enough = group.enough(both & scored[:, place]) and not tables[place].raced
+            of = counts[order[0]] if order else counts[place]
+            answered = scored[:, place].sum() >= FEWEST_SHARE * counts[place]
+            if enough and answered and both.sum() >= FEWEST_SHARE * of:
+                ground = both
+                order.append(place)
+        self.runs, self.ground = len(tables), int(ground.sum()) if order else 0
+        self.uneven = any(counts[place] > self.ground for place in order)
+        self.common = int(np.all(scored[ground][:, order], axis=1).sum()) if order else 0
+        here = scored[ground][:, order]
         self.by_zero = by_zero = bool((here != here[:, :1]).any())
-
-        def best_first(place: int) -> tuple[float, ...]:
-            key = scorer.sort_key(estimates[place])
-            return key if by_zero else (-(estimates[place].value or 0.0), *key)
-
-        self.order = sorted(ranked, key=best_first)
+        self.group = group if self.ground == len(scored) else group.part(ground)
+        self.scores: dict[int, float] = {}
+        for place in order:
+            one = self.group.point(scorer, scores[place], tables[place].replies)
+            self.scores[place] = -scorer.sort_key(one)[1] if by_zero else one.value or 0.0
+        self.order = sorted(order, key=lambda place: (-self.scores[place], place))
+        self.pair = pair_scores(scorer, self.group, tables, as_zero=by_zero)
 
     def tests(self, rounds: int) -> list[PairTest]:
-        group, present = self.group, self.present
-        spread = group.spread(self.statistics) * present[..., np.newaxis]
-        pairs: list[PairTest] = []
-        chosen: list[PairTest] = []
-        for first, second in combinations(self.order, 2):
-            both = present[:, first] & present[:, second]
-            pairs.append(PairTest(first, second, int(both.sum())))
-            if both.any() and not group.lacks(both):
-                sides = (spread[:, place] for place in (first, second))
-                one, other = (group.score(self.scorer, side, both) for side in sides)
-                pairs[-1].difference = one - other
-                chosen += pairs[-1:] if group.enough(both) else []
-
-        def p_values(
-            spread: FloatArray, aggregate: Aggregate, present: NDArray[np.bool_]
-        ) -> list[float]:
-            """On the samples that both have, as many pairs at once as fit into memory."""
-            at_once = max(1, _MOST_NUMBERS // max(spread[:, 0].size, 1))
-            values: list[float] = []
-            for start in range(0, len(chosen), at_once):
-                some = chosen[start : start + at_once]
-                left, right = [one.first for one in some], [one.second for one in some]
-                values += permutation_tests(
-                    spread[:, left],
-                    spread[:, right],
-                    aggregate,
-                    present=present[:, left] & present[:, right],
-                    rounds=rounds,
-                    clusters=group.clusters,
-                ).tolist()
-            return values
-
-        ranked = common = p_values(spread, group.aggregate_of(self.scorer), present)
-        if self.by_zero:
-            zeros = group.spread_as_zeros(self.statistics, present)
-            aggregate = group.aggregate_as_zeros(self.scorer)
-            ranked = p_values(zeros, aggregate, np.ones_like(present))
-        for pair, value, other in zip(chosen, ranked, common, strict=True):
-            pair.p, pair.p_common = value, other
-        return pairs
+        chosen = list(combinations(self.order, 2))
+        found = [self.pair(*pair) for pair in chosen]
+        made = []
+        for pair, one, p in zip(chosen, found, p_values(found, rounds), strict=True):
+            first, second = one.scores or (0.0, 0.0)
+            made.append(PairTest(*pair, one.n, first - second, p))
+        return made
 
     def placed(self, pairs: tuple[PairTest, ...], reason: str | None) -> Ranking:
         order = self.order
         at = {place: number for number, place in enumerate(order)}
         better = [(at[one.first], at[one.second]) for one in pairs if one.different]
-        apart = [(at[one.first], at[one.second]) for one in pairs if one.p is None]
         ranks: Sequence[RankInterval | None] = rank_intervals(len(order), better)
         if reason == MANY_PAIRS:
             ranks = [None] * len(order)
-        groups = tied_groups(len(order), [*better, *apart]) if pairs else []
-        placements = [Placement()] * self.present.shape[1]
+        groups = tied_groups(len(order), better) if pairs else []
+        placements = [Placement()] * self.runs
         for number, place in enumerate(order):
             tied = [letters(index) for index, group in enumerate(groups or ()) if number in group]
             left_open = "–".join(map(str, dict.fromkeys(ranks[number] or ())))
-            placements[place] = Placement(number + 1, ranks[number], left_open, " ".join(tied))
+            known = (number + 1, self.scores[place], ranks[number], left_open)
+            placements[place] = Placement(*known, " ".join(tied))
         return Ranking(
             bool(order),
             tuple(placements),
             pairs,
-            int(np.all(self.present[:, order], axis=1).sum()) if order else 0,
+            self.common,
+            self.ground,
+            self.uneven,
             reason if len(order) > 1 else None,
             self.by_zero,
             groups is None,
@@ -345,9 +324,9 @@ def rank_runs(
     tables: Sequence[RunTable],
     correction: Correction = Correction.HOLM,
 ) -> list[Ranking]:
-    """How runs on the same samples rank in each group, such as a category.
+    """How runs rank in each group, such as a category, over the samples that are settled in all.
 
-    Failures count as zero where the runs have scores of different samples, so that nobody is better
+    Failures count as zero where the runs did not fail on the same ones, so that nobody is better
     for leaving clips out. The correction is over all groups that have enough samples for a test.
     """
     groups = [_RankedGroup(scorer, key, tables) for key in keys]
@@ -364,11 +343,10 @@ def rank_runs(
     tests = [
         [] if reason else one.tests(rounds) for one, reason in zip(groups, reasons, strict=True)
     ]
-    tested = [pair for own in tests for pair in own if pair.p is not None]
-    values = np.array([[pair.p, pair.p_common] for pair in tested], float)
-    adjusted = [corrected(side, correction).tolist() for side in values.reshape(-1, 2).T]
-    for pair, value, other in zip(tested, *adjusted, strict=True):
-        pair.p_adjusted, pair.different, pair.p_common = value, value < ALPHA, other
-        pair.against_order = (pair.difference or 0.0) < 0 and other < ALPHA
+    tested = [pair for own in tests for pair in own]
+    adjusted = corrected(np.array([pair.p for pair in tested], float), correction)
+    for pair, value in zip(tested, adjusted.tolist(), strict=True):
+        pair.p_adjusted = value
+        pair.different = value < ALPHA and (pair.difference or 0.0) > 0
     ends = zip(groups, tests, reasons, strict=True)
     return [one.placed(tuple(own), reason) for one, own, reason in ends]

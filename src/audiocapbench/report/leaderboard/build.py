@@ -28,8 +28,9 @@ from audiocapbench.report.leaderboard.board import (
     way_of,
 )
 from audiocapbench.report.leaderboard.tables import LeaderboardResult
+from audiocapbench.report.verdict import board_verdict
 from audiocapbench.scores.compute import ALL, category
-from audiocapbench.scores.estimate import Scorer, without_plugin
+from audiocapbench.scores.estimate import Scorer, counted, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
 from audiocapbench.scores.table import RunTable, TableReader, keep_estimates, labels
 from audiocapbench.signature import UNSIGNED, Signature
@@ -94,8 +95,9 @@ def build_leaderboard(
     boards.sort(key=lambda one: (-one.samples * len(one.entries), one.benchmark))
     if len(boards) > 1:
         notes.append(
-            f"{len(boards)} boards: runs on different samples, or with scores made in different "
-            "ways, cannot be ranked together."
+            f"{len(boards)} boards, of {' and '.join(f'{one.samples:,}' for one in boards)} "
+            "samples: runs on different samples, or with scores made in different ways, cannot be "
+            "ranked together."
         )
     if published:
         boards = _with_published(boards, results, scorer, notes, by_category=by_category)
@@ -172,9 +174,11 @@ def make_board(
     first, names = group[0], labels([one.run for one in group])
     (overall,) = rank_runs(scorer, [ALL], group, correction)
 
-    def best_first(place: int) -> tuple[float, bool, float, float]:
+    def best_first(place: int) -> tuple[float, ...]:
         rank = overall.places[place].rank or float("inf")
-        return (rank, *scorer.sort_key(group[place].estimate(scorer)))
+        # A race asked the best of its models about most.
+        asked = len(group[place].replies) if group[place].raced else 0
+        return (rank, -asked, *scorer.sort_key(group[place].estimate(scorer)))
 
     order = sorted(range(len(group)), key=best_first)
     ranking = overall.reordered(order)
@@ -183,6 +187,9 @@ def make_board(
     counts = {name: size for name, size in sizes.items() if size}
     parts: dict[str, Ranking] = {}
     if by_category:
+        for one in group:
+            for name in counts:
+                one.estimate(scorer, category(name))
         found = rank_runs(scorer, [category(name) for name in counts], group, correction)
         parts = {name: one.reordered(order) for name, one in zip(counts, found, strict=True)}
     entries = []
@@ -201,8 +208,22 @@ def make_board(
         ranking,
         parts,
         correction,
+        _verdict(scorer, ranking, entries, first),
         notes=tuple(board_notes(ranking, entries, correction)),
     )
+
+
+def _verdict(scorer: Scorer, ranking: Ranking, entries: Sequence[RunEntry], table: RunTable) -> str:
+    """What is known of all models, in a sentence; of a race's runs alone, what the race says."""
+    ranked = [one.label for one in entries if one.overall.rank is not None]
+    if not ranked:
+        return next((one.table.race for one in entries if one.table.raced), "")
+    clips, samples = set(table.group(scorer).clips), table.group(scorer).samples
+    about = counted(ranking.ground, "sample")
+    if len(clips) < ranking.ground == len(samples):
+        about = counted(len(clips), "clip")
+    better = [(one.first, one.second) for one in ranking.pairs if one.different]
+    return board_verdict(scorer, ranked, better, about=about, untested=ranking.untested)
 
 
 def _with_published(

@@ -1,6 +1,6 @@
 """A leaderboard as tables for people and of the paper, as rows for programs, and as JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import mean
 from typing import Any
@@ -19,6 +19,7 @@ from audiocapbench.report.leaderboard.board import (
     PublishedEntry,
     Ranking,
     RunEntry,
+    rank_runs,
 )
 from audiocapbench.scores.compute import ALL, GroupKey
 from audiocapbench.scores.compute import category as in_category
@@ -37,9 +38,9 @@ _COLUMNS = (
 _ALL = "all"
 _METRICS = ("meteor", "bleu_4", "rouge_l")
 _WHO = (Column("rank"), Column("model", align="left"), Column("run"))
-_Parts = tuple[list[Column], list[Row], set[str]]
-"""Of a table of the paper: all columns, rows, and the names of columns that it is without."""
-_TEST = ("n", "difference", "p", "p_adjusted", "p_common", "against_order")
+_Parts = tuple[list[Column], list[Row], set[str], dict[str, int | None]]
+"""Of a table of the paper: all columns, rows, names of columns that it is without, and winners."""
+_TEST = ("n", "difference", "p", "p_adjusted", "different")
 
 
 @dataclass(frozen=True, repr=False)
@@ -144,6 +145,7 @@ def _overall(board: Board) -> Table:
         Column("tied", align="left", importance=6),
         *(Column(f"dimension {name}", name, form, importance=4) for name in dimensions),
         Column("scored", form="{scored:,}/{samples:,}"),
+        Column("on", f"on {board.overall.ground:,}", form),
         Column("as_zero", form=form, importance=ALWAYS if by_zero else 5),
         Column("bounds", "worst–best", f"{{worst:{form}}}–{{best:{form}}}", None, not by_zero, 4),
         Column("cost", align="right", importance=3),
@@ -151,16 +153,16 @@ def _overall(board: Board) -> Table:
         Column("latency_s", "s/answer", ".2f", importance=1),
     ]
     estimates = [one.estimate() for one in board.entries]
-    left_out = set()
+    left_out = set() if board.overall.uneven else {"on"}
     if all(one.n == one.coverage.total for one in estimates):
         missing = board.published and board.missing_clips
-        left_out = {"as_zero"} if missing else {"as_zero", "bounds"}
+        left_out |= {"as_zero"} if missing else {"as_zero", "bounds"}
     if all(one.judge_cost_usd is None for one in board.entries):
         left_out.add("judge_cost_usd")
     if not board.entries:
         left_out |= {"run", "ranks", "tied", "scored", "bounds", "cost", "latency_s"}
     kept = [one for one in columns if one.name not in left_out]
-    notes = [*board.notes, *signature_notes([board.signature])]
+    notes = [*filter(None, [board.verdict]), *board.notes, *signature_notes([board.signature])]
     rows: list[Row] = []
     for one in entries:
         row = record(board, one) | {"model": shown_name(one, board)}
@@ -172,9 +174,10 @@ def _overall(board: Board) -> Table:
             cost = "~" * (one.table.cost_estimated > 0) + dollars(one.table.cost_usd)
             worst, best = board.bounds(one) or (None, None)
             row |= {"score": one.estimate(), "ranks": one.overall.open, "cost": cost}
-            row |= {"worst": worst, "best": best}
+            row |= {"worst": worst, "best": best, "on": one.overall.score}
         rows.append(row)
-    return Table(_title(board), rows, kept, notes)
+    won = _winners(board, entries, {"on" if board.overall.uneven else "score": board.overall})
+    return Table(_title(board), rows, kept, notes, winners=won)
 
 
 def _title(board: Board) -> str:
@@ -279,6 +282,7 @@ def _ranked_by(ranking: Ranking) -> str:
 def _board_document(board: Board) -> dict[str, Any]:
     tests = {name: [_test(board, one) for one in part.pairs] for name, part in board.parts.items()}
     return {
+        "verdict": board.verdict,
         "benchmark": board.benchmark,
         "dataset": board.dataset,
         "samples": board.samples,
@@ -289,6 +293,7 @@ def _board_document(board: Board) -> dict[str, Any]:
         "signature": str(board.signature),
         "categories": board.categories,
         "common": board.overall.common,
+        "settled": board.overall.ground,
         "runs": [
             {
                 "run": entry.run.id,
@@ -298,6 +303,7 @@ def _board_document(board: Board) -> dict[str, Any]:
                 **_place(entry, entry.overall),
                 "dimensions": entry.dimensions,
                 "statuses": dict(entry.table.statuses),
+                "race": entry.table.race if entry.table.raced else None,
                 "unasked": len(entry.table.samples) - len(entry.table.outcomes),
                 "unscored": dict(entry.estimate().missing),
                 "cost_usd": entry.table.cost_usd,
@@ -323,6 +329,7 @@ def _place(entry: RunEntry, place: Placement, key: GroupKey = ALL) -> dict[str, 
     return {
         **estimate.scores(),
         "rank": place.rank,
+        "ranked_by": place.score,
         "rank_ci": list(place.ranks) if place.ranks else None,
         "tied": place.tied.split(),
         "scored": estimate.n,
@@ -348,10 +355,10 @@ def _paper_results(board: Board) -> _Parts:
     metrics = [one for one in known if one in has and one != board.scorer.column]
     columns = [
         *_WHO,
-        *(Column(name, name, ".2f", importance=5, marks=True) for name in dimensions),
-        Column(board.scorer.column, board.scorer.column, form, marks=True),
+        *(Column(name, name, ".2f", importance=5) for name in dimensions),
+        Column(board.scorer.column, board.scorer.column, form),
         *(Column(name, form=form, importance=3) for name in ("low", "high", "worst", "best")),
-        *(Column(name, name, ".3f", importance=4, marks=True) for name in metrics),
+        *(Column(name, name, ".3f", importance=4) for name in metrics),
         Column("scored", importance=2),
     ]
     left_out = {"run", *metrics} - set(_METRICS)
@@ -359,15 +366,21 @@ def _paper_results(board: Board) -> _Parts:
         left_out |= {"low", "high", "scored"}
     if all(board.bounds(one) is None for one in board.entries):
         left_out |= {"worst", "best"}
-    return columns, [_paper_row(board, one) for one in entries], left_out
+    tables, won = [one.table for one in board.entries], {board.scorer.column: board.overall}
+    own = {one.column: one for run in tables for one in run.scores}
+    for name in {*dimensions, *metrics} & own.keys() if len(tables) > 1 else ():
+        alike = {one.signature(own[name]) for one in tables}
+        won |= {name: rank_runs(own[name], [ALL], tables)[0]} if len(alike) == 1 else {}
+    rows = [_paper_row(board, one) for one in entries]
+    return columns, rows, left_out, _winners(board, entries, won)
 
 
 def _paper_categories(board: Board) -> _Parts:
     form, overall = f".{board.scorer.digits}f", board.scorer.column
     columns = [
         *_WHO,
-        *(Column(name, name, form, marks=True) for name in board.categories),
-        Column(overall, overall, form, marks=True),
+        *(Column(name, name, form) for name in board.categories),
+        Column(overall, overall, form),
         Column("scored"),
     ]
     rows = []
@@ -379,7 +392,16 @@ def _paper_categories(board: Board) -> _Parts:
             else:
                 rows[-1][name] = one.table.point(board.scorer, in_category(name)).value
     left_out = {"rank", "run", overall} | (set() if board.entries else {"scored"})
-    return columns, rows, left_out
+    return columns, rows, left_out, _winners(board, in_order(board), board.parts)
+
+
+def _winners(
+    board: Board, rows: Sequence[Entry], rankings: Mapping[str, Ranking]
+) -> dict[str, int | None]:
+    """Rows of those that tests show to be the best; published rows are part of no test."""
+    places = {} if board.published else {name: one.winner for name, one in rankings.items()}
+    found = {name: board.entries[at] for name, at in places.items() if at is not None}
+    return {name: rows.index(one) for name, one in found.items()}
 
 
 def _paper_row(board: Board, one: Entry) -> Row:
@@ -411,12 +433,12 @@ def _paper_composition(board: Board) -> _Parts:
     rows.append(total | dict.fromkeys(("caption_chars", "answer_chars")))
     chars = [Column(name, name, ".0f") for name in ("caption_chars", "answer_chars")]
     columns = [*map(Column, ("category", "source", "samples")), *chars]
-    return columns, rows, set() if board.entries else {"answer_chars"}
+    return columns, rows, set() if board.entries else {"answer_chars"}, {}
 
 
 def _paper_table(board: Board, number: int, wanted: Sequence[str]) -> Table:
     make = (_paper_results, _paper_categories, _paper_composition)[number - 1]
-    columns, rows, left_out = make(board)
+    columns, rows, left_out, winners = make(board)
     known = {one.name: one for one in columns}
     names = wanted or [name for name in known if name not in left_out]
     for name in names:
@@ -436,4 +458,4 @@ def _paper_table(board: Board, number: int, wanted: Sequence[str]) -> Table:
         }
         notes += signature_notes(sorted(signatures))
     chosen = [{"table": title, **{name: row.get(name) for name in names}} for row in rows]
-    return Table(title, chosen, [known[name] for name in names], notes)
+    return Table(title, chosen, [known[name] for name in names], notes, winners=winners)
