@@ -1,126 +1,199 @@
-"""Races are right at any time, and cheap where models are as far apart as published ones."""
+"""Races are right at any time, of these clips and of clips like these, and take few questions."""
+
+from functools import partial
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from audiocapbench.stats.racing import Race, deal_rounds
+from audiocapbench.stats.racing import FEWEST_A_ROUND, Bets, deal_clips
 
-CATEGORIES = ["sound"] * 400 + ["music"] * 300 + ["speech"] * 300
-PUBLISHED = [6.00, 5.88, 5.74, 5.65, 5.53, 5.30, 5.24, 4.73, 4.68, 4.41, 4.40, 3.93, 3.65]
+PUBLISHED = (6.00, 5.88, 5.74, 5.65, 5.53, 5.30, 5.24, 4.73, 4.68, 4.41, 4.40, 3.93, 3.65)
 """Overall scores in table 1 of AudioCapBench's paper."""
 
-
-def is_over(race: Race) -> bool:
-    """Whether the best are known, or nothing is left to ask."""
-    return race.models - len(race.out) <= race.top or race.seen >= race.clips
+Tables = NDArray[np.float64]  # races, models, clips
 
 
-def scores(means: list[float], generator: np.random.Generator) -> NDArray[np.float64]:
+def grades(means: tuple[float, ...], races: int, clips: int, seed: int = 0) -> Tables:
     """A judge's whole numbers from 0 to 10 on clips that are easier or harder for all models."""
-    levels = {"sound": 0.0, "music": -0.5, "speech": 1.0}
-    clips = generator.normal(0, 1.2, 1000) + np.array([levels[one] for one in CATEGORIES])
-    noise = generator.normal(0, 2.2, (len(means), 1000))
-    found: NDArray[np.float64] = (np.array(means)[:, np.newaxis] + clips + noise).round() / 10
+    generator = np.random.default_rng(seed)
+    ease = generator.normal(0, 1.2, (races, 1, clips))
+    noise = generator.normal(0, 2.2, (races, len(means), clips))
+    found: Tables = (np.array(means)[:, np.newaxis] + ease + noise).round() / 10
     return found.clip(0, 1)
 
 
-def race(table: NDArray[np.float64], seed: int, top: int = 1) -> tuple[Race, float]:
-    """A race by known scores, and which share of all questions it took."""
-    found = Race(len(table), table.shape[1], top)
-    asked = 0
-    for dealt in deal_rounds(CATEGORIES, 40, seed):
-        part = table[:, list(dealt.places)]
-        asked += part.shape[1] * (found.models - len(found.out))
-        found.add(part, part, dealt.weights)
-        if is_over(found):
+def answers(shares: tuple[float, ...], races: int, clips: int, seed: int = 0) -> Tables:
+    """Right or wrong."""
+    drawn = np.random.default_rng(seed).random((races, len(shares), clips))
+    return (drawn < np.array(shares)[:, np.newaxis]).astype(float)
+
+
+def overlaps(ahead: float, races: int, clips: int, seed: int = 0) -> Tables:
+    """A metric of words: most of a score is the clip's, and differences are small."""
+    generator = np.random.default_rng(seed)
+    ease = generator.beta(2, 4, (races, 1, clips))
+    found: Tables = ease + generator.normal(0, 0.08, (races, 2, clips))
+    found[:, 0] += ahead
+    return found.clip(0, 1)
+
+
+def few_changes(races: int, clips: int, seed: int = 0) -> Tables:
+    """One answer in ten is another; three in four of these are better."""
+    generator = np.random.default_rng(seed)
+    better = np.where(generator.random((races, clips)) < 0.75, 0.3, -0.3)
+    first = 0.5 + better * (generator.random((races, clips)) < 0.1)
+    return np.stack([first, np.full_like(first, 0.5)], axis=1)
+
+
+def by_kind(races: int, clips: int, seed: int = 0) -> Tables:
+    """Equal models, of which one is better with one kind of clip and worse with another."""
+    generator = np.random.default_rng(seed)
+    found: Tables = generator.normal(0.5, 0.1, (races, 2, clips))
+    found[:, 0] += np.where(generator.random((races, clips)) < 0.5, 0.25, -0.25)
+    return found.clip(0, 1)
+
+
+def rare_failures(races: int, clips: int, seed: int = 0) -> Tables:
+    """Equal models, of which one is a little better and fails one time in twenty."""
+    fails = np.random.default_rng(seed).random((races, clips)) < 0.05
+    return np.stack([np.where(fails, 0, 0.5 / 0.95), np.full(fails.shape, 0.5)], axis=1)
+
+
+def race(
+    tables: Tables, *, alike: bool = False, top: int = 1
+) -> tuple[Bets, float, NDArray[np.bool_]]:
+    """Races by known scores: their bets, the share of questions asked, and which were decided."""
+    races, models, clips = tables.shape
+    bets = Bets(models, None if alike else clips, top)
+    asked, over = np.zeros(races), np.zeros(races, dtype=bool)
+    start = 0
+    for places in deal_clips([f"{one:05}" for one in range(clips)], 0):
+        out = np.broadcast_to(bets.out, (races, models))
+        asked += np.where(over, 0, len(places) * (models - out.sum(axis=-1)))
+        for place in range(start, start + len(places)):
+            scores = np.where(out, np.nan, tables[..., place])
+            bets.add(scores, scores)
+        start += len(places)
+        over = models - bets.out.sum(axis=-1) <= top
+        if over.all():
             break
-    return found, asked / table.size
+    return bets, float(asked.mean() / models / clips), over
 
 
-def test_rounds_deal_every_clip_once_and_keep_the_categories_shares() -> None:
-    rounds = deal_rounds(CATEGORIES, 40, 3)
-    places = [place for one in rounds for place in one.places]
-    assert sorted(places) == list(range(1000))
-    for one in rounds[:-1]:
-        drawn = [CATEGORIES[place] for place in one.places]
-        counts = {name: drawn.count(name) for name in set(drawn)}
-        assert counts == {"sound": 16, "music": 12, "speech": 12}
-    assert deal_rounds(CATEGORIES, 40, 3) == rounds != deal_rounds(CATEGORIES, 40, 4)
+def wrong(tables: Tables, bets: Bets) -> float:
+    """How often the best of the whole table was put out."""
+    best = tables.mean(axis=-1).argmax(axis=-1)
+    return float(bets.out[np.arange(len(best)), best].mean())
 
 
-def test_a_tiny_category_is_weighed_down_to_its_share() -> None:
-    categories = ["rare"] * 2 + ["sound"] * 98
-    for one in deal_rounds(categories, 20, 0)[:2]:
-        rare = [w for p, w in zip(one.places, one.weights, strict=True) if categories[p] == "rare"]
-        assert len(rare) == 1
-        assert rare[0] < 1 / 2
-        assert np.mean(one.weights) == pytest.approx(1)
+def test_rounds_deal_every_clip_once_whatever_their_order() -> None:
+    ids = [f"clip {one}" for one in range(1000)]
+    rounds = deal_clips(ids, 3)
+    dealt = [[ids[place] for place in one] for one in rounds]
+    assert sorted(name for one in dealt for name in one) == sorted(ids)
+    assert len(rounds[0]) == FEWEST_A_ROUND
+    assert len(rounds) <= 60
+    turned = ids[::-1]
+    assert [[turned[place] for place in one] for one in deal_clips(turned, 3)] == dealt
+    assert deal_clips(ids, 4) != rounds
 
 
-@pytest.mark.slow
-def test_a_wrong_winner_is_named_in_at_most_five_of_a_hundred_races() -> None:
-    generator = np.random.default_rng(11)
-    wrong = 0
-    for seed in range(300):
-        # Nearly alike, where luck is most likely to mislead.
-        table = scores([6.0, 6.0, 5.97, 5.9][: 2 + seed % 3], generator)
-        best = table.mean(axis=1).argmax()
-        wrong += best in race(table, seed)[0].out
-    assert wrong <= 15
+EQUAL = {
+    "grades": partial(grades, (6.0, 6.0), 400, 200),
+    "answers": partial(answers, (0.5, 0.5), 400, 200),
+    "three answers": partial(answers, (0.5, 0.5, 0.5), 300, 100),
+    "two of four": partial(answers, (0.7, 0.7, 0.4, 0.4), 200, 100),
+    "kinds": partial(by_kind, 400, 200),
+    "failures": partial(rare_failures, 400, 200),
+}
 
 
 @pytest.mark.slow
-def test_the_published_spread_takes_less_than_two_fifths_of_the_questions() -> None:
-    generator = np.random.default_rng(12)
-    shares, wrong = [], 0
-    for seed in range(60):
-        table = scores(PUBLISHED, generator)
-        found, share = race(table, seed)
-        wrong += int(table.mean(axis=1).argmax()) in found.out
-        shares.append(share)
-    assert np.mean(shares) < 0.4
-    assert wrong <= 3
+@pytest.mark.parametrize("shape", EQUAL)
+def test_of_equal_models_none_is_named_too_often(shape: str) -> None:
+    tables = EQUAL[shape]()
+    _, _, named = race(tables, alike=True)
+    assert named.mean() <= 0.05  # on clips like these
+    bets, _, _ = race(tables)
+    assert wrong(tables, bets) <= 0.05  # on these clips, where one is ahead by chance
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shares", [(0.505, 0.5), (0.5, 0.49, 0.45)])
+def test_of_models_that_are_nearly_alike_the_worse_is_rarely_named(
+    shares: tuple[float, ...],
+) -> None:
+    tables = answers(shares, 300, 200)
+    bets, _, _ = race(tables)
+    assert wrong(tables, bets) <= 0.05
+    bets, _, _ = race(tables, alike=True)
+    assert bets.out[:, 0].mean() <= 0.05
+
+
+SHAPES = {
+    "published": (partial(grades, PUBLISHED, 4, 1000), 0.306),
+    "clear": (partial(grades, (8.0, 7.0, 3.0, 2.5, 2.0), 40, 1000), 0.087),
+    "grades": (partial(grades, (6.0, 5.5), 60, 1000), 0.309),
+    "near grades": (partial(grades, (6.0, 5.8), 60, 1000), 0.739),
+    "few clips": (partial(grades, (6.0, 5.0), 100, 200), 0.432),
+    "near answers": (partial(answers, (0.55, 0.5), 30, 2000), 0.524),
+    "near overlaps": (partial(overlaps, 0.008, 60, 1000), 0.708),
+    "far overlaps": (partial(overlaps, 0.15, 100, 1000), 0.045),
+    "few changes": (partial(few_changes, 60, 1000), 0.365),
+}
+"""Scores, and the share of questions that bets on a fixed grid of stakes took of them."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES)
+def test_bets_that_learn_take_fewer_questions_than_fixed_ones(shape: str) -> None:
+    make, before = SHAPES[shape]
+    tables = make()
+    bets, share, _ = race(tables)
+    assert share <= 0.92 * before
+    assert wrong(tables, bets) <= 0.05
+
+
+def test_what_holds_on_these_clips_takes_fewer_than_what_holds_on_clips_like_these() -> None:
+    tables = grades((6.0, 5.0), 20, 300)
+    _, share, decided = race(tables)
+    _, alike, known = race(tables, alike=True)
+    assert share < alike
+    assert decided.all()
+    assert known.mean() > 0.8
 
 
 def test_a_race_that_is_never_decided_ends_with_the_whole_benchmark() -> None:
-    table = np.tile(np.random.default_rng(0).random(1000), (2, 1))
-    found, share = race(table, 0)
+    tables = np.tile(np.random.default_rng(0).random(100), (1, 2, 1))
+    bets, share, _ = race(tables)
     assert share == 1
-    assert is_over(found)
-    assert not found.out
+    assert not bets.out.any()
+
+
+def test_who_is_ahead_on_all_clips_is_known_when_all_are_asked() -> None:
+    tables = np.stack([[[0.5] * 40, [0.5] * 39 + [0.49]]])
+    assert race(tables)[0].out.tolist() == [[False, True]]
+    assert not race(tables, alike=True)[0].out.any()
 
 
 def test_clear_differences_are_decided_early_and_several_best_are_found() -> None:
-    table = scores([8.0, 7.0, 3.0, 2.5, 2.0], np.random.default_rng(5))
-    found, share = race(table, 0, top=2)
-    assert found.out == {2, 3, 4}
-    assert share < 0.3
+    bets, share, _ = race(grades((8.0, 7.0, 3.0, 2.5, 2.0), 1, 1000), top=2)
+    assert bets.out.tolist() == [[False, False, True, True, True]]
+    assert share < 0.1
 
 
 def test_what_has_no_score_decides_nothing() -> None:
-    found = Race(2, 100)
-    for dealt in deal_rounds(["a"] * 100, 20, 0):
-        size = len(dealt.places)
-        low = np.vstack([np.full(size, 0.9), np.zeros(size)])
-        high = np.vstack([np.full(size, 0.9), np.ones(size)])
-        found.add(low, high, dealt.weights)
-    assert not found.out
+    bets = Bets(2, 100)
+    for _ in range(100):
+        bets.add(np.array([0.9, 0.0]), np.array([0.9, 1.0]))
+    assert not bets.out.any()
 
 
 def test_the_same_scores_in_another_order_are_a_tie() -> None:
     # .1 + .2 - .3 is not 0 in binary.
-    table = np.tile([[0.1, 0.2, 0.3, 0.0], [0.3, 0.0, 0.1, 0.2]], 10)
-    for seed in range(20):
-        found = Race(2, 40)
-        for dealt in deal_rounds(["a"] * 40, 20, seed):
-            part = table[:, list(dealt.places)]
-            found.add(part, part, dealt.weights)
-        assert not found.out
-
-
-def test_many_small_categories_do_not_make_one_round_of_everything() -> None:
-    categories = [f"kind {number // 2}" for number in range(1000)]
-    rounds = deal_rounds(categories, 40, 0)
-    assert max(len(one.places) for one in rounds) <= 41
-    assert sorted(place for one in rounds for place in one.places) == list(range(1000))
+    tables = np.tile([[0.1, 0.2, 0.3, 0.0], [0.3, 0.0, 0.1, 0.2]], 10)[np.newaxis]
+    orders = np.array([np.random.default_rng(seed).permutation(40) for seed in range(20)])
+    assert not race(np.take_along_axis(np.repeat(tables, 20, 0), orders[:, np.newaxis], 2))[
+        0
+    ].out.any()

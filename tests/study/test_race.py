@@ -14,7 +14,7 @@ from audiocapbench.models import AudioContract
 from audiocapbench.plan import RunPlan, execute
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import TableReader
-from audiocapbench.stats.racing import deal_rounds
+from audiocapbench.stats.racing import deal_clips
 from audiocapbench.store import Store
 from audiocapbench.study.race import RacePlan, RaceResult
 from command import run_command
@@ -86,6 +86,23 @@ def test_a_race_asks_less_and_goes_on_where_it_stopped(place: Path) -> None:
     empty = next(one for one in found["models"] if one["model"] == "control/empty")
     assert empty["asked"] == empty["out_after"] < CLIPS
     assert race(place, *MODELS) == found
+    again = run_command("race", "tones", "--resume", "--json", cwd=place)
+    assert json.loads(again.stdout) == found
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--metric", "rouge_l"], "no race by rouge_l"),
+        (["--seed", "5"], "other seed"),
+        (["--model", "control/safe"], "other models"),
+    ],
+)
+def test_only_a_race_that_was_begun_is_resumed(few: Path, words: list[str], says: str) -> None:
+    race(few, *MODELS)
+    done = run_command("race", "tones", "--resume", *words, cwd=few)
+    assert done.returncode == 2
+    assert says in done.stderr
 
 
 def test_runs_of_a_race_are_marked_until_the_rest_is_asked(few: Path) -> None:
@@ -94,7 +111,7 @@ def test_runs_of_a_race_are_marked_until_the_rest_is_asked(few: Path) -> None:
     with Store.open(str(few / "marked.db")) as kept:
         tables = [TableReader(kept).read(kept.run(number)) for number in (1, 2)]
         assert [(one.raced, one.race) for one in tables] == [(True, found.statement)] * 2
-        assert "one is the best" in found.statement
+        assert f"one is best on these {FEW} clips (at 0.95)" in found.statement
         execute(RunPlan.of_models(kept, open_benchmark(str(few / "tones")), models, Asking()))
         tables = [TableReader(kept).read(kept.run(number)) for number in (1, 2)]
         assert [(one.raced, one.race) for one in tables] == [(False, found.statement)] * 2
@@ -130,8 +147,40 @@ def test_the_table_says_who_is_out_and_what_was_saved(place: Path) -> None:
     done = run_command("race", "tones", *MODELS, "--judge", "elements", cwd=place)
     assert done.returncode == 0, done.stderr
     assert "out after" in done.stdout
-    assert "Decided: control/right is the best" in done.stdout
+    said = "Race of 3 models by elements: control/right is best on these 60 clips (at 0.95)"
+    assert done.stdout.startswith(said)
     assert f"of the {3 * CLIPS} questions" in done.stdout
+
+
+def test_equal_models_are_ahead_by_chance_and_not_better(few: Path) -> None:
+    odd = {f"tone_{number}" for number in range(11)}
+    even = {f"tone_{number}" for number in range(11, 23)}
+    found = result(few, [Pupil("one", odd), Pupil("two", even)], "alike.db", alike=True)
+    assert (found.decided, found.alike_decided) == (True, False)
+    ahead = f"one is ahead on these {FEW} clips; on clips like these it is not shown to be better."
+    assert found.statement == f"Race of 2 models by meteor: {ahead}"
+
+
+def test_a_race_for_clips_like_these_takes_more_of_them_and_says_so(place: Path) -> None:
+    wrong = {f"tone_{number}" for number in range(0, CLIPS, 5)}
+    models = [Pupil("one", set()), Pupil("two", wrong)]
+    short, long = (result(place, models, "both.db", alike=one) for one in (False, True))
+    assert short.asked < long.asked
+    said = f"one is best on these {CLIPS} clips (at 0.95)"
+    assert f"{said}; on clips like these it is not shown" in short.statement
+    assert f"{said}, and best on clips like these (at 0.95)." in long.statement
+
+
+def test_clips_are_dealt_alike_in_whatever_order_they_stand(tmp_path: Path) -> None:
+    asked, wrong = [], {f"tone_{number}" for number in range(FEW)}
+    for step in (1, -1):
+        place = write_tones(tmp_path / str(step), FEW)
+        write_lines(place / "tones", [told(number) for number in range(FEW)[::step]])
+        result(place, [Pupil("one", set()), Pupil("two", wrong)], "order.db")
+        with Store.open(str(place / "order.db")) as kept:
+            asked.append([set(kept.outcomes(number)) for number in (1, 2)])
+    assert asked[0] == asked[1]
+    assert len(asked[0][1]) < FEW
 
 
 class Pupil:
@@ -166,9 +215,9 @@ def result(place: Path, models: list[Any], store: str, **how: Any) -> RaceResult
 @pytest.mark.slow
 def test_who_was_put_out_by_one_that_then_refuses_is_in_again(place: Path) -> None:
     opened = open_benchmark(str(place / "tones"))
-    rounds = deal_rounds([one.category for one in opened.samples], 20, 0)
-    order = [opened.samples[number].id for dealt in rounds for number in dealt.places]
-    first = sum(len(dealt.places) for dealt in rounds[:2])
+    rounds = deal_clips([one.id for one in opened.samples], 0)
+    order = [opened.samples[number].id for places in rounds for number in places]
+    first = sum(map(len, rounds[:2]))
     # The leader puts the good one out in two rounds, and not yet the bad one.
     models = [
         Pupil("leader", set(), first + 3),

@@ -98,7 +98,7 @@ def test_a_race_that_is_killed_and_stopped_goes_on_and_decides_the_same(servers:
         _, told = process.communicate(timeout=120)
         assert process.returncode in (-signal.SIGKILL, 130), told
     servers.pause_s = 0.0
-    code, found, _ = servers.race(store="stopped.db")
+    code, found, _ = servers.race("--resume", store="stopped.db")
     assert code == 0
     assert found["best"][0].startswith("endpoint/good")
     # What was in flight when it was stopped, two at a time, may be asked again.
@@ -120,7 +120,7 @@ def test_a_race_stops_at_its_budget_and_goes_on_with_another(servers: Servers) -
     assert "Stopped:" in told
     assert found["cost_usd"] <= 0.005
     before = sum(servers.asked().values())
-    code, found, told = servers.race(*priced, "--budget", "1", store="paid.db")
+    code, found, told = servers.race("--resume", *priced, "--budget", "1", store="paid.db")
     assert (code, found["decided"]) == (0, True)
     assert max(servers.asked().values()) == 1
     assert found["asked"] > before

@@ -110,62 +110,78 @@ def run(
 def race(
     benchmark: str,
     *,
-    model: list[str],
+    model: list[str] | None = None,
     metric: str | None = None,
     judge: str | None = None,
-    top: Annotated[int, Option(min=1)] = 1,
-    alpha: Annotated[float, Option(min=1e-6, max=0.5)] = 0.05,
+    top: Annotated[int | None, Option(min=1)] = None,
+    alpha: Annotated[float | None, Option(min=1e-6, max=0.5)] = None,
+    alike: bool = False,
     data: Path | None = None,
     follow_links: bool = False,
-    seed: Annotated[int, Option(min=0)] = 0,
+    seed: Annotated[int | None, Option(min=0)] = None,
+    resume: bool = False,
     told: ModelOptions,
     session: options.Session,
     json: bool = False,
 ) -> None:
     """Find the best of several models with as few questions as it takes.
 
-    Clips are asked in random rounds with a share of every category. A model that is surely not the
-    best over all clips is asked no more; the race ends when the best is known. It names a wrong one
-    in at most 5 % of races (--alpha), whenever it stops. The same command goes on where it stopped,
-    and 'audiocapbench run' asks the rest.
+    Clips are asked in random rounds. A model that is surely not the best on these clips is asked no
+    more; the race ends when the best on them is known, and says what is known of clips like these.
+    Of each, it names a wrong one in at most 5 % of races (--alpha), whenever it stops. The same
+    command goes on where it stopped, and 'audiocapbench run' asks the rest.
 
     Args:
         benchmark: A benchmark's name, or a folder with metadata.jsonl.
         model (MODEL): Model to race; give it again for each of them.
         metric (M): Score by this metric. [default: the benchmark's first]
         judge (JUDGE): Score by this judge instead.
-        top (N): How many of the best to find.
-        alpha (P): How often a wrong one may be named.
-        seed (N): Decides the order of the clips.
+        top (N): How many of the best to find. [default: 1]
+        alpha (P): How often a wrong one may be named. [default: 0.05]
+        alike: Go on until the best on clips like these is known, or the clips end.
+        seed (N): Decides the order of the clips. [default: 0]
+        resume: Go on with the newest race on this benchmark: its models, score and order of clips.
     """
     from audiocapbench import benchmarks, plan
     from audiocapbench.cli.progress import carry_out, say_where
     from audiocapbench.judges.aggregation import OVERALL
     from audiocapbench.models import create_models
     from audiocapbench.scores.estimate import Scorer
-    from audiocapbench.study.race import RacePlan
+    from audiocapbench.study.race import RacePlan, last_race
 
     if metric is not None and judge is not None:
         raise AudioCapBenchError("a race is run by one score: --metric or --judge")
     how = session.asking()
-    models = create_models(model, how.model_settings(told))
     opened = benchmarks.open_benchmark(benchmark, data, follow_links=follow_links)
+    given = {"top": top, "alpha": alpha, "seed": seed, "models": model}
+    rules: dict[str, Any] = {name: one for name, one in given.items() if one is not None}
+    if resume:
+        known = last_race(options.open_store(session.store), opened, metric or judge)
+        if others := [name for name, one in rules.items() if known[name] != one]:
+            raise AudioCapBenchError(f"that race has other {', '.join(others)}: leave them out")
+        rules = {name: known[name] for name in given}
+        alike = alike or known["alike"]
+        metric, judge = (None, known["scorer"]) if known["by_judge"] else (known["scorer"], None)
+    models = create_models(rules.pop("models", ()), how.model_settings(told))
     metrics = () if judge else [metric or opened.traits.headline]
     panel = JudgePanel([judge] if judge else [])
     runs = plan.RunPlan.of_models(session.store, opened, models, how, metrics=metrics, panel=panel)
     scorer = Scorer(runs.judge_names[0], OVERALL) if judge else Scorer(runs.metrics[0])
-    result = carry_out(RacePlan(runs, scorer, top, alpha, seed), yes=session.yes)
+    race_plan = RacePlan(runs, scorer, **rules, alike=alike, resume=resume)
+    result = carry_out(race_plan, yes=session.yes)
+    if not json:
+        show_lines(result.statement)
     show_result(Findings([_race_table(result)], result.to_dict()), json=json)
     say_where(result.runs, runs.store)
     if result.stop is not None:
         why = result.stop.because(how.budget.spending)
-        say(f"Stopped: {why}. The same command goes on from here.")
+        say(f"Stopped: {why}. The same command goes on from here, or race --resume.")
         leave(result.stop)
     refusals = [one for one in result.racers if one.refusal]
     say(*(f"{one.model}: {str(one.refusal).removeprefix(f'{one.model}: ')}" for one in refusals))
     if refusals:
         raise typer.Exit(WRONG_USE)
-    leave(failed=not result.decided)
+    leave(failed=not (result.alike_decided if alike else result.decided))
 
 
 def _race_table(result: "RaceResult") -> Table:
@@ -176,7 +192,9 @@ def _race_table(result: "RaceResult") -> Table:
             return "refused"
         if racer.out_after is not None:
             return f"out after {racer.out_after:,}"
-        return "best" if result.decided else "still in"
+        if racer.model not in result.best:
+            return "behind on these clips"
+        return "best on these clips" if result.decided else "still in"
 
     rows = [one._asdict() | {"standing": standing(one)} for one in result.racers]
     mean = Column("mean", "mean so far", f".{result.scorer.digits}f")
@@ -185,7 +203,7 @@ def _race_table(result: "RaceResult") -> Table:
     if result.cost_usd and result.fixed_usd:
         cost = f"; {dollars(result.cost_usd)} of about {dollars(result.fixed_usd)}"
     of = f"{result.asked:,} of the {result.fixed:,} questions that a run of all would take"
-    notes = [result.statement, f"It took {of} ({result.asked / result.fixed:.0%}){cost}."]
+    notes = [f"It took {of} ({result.asked / result.fixed:.0%}){cost}."]
     return Table(f"A race by {result.scorer.label}, {result.clips:,} clips", rows, columns, notes)
 
 

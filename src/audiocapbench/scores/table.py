@@ -194,11 +194,10 @@ class RunTable(ScoreTable):
         replies = {key: estimate.LACKING[one.reply.status] for key, one in self.outcomes.items()}
         self.has_no_answers = not any(one in HAVE_TEXT for one in replies.values())
         chosen = set(run.sample_ids)
-        races = (run.source or {}).get("race", {}) if run.kind == "asked" else {}
         with_text = {key for key in chosen if replies.get(key) in HAVE_TEXT}
-        judged = [{one.sample_id for one in self.judgements.get(name, ())} for name in races]
-        self.race = " ".join(races.values())
-        self.raced = bool(races) and chosen > replies.keys()
+        judged = [{one.sample_id for one in self.judgements.get(name, ())} for name in run.races]
+        self.race = " ".join(one["statement"] for one in run.races.values())
+        self.raced = bool(run.races) and chosen > replies.keys()
         self.raced |= any(own and with_text - own for own in judged)
         samples = tuple(one for one in dataset.samples if one.id in chosen)
         columns: dict[Scorer, SampleScores] = {}

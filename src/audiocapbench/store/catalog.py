@@ -77,18 +77,15 @@ class RunCatalog(StoreRepository):
             same = schema.runs.update().where(schema.runs.c.id == run_id)
             connection.execute(same.values(name=name))
 
-    def note_race(self, run_ids: Iterable[int], scorer: str, said: str) -> None:
-        """Mark runs as asked by a race, with what it says; the word of one by another scorer stays.
-
-        Where a run comes from is no part of what makes it the same run.
-        """
+    def note_race(self, run_ids: Iterable[int], scorer: str, race: Mapping[str, Any]) -> None:
+        """Mark runs as asked by a race; that of one by another scorer stays."""
         runs = schema.runs
         with self._writing() as connection:
             for run_id in run_ids:
                 stored.note_change(connection, run_id)
                 same = runs.c.id == run_id
                 source = connection.execute(select(runs.c.source).where(same)).scalar() or {}
-                source = source | {"race": source.get("race", {}) | {scorer: said}}
+                source = source | {"race": source.get("race", {}) | {scorer: dict(race)}}
                 connection.execute(runs.update().where(same).values(source=source))
 
     def tag(self, run_id: int, tags: Sequence[str], *, remove: bool = False) -> None:

@@ -47,6 +47,11 @@ class RunConfig:
         """Whether it serves a trial or a check, and is no model's result."""
         return self.kind in ("trial", "check")
 
+    @property
+    def races(self) -> Mapping[str, Mapping[str, Any]]:
+        """Races that asked it, by metric or judge: where it comes from, and no part of how."""
+        return (self.source or {}).get("race", {}) if self.kind == "asked" else {}
+
 
 @dataclass(frozen=True, slots=True)
 class RunSpec(RunConfig):

@@ -1,27 +1,29 @@
 """A race: models are asked in rounds until it is clear which of them the benchmark would put first.
 
-What is decided is the order of the means over all clips, and the promise holds whenever it stops.
+Two things are claimed, each whenever it stops: who is best on these clips, and on clips like these.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from audiocapbench.benchmarks import Benchmark
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import total_cost
-from audiocapbench.engine import Preview, Progress, Stop
+from audiocapbench.engine import Preview, Progress, Stop, find_run
 from audiocapbench.errors import ReportError
 from audiocapbench.models import Model
 from audiocapbench.plan import Call, Host, Plan, RunPlan, execute
 from audiocapbench.scores.estimate import HAVE_TEXT, Missing, Scorer
 from audiocapbench.scores.table import TableReader
-from audiocapbench.stats.racing import ALPHA, Race, Round, deal_rounds
-from audiocapbench.store import Run
+from audiocapbench.stats.bootstrap import FloatArray
+from audiocapbench.stats.racing import ALPHA, Bets, deal_clips
+from audiocapbench.store import Run, Store
+from audiocapbench.store.schema import now
 
-FEWEST_A_ROUND = 20
-MOST_ROUNDS = 25
 _ROUNDING = 1e-9
 
 
@@ -37,17 +39,21 @@ class Racer(NamedTuple):
     refusal: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RaceResult:
     """How a race over so many clips ended; decided if no more models are left than were wanted."""
 
     scorer: Scorer
     clips: int
+    seen: int  # clips that whoever is left was asked about
     top: int
     alpha: float
+    seed: int
     racers: Sequence[Racer]
-    best: tuple[str, ...]
+    best: tuple[str, ...]  # on these clips
     decided: bool
+    alike_best: tuple[str, ...]  # on clips like these
+    alike_decided: bool
     stop: Stop | None
     runs: Sequence[Run]
     asked: int  # questions that the race took, those that were known before included
@@ -57,27 +63,55 @@ class RaceResult:
 
     @property
     def statement(self) -> str:
-        """What is known, of these clips, in one sentence."""
-        names, by = ", ".join(self.best), f"by {self.scorer.label}"
-        if self.decided:
-            which = "the best" if self.top == 1 else f"the best {self.top}"
-            whom = "of those that answer" if any(one.refusal for one in self.racers) else "of these"
-            sure = f"over these {self.clips:,} clips {by} (at {1 - self.alpha:g})"
-            return f"Decided: {names} is {which} {whom} {sure}."
-        if len(self.best) <= self.top:
-            return f"Not decided: too few of the models answer ({names or 'none'})."
-        if self.stop is None:
-            return f"Every clip was asked, and these cannot be told apart {by}: {names}."
-        return f"Not decided yet {by} between {names}."
+        """What is known, of these clips and of clips like these, in one sentence."""
+        names, sure = ", ".join(self.best), f"(at {1 - self.alpha:g})"
+        verb = "is" if len(self.best) == 1 else "are"
+        here, alike = f"on these {self.clips:,} clips", "on clips like these"
+        if len(self.best) <= self.top and not self.decided:
+            said = f"not decided: too few of the models answer ({names or 'none'})"
+        elif not self.decided and self.alike_decided:
+            names = ", ".join(self.alike_best)
+            said = f"{names} {verb} best {alike} {sure}; {here} it is not decided"
+        elif not self.decided and self.seen == self.clips:
+            said = f"{names} cannot be told apart {here}, nor {alike}"
+        elif not self.decided:
+            said = f"not decided yet {here}, nor {alike}, between {names}"
+        else:
+            is_sure = self.seen == self.clips
+            said = f"{names} {verb} {'ahead' if is_sure else 'best'} {here}"
+            said += "" if is_sure else f" {sure}"
+            they = "it is" if verb == "is" else "they are"
+            missing = f"; {alike} {they} not shown to be better"
+            said += f", and best {alike} {sure}" if self.alike_decided else missing
+        refused = any(one.refusal for one in self.racers)
+        who = f"those of {len(self.racers)} models that answer" if refused else ""
+        return f"Race of {who or f'{len(self.racers)} models'} by {self.scorer.name}: {said}."
 
     def to_dict(self) -> dict[str, Any]:
         plain = ("clips", "top", "alpha", "decided", "best", "asked", "fixed", "cost_usd")
+        more = ("fixed_usd", "statement", "alike_decided", "alike_best", "seen", "seed")
         return {
             "scorer": self.scorer.label,
-            **{name: getattr(self, name) for name in (*plain, "fixed_usd")},
+            **{name: getattr(self, name) for name in plain + more},
             "stopped": None if self.stop is None else str(self.stop),
             "models": [one._asdict() for one in self.racers],
         }
+
+
+def last_race(store: Store, benchmark: Benchmark, scorer: str | None) -> dict[str, Any]:
+    """How the newest race on a benchmark was set up, by this metric or judge or by any."""
+    found = [
+        {**mark, "scorer": name}
+        for run in store.runs()
+        if (run.benchmark, run.dataset) == (benchmark.name, benchmark.fingerprint)
+        for name, mark in run.races.items()
+        if scorer in (None, name)
+    ]
+    if not found:
+        by = "" if scorer is None else f" by {scorer}"
+        to_do = "leave --resume out to begin one"
+        raise ReportError(f"{store.name} has no race{by} on {benchmark.name} as it is; {to_do}")
+    return max(found, key=itemgetter("at"))
 
 
 @dataclass
@@ -89,6 +123,8 @@ class RacePlan(Plan[RaceResult]):
     top: int = 1
     alpha: float = ALPHA
     seed: int = 0
+    alike: bool = False  # goes on until it is decided on clips like these, too
+    resume: bool = False  # every model was asked by a race before, in the same way
     caveat = "At most, if nothing is decided before the last clip:"
 
     def __post_init__(self) -> None:
@@ -101,6 +137,16 @@ class RacePlan(Plan[RaceResult]):
             raise ReportError(f"{self.scorer.name} is a number of the whole corpus; {how}")
         if not 1 <= self.top < models:
             raise ReportError(f"a race for the best {self.top} takes more models than {models}")
+        clips = {one.clip.sha256 for one in benchmark.samples}
+        self.is_sample = len(clips) == len(benchmark.samples)
+        if self.alike and not self.is_sample:
+            how = "what holds on clips like these is not known here; race without --alike"
+            raise ReportError(f"{benchmark.name} asks several questions about a clip: {how}")
+        for model in self.runs.models if self.resume else ():
+            run, _ = find_run(benchmark, model, self.runs.store, benchmark.samples)
+            if run is None or self.scorer.name not in run.races:
+                how = "give the same --temperature, --max-tokens and --system"
+                raise ReportError(f"{model.name} was asked in another way in that race; {how}")
         self.asking = self.runs.asking
         self.begun: dict[str, Run] = {}
         self.refusals: dict[str, str] = {}
@@ -122,31 +168,46 @@ class RacePlan(Plan[RaceResult]):
                 return found
 
     def _note(self, runs: Sequence[Run], said: str) -> None:
-        self.runs.store.catalog.note_race([one.id for one in runs], self.scorer.name, said)
+        mark: dict[str, Any] = {
+            "statement": said,
+            "by_judge": self.scorer.judge is not None,
+        }
+        mark |= {name: getattr(self, name) for name in ("top", "alpha", "seed", "alike")}
+        mark |= {"models": [one.name for one in self.runs.models], "at": now()}
+        self.runs.store.catalog.note_race([one.id for one in runs], self.scorer.name, mark)
 
     def _race(self, host: Host) -> RaceResult:
         samples = self.runs.subject.samples
         models = [one for one in self.runs.models if one.name not in self.refusals]
-        race = Race(len(models), len(samples), self.top, self.alpha)
+        these = Bets(len(models), len(samples), self.top, self.alpha)
+        alike = Bets(len(models), None, self.top, self.alpha)
         out_after, stop = dict[str, int](), None
-        size = max(FEWEST_A_ROUND, -(-len(samples) // MOST_ROUNDS))
 
         def note(words: str) -> None:
-            host.advance("race", race.seen, len(samples), words)
+            host.advance("race", these.seen, len(samples), words)
 
-        for dealt in deal_rounds([one.category for one in samples], size, self.seed):
+        # The first round is empty: all runs are marked before the first question.
+        for places in [[], *deal_clips([one.id for one in samples], self.seed)]:
             inside = [one for one in models if one.name not in out_after]
             note(f"{len(inside)} models left")
             if len(inside) <= self.top:
                 break
-            chosen = [samples[place] for place in dealt.places]
+            chosen = [samples[place] for place in places]
             stop = self._ask(inside, chosen, Host(Progress(noted=note)))
             if stop is not None or any(one.name in self.refusals for one in inside):
                 break
-            self._score(race, models, dealt, chosen)
-            gone = [models[place].name for place in sorted(race.out)]
-            out_after |= {name: race.seen for name in gone if name not in out_after}
-        return self._result(race, out_after, stop)
+            for low, high in self._scores(models, inside, chosen):
+                these.add(low, high)
+                if self.is_sample:
+                    alike.add(low, high)
+            gone = np.flatnonzero(alike.out if self.alike else these.out)
+            names = [models[place].name for place in gone]
+            out_after |= {name: these.seen for name in names if name not in out_after}
+        best, alike_best = (
+            tuple(models[place].name for place in np.flatnonzero(~bets.out))
+            for bets in (these, alike)
+        )
+        return self._result(these.seen, best, alike_best, out_after, stop)
 
     def _ask(self, inside: Sequence[Model], chosen: Sequence[Sample], host: Host) -> Stop | None:
         ids = frozenset(one.id for one in chosen)
@@ -154,7 +215,7 @@ class RacePlan(Plan[RaceResult]):
             found = execute(replace(self.runs, models=[model], only=ids), host)
             for run in found.runs:
                 if model.name not in self.begun:
-                    self._note([run], f"A race by {self.scorer.label} has not ended.")
+                    self._note([run], f"A race by {self.scorer.name} has not ended.")
                 self.begun[model.name] = run
             for error in found.refusals[:1]:
                 self.refusals[model.name] = str(error)
@@ -162,30 +223,40 @@ class RacePlan(Plan[RaceResult]):
                 return found.stop
         return None
 
-    def _score(
-        self, race: Race, models: Sequence[Model], dealt: Round, chosen: Sequence[Sample]
-    ) -> None:
-        """One round's scores: what a model failed is 0, what has no verdict may be anything."""
+    def _scores(
+        self, models: Sequence[Model], inside: Sequence[Model], chosen: Sequence[Sample]
+    ) -> Iterable[tuple[FloatArray, FloatArray]]:
+        """Least and most of each clip: what a model failed is 0, what has no verdict anything."""
         worst, best = self.scorer.min_value, self.scorer.max_value
-        low = np.zeros((len(models), len(chosen)))
-        high = np.zeros_like(low)
-        for place, model in enumerate(models):
+        low = np.full((len(chosen), len(models)), np.nan)
+        low[:, [models.index(one) for one in inside]] = 0
+        high = low.copy()
+        for model in inside:
+            place = models.index(model)
             table = self.reader.read(self.begun[model.name])
             values = table.sample_scores(self.scorer).values
             for column, sample in enumerate(chosen):
                 known = values.get(sample.id)
                 if known is not None:
-                    low[place, column] = high[place, column] = known
+                    low[column, place] = high[column, place] = known
                 elif table.replies.get(sample.id, Missing.NOT_ASKED) in HAVE_TEXT:
-                    low[place, column], high[place, column] = worst, best
-        if low.min() < worst - _ROUNDING or high.max() > best + _ROUNDING:
+                    low[column, place], high[column, place] = worst, best
+        least, most = np.nanmin(low, initial=worst), np.nanmax(high, initial=best)
+        if least < worst - _ROUNDING or most > best + _ROUNDING:
             said = f"says that it goes from {worst:g} to {best:g}; its plug-in sets min_value and"
-            seen = f"scores from {low.min():.3g} to {high.max():.3g}"
+            seen = f"scores from {least:.3g} to {most:.3g}"
             raise ReportError(f"{self.scorer.label} {seen}, and {said} max_value")
         width = best - worst
-        race.add((low - worst) / width, (high - worst) / width, dealt.weights)
+        return zip((low - worst) / width, (high - worst) / width, strict=True)
 
-    def _result(self, race: Race, out_after: dict[str, int], stop: Stop | None) -> RaceResult:
+    def _result(
+        self,
+        seen: int,
+        best: tuple[str, ...],
+        alike: tuple[str, ...],
+        out_after: dict[str, int],
+        stop: Stop | None,
+    ) -> RaceResult:
         racers = []
         for name in (one.name for one in self.runs.models):
             end = (out_after.get(name), self.refusals.get(name))
@@ -199,14 +270,29 @@ class RacePlan(Plan[RaceResult]):
             judging = table.judging_cost(self.scorer.name) if self.scorer.judge else None
             cost = total_cost([table.cost_usd, judging])
             racers.append(Racer(name, table.run.id, len(table.outcomes), mean, cost, *end))
-        left = tuple(one.model for one in racers if one.out_after is None and one.refusal is None)
+        clips, still = len(self.runs.subject.samples), len(racers) - len(self.refusals)
         racers.sort(
-            key=lambda one: (one.model not in left, -(one.out_after or 0), -(one.mean or 0))
+            key=lambda one: (one.model not in best, -(one.out_after or 0), -(one.mean or 0))
         )
-        is_decided = race.models > self.top >= len(left) and stop is None
-        about, runs = (self.scorer, race.clips, self.top, self.alpha), list(self.begun.values())
-        asked, fixed = sum(one.asked for one in racers), race.clips * len(racers)
+        is_decided = still > self.top >= len(best)
         known = [one for one in racers if one.cost_usd is not None and one.asked]
-        each = [(one.cost_usd or 0) / one.asked * race.clips for one in known]
-        costs = (total_cost(one.cost_usd for one in racers), sum(each) if each else None)
-        return RaceResult(*about, racers, left, is_decided, stop, runs, asked, fixed, *costs)
+        each = [(one.cost_usd or 0) / one.asked * clips for one in known]
+        return RaceResult(
+            scorer=self.scorer,
+            clips=clips,
+            seen=seen,
+            top=self.top,
+            alpha=self.alpha,
+            seed=self.seed,
+            racers=racers,
+            best=best,
+            decided=is_decided,
+            alike_best=alike,
+            alike_decided=still > self.top >= len(alike) and (alike == best or not is_decided),
+            stop=stop,
+            runs=list(self.begun.values()),
+            asked=sum(one.asked for one in racers),
+            fixed=clips * len(racers),
+            cost_usd=total_cost(one.cost_usd for one in racers),
+            fixed_usd=sum(each) if each else None,
+        )
