@@ -22,21 +22,26 @@ from audiocapbench.store import Store
 from audiocapbench.table import Column, Findings, Row, Table, dollars
 
 _MORE = {"clips": "clips", "decoding": "repeats", "judge": "rounds", "raters": "raters"}
+_UNKNOWN = {
+    "decoding": "not measured, and part of clips: 'run … --repeats 3' asks the model again",
+    "judge": "not measured: 'score RUN --judge … --repeats 3' asks the judge again",
+}
 _HUNDRED = 100.0  # questions or ratings, where these cost nothing
 _FARTHEST = 1e6
+_FEW = 5
 
 
 class Noise(NamedTuple):
-    """What scores vary by, the coarsest first; ``unknown`` says why of what was not repeated.
+    """What scores vary by, the coarsest first, and the ``prices`` of what can be bought more of.
 
-    ``prices`` have of what can be bought how many there are, and what one more costs.
+    A price is how many there are, and what one more costs in a ``unit``: $, or what is free.
     """
 
     label: str
     mean: float
     parts: Mapping[str, Component]
     prices: Mapping[str, tuple[float, float]]
-    unit: str  # of the prices: $, or what is free
+    unit: str
     unknown: Mapping[str, str] = {}
 
     def error(self, more: str = "", times: float = 1.0) -> float:
@@ -47,20 +52,6 @@ class Noise(NamedTuple):
         divided = {name for name in finer if name != "raters" or more == "raters"}
         parts = self.parts.items()
         return sqrt(sum(one.of_mean / (times if name in divided else 1) for name, one in parts))
-
-    def rows(self, spend: float) -> list[Row]:
-        whole, rows = self.error() ** 2 or 1.0, list[Row]()
-        for name, part in self.parts.items():
-            now, price = self.prices.get(name, (1.0, 0.0))
-            bought = (spend if self.unit == "$" else _HUNDRED) / (price or 1.0)
-            count = int(bought + 1e-9) if price else None
-            then = None if count is None else self.error(name, 1 + count / now)
-            note = "estimated below 0, shown as 0" if part.variance < 0 else ""
-            row = {"of": self.label, "source": name, "n": part.levels, "variance": part.variance}
-            row |= {"sd": sqrt(max(part.variance, 0.0)), "share": part.of_mean / whole}
-            rows.append(row | {"buys": count, "then": then, "note": note})
-        lacking = dict.fromkeys(rows[0]) | {"of": self.label}
-        return rows + [lacking | {"source": key, "note": why} for key, why in self.unknown.items()]
 
 
 def read_entries(
@@ -85,24 +76,34 @@ def read_entries(
 
 
 def variance_report(found: Sequence[Noise], scorer: Scorer, spend: float) -> Findings:
-    form, rows, notes, facts = f".{scorer.digits}f", list[Row](), list[str](), list[Row]()
+    form, rows, entries, notes = f".{scorer.digits}f", list[Row](), list[Row](), list[str]()
     for one in found:
-        own = one.rows(spend)
-        best = sorted((row for row in own if row["buys"] is not None), key=lambda row: row["then"])
-        buys = [
-            f"{row['buys']:,} more {_MORE[row['source']]} ({row['then']:{form}})" for row in best
-        ]
+        error, bought, start = one.error(), list[tuple[float, str, str]](), len(rows)
+        for name, part in one.parts.items():
+            row = {"of": one.label, "source": name, "n": part.levels, "variance": part.variance}
+            row |= {"sd": sqrt(max(part.variance, 0.0)), "buys": None, "then": None}
+            few = f"fewer than {_FEW}: hardly known" if part.levels < _FEW else ""
+            note = "estimated below 0, shown as 0" if part.variance < 0 else few
+            row |= {"share": part.of_mean / (error**2 or 1.0), "note": note}
+            now, price = one.prices.get(name, (0.0, 0.0))
+            if price:
+                count = int((spend if one.unit == "$" else _HUNDRED) / price + 1e-9)
+                row |= {"buys": count, "then": (then := one.error(name, 1 + count / now))}
+                bought.append((then, name, f"{count:,} more {_MORE[name]} ({then:{form}})"))
+            rows.append(row)
+        lacking = dict.fromkeys(rows[start]) | {"of": one.label}
+        rows += [lacking | {"source": name, "note": why} for name, why in one.unknown.items()]
         amount = dollars(spend) if one.unit == "$" else f"{_HUNDRED:g} {one.unit}"
-        error = f"{one.label}: mean {one.mean:{form}}, standard error {one.error():{form}}"
-        notes.append(f"{error}. The next {amount}: {', or '.join(buys)}.")
-        fact = {"of": one.label, "mean": one.mean, "standard_error": one.error()}
-        facts.append(fact | {"unit": one.unit, "next": best[0]["source"]})
-        rows += own
+        advice = ", or ".join(words for *_, words in sorted(bought))
+        error_words = f"{one.label}: mean {one.mean:{form}}, standard error {error:{form}}"
+        notes.append(f"{error_words}. The next {amount}: {advice}.")
+        entry = {"of": one.label, "mean": one.mean, "standard_error": error, "unit": one.unit}
+        entries.append(entry | {"next": min(bought)[1]})
     columns: list[Column | str] = ["of", "source", "n", Column("sd", form=form)]
     columns += [Column("share", "of the error", "%"), Column("note", wraps=True)]
     title = f"Where the noise in {scorer.label} comes from"
-    told = {"scorer": scorer.label, "spend": spend, "entries": facts, "notes": notes}
-    return Findings([Table(title, rows, columns, notes, "variance")], told)
+    facts = {"scorer": scorer.label, "spend": spend, "entries": entries, "notes": notes}
+    return Findings([Table(title, rows, columns, notes, "variance")], facts)
 
 
 def noise_of_runs(label: str, entry: RunTable, scorer: Scorer) -> Noise:
@@ -113,21 +114,19 @@ def noise_of_runs(label: str, entry: RunTable, scorer: Scorer) -> Noise:
     judged = [table.current_judgements(scorer.name) if scorer.judge else [] for table in tables]
     rows: list[tuple[str, str, tuple[str, int], float]] = []
     for repeat, (table, said) in enumerate(zip(tables, judged, strict=True)):
-        rounds = defaultdict(list)
-        for one in said:
-            if one.status is Status.OK:
-                value = one.overall if scorer.is_overall else one.scores[scorer.column]
-                rounds[one.sample_id].append(value or 0.0)
-        group, scores = table.group(scorer), table.sample_scores(scorer)
+        group, scores, rounds = table.group(scorer), table.sample_scores(scorer), defaultdict(list)
+        for one in (one for one in said if one.status is Status.OK):
+            value = one.overall if scorer.is_overall else one.scores[scorer.column]
+            rounds[one.sample_id].append(value or 0.0)
         lost = group.failed(scores, table.replies).tolist()
         for clip, sample, failed in zip(group.clips, group.samples, lost, strict=True):
             known = [scores.values.get(sample.id, 0.0)] * (sample.id in scores.values or failed)
             own = (clip, sample.id, (sample.id, repeat))
             rows += [(*own, value) for value in rounds[sample.id] or known]
     clips, samples, answers, values = zip(*rows, strict=True) if rows else ((),) * 4
-    count, asked, times = len(set(clips)), len(set(answers)), float(len(tables))
+    count, asked, times = float(len(set(clips))), len(set(answers)), float(len(tables))
     if count < 2:
-        raise ReportError(f"{label}: the noise of clips takes two with a score; there is {count}")
+        raise ReportError(f"{label}: the noise of clips takes two with a score; there is {count:g}")
     factors: dict[str, Iterable[Hashable]] = {"clips": clips}
     finer = {"questions": samples, "decoding": answers, "judge": range(len(rows))}
     for name, levels in finer.items():  # what was not repeated adds no levels
@@ -135,22 +134,19 @@ def noise_of_runs(label: str, entry: RunTable, scorer: Scorer) -> Noise:
             factors[name] = levels
     verdicts = [one for said in judged for one in said]
     by_model = any(one.output_tokens is not None or one.latency_s for one in verdicts)
-    again = f"not measured: 'score {entry.run.id} --judge … --repeats 3' asks the judge again"
-    unknown = {
-        "decoding": "not measured, and part of clips: 'run … --repeats 3' asks the model again",
-        "judge": again if by_model else "none: the same answer has the same score",
-    }
+    unknown = {name: why for name, why in _UNKNOWN.items() if name not in factors}
+    if not by_model:
+        unknown["judge"] = "none: the same answer has the same score"
     replies = [one for table in tables for one in table.outcomes.values() if not one.cached]
     answer = _mean(one.reply.cost_usd for one in replies)
     verdict = _mean(one.cost_usd for one in verdicts)
     unit = "$" if answer + verdict else "questions"
     answer, verdict = (answer, verdict) if unit == "$" else (1.0, float(by_model))
     each = asked * answer + len(rows) * verdict
-    prices = {"clips": (float(count), each / count), "decoding": (times, each / times)}
+    prices = {"clips": (count, each / count), "decoding": (times, each / times)}
     prices["judge"] = (len(rows) / asked, asked * verdict)
-    lacking = {name: why for name, why in unknown.items() if name not in factors}
     parts = variance_components(values, factors)
-    return Noise(label, fmean(values), parts, prices, unit, lacking)
+    return Noise(label, fmean(values), parts, prices, unit, unknown)
 
 
 def noise_of_people(people: Opinions, rating_usd: float = 0.0) -> Noise:
@@ -160,8 +156,8 @@ def noise_of_people(people: Opinions, rating_usd: float = 0.0) -> Noise:
     items, persons = [key[:2] for key in given], [key[2] for key in given]
     total, count, raters = len(given), len(set(items)), len(set(persons))
     if raters < 2 or "" in persons or total == count:
-        who = "takes clips that several people rated, each named in 'person'"
-        raise ReportError(f"{people.source}: the noise of raters {who}")
+        takes = "the noise of raters takes clips that several people rated, by name"
+        raise ReportError(f"{people.source}: {takes}")
     values, each = [fmean(own) for own in given.values()], total * (rating_usd or 1.0)
     parts = variance_components(values, {"clips": items, "raters": persons, "rest": range(total)})
     prices = {"clips": (count, each / count), "raters": (raters, each / raters)}
@@ -169,16 +165,15 @@ def noise_of_people(people: Opinions, rating_usd: float = 0.0) -> Noise:
 
 
 def _mean(costs: Iterable[float | None]) -> float:
-    known = [one for one in costs if one is not None]
-    return fmean(known) if known else 0.0
+    return fmean([one for one in costs if one is not None] or [0.0])
 
 
 def power_report(
     entries: Sequence[RunTable],
     scorer: Scorer,
     *,
-    difference: float | None = None,
-    clips: int | None = None,
+    difference: float | None,
+    clips: int | None,
     tests: int = 1,
     times: int | None = None,
 ) -> Findings:
@@ -187,14 +182,16 @@ def power_report(
     ``times`` is how often each question is to be asked; without it, as often as it was.
     """
     widest, names = max(entries, key=lambda one: len(one.samples)), labels(entries)
-    pair, rows = pair_scores(scorer, widest.group(scorer), entries), list[Row]()
     saved = [0.0] * len(entries)  # of the variance from clip to clip, by asking so often
-    for place, (name, one) in enumerate(zip(names, entries, strict=True) if times else ()):
-        noise = noise_of_runs(name, one, scorer)
-        if times is None or "decoding" not in noise.parts:
-            raise ReportError(f"{name} was asked once; 'run --repeats 3' on a few clips tells")
-        then = noise.error("decoding", times / len(one.runs))
+    for place, one in enumerate(entries if times else ()):
+        noise = noise_of_runs(names[place], one, scorer)
+        if "decoding" not in noise.parts:
+            raise ReportError(
+                f"{noise.label} was asked once; 'run --repeats 3' on some clips tells"
+            )
+        then = noise.error("decoding", (times or 1) / len(one.runs))
         saved[place] = noise.parts["clips"].levels * (noise.error() ** 2 - then**2)
+    pair, rows = pair_scores(scorer, widest.group(scorer), entries), list[Row]()
     for first, second in combinations(range(len(entries)), 2):
         if (found := pair(first, second)).testable:
             spread = (paired_spread(*found.resampled()) or 0.0) ** 2 - saved[first] - saved[second]
@@ -202,19 +199,18 @@ def power_report(
             rows.append(row | {"sd": sqrt(max(spread, 0.0))})
     if not rows:
         raise ReportError("power takes two models with scores of the same ten clips at least")
-    sd, form = median(row["sd"] for row in rows), f".{scorer.digits}f"
+    sd, form, alpha = median(row["sd"] for row in rows), f".{scorer.digits}f", power.ALPHA / tests
     if difference is not None:
         clips = power.samples_needed(difference, sd, tests)
     else:
-        difference = power.minimum_detectable_difference(sd, clips or 0, power.ALPHA / tests)
-    many = "More than a billion clips" if clips is None else f"{clips:,} clips"
-    often = f", each asked {times} times," if times else ""
+        difference = power.minimum_detectable_difference(sd, clips or 0, alpha)
+    asked = f", each asked {times} times," if times else ""
+    many = "More than a billion" if clips is None else f"{clips:,}"
     level = f"two-sided, alpha {power.ALPHA:g}{f' over {tests} tests' * (tests > 1)}"
     seen = f"a true difference of {difference:{form}} in {100 * power.POWER:g} % of cases"
     title = f"How far {scorer.label} of two models differs from clip to clip: median {sd:{form}}"
     facts = {"scorer": scorer.label, "sd": sd, "difference": difference, "clips": clips}
-    facts |= {"alpha": power.ALPHA / tests, "power": power.POWER, "repeats": times}
+    facts |= {"alpha": alpha, "power": power.POWER, "repeats": times}
     columns: list[Column | str] = ["a", "b", "clips", Column("sd", form=form)]
-    return Findings(
-        [Table(title, rows, columns, [f"{many}{often} show {seen} ({level})."], "pairs")], facts
-    )
+    notes = [f"{many} clips{asked} show {seen} ({level})."]
+    return Findings([Table(title, rows, columns, notes, "pairs")], facts)

@@ -1,6 +1,6 @@
 """The score table: whatever shows an estimate of a scorer and a group reads it here."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status, median_latency, total_cost
 from audiocapbench.errors import JudgeError, StoreError
-from audiocapbench.judges.aggregation import OVERALL, Scores, by_judge, together
+from audiocapbench.judges.aggregation import OVERALL, Scores, by_judge
 from audiocapbench.models.model import REPEAT
 from audiocapbench.scores import compute, estimate
 from audiocapbench.scores.compute import ALL, CATEGORY, Group, GroupKey, SampleScores, category
@@ -273,14 +273,8 @@ class RepeatedTable(RunTable):
     """
 
     def __init__(self, tables: Sequence[RunTable]) -> None:
-        first = tables[0]
-        self.tables, self.state, self.run, self.traits = (
-            tables,
-            first.state,
-            first.run,
-            first.traits,
-        )
-        self.store_option, self.missing_clips = first.store_option, first.missing_clips
+        vars(self).update(vars(tables[0]))
+        self.tables = tables
         self.outcomes = {key: one for own in reversed(tables) for key, one in own.outcomes.items()}
         self.statuses = sum((one.statuses for one in tables), Counter())
         self.cost_usd = total_cost(one.cost_usd for one in tables)
@@ -293,31 +287,24 @@ class RepeatedTable(RunTable):
         for key, lack in (pair for one in tables for pair in one.replies.items()):
             if key not in replies or (lack in HAVE_TEXT and replies[key] is not None):
                 replies[key] = lack
-        total, lacks = len(first.samples), list(replies.values())
+        total, lacks = len(self.samples), list(replies.values())
         found = (lacks.count(None), lacks.count(Missing.EMPTY))
         self.coverage = Coverage(total, *found, total - len(replies))
-        self.judgements, self.judge_signatures, self.verdicts = {}, {}, {}
-        for judge in dict.fromkeys(name for one in tables for name in one.judgements):
-            having = [one for one in tables if judge in one.judgements]
-            self.judgements[judge] = [said for one in having for said in one.judgements[judge]]
-            self.judge_signatures[judge] = having[0].judge_signatures[judge]
-            said = [one.verdicts[judge] for one in having]
-            self.verdicts[judge] = {
-                key: together([own[key] for own in said if key in own])
-                for key in dict.fromkeys(key for own in said for key in own)
-            }
-        scores = {scorer: own for one in reversed(tables) for scorer, own in one.scores.items()}
-        ScoreTable.__init__(self, first.samples, first.aggregation, scores, replies)
-        self._means: dict[Scorer, SampleScores] = {}
+        self.judgements, self.verdicts = defaultdict(list), defaultdict(dict)
+        for one in reversed(tables):
+            self.judge_signatures = self.judge_signatures | one.judge_signatures
+            for judge, own in one.judgements.items():
+                self.judgements[judge] += own
+                self.verdicts[judge] = {**self.verdicts[judge], **one.verdicts[judge]}
+        scores = {
+            one: self._mean(one) if one.judge or estimate.is_known(one.name) else SampleScores()
+            for one in dict.fromkeys(scorer for own in tables for scorer in own.scores)
+        }
+        ScoreTable.__init__(self, self.samples, self.aggregation, scores, replies)
 
     @property
     def runs(self) -> tuple[Run, ...]:
         return tuple(one.run for one in self.tables)
-
-    def sample_scores(self, scorer: Scorer) -> SampleScores:
-        if scorer not in self._means:
-            self._means[scorer] = self._mean(scorer)
-        return self._means[scorer]
 
     def _mean(self, scorer: Scorer) -> SampleScores:
         parts = [(one.sample_scores(scorer), one.replies) for one in self.tables]
@@ -375,23 +362,15 @@ def keep_estimates(store: Store, tables: Iterable[RunTable]) -> None:
 
 def labels(runs: Sequence[RunHead | RunTable]) -> list[str]:
     """What runs, or entries of several repeats, are called beside each other."""
-    own = [one.runs if isinstance(one, RunTable) else (one,) for one in runs]
-    names = Counter(one[0].model for one in own)
-    return [
-        f"{one[0].model} ({run_numbers(one)})"
-        if names[one[0].model] > 1 or len(one) > 1
-        else one[0].model
-        for one in own
-    ]
-
-
-def run_numbers(runs: Sequence[RunHead]) -> str:
-    """In words: ``run 4``, ``runs 1–3``, ``runs 1, 4``."""
-    ids = [one.id for one in runs]
-    if len(ids) == 1:
-        return f"run {ids[0]}"
-    in_row = ids == list(range(ids[0], ids[0] + len(ids)))
-    return f"runs {ids[0]}–{ids[-1]}" if in_row else f"runs {', '.join(map(str, ids))}"
+    groups = [one.runs if isinstance(one, RunTable) else (one,) for one in runs]
+    names, found = Counter(own[0].model for own in groups), []
+    for own in groups:
+        ids, name = [one.id for one in own], own[0].model
+        in_row = len(ids) > 1 and ids == list(range(ids[0], ids[-1] + 1))
+        which = f"{ids[0]}–{ids[-1]}" if in_row else ", ".join(map(str, ids))
+        is_alone = len(ids) == 1 and names[name] == 1
+        found.append(name if is_alone else f"{name} (run{'s'[: len(ids) - 1]} {which})")
+    return found
 
 
 class TableReader:
