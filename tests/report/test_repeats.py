@@ -3,6 +3,8 @@
 import pytest
 
 from audiocapbench.data.outcome import Status
+from audiocapbench.report.compare.compute import compare_runs
+from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.scores.estimate import Missing, Scorer
 from audiocapbench.scores.table import RepeatedTable, RunTable, TableReader, labels, repeats
 from audiocapbench.store import Store
@@ -64,3 +66,22 @@ def test_costs_and_statuses_are_of_all_runs(table: RunTable) -> None:
     assert table.statuses == {"ok": 32, "failed": 2, "refused": 2}
     assert sum(table.coverage) == 12 + 11
     assert table.unanswered == {Missing.FAILED: 1}
+
+
+def test_a_board_and_a_comparison_take_repeats_as_one_entry_and_a_number_as_itself() -> None:
+    store, samples = Store.open("sqlite://"), made_samples(40)
+    base = {one.id: 0.3 + 0.01 * (place % 7) for place, one in enumerate(samples)}
+    for repeat, by in enumerate((0.0, 0.2, 0.1)):
+        again = {"repeat": repeat} if repeat else {}
+        given = {key: value + by for key, value in base.items()}
+        put_run(store, MadeRun("drawn", {"meteor": given}, parameters=again), samples)
+    put_run(store, MadeRun("other", {"meteor": base}), samples)
+    (board,) = build_leaderboard(store).boards
+    assert [one.label for one in board.entries] == ["drawn (runs 1–3)", "other"]
+    assert board.entries[0].estimate().value == pytest.approx(sum(base.values()) / 40 + 0.1)
+    assert board.verdict == "drawn (runs 1–3) beats other in meteor on 40 samples."
+    found = compare_runs(store, 4, 2, repeated=True)
+    assert found.differences[0].difference == pytest.approx(0.1)
+    assert found.verdict.words.startswith("drawn (runs 1–3) beats other by 0.100 (")
+    assert compare_runs(store, 4, 2).differences[0].difference == pytest.approx(0.2)
+    assert len(build_leaderboard(store, all_runs=True).boards[0].entries) == 4

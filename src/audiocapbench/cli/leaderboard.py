@@ -108,6 +108,7 @@ def compare(
     clips: Annotated[int, Option(min=0)] = 5,
     correction: options.Correction = "holm",
     test: Literal["permutation", "bootstrap"] = "permutation",
+    repeats: bool = False,
     paper: bool = False,
     fail_if_worse: list[str] | None = None,
     shown: options.Shown,
@@ -119,6 +120,7 @@ def compare(
         judge (JUDGE): Only these judges; repeat for several.
         clips (N): How many clips that moved to show.
         test: Paired permutation, or the paired bootstrap as sacrebleu has it.
+        repeats: Let a run stand for all its repeats ('run --repeats'): the mean of their answers.
         paper: Print a paragraph for a paper instead, with signatures and power.
         fail_if_worse (SCORER): Exit with 1 if RUN 2 is worse by this metric or judge, for CI: by
             the corrected test, not by the mean; may be repeated.
@@ -140,6 +142,7 @@ def compare(
         clips=clips,
         correction=correction,
         test=test,
+        repeats=repeats,
     )
     if paper:
         show_lines(found.paper())

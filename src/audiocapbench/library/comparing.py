@@ -28,6 +28,7 @@ def compare(
     clips: int = 5,
     correction: str = "holm",
     test: str = "permutation",
+    repeats: bool = False,
 ) -> ComparisonResult:
     """Compare runs of one benchmark with the first of them, clip by clip.
 
@@ -41,6 +42,7 @@ def compare(
         clips: How many of the samples that moved most to show.
         correction: ``holm`` or ``bh``: how p-values are corrected for their number.
         test: ``permutation``, or ``bootstrap`` as sacrebleu has it; both are paired.
+        repeats: Whether a run stands for all its repeats, by the mean of their answers.
 
     Raises:
         ReportError: The runs cannot be compared, and why.
@@ -58,6 +60,7 @@ def compare(
             clips=clips,
             correction=Correction(correction),
             test=cast(Test, test),
+            repeated=repeats,
         )
 
 

@@ -19,7 +19,7 @@ from audiocapbench.scores.compute import Group, Mask, group_samples
 from audiocapbench.scores.compute import category as in_category
 from audiocapbench.scores.estimate import Scorer, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
-from audiocapbench.scores.table import RunTable, ScoreTable, TableReader
+from audiocapbench.scores.table import RunTable, ScoreTable, TableReader, labels, repeats
 from audiocapbench.stats import power
 from audiocapbench.stats.bootstrap import (
     SWAPS,
@@ -46,17 +46,23 @@ def compare_runs(
     clips: int = 10,
     correction: Correction = Correction.HOLM,
     test: Test = "permutation",
+    repeated: bool = False,
 ) -> ComparisonResult:
     """Compare runs of one benchmark with the first, by metrics and judges or by all that both have.
 
     ``clips`` is how many of the samples that moved most to show; the correction is over all rows.
+    If ``repeated``, a run stands for all repeats of it (``run --repeats``).
     """
     numbers = [first, second, *more]
     if len(set(numbers)) < len(numbers):
         twice = next(one for one in numbers if numbers.count(one) > 1)
         raise ReportError(f"run {twice} is compared with itself; name different runs")
     reader = TableReader(store)
-    base, *others = (reader.read(store.run(number)) for number in numbers)
+    runs = [[store.run(number)] for number in numbers]
+    if repeated:
+        known = repeats(store.run(one.id) for one in store.runs())
+        runs = [next(own for own in known if run in own) for (run,) in runs]
+    base, *others = map(reader.read_together, runs)
     pairs: list[PairedDifference] = []
     found = [_compared(base, other, metrics, judges, clips, pairs) for other in others]
     for whole in (True, False):
@@ -100,6 +106,7 @@ def _compared(
     }
     return ComparisonResult(
         *runs,
+        labels([one, other]),
         len(samples),
         left_out,
         shown[0],

@@ -1,6 +1,6 @@
 """A comparison of runs: tables and a paragraph for people, records for programs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -71,6 +71,7 @@ class ComparisonResult(Result):
 
     first: Run
     second: Run
+    names: Sequence[str]
     common: int
     left_out: dict[str, int]
     headline: Scorer
@@ -95,14 +96,13 @@ class ComparisonResult(Result):
 
     @property
     def verdict(self) -> Verdict:
-        """What is known by the headline; of models with one name, by the numbers of their runs."""
+        """What is known by the headline."""
         if self.race:
             return Verdict(self.race)
-        one, runs = self.differences[0], (self.first, self.second)
-        same = self.first.model == self.second.model
+        one = self.differences[0]
         return pair_verdict(
             one.scorer,
-            [f"run {run.id}" if same else run.model for run in runs],
+            self.names,
             one.difference,
             interval=one.ci,
             p=one.p_adjusted,
@@ -134,8 +134,8 @@ class ComparisonResult(Result):
             "verdict": verdict.words,
             "better": None if verdict.best is None else "ab"[verdict.best],
             "benchmark": self.first.benchmark,
-            "a": {"run": self.first.id, "model": self.first.model},
-            "b": {"run": self.second.id, "model": self.second.model},
+            "a": {"run": self.first.id, "model": self.first.model, "name": self.names[0]},
+            "b": {"run": self.second.id, "model": self.second.model, "name": self.names[1]},
             "common": self.common,
             **self.left_out,
             "headline": self.headline.label,

@@ -32,7 +32,7 @@ from audiocapbench.report.verdict import board_verdict
 from audiocapbench.scores.compute import ALL, category
 from audiocapbench.scores.estimate import Scorer, counted, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
-from audiocapbench.scores.table import RunTable, TableReader, keep_estimates, labels
+from audiocapbench.scores.table import RunTable, TableReader, keep_estimates, labels, repeats
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Run, Store
@@ -64,7 +64,7 @@ def build_leaderboard(
     Without a scorer, ``default_scorer`` ranks them; ``all_runs`` shows older runs of a model too.
     """
     notes: list[str] = []
-    shown = [store.run(number) for number in runs] or _runs(store, benchmark, all_runs, notes)
+    shown = [[store.run(number)] for number in runs] or _runs(store, benchmark, all_runs, notes)
     results = published_results(benchmark or AUDIOCAPBENCH) if published else None
     if not shown and results is None:
         of = f" of {benchmark}" if benchmark else ""
@@ -72,9 +72,9 @@ def build_leaderboard(
         raise ReportError(" ".join([f"{store.name} has no run{of};", advice, *notes]))
     reader = TableReader(store)
     groups: dict[tuple[str, str, frozenset[str]], list[RunTable]] = {}
-    for run in shown:
-        key = (run.benchmark, run.dataset, frozenset(run.sample_ids))
-        groups.setdefault(key, []).append(reader.read(run))
+    for own in shown:
+        key = (own[0].benchmark, own[0].dataset, frozenset(own[0].sample_ids))
+        groups.setdefault(key, []).append(reader.read_together(own))
     tables = [one for group in groups.values() for one in group]
     notes += map(without_plugin, sorted({name for one in tables for name in one.unknown_metrics}))
     make = partial(make_board, by_category=by_category, correction=correction)
@@ -104,8 +104,9 @@ def build_leaderboard(
     return LeaderboardResult(tuple(boards), tuple(notes))
 
 
-def _runs(store: Store, benchmark: str | None, all_runs: bool, notes: list[str]) -> list[Run]:
-    """The newest run of each model by way of asking and set of samples, or all of them."""
+def _runs(store: Store, benchmark: str | None, all_runs: bool, notes: list[str]) -> list[list[Run]]:
+    """The newest run of each model, with its repeats, by way of asking and set of samples; or all
+    runs, each by itself."""
     lines = [one for one in store.runs() if benchmark in (None, one.benchmark)]
     shown = [one for one in lines if benchmark is not None or not one.is_trial]
     if trials := len(lines) - len(shown):
@@ -113,18 +114,19 @@ def _runs(store: Store, benchmark: str | None, all_runs: bool, notes: list[str])
         notes.append(f"{trials} {are} not shown; --benchmark names what to show.")
     runs = [store.run(line.id) for line in shown]
     if all_runs:
-        return runs
-    keys = [
-        (run.benchmark, run.dataset, run.model, way_of(run), frozenset(run.sample_ids))
-        for run in runs
-    ]
-    newest = dict(zip(keys, runs, strict=True))
-    if older := len(runs) - len(newest):
-        pairs = zip(keys, runs, strict=True)
-        unlike = sum(run.parameters != newest[key].parameters for key, run in pairs)
+        return [[run] for run in runs]
+    newest: dict[tuple[object, ...], list[Run]] = {}
+    for own in sorted(repeats(runs), key=lambda one: one[-1].id):
+        run = own[0]
+        key = (run.benchmark, run.dataset, run.model, way_of(run), frozenset(run.sample_ids))
+        newest[key] = own
+    kept = [run for own in newest.values() for run in own]
+    if left := [run for run in runs if run not in kept]:
+        settings = [(run.model, run.parameters) for run in kept]
+        unlike = sum((run.model, run.parameters) not in settings for run in left)
         other = f" ({unlike} with other settings, or another file of that name)" if unlike else ""
-        are = "run is" if older == 1 else "runs are"
-        notes.append(f"{older} older {are} not shown{other}; --all-runs does.")
+        are = "run is" if len(left) == 1 else "runs are"
+        notes.append(f"{len(left)} older {are} not shown{other}; --all-runs does.")
     return list(newest.values())
 
 
@@ -171,7 +173,7 @@ def make_board(
     correction: Correction = Correction.HOLM,
 ) -> Board:
     """Rank runs on the same samples, whose scores were made in one way."""
-    first, names = group[0], labels([one.run for one in group])
+    first, names = group[0], labels(group)
     (overall,) = rank_runs(scorer, [ALL], group, correction)
 
     def best_first(place: int) -> tuple[float, ...]:

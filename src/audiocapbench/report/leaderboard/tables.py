@@ -297,6 +297,7 @@ def _board_document(board: Board) -> dict[str, Any]:
         "runs": [
             {
                 "run": entry.run.id,
+                "runs": [one.id for one in entry.table.runs],
                 "model": entry.run.model,
                 "parameters": dict(entry.run.parameters),
                 "created_at": entry.run.created_at,
