@@ -3,13 +3,16 @@
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from audiocapbench.models import Model, Question, create_model
+from audiocapbench.models.model import RepeatedModel
+from audiocapbench.models.registry import create_published
 from audiocapbench.scores.table import repeats
 from audiocapbench.store import Store
 from fakes.http_server import Request
@@ -82,6 +85,23 @@ def test_models_that_draw_nothing_are_said_to_be_alike(place: Path, server: Open
     assert end.code == 0, end.err
     assert "control/right: asked at temperature 0, or without one" in " ".join(end.err.split())
     assert "alike" in finish(place, endpoint(server), "--repeats", "2", "--temperature", "0").err
+
+
+@pytest.mark.parametrize("make", [create_model, create_published])
+@pytest.mark.parametrize("name", ["gemini/gemini-2.5-flash", "dashscope/qwen-audio-turbo"])
+def test_every_provider_with_a_seed_is_given_one(
+    name: str, make: Callable[[str], Model], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key in ("GEMINI_API_KEY", "DASHSCOPE_API_KEY"):
+        monkeypatch.setenv(key, "k")
+    model = make(name)
+    again: Any = RepeatedModel(model, 2)
+    assert again.parameters == {**model.parameters, "repeat": 2}
+    while hasattr(again, "_model"):
+        again = again._model
+    body = again.body(Question("s", "What is heard?", None), "")
+    assert {**body.get("generationConfig", {}), **body.get("parameters", {})}["seed"] == 2
+    assert make(name).parameters == model.parameters
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from audiocapbench.engine import run_benchmark
 from audiocapbench.engine.retrying_client import prepare
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models import ModelSettings, Question, SentAudio, create_model
+from audiocapbench.models.model import RepeatedModel
 from audiocapbench.models.registry import price_of
 from audiocapbench.store import Store
 from command import run_command
@@ -421,3 +422,19 @@ def test_options_that_make_no_sense_are_refused(
 ) -> None:
     with pytest.raises(ModelError, match=said):
         create_model(f"local/{checkpoint('qwen2-audio')}{options}")
+
+
+def test_a_repeat_draws_other_words_and_the_same_ones_in_another_process(
+    checkpoint: Callable[[str], Path],
+) -> None:
+    def drawn(repeat: int) -> list[str]:
+        model = local(checkpoint("qwen2-audio"), temperature=1.5)
+        again = RepeatedModel(model, repeat) if repeat else model
+        if hasattr(again, "prepare"):  # as before every run
+            again.prepare(())
+        return [one.text for one in model.answer_many([question(0, 0.7), question(1, None)])]
+
+    first, second = drawn(0), drawn(1)
+    assert first == drawn(0)
+    assert second == drawn(1)
+    assert first != second

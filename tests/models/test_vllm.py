@@ -35,6 +35,7 @@ class SamplingParams:
     repetition_penalty: float = 1.0
     top_p: float = 1.0
     top_k: int = 0
+    seed: int | None = None
 
 
 @dataclass

@@ -12,9 +12,10 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
+from copy import copy
 from dataclasses import asdict, dataclass, fields
 from types import MappingProxyType
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, Self, get_args
 
 import anyio
 from anyio import CapacityLimiter, to_thread
@@ -288,7 +289,7 @@ class ModelVariant:
     cacheable: bool
     concurrency: int
     _PASSED_ON = "cacheable concurrency batch batches num_gpus prepare aclose announced".split()
-    _PASSED_ON += ["verbatim", "follow_rules"]
+    _PASSED_ON += ["verbatim", "follow_rules", "reseed"]
 
     def __init__(
         self, model: Model, more: Parameters, contract: AudioContract | None = None
@@ -302,6 +303,12 @@ class ModelVariant:
             raise AttributeError(name)
         return getattr(self._model, name)
 
+    def seeded(self, seed: int) -> Self:
+        """The same with a seed in its requests, where the model takes one."""
+        variant, seeded = copy(self), getattr(self._model, "seeded", None)
+        variant._model = seeded(seed) if seeded else self._model
+        return variant
+
     async def answer(self, question: Question) -> Reply:
         return await self._model.answer(question)
 
@@ -314,9 +321,8 @@ class RepeatedModel(ModelVariant):
     """A model to ask once more: apart in the cache, with a seed of its own where it takes one."""
 
     def __init__(self, model: Model, repeat: int) -> None:
-        seeded: Callable[[int], Model] | None = getattr(model, "seeded", None)
-        super().__init__(seeded(repeat) if seeded else model, {REPEAT: repeat})
-        self._repeat = repeat
+        super().__init__(model, {REPEAT: repeat})
+        self._model, self._repeat = self.seeded(repeat)._model, repeat
 
     def prepare(self, samples: Sequence[Any]) -> None:
         for name, given in (("prepare", samples), ("reseed", self._repeat)):
