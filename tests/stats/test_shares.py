@@ -13,6 +13,7 @@ from audiocapbench.stats.bootstrap import (
     difference_interval,
     mean_interval,
 )
+from permutation import permutation_test
 
 UNIT = (0.0, 1.0)
 
@@ -118,6 +119,21 @@ def test_intervals_of_differences_of_shares_hold_the_truth(both: float) -> None:
         low, high = difference(first.astype(float), np.where(same, first, second).astype(float))
         held += low <= 0 <= high
     assert held / rounds >= 0.93
+
+
+def test_an_interval_of_a_difference_holds_0_only_where_its_p_value_tells_no_difference() -> None:
+    generator = np.random.default_rng(6)
+    for number in range(60):
+        kind = number % 3
+        first = (generator.random(40) < 0.6).astype(float) if kind else generator.random(40)
+        second = np.where(generator.random(40) < 0.25, 1.0, first) if kind else first * 0.9
+        clips = np.repeat(np.arange(20), 2) if kind == 2 else np.arange(40)
+        pair = first[:, np.newaxis], second[:, np.newaxis]
+        found = difference_interval(*pair, first_column, bounds=UNIT, clusters=clips)
+        assert found is not None
+        p = permutation_test(*pair, first_column, clusters=clips)
+        assert (found.low <= 0 <= found.high) == (p >= 0.05)
+        assert found.low <= first.mean() - second.mean() <= found.high
 
 
 def test_skewed_scores_are_covered_as_well() -> None:

@@ -305,10 +305,7 @@ def _differences(
         found.failed_a, found.failed_b, found.as_zero = *pair.failed, pair.as_zero
         if not pair.testable or is_raced or by is None:
             return found, None
-        second, first, drawn, clips = pair.resampled()
-        bounds = (0.0, scorer.max_value)
-        found.clips, found.sd = pair.clips, paired_spread(second, first, drawn, clips) or 0.0
-        found.ci = difference_interval(second, first, drawn, clusters=clips, bounds=bounds)
+        found.clips, found.sd = pair.clips, paired_spread(*pair.resampled()) or 0.0
         found.effect = by / found.sd if found.sd else None
         found.unit = "clips" if pair.clips < pair.n else "samples"
         return found, pair
@@ -333,7 +330,10 @@ def _test(rows: Sequence[PairedDifference], correction: Correction, test: Test) 
     pairs = [pair for _, pair in tested]
     permuted = test == "permutation"
     found = p_values(pairs) if permuted else [bootstrap_test(*one.resampled()) for one in pairs]
-    for (row, _), value in zip(tested, found, strict=True):
+    for (row, pair), value in zip(tested, found, strict=True):
+        second, first, drawn, clips = pair.resampled()
+        bounds = (0.0, row.scorer.max_value)
+        row.ci = difference_interval(second, first, drawn, p=value, clusters=clips, bounds=bounds)
         row.p = value
     fewest = {name: power.fewest_to_test(tests=count) for name, count in number.items()}
     counted = [row for row, pair in tested if pair.clips >= fewest[row.category]]
