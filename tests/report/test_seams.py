@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
-from audiocapbench.data.outcome import Status
+from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.report.compare.compute import compare_runs
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.leaderboard.tables import LeaderboardResult
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import TableReader
-from audiocapbench.store import Store
+from audiocapbench.signature import Signature
+from audiocapbench.store import Store, StoredScore
+from audiocapbench.store.unsaved import AnswerRecord
 from made_store import MadeRun, made_samples, put_run
 
 SAMPLES = made_samples(100)
@@ -61,10 +63,15 @@ def test_beside_others_a_race_takes_no_rank_and_says_why(store: Store) -> None:
 
 
 def test_once_all_is_asked_a_run_is_ordinary_again(store: Store) -> None:
-    for run, model in ((1, "a"), (2, "b"), (3, "c")):
-        known = TableReader(store).read(store.run(run)).sample_scores(Scorer("rouge_l")).values
-        given = dict.fromkeys(IDS, 0.1 * run) | known
-        put_run(store, MadeRun(model, {"rouge_l": given}), SAMPLES)
+    for run in (1, 2, 3):
+        table = TableReader(store).read(store.run(run))
+        left = [key for key in IDS if key not in table.replies]
+        asked = [Outcome(key, Reply("later"), None, 5.0, 0.5) for key in left]
+        store.add_records(run, list(map(AnswerRecord, asked)))
+        made = Signature.parse("rouge_l")
+        given = table.sample_scores(Scorer("rouge_l")).values | dict.fromkeys(left, 0.1 * run)
+        late = [StoredScore(key, "rouge_l", made, one, (one,)) for key, one in given.items()]
+        store.put_scores(run, "rouge_l", late)
     _, ranks, verdict = only(build_leaderboard(store))
     assert ranks == [1, 2, 3]
     assert verdict != SAID
