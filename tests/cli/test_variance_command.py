@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from audiocapbench.data.outcome import Status
+from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.signature import Signature
 from audiocapbench.store import Store
 from audiocapbench.store.records import Judgement
+from audiocapbench.store.unsaved import AnswerRecord
 from command import run_command
-from made_store import MadeRun, made_samples, put_run
+from made_store import MadeRun, begin_run, made_samples, put_run
 
 CLIPS, REPEATS = 60, 3
 SAMPLES = made_samples(CLIPS)
@@ -117,6 +118,7 @@ def test_what_costs_nothing_is_advised_by_questions(store: str) -> None:
     code, out, _ = call(store, "variance", "4", "--metric", "meteor")
     assert code == 0
     assert "The next 100 questions: 100 more clips (" in " ".join(out.split())
+    assert "standard error 0.0268." in out
     newest = told(store, "variance", "--metric", "meteor")
     assert [one["of"] for one in newest["entries"]] == ["drawn (runs 1–3)", "free", "other"]
 
@@ -198,3 +200,15 @@ def test_an_empty_store_is_refused(tmp_path: Path) -> None:
     Store.open(path).close()
     code, _, err = call(path, "variance")
     assert (code, "name runs of one benchmark" in err) == (2, True)
+
+
+def test_runs_of_a_race_that_left_clips_out_are_refused(tmp_path: Path) -> None:
+    path = str(tmp_path / "race.db")
+    with Store.open(path) as kept:
+        for model in ("a", "b"):
+            run = begin_run(kept, MadeRun(model), SAMPLES)
+            outcomes = [Outcome(key, Reply("A dog."), None, 5.0, 0.5) for key in IDS[:20]]
+            kept.add_records(run.id, list(map(AnswerRecord, outcomes)))
+            kept.catalog.note_race([run.id], "meteor", {"statement": "a is best"})
+    code, _, err = call(path, "power", "--clips", "100")
+    assert (code, "a race left clips of run 1, run 2 out" in " ".join(err.split())) == (2, True)

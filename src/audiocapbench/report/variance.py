@@ -67,7 +67,8 @@ def read_entries(
     groups = groups if runs else list({own[0].model: own for own in groups}.values())
     tables = [TableReader(store).read_together(own) for own in groups]
     if raced := [f"run {one.run.id}" for one in tables if one.raced]:
-        raise ReportError(f"a race left clips of {', '.join(raced)} out; 'run' asks the rest")
+        left = f"a race left clips of {', '.join(raced)} out"
+        raise ReportError(f"{left}; name other runs, or ask the rest with 'run'")
     counts = Counter(one for table in tables for one in table.scorers if table.signature(one))
     scorer = scorer or default_scorer(counts, len(tables), tables[0].traits.headline)
     if unscored := [one for one in tables if scorer is None or not one.signature(scorer)]:
@@ -77,6 +78,7 @@ def read_entries(
 
 def variance_report(found: Sequence[Noise], scorer: Scorer, spend: float) -> Findings:
     form, rows, entries, notes = f".{scorer.digits}f", list[Row](), list[Row](), list[str]()
+    finer = f".{scorer.digits + 1}f"
     for one in found:
         error, bought, start = one.error(), list[tuple[float, str, str]](), len(rows)
         for name, part in one.parts.items():
@@ -89,13 +91,13 @@ def variance_report(found: Sequence[Noise], scorer: Scorer, spend: float) -> Fin
             if price:
                 count = int((spend if one.unit == "$" else _HUNDRED) / price + 1e-9)
                 row |= {"buys": count, "then": (then := one.error(name, 1 + count / now))}
-                bought.append((then, name, f"{count:,} more {_MORE[name]} ({then:{form}})"))
+                bought.append((then, name, f"{count:,} more {_MORE[name]} ({then:{finer}})"))
             rows.append(row)
         lacking = dict.fromkeys(rows[start]) | {"of": one.label}
         rows += [lacking | {"source": name, "note": why} for name, why in one.unknown.items()]
         amount = dollars(spend) if one.unit == "$" else f"{_HUNDRED:g} {one.unit}"
         advice = ", or ".join(words for *_, words in sorted(bought))
-        error_words = f"{one.label}: mean {one.mean:{form}}, standard error {error:{form}}"
+        error_words = f"{one.label}: mean {one.mean:{form}}, standard error {error:{finer}}"
         notes.append(f"{error_words}. The next {amount}: {advice}.")
         entry = {"of": one.label, "mean": one.mean, "standard_error": error, "unit": one.unit}
         entries.append(entry | {"next": min(bought)[1]})
