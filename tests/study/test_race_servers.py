@@ -120,6 +120,10 @@ def test_a_race_stops_at_its_budget_and_goes_on_with_another(servers: Servers) -
     assert "Stopped:" in told
     assert found["cost_usd"] <= 0.005
     before = sum(servers.asked().values())
+    words = servers.words("--resume", *priced, "--store", "paid.db", "--temperature", "0.5")
+    other = run_command(*words, cwd=servers.place)
+    assert other.returncode == 2
+    assert "was asked in another way in that race" in other.stderr
     code, found, told = servers.race("--resume", *priced, "--budget", "1", store="paid.db")
     assert (code, found["decided"]) == (0, True)
     assert max(servers.asked().values()) == 1

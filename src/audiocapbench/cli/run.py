@@ -197,8 +197,9 @@ def _race_table(result: "RaceResult") -> Table:
         return "best on these clips" if result.decided else "still in"
 
     rows = [one._asdict() | {"standing": standing(one)} for one in result.racers]
-    mean = Column("mean", "mean so far", f".{result.scorer.digits}f")
-    columns = (Column("model"), Column("asked", "clips"), mean, Column("standing"))
+    digits = f".{result.scorer.digits}f"
+    means = (Column("mean", "mean so far", digits), Column("behind", "behind on same", digits))
+    columns = (Column("model"), Column("asked", "clips"), *means, Column("standing"))
     cost = ""
     if result.cost_usd and result.fixed_usd:
         cost = f"; {dollars(result.cost_usd)} of about {dollars(result.fixed_usd)}"

@@ -23,17 +23,17 @@ MOST_ROUNDS = 40  # of the largest size
 _ROUNDING = 1e-12
 
 
-def deal_clips(ids: Sequence[str], seed: int) -> list[list[int]]:
+def deal_clips(ids: Sequence[str], seed: int, fewest: int = FEWEST_A_ROUND) -> list[list[int]]:
     """The places of all clips in random rounds, the same in whatever order they are given.
 
     A round is a tenth of what came before: early ones put the worst out, and later ones are few.
     """
     known = sorted(range(len(ids)), key=ids.__getitem__)
     order = [known[place] for place in np.random.default_rng(seed).permutation(len(ids))]
-    largest = max(FEWEST_A_ROUND, -(-len(ids) // MOST_ROUNDS))
+    largest = max(fewest, -(-len(ids) // MOST_ROUNDS))
     rounds, start = list[list[int]](), 0
     while start < len(order):
-        end = start + min(max(FEWEST_A_ROUND, start // 10), largest)
+        end = start + min(max(fewest, start // 10), largest)
         rounds.append(order[start:end])
         start = end
     return rounds

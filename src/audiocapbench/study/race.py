@@ -20,15 +20,19 @@ from audiocapbench.plan import Call, Host, Plan, RunPlan, execute
 from audiocapbench.scores.estimate import HAVE_TEXT, Missing, Scorer
 from audiocapbench.scores.table import TableReader
 from audiocapbench.stats.bootstrap import FloatArray
-from audiocapbench.stats.racing import ALPHA, Bets, deal_clips
+from audiocapbench.stats.racing import ALPHA, FEWEST_A_ROUND, Bets, deal_clips
 from audiocapbench.store import Run, Store
 from audiocapbench.store.schema import now
 
+BATCHES = 5  # rounds at most, where each is a batch
 _ROUNDING = 1e-9
 
 
 class Racer(NamedTuple):
-    """One model: its mean, with 0 for what it failed, and after how many clips it was out."""
+    """One model: its mean, with 0 for what it failed, and after how many clips it was out.
+
+    ``behind`` is how far, on the clips that both were asked about, it is behind the first.
+    """
 
     model: str
     run: int | None
@@ -37,6 +41,7 @@ class Racer(NamedTuple):
     cost_usd: float | None
     out_after: int | None
     refusal: str | None
+    behind: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +154,7 @@ class RacePlan(Plan[RaceResult]):
                 raise ReportError(f"{model.name} was asked in another way in that race; {how}")
         self.asking = self.runs.asking
         self.begun: dict[str, Run] = {}
+        self.dealt: dict[str, set[str]] = {one.name: set() for one in self.runs.models}
         self.refusals: dict[str, str] = {}
         self.reader = TableReader(self.runs.store)
 
@@ -186,8 +192,10 @@ class RacePlan(Plan[RaceResult]):
         def note(words: str) -> None:
             host.advance("race", these.seen, len(samples), words)
 
+        # A batch may take a day: few of them.
+        fewest = -(-len(samples) // BATCHES) if self.asking.batch else FEWEST_A_ROUND
         # The first round is empty: all runs are marked before the first question.
-        for places in [[], *deal_clips([one.id for one in samples], self.seed)]:
+        for places in [[], *deal_clips([one.id for one in samples], self.seed, fewest)]:
             inside = [one for one in models if one.name not in out_after]
             note(f"{len(inside)} models left")
             if len(inside) <= self.top:
@@ -212,6 +220,7 @@ class RacePlan(Plan[RaceResult]):
     def _ask(self, inside: Sequence[Model], chosen: Sequence[Sample], host: Host) -> Stop | None:
         ids = frozenset(one.id for one in chosen)
         for model in inside:
+            self.dealt[model.name] |= ids
             found = execute(replace(self.runs, models=[model], only=ids), host)
             for run in found.runs:
                 if model.name not in self.begun:
@@ -257,7 +266,7 @@ class RacePlan(Plan[RaceResult]):
         out_after: dict[str, int],
         stop: Stop | None,
     ) -> RaceResult:
-        racers = []
+        racers, scores = [], dict[str, dict[str, float]]()
         for name in (one.name for one in self.runs.models):
             end = (out_after.get(name), self.refusals.get(name))
             if name not in self.begun:
@@ -265,16 +274,24 @@ class RacePlan(Plan[RaceResult]):
                 continue
             table = self.reader.read(self.begun[name])
             values = table.sample_scores(self.scorer).values
-            counted = len(values) + sum(one not in HAVE_TEXT for one in table.replies.values())
-            mean = sum(values.values()) / counted if counted else None
+            asked = {key: one for key, one in table.replies.items() if key in self.dealt[name]}
+            failed = {key: 0.0 for key, one in asked.items() if one not in HAVE_TEXT}
+            own = scores[name] = failed | {key: values[key] for key in values.keys() & asked}
+            mean = sum(own.values()) / len(own) if own else None
             judging = table.judging_cost(self.scorer.name) if self.scorer.judge else None
-            cost = total_cost([table.cost_usd, judging])
-            racers.append(Racer(name, table.run.id, len(table.outcomes), mean, cost, *end))
+            cost = total_cost([*(table.outcomes[key].reply.cost_usd for key in asked), judging])
+            racers.append(Racer(name, table.run.id, len(asked), mean, cost, *end))
         clips, still = len(self.runs.subject.samples), len(racers) - len(self.refusals)
         racers.sort(
             key=lambda one: (one.model not in best, -(one.out_after or 0), -(one.mean or 0))
         )
-        is_decided = still > self.top >= len(best)
+        first = scores.get(racers[0].model, {})
+        for place, one in enumerate(racers[1:], 1):
+            own = scores.get(one.model, {})
+            if both := first.keys() & own.keys():
+                lead = sum(first[key] - own[key] for key in both) / len(both)
+                racers[place] = one._replace(behind=lead)
+        is_decided = still > self.top >= len(best) > 0
         known = [one for one in racers if one.cost_usd is not None and one.asked]
         each = [(one.cost_usd or 0) / one.asked * clips for one in known]
         return RaceResult(
@@ -288,7 +305,7 @@ class RacePlan(Plan[RaceResult]):
             best=best,
             decided=is_decided,
             alike_best=alike,
-            alike_decided=still > self.top >= len(alike) and (alike == best or not is_decided),
+            alike_decided=still > self.top >= len(alike) > 0 and (alike == best or not is_decided),
             stop=stop,
             runs=list(self.begun.values()),
             asked=sum(one.asked for one in racers),
