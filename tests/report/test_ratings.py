@@ -2,6 +2,7 @@
 
 import csv
 import json
+from itertools import combinations
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -221,3 +222,66 @@ def test_agreement_of_a_file_comes_with_intervals(tmp_path: Path) -> None:
         assert rows_again["rel"][name] == pytest.approx(value), name
     nobody = write(tmp_path / "n.csv", [["item", "value"], [1, 3]])
     assert "does not say who rated" in call("ratings", "agreement", nobody).stderr
+
+
+def voted(models: dict[str, float], people: int = 6, clips: int = 30) -> list[list[object]]:
+    """A row a vote: people with tastes of their own, models of so much strength."""
+    draw, names = np.random.default_rng(7), list(models)
+    rows: list[list[object]] = [
+        ["audio", "caption_a", "caption_b", "preferred", "person", "model_a", "model_b"]
+    ]
+    for who in range(people):
+        taste = dict(zip(names, draw.normal(0, 0.2, len(names)), strict=True))
+        for clip in range(clips):
+            one, other = draw.permutation(names)[:2].tolist()
+            chance = 1 / (1 + np.exp(models[other] + taste[other] - models[one] - taste[one]))
+            said = "tie" if draw.random() < 0.1 else "ab"[int(draw.random() > chance)]
+            rows.append([f"{clip}.wav", "a dog", "a cat", said, f"person {who}", one, other])
+    return rows
+
+
+def test_wins_are_told_of_models_by_name_with_intervals_clustered(tmp_path: Path) -> None:
+    models = {"strong": 1.5, "<b>weak</b>\x1b[31m": 0.0, "middle": 0.7}
+    rows = voted(models)
+    said = json.loads(call("meta", "wins", write(tmp_path / "v.csv", rows), "--json").stdout)
+    assert said["strengths"][0]["model"] == "strong"
+    shares = [one["preferred"]["value"] for one in said["strengths"]]
+    assert sum(shares) == pytest.approx(1.5), "of three, with ties as halves"
+    for one in (*said["strengths"], *said["models"]):
+        low, high = one["preferred"]["ci"]
+        assert low < one["preferred"]["value"] < high
+    assert {frozenset((one["model"], one["to"])) for one in said["models"]} == {
+        frozenset(pair) for pair in combinations(models, 2)
+    }
+    assert sum(one["votes"] for one in said["models"]) == 180
+    assert said["types"][0]["n"] + said["types"][0]["undecided"] == 180
+    text = call("meta", "wins", tmp_path / "v.csv").stdout
+    assert "strong" in text
+    assert "first" not in text
+    assert "\x1b[31m" not in text
+    mixed = [rows[0], *(rows[1:][n] for n in np.random.default_rng(1).permutation(180))]
+    again = win_report(read_pairs("csv", [write(tmp_path / "m.csv", mixed)])).to_dict()
+    assert [one["preferred"]["value"] for one in again["strengths"]] == pytest.approx(shares)
+    assert "<b>weak" not in win_report(read_pairs("csv", [tmp_path / "m.csv"]))._repr_html_()
+
+
+def test_columns_of_votes_are_of_whom_they_name(tmp_path: Path) -> None:
+    head = ["audio", "caption_a", "caption_b", "source_a", "source_b"]
+    people = [f"vote_{who}" for who in ("ana", "ben", "caro", "dan", "eva")]
+    rows: list[list[object]] = [
+        [
+            f"{n}.wav",
+            "a dog",
+            "a cat",
+            "one",
+            "two",
+            *("ab"[(n * who) % 3 == 1] for who in range(5)),
+        ]
+        for n in range(12)
+    ]
+    named = win_report(read_pairs("csv", [write(tmp_path / "p.csv", [[*head, *people], *rows])]))
+    assert named.to_dict()["models"][0]["preferred"]["ci"] is not None
+    numbered = [f"vote_{n}" for n in range(5)]
+    known = win_report(read_pairs("csv", [write(tmp_path / "q.csv", [[*head, *numbered], *rows])]))
+    assert known.to_dict()["models"][0]["preferred"]["ci"] is None
+    assert "do not say whose they are" in str(known)

@@ -280,7 +280,10 @@ def wins(
     metrics: options.Metrics = None,
     at: options.StoreOptions,
 ) -> None:
-    """Count how often people prefer the first caption of a pair, and score what they prefer.
+    """Count how often people prefer a model's captions, and score what they prefer.
+
+    Where pairs say who wrote them (model_a and model_b), models are ranked, a tie counting half,
+    with intervals clustered by person and clip; else it is the first caption that is counted.
 
     Args:
         file (FILE): Pairs with answers, or a rating project of the store whose kind is pairs.

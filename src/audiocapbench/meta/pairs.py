@@ -8,7 +8,8 @@ Human pairs: those of FENSE, with the references that its protocol holds each ca
 caption against the others that people wrote. HI and HM: the references without the first caption.
 Tables, also as JSON lines: one pair a row; ``preferred`` is a, b or tie, or follows from the votes
 in columns whose names begin with ``vote``, each a, b or tie, or 1, -1 or 0. Further columns:
-``id``, ``type``, ``dataset``, and ``reference…``, of which those count that are neither caption.
+``id``, ``type``, ``dataset``, ``model_a`` and ``model_b``, ``person``, and ``reference…``, of which
+those count that are neither caption.
 """
 
 from collections import Counter, defaultdict
@@ -25,6 +26,7 @@ from audiocapbench.data.problems import InvalidDataError, Problem, problems_of, 
 from audiocapbench.data.records import read_records
 from audiocapbench.errors import DatasetError, TrialError, check_known, did_you_mean
 from audiocapbench.stats.correlation import Coefficient, category_counts, fleiss_kappa
+from audiocapbench.stats.votes import Vote
 from audiocapbench.store import Store
 
 Preference = Literal[0, 1]
@@ -53,6 +55,8 @@ class CaptionPair:
     votes: tuple[int, ...] = ()  # 1 for the first, -1 for the second, 0 for neither
     audio: str | None = None
     answer_set: bool = False  # when the pair was made; votes then count for nothing
+    systems: tuple[str, ...] = ()  # who wrote the captions, where they are two that is known of
+    people: tuple[str, ...] = ()  # who gave each vote, where that is known
 
     def swapped(self) -> "CaptionPair":
         return replace(
@@ -63,6 +67,7 @@ class CaptionPair:
             references_first=self.references_second,
             references_second=self.references_first,
             votes=tuple(-vote for vote in self.votes),
+            systems=self.systems[::-1],
         )
 
 
@@ -130,6 +135,17 @@ def preferred(votes: Sequence[int], least: int = 1) -> Preference | None:
     return 0 if total > 0 else 1
 
 
+def model_votes(pairs: Iterable[CaptionPair]) -> list[Vote]:
+    """Votes between models, where two wrote a pair; one that is only decided is a vote."""
+    found = []
+    for one in pairs:
+        if len(set(one.systems)) == 2 and not one.answer_set:
+            votes = one.votes or ({0: 1, 1: -1, None: 0}[one.answer],)
+            for vote, person in zip(votes, one.people or ("",) * len(votes), strict=True):
+                found.append(Vote(one.systems[0], one.systems[1], vote, person, one.clip))
+    return found
+
+
 def agreement(pairs: Iterable[CaptionPair], least: int = AGREED) -> Agreement:
     """How far people agree before and after unclear votes are left out; set answers are no vote."""
 
@@ -157,6 +173,7 @@ BRACE_MAIN = {
 _HUMAN_PAIRS = ("HC", "HI", "HM", "MM_1", "MM_2", "MM_3", "MM_4", "MM_5")
 _FEWEST_REFERENCES = 4
 _COLUMNS = ("audio", "caption_a", "caption_b")
+_WRITERS = ("model", "system", "source")
 _PREFERRED: dict[str, Preference | None] = {
     **dict.fromkeys(("a", "caption_a", "0", "first"), 0),
     **dict.fromkeys(("b", "caption_b", "1", "second"), 1),
@@ -191,14 +208,15 @@ class _MainClip(BaseModel):
     __pydantic_extra__: dict[str, tuple[_Text, _Text, Any, Any, _Votes]]
 
     def pairs(self) -> Iterator[CaptionPair]:
-        for key, (first, second, _, _, votes) in self.__pydantic_extra__.items():
+        for key, (first, second, one, other, votes) in self.__pydantic_extra__.items():
             if key not in BRACE_MAIN:
                 raise ValueError(f"{key}: is no kind of pair; there are {', '.join(BRACE_MAIN)}")
             kind, held = BRACE_MAIN[key], _without(self.references, first, second)
             # One caption of these was broken on purpose, and the answer was set.
             was_set = kind in ("HM_2", "MM_2")
             about = (preferred(votes, AGREED), kind[:2], kind, "", held, held, votes)
-            yield CaptionPair(kind, self.file_name, first, second, *about, self.file_name, was_set)
+            of = (self.file_name, was_set, () if kind == "HH" else (str(one), str(other)))
+            yield CaptionPair(kind, self.file_name, first, second, *about, *of)
 
 
 class _MadeWrong(BaseModel):
@@ -350,8 +368,15 @@ def _row_pair(fields: dict[str, Any], defaults: dict[str, str]) -> CaptionPair:
     answer = _PREFERRED[said] if said else preferred(cast)
     texts = [text for name, text in row.items() if name.startswith("reference")]
     held = _without(texts, first, second)
-    about = (answer, row["type"], row["type"], row["dataset"], held, held, cast, audio)
-    return CaptionPair(row["id"], audio, first, second, *about)
+    about = (answer, row["type"], row["type"], row["dataset"], held, held, cast, audio, False)
+    named = [
+        next((row[f"{name}_{side}"] for name in _WRITERS if f"{name}_{side}" in row), "")
+        for side in "ab"
+    ]
+    # Votes in a column vote_ana are hers; whose those in vote_1 are is not known.
+    people = [row.get("person") or name[5:].lstrip("0123456789") for name in votes or ("",)]
+    of = (tuple(named) if all(named) else (), tuple(people) if all(people) else ())
+    return CaptionPair(row["id"], audio, first, second, *about, *of)
 
 
 def project_pairs(store: Store, project: str) -> list[CaptionPair]:
@@ -362,19 +387,22 @@ def project_pairs(store: Store, project: str) -> list[CaptionPair]:
         raise TrialError(f"{project}: there is no such file, and no such rating project{near}")
     if kinds[project] != "pairs":
         raise TrialError(f"{project} is of kind {kinds[project]!r}; only pairs have votes")
-    items, votes = store.ratings.items(project), defaultdict[str, list[int]](list)
+    items, votes = store.ratings.items(project), defaultdict[str, dict[str, int]](dict)
     for one in store.ratings.of(project):
         if not items[one.item]["gold"]:
-            votes[one.item].append(_VOTES[one.answer["vote"]])
+            votes[one.item][one.person] = _VOTES[one.answer["vote"]]
     pairs = []
     for key, item in items.items():
         if item["gold"] or key in votes:
-            cast, kind = tuple(votes[key]), item["group"] or "all"
+            cast, kind = tuple(votes[key].values()), item["group"] or "all"
+            systems = tuple(item["systems"]) if cast else ()
+            if cast and len(set(systems)) < len(set(item["runs"])):  # two runs of one model
+                systems = tuple(f"{item['systems'][0]} (run {run})" for run in item["runs"])
             answer = preferred(cast) if cast else _PREFERRED[item["gold"]]
             held_to = _without(item["references"], *item["captions"])
             (first, second), audio = item["captions"], item["audio"]
-            about = (answer, kind, kind, project, held_to, held_to, cast, audio)
-            pairs.append(CaptionPair(key, audio, first, second, *about))
+            about = (answer, kind, kind, project, held_to, held_to, cast, audio, False)
+            pairs.append(CaptionPair(key, audio, first, second, *about, systems, tuple(votes[key])))
     return pairs
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from audiocapbench.data.opinions import Opinions
 from audiocapbench.errors import ReportError, check_known
 from audiocapbench.judges.sensitivity import JudgeSensitivity
+from audiocapbench.meta.pairs import CaptionPair, model_votes
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import FloatArray, first_column
 from audiocapbench.report.page.document import Cell
@@ -21,12 +22,12 @@ from audiocapbench.stats import correlation as effects
 from audiocapbench.stats import mean_interval
 from audiocapbench.stats.bootstrap import difference_interval, wilson
 from audiocapbench.stats.multiple import Correction, corrected, letters, rank_intervals, tied_groups
+from audiocapbench.stats.votes import Vote, strengths
 from audiocapbench.study.calibration import Bias, Calibration
 from audiocapbench.table import Column, Findings, Row, Table, ValueWithInterval, signature_notes
 
 if TYPE_CHECKING:
     from audiocapbench.annotate.stage import StageContext
-    from audiocapbench.meta.pairs import CaptionPair
 
 _ALL = "all"
 _SHARES = ("at_least_baseline", "lowest")
@@ -150,7 +151,7 @@ def agreement_row(dimension: str, said: Iterable[tuple[str, str, Any]]) -> Row:
     return row
 
 
-def win_report(pairs: "Sequence[CaptionPair]", metrics: Sequence[str] = ()) -> Findings:
+def win_report(pairs: Sequence[CaptionPair], metrics: Sequence[str] = ()) -> Findings:
     sided = [one if one.answer == 0 else one.swapped() for one in pairs if one.answer is not None]
     if not sided:
         raise ReportError("people preferred no caption of any pair: all are undecided")
@@ -160,9 +161,9 @@ def win_report(pairs: "Sequence[CaptionPair]", metrics: Sequence[str] = ()) -> F
     rows: list[Row] = []
     for name in types:
         answers = [one.answer for one in pairs if name in (_ALL, one.type)]
-        first = np.array([one == 0 for one in answers if one is not None], dtype=bool)
-        row = {"pairs": name, "n": len(first), "undecided": len(answers) - len(first)}
-        rows.append(row | {"first_wins": _share(first)})
+        wins = np.array([one == 0 for one in answers if one is not None], dtype=bool)
+        row = {"pairs": name, "n": len(wins), "undecided": len(answers) - len(wins)}
+        rows.append(row | {"first_wins": _share(wins)})
     scored = _scored(sided, metrics) if metrics else []
     columns = ("pairs", "n", "undecided", Column("first_wins", form="%"))
     how_often = "How often people prefer the first caption (Wilson's intervals)"
@@ -170,7 +171,40 @@ def win_report(pairs: "Sequence[CaptionPair]", metrics: Sequence[str] = ()) -> F
     names = ("metric", "n", "preferred", "other", "difference")
     notes = signature_notes(one["signature"] for one in scored)
     scores = Table(title, scored, names, notes, "metrics")
-    return Findings([Table(how_often, rows, columns, name="types"), scores], {"n": len(sided)})
+    first = Table(how_often, rows, columns, name="types")
+    shown = _model_wins(votes) if (votes := model_votes(pairs)) else [first]
+    return Findings([*shown, scores], {"n": len(sided), "types": first.objects()})
+
+
+def _model_wins(votes: Sequence[Vote]) -> list[Table]:
+    """Who people prefer, by name: each to all others, where votes link them, and to each other."""
+    notes, rows, ranked, by_pair = list[str](), list[Row](), list[Row](), dict[Any, list[Vote]]()
+    for one in votes:
+        by_pair.setdefault(frozenset(one[:2]), []).append(one)
+    for own in [*by_pair.values(), *([votes] if len(by_pair) > 1 else [])]:
+        try:
+            found = strengths(own)
+        except ValueError as error:
+            notes.append(f"Without ranks: {error}.")
+            continue
+        notes += found.notes
+        if own is votes:
+            ranked = [
+                {"ranks": "–".join(map(str, dict.fromkeys(ranks))), "model": name, "preferred": one}
+                for ranks, (name, one) in zip(found.ranks, found.models.items(), strict=True)
+            ]
+            continue
+        (better, share), (worse, _) = found.models.items()
+        row: Row = {"model": better, "to": worse, "votes": len(own)}
+        row["ties"] = sum(one.preferred == 0 for one in own)
+        rows.append(row | {"preferred": share})
+    share_column, notes = Column("preferred", form="%"), list(dict.fromkeys(notes))
+    strong = "How often people would prefer a model to another of these (Bradley and Terry's model)"
+    often = "How often people prefer a model's captions to another's, a tie counting half"
+    return [
+        Table(strong, ranked, ("ranks", "model", share_column), name="strengths"),
+        Table(often, rows, ("model", "to", "votes", "ties", share_column), notes, "models"),
+    ]
 
 
 def _compared(groups: Mapping[str, FloatArray], words: str) -> Row:
@@ -205,7 +239,7 @@ def _bonferroni(rows: Sequence[Row]) -> list[Row]:
     return [{**one, "p_bonferroni": None if one["p"] is None else next(adjusted)} for one in rows]
 
 
-def _scored(pairs: "Sequence[CaptionPair]", metrics: Sequence[str]) -> list[Row]:
+def _scored(pairs: Sequence[CaptionPair], metrics: Sequence[str]) -> list[Row]:
     clips = [one.clip for one in pairs]
     first, second = [one.first for one in pairs], [one.second for one in pairs]
     preferred = compute(metrics, first, [one.references_first for one in pairs])

@@ -14,7 +14,7 @@ from audiocapbench.stats.multiple import Correction, RankInterval, corrected, ra
 from audiocapbench.stats.power import ALPHA
 
 FEWEST_PEOPLE = 5
-_STEPS, _NO_TIES = 100, -50.0
+_STEPS, _NO_TIES, _MOST_NAMED = 100, -50.0, 5
 _PRIOR = 1 / 9  # of strengths in log odds, where votes alone would let one grow without end
 
 
@@ -52,8 +52,9 @@ def strengths(votes: Sequence[Vote]) -> Strengths:
     held[first[said >= 0], second[said >= 0]] = held[second[said <= 0], first[said <= 0]] = 1
     parts, part = connected_components(held, connection="weak")
     if parts > 1:
-        groups = (", ".join(np.array(names)[part == one]) for one in range(parts))
-        raise ValueError(f"no vote links {' with '.join(groups)}; rank them apart, or ask for some")
+        groups = [np.array(names)[part == one] for one in range(parts)][:_MOST_NAMED]
+        named = " with ".join(", ".join(one[:_MOST_NAMED]) for one in groups)
+        raise ValueError(f"no vote links {named}; rank them apart, or ask for some that do")
     parts, part = connected_components(held, connection="strong")
     values, ties, inverse, scores = _fit(first, second, said, _PRIOR * (parts > 1))
     _, means, slopes, tie_slopes = _moments(values[:, np.newaxis] - values, ties)
