@@ -11,7 +11,7 @@ from audiocapbench.table import shown
 _MOST_NAMED = 3
 
 
-class Verdict(NamedTuple):
+class PairVerdict(NamedTuple):
     """A sentence, and the place of the one that it calls better, if any."""
 
     words: str
@@ -27,7 +27,7 @@ def pair_verdict(
     p: float | None,
     visible: float | None,
     about: str,
-) -> Verdict:
+) -> PairVerdict:
     """What is known of two models; the difference is the second less the first.
 
     ``visible`` is the smallest that would have been seen, ``about`` so many samples or clips.
@@ -35,7 +35,9 @@ def pair_verdict(
     first, second = names
     if difference is None or p is None:
         few = f"too few samples for a test, which takes {FEWEST_FOR_INTERVAL}"
-        return Verdict(f"{first} and {second} were not tested by {scorer.label} on {about}: {few}.")
+        return PairVerdict(
+            f"{first} and {second} were not tested by {scorer.label} on {about}: {few}."
+        )
     form = f".{scorer.digits}f"
     if p < ALPHA and difference:
         best, worst = (second, first) if difference > 0 else (first, second)
@@ -43,13 +45,13 @@ def pair_verdict(
         span = "" if ends is None else f"{ends[0]:{form}} to {ends[1]:{form}}, "
         by = f"by {abs(difference):{form}} ({span}{_p(p)})"
         words = f"{best} beats {worst} {by} in {scorer.label} on {about}."
-        return Verdict(words, int(difference > 0))
+        return PairVerdict(words, int(difference > 0))
     span = "" if interval is None else f", {interval[0]:+{form}} to {interval[1]:+{form}}"
     known = f"{difference:+{form}}{span}, {_p(p)}"
     words = f"{first} and {second} cannot be told apart by {scorer.label} on {about} ({known})"
     if visible:
         words += f"; a difference above {visible:{form}} would have been seen ({POWER:.0%})"
-    return Verdict(f"{words}.")
+    return PairVerdict(f"{words}.")
 
 
 def board_verdict(

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.judges.aggregation import OVERALL
-from audiocapbench.report.verdict import Verdict, pair_verdict
+from audiocapbench.report.verdict import PairVerdict, pair_verdict
 from audiocapbench.scores.estimate import Scorer, counted
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
@@ -95,10 +95,10 @@ class ComparisonResult(Result):
         return (self, *self.more)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> PairVerdict:
         """What is known by the headline."""
         if self.race:
-            return Verdict(self.race)
+            return PairVerdict(self.race)
         one = self.differences[0]
         return pair_verdict(
             one.scorer,
