@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from printed import commands, page, run
+from printed import blocks, commands, page, run
 
 STUDY = 'name = "Ours"\nbenchmark = "demo"\nmodels = ["listener", "control/safe"]\n'
 
@@ -18,6 +18,7 @@ def test_the_commands_of_the_page_run_one_after_another(tmp_path: Path) -> None:
         for number in range(1, 9)
     ]
     (tmp_path / "ratings.csv").write_text("\n".join(["item,model,person,value", *rows]) + "\n")
+    (tmp_path / "gates.toml").write_text(blocks(page("docs/certainty.md"), "toml")[0])
     for command in commands(page("docs/certainty.md"), remote=False):
         done = run(tmp_path, command)
         # Of the demo's controls some are surely under the score.

@@ -16,9 +16,9 @@ from audiocapbench.version import VERSION
 
 _PROGRAM = "audiocapbench"
 _ORDER = (
-    "demo build annotate run race subset study import score leaderboard compare variance power "
-    "report view ratings figures site submission export mecat meta corrupt runs models metrics "
-    "judges benchmarks"
+    "demo build annotate run race subset study import score leaderboard compare gate variance "
+    "power report view ratings figures site submission export mecat meta corrupt runs models "
+    "metrics judges benchmarks"
 )
 _HOMES = {
     "run": "demo race study",

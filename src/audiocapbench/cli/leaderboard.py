@@ -1,24 +1,20 @@
 """``audiocapbench leaderboard``, ``compare`` and ``subset``: the models of a store compared."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, replace
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from typer import Option
 
 from audiocapbench.asking import BoardOptions
 from audiocapbench.cli import options
-from audiocapbench.cli.app import app, leave
+from audiocapbench.cli.app import app
 from audiocapbench.cli.console import json_text, say, show_lines, show_result
-from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.errors import AudioCapBenchError, did_you_mean
 from audiocapbench.files import write_file
 from audiocapbench.table import Findings, Table
 from audiocapbench.table.forms import Format
-
-if TYPE_CHECKING:
-    from audiocapbench.report.leaderboard.board import Board
 
 
 @options.command(app.command)
@@ -39,7 +35,8 @@ def leaderboard(
         columns (A,B): Which columns of that table, comma-separated.
         calibrated (FILE): Rank by what people would have given, from ratings of a part: a file or
             a rating project; see 'audiocapbench judges calibrate'. Needs --judge.
-        fail_under (SCORE): Exit with 1 if a model is surely below, for CI: its whole 95 % interval.
+        fail_under (SCORE): Exit with 1 if a model is surely below, for CI: failures as 0, by
+            one-sided tests at 5 % that are corrected for all models of the board.
     """
     from audiocapbench.cli.progress import warn_about
     from audiocapbench.library import comparing
@@ -76,26 +73,19 @@ def leaderboard(
             if board.scorer.dimension and board.entries:
                 warn_about(kept, [board.scorer.name], [entry.run.id for entry in board.entries])
         if fail_under is not None:
-            leave(failed=not _passes(found.boards, fail_under))
+            from audiocapbench.cli.gate import leave_by
+            from audiocapbench.report.gate import Case, Gate, check_cases
 
-
-def _passes(boards: "Sequence[Board]", least: float) -> bool:
-    """Whether no model is surely below a score, failures as zero; says how each stands to it."""
-    lines = []
-    for board, entry in ((one, entry) for one in boards for entry in one.entries):
-        one, what = entry.estimate(), f"{entry.run.model}: {board.scorer.label}"
-        if one.interval is None or one.value is None:
-            lines.append(f"FAIL {what} has no interval; too few samples have a score.")
-            continue
-        lost = 0.0 if one.as_zero is None else one.value - one.as_zero
-        if one.interval.high - lost < least:
-            counted = f" (less {lost:.3f} for what has none)" if lost > 0 else ""
-            lines.append(f"FAIL {what} is {one}{counted}, all of it under {least:g}.")
-        else:
-            doubt = "" if one.interval.low - lost >= least else ", though not surely above"
-            lines.append(f"pass {what} is {one}, not under {least:g}{doubt}.")
-    say(*lines)
-    return not any(line.startswith("FAIL") for line in lines)
+            floor = {"kind": "floor", "least": fail_under, "must": "not-missed"}
+            gates = check_cases(
+                [
+                    Case(Gate.by(board.scorer, run=one.run.id, **floor), one.label, one.table)
+                    for board in found.boards
+                    for one in board.entries
+                ]
+            )
+            say(*(one.line for one in gates.findings))
+            leave_by(gates)
 
 
 @options.command(app.command)
@@ -111,6 +101,7 @@ def compare(
     repeats: bool = False,
     paper: bool = False,
     fail_if_worse: list[str] | None = None,
+    margin: float | None = None,
     shown: options.Shown,
 ) -> None:
     """Compare runs with the first on their common samples: what is known, differences, p-values.
@@ -122,13 +113,18 @@ def compare(
         test: Paired permutation, or the paired bootstrap as sacrebleu has it.
         repeats: Let a run stand for all its repeats ('run --repeats'): the mean of their answers.
         paper: Print a paragraph for a paper instead, with signatures and power.
-        fail_if_worse (SCORER): Exit with 1 if RUN 2 is worse by this metric or judge, for CI: by
-            the corrected test, not by the mean; may be repeated.
+        fail_if_worse (SCORER): Exit with 1 if another run is surely worse than the first by this
+            metric or judge, for CI: by a one-sided test, corrected for such gates alone. May be
+            repeated.
+        margin (D): Exit with 1 unless they are surely worse by less than this.
     """
     from audiocapbench.cli.progress import warn_about
     from audiocapbench.library import comparing
     from audiocapbench.metrics import find_metric
-    from audiocapbench.report.compare.result import LONGEST, LONGEST_IN_A_FILE, worse
+    from audiocapbench.report.compare.result import LONGEST, LONGEST_IN_A_FILE
+
+    if margin is not None and (not fail_if_worse or not 0 < margin < inf):
+        raise AudioCapBenchError("--margin is a number above 0, and goes with --fail-if-worse")
 
     for name in metrics or ():
         find_metric(name)
@@ -146,14 +142,24 @@ def compare(
     )
     if paper:
         show_lines(found.paper())
-        return
-    longest = LONGEST if shown.format is Format.TABLE else LONGEST_IN_A_FILE
-    shown.write(replace(found, longest=longest))
-    scorers = [one.scorer for one in found.differences]
-    warn_about(kept, [one.name for one in scorers if one.dimension is not None], [first, *second])
-    gates = [worse(one, name) for name in fail_if_worse or () for one in found.every]
-    say(*(words for _, words in gates))
-    leave(failed=any(is_worse for is_worse, _ in gates))
+    else:
+        longest = LONGEST if shown.format is Format.TABLE else LONGEST_IN_A_FILE
+        shown.write(replace(found, longest=longest))
+    scorers = {one.scorer.name: one.scorer for one in reversed(found.differences)}
+    warn_about(kept, [name for name, one in scorers.items() if one.judge], [first, *second])
+    if fail_if_worse:
+        from audiocapbench.cli.gate import leave_by
+        from audiocapbench.report.gate import Gate, check_gates
+
+        for name in fail_if_worse:
+            if name not in scorers:
+                there = did_you_mean(name, scorers, "they were by")
+                raise AudioCapBenchError(f"the runs were not compared by {name!r}{there}")
+        kind = "not-worse" if margin is None else "margin"
+        named = {"kind": kind, "run": tuple(second), "against": first, "margin": margin}
+        gates = check_gates(kept, [Gate.by(scorers[name], **named) for name in fail_if_worse])
+        say(*(one.line for one in gates.findings))
+        leave_by(gates)
 
 
 @options.command(app.command)

@@ -81,24 +81,17 @@ def _compared(
     pairs: "list[PairedDifference]",
 ) -> ComparisonResult:
     runs = one.run, other.run
-    if runs[0].benchmark != runs[1].benchmark:
-        raise ReportError(
-            f"run {runs[0].id} is of {runs[0].benchmark} and run {runs[1].id} of "
-            f"{runs[1].benchmark}: they answered different questions and cannot be compared"
-        )
-    samples, left_out = _common(one, other)
+    samples, left_out = common_samples(one, other)
     between = f"runs {runs[0].id} and {runs[1].id}"
-    if not samples:
-        raise ReportError(f"{between} have no sample in common")
     notes: list[str] = []
-    scorers = _scorers(one, other, metrics, judges, notes)
+    scorers = common_scorers(one, other, metrics, judges, notes)
     if not scorers:
         raise ReportError(f"{between} have no score in common. {' '.join(notes)}".rstrip())
     own = _differences(scorers, one, other, samples)
     pairs += own
     differences = [row for row, _ in own]
     shown = list(dict.fromkeys(difference.scorer for difference in differences))
-    moved = _moved(one, other, shown[0], samples)
+    moved = moved_samples(one, other, shown[0], samples)
     signatures = {
         scorer.label: one.signature(scorer)
         for scorer in shown
@@ -118,7 +111,15 @@ def _compared(
     )
 
 
-def _common(one: RunTable, other: RunTable) -> tuple[list[Sample], dict[str, int]]:
+def common_samples(one: RunTable, other: RunTable) -> tuple[list[Sample], dict[str, int]]:
+    """Samples that mean the same in both runs; and how many others there are, and why."""
+    runs = one.run, other.run
+    if runs[0].benchmark != runs[1].benchmark:
+        raise ReportError(
+            f"run {runs[0].id} is of {runs[0].benchmark} and run {runs[1].id} of "
+            f"{runs[1].benchmark}: they answered different questions and cannot be compared"
+        )
+
     def meaning(sample: Sample) -> tuple[object, ...]:
         return (sample.clip.sha256, sample.references, sample.category)
 
@@ -129,14 +130,16 @@ def _common(one: RunTable, other: RunTable) -> tuple[list[Sample], dict[str, int
     asked = sum(sample.instruction != right[sample.id].instruction for sample in same)
     if asked:
         raise ReportError(
-            f"runs {one.run.id} and {other.run.id} were asked about {asked:,} of their "
+            f"runs {runs[0].id} and {runs[1].id} were asked about {asked:,} of their "
             f"{len(same):,} common samples in different words, and cannot be compared"
         )
+    if not same:
+        raise ReportError(f"runs {runs[0].id} and {runs[1].id} have no sample in common")
     only = {"only_a": len(left) - len(both), "only_b": len(right) - len(both)}
     return same, only | {"changed": len(both) - len(same)}
 
 
-def _scorers(
+def common_scorers(
     one: RunTable, other: RunTable, metrics: Sequence[str], judges: Sequence[str], notes: list[str]
 ) -> list[Scorer]:
     """Scorers that both runs have, made in the same way; a judge is followed by its dimensions."""
@@ -344,7 +347,9 @@ def _test(rows: Sequence[PairedDifference], correction: Correction, test: Test) 
         row.detectable = power.minimum_detectable_difference(row.sd or 0.0, row.clips, level)
 
 
-def _moved(one: RunTable, other: RunTable, scorer: Scorer, samples: Sequence[Sample]) -> list[Row]:
+def moved_samples(
+    one: RunTable, other: RunTable, scorer: Scorer, samples: Sequence[Sample]
+) -> list[Row]:
     """Samples that both have settled and that score otherwise, most first; a failure scores 0."""
     group = Group(tuple(samples), ())
     scored = [table.sample_scores(scorer) for table in (one, other)]

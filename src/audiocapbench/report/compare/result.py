@@ -4,8 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from audiocapbench.errors import ReportError, did_you_mean
-from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.verdict import PairVerdict, pair_verdict
 from audiocapbench.scores.estimate import Scorer, counted
 from audiocapbench.signature import Signature
@@ -297,27 +295,3 @@ def _moved(comparison: ComparisonResult) -> Table:
         Column("answers", wraps=True),
     )
     return Table(f"Moved most in {comparison.headline.label}", rows, columns)
-
-
-def worse(comparison: ComparisonResult, name: str) -> tuple[bool, str]:
-    """Whether the second run is worse by a metric, or a judge's overall score; and the words.
-
-    Too few samples to see anything are an error: a gate that cannot close is no gate.
-    """
-    rows = {
-        one.scorer.name: one
-        for one in comparison.differences
-        if one.category == ALL and one.scorer.dimension in (None, OVERALL)
-    }
-    found = rows.get(name)
-    if found is None:
-        raise ReportError(
-            f"the runs were not compared by {name!r}{did_you_mean(name, rows, 'they were by')}"
-        )
-    if found.p_adjusted is None or found.difference is None:
-        raise ReportError(f"{name}: {found.n:,} common samples are too few to test a difference")
-    shown = f"{name}: {found.difference:+.3g}, p = {found.p_adjusted:.3g}"
-    if found.difference < 0 and found.p_adjusted < ALPHA:
-        return True, f"FAIL {shown}: run {comparison.second.id} is worse."
-    least = f"; a loss of {found.detectable:.2g} would be seen" if found.detectable else ""
-    return False, f"pass {shown}: run {comparison.second.id} is not shown to be worse{least}."

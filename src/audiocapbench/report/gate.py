@@ -1,0 +1,413 @@
+"""Gates for CI: what must hold of runs, tested one-sidedly and corrected by Holm for the gates that
+are named, whatever else is in the store. A gate that could not close is an error."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache, partial
+from itertools import compress
+from math import ceil
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, Self
+from xml.etree import ElementTree as Xml
+
+import numpy as np
+from pydantic import BaseModel, Field, ValidationError, model_validator
+
+from audiocapbench.data.problems import InvalidDataError, Problem
+from audiocapbench.errors import ReportError, did_you_mean
+from audiocapbench.judges.aggregation import OVERALL
+from audiocapbench.metrics import find_metric
+from audiocapbench.report.compare import compute as pairing
+from audiocapbench.scores.compute import ALL, FloatArray, corpus_means, group_samples
+from audiocapbench.scores.estimate import Scorer, counted, missing_words
+from audiocapbench.scores.summary import why_unscored
+from audiocapbench.scores.table import RunTable, TableReader, labels, repeats
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, bootstrap
+from audiocapbench.stats.multiple import Correction, corrected
+from audiocapbench.stats.power import ALPHA, POWER, minimum_detectable_difference
+from audiocapbench.store import Store
+from audiocapbench.table import Column, Result, Row, Table, shown
+from audiocapbench.table.escape_controls import escape_line
+
+CLIPS = 5
+_NEEDS = {"margin": ["against", "margin"], "floor": ["least"], "coverage": ["least"]}
+_CLAIMS = {  # where the test is sure, where it is not, and what it could show
+    "not-worse": ("surely worse than", "not shown to be worse than", "a loss of {} would be seen"),
+    "better": ("surely better than", "not surely better than", "a gain of {} would be seen"),
+    "margin": ("surely not {} worse than", "perhaps {} worse than", "equal runs pass by {}"),
+}
+_STEPS = 12
+RunName = Annotated[str, Field(min_length=1)] | Annotated[int, Field(ge=1)]
+
+
+class Gate(BaseModel, extra="forbid", frozen=True, strict=True, allow_inf_nan=False):
+    """What must hold of runs, by number, name, tag or model (its newest, with its repeats).
+
+    A floor must surely be "reached", or is "not-missed" unless it surely is.
+    """
+
+    kind: Literal["not-worse", "better", "margin", "floor", "coverage"]
+    run: RunName | Annotated[tuple[RunName, ...], Field(min_length=1, strict=False)]
+    name: str = ""
+    metric: str | None = None
+    judge: str | None = None
+    dimension: str | None = None
+    against: RunName | None = None
+    margin: Annotated[float, Field(gt=0)] | None = None
+    least: float | None = None
+    must: Literal["reached", "not-missed"] | None = None
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        needs = _NEEDS.get(self.kind, ["against"])
+        for name in ("against", "margin", "least", "must"):
+            given, may = getattr(self, name) is not None, name == "must" and self.kind == "floor"
+            if given is not (name in needs) and not may:
+                raise ValueError(f"{self.kind} {'takes no' if given else 'needs'} {name}")
+        named = (self.metric is not None) + (self.judge is not None)
+        if named != 1 and (named or self.kind != "coverage"):
+            raise ValueError("name a metric or a judge")
+        if self.dimension is not None and self.judge is None:
+            raise ValueError("a dimension is a judge's")
+        return self
+
+    @classmethod
+    def by(cls, scorer: Scorer, **given: Any) -> Self:
+        """A gate by a column of scores."""
+        judge = {"judge": scorer.name, "dimension": scorer.dimension}
+        return cls(**given, **(judge if scorer.dimension else {"metric": scorer.name}))
+
+    @property
+    def runs(self) -> tuple[str | int, ...]:
+        return self.run if isinstance(self.run, tuple) else (self.run,)
+
+    @property
+    def scorer(self) -> Scorer | None:
+        if self.metric is not None:
+            return Scorer(str(find_metric(self.metric)[1]))
+        return None if self.judge is None else Scorer(self.judge, self.dimension or OVERALL)
+
+    @property
+    def closes_if_sure(self) -> bool:
+        """Whether what is tested closes it, or opens it."""
+        return self.kind == "not-worse" or self.must == "not-missed"
+
+    def called(self, run: str | int) -> str:
+        """A name that stays from build to build, where runs are not named by number."""
+        if self.name:
+            return self.name if len(self.runs) == 1 else f"{self.name}: {run}"
+        parts = [f"{run}: {self.kind}", self.margin or self.least, self.against and "than"]
+        by = self.scorer and f"by {self.scorer.label}"
+        return " ".join(str(one) for one in (*parts, self.against, by) if one is not None)
+
+
+class GateFile(BaseModel, extra="forbid", frozen=True, strict=True):
+    gate: Annotated[tuple[Gate, ...], Field(min_length=1, strict=False)]
+    alpha: Annotated[float, Field(ge=0.0001, le=0.5)] = ALPHA
+
+
+def read_gates(path: Path) -> GateFile:
+    try:
+        found = GateFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8-sig")))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ReportError(f"{path} cannot be read as a file of gates: {error}") from None
+    except ValidationError as error:
+        raise InvalidDataError(path, list(dict.fromkeys(map(_problem, error.errors())))) from None
+    names = [gate.called(run) for gate in found.gate for run in gate.runs]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ReportError(f"{path}: {twice!r} stands there twice; give each gate a name")
+    return found
+
+
+def _problem(problem: Any) -> Problem:
+    where, known, keys = "", GateFile.model_fields, [*map(str, problem["loc"])]
+    if keys[0] == "gate" and len(keys) > 1:
+        where, known, keys = f"gate {int(keys[1]) + 1}", Gate.model_fields, keys[2:]
+    words = str(problem["msg"]).removeprefix("Value error, ")
+    if problem["type"] == "extra_forbidden":
+        words = f"there is no such key{did_you_mean(keys[-1], known, 'there are')}"
+    return Problem(where, "".join(keys[:1]), words)
+
+
+class Case(NamedTuple):
+    """A gate for one run, and what it is held against."""
+
+    gate: Gate
+    name: str
+    table: RunTable
+    base: RunTable | None = None
+
+
+@dataclass(slots=True)
+class Finding:
+    """What became of a gate; a floor that need only not be missed may be unsure.
+
+    ``p`` is one-sided and ``opposite`` the other way, of margins and floors; ``visible`` is how far
+    from what is tested the truth must be for a power of .8 where Holm is strictest.
+    """
+
+    gate: str
+    run: str
+    against: str | None = None
+    scorer: str | None = None
+    verdict: Literal["pass", "fail", "unsure", "error"] = "error"
+    known: Literal["reached", "missed", "unsure"] | None = None
+    n: int = 0
+    score: float | None = None
+    base: float | None = None
+    difference: float | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+    opposite: float | None = None
+    visible: float | None = None
+    words: str = ""
+    worse: list[Row] = field(default_factory=list)
+
+    @property
+    def line(self) -> str:
+        return f"{'pass' if self.verdict == 'pass' else self.verdict.upper()} {self.words}"
+
+
+@dataclass(frozen=True, repr=False)
+class GateResult(Result):
+    """Gates and what became of them; the smallest p is held to ``alpha`` by so many tests."""
+
+    findings: tuple[Finding, ...]
+    alpha: float
+    tested: int
+
+    def count(self, verdict: str) -> int:
+        return sum(one.verdict == verdict for one in self.findings)
+
+    @property
+    def verdict(self) -> str:
+        of = f"of {counted(len(self.findings), 'gate')}"
+        if failed := self.count("fail"):
+            return f"Closed: {failed} {of} failed"
+        errors = self.count("error")
+        return f"Not known: {errors} {of} cannot be told" if errors else f"Open: none {of} failed"
+
+    def tables(self) -> list[Table]:
+        columns = [Column("verdict"), Column("gate", wraps=True), Column("score", form=".3f")]
+        columns += [Column("difference", form="+.3f"), Column("p_adjusted", "p (Holm)", "p")]
+        notes = [one.line for one in self.findings]
+        if self.tested:
+            held = f"the smallest p is held to {self.alpha / self.tested:.2g}"
+            over = f"corrected by Holm over {counted(self.tested, 'test')} and nothing else"
+            notes.append(f"One-sided tests at {self.alpha:g}, {over}: {held}.")
+        rows = self.records()
+        return [Table(self.verdict, rows, columns, notes), *self._worse()]
+
+    def _worse(self) -> Iterator[Table]:
+        """What lost most by gates that failed, or else by the first."""
+        having = [one for one in self.findings if one.worse]
+        for one in [one for one in having if one.verdict == "fail"] or having[:1]:
+            rows = [
+                {side: row[side]["text"] or f"({row[side]['status']})" for side in "ab"}
+                | {"sample": row["id"], "from": row["a"]["score"], "to": row["b"]["score"]}
+                for row in one.worse
+            ]
+            columns = [Column("sample"), Column("from", form=".3f"), Column("to", form=".3f")]
+            columns += [
+                Column("a", one.against or "", wraps=True),
+                Column("b", one.run, wraps=True),
+            ]
+            yield Table(f"Lost most: {one.gate}", rows, columns)
+
+    def records(self) -> list[Row]:
+        rows = [asdict(one) for one in self.findings]
+        return [{name: one for name, one in row.items() if name != "worse"} for row in rows]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "verdict": self.verdict,
+            "open": not self.count("fail") + self.count("error"),
+            "alpha": self.alpha,
+            "correction": "holm",
+            "tests": self.tested,
+            "level": self.alpha / max(self.tested, 1),
+            "gates": [asdict(one) for one in self.findings],
+        }
+
+    def junit(self) -> str:
+        counts = {"failures": str(self.count("fail")), "errors": str(self.count("error"))}
+        suite = Xml.Element(
+            "testsuite", {"name": "gate", "tests": str(len(self.findings)), **counts}
+        )
+        for one in self.findings:
+            # Of text that XML takes, controls written out.
+            name, words = (
+                re.sub("[\ufffe\uffff]", "?", escape_line(t)) for t in (one.gate, one.line)
+            )
+            case = Xml.SubElement(suite, "testcase", classname="gate", name=name)
+            tags = {"fail": "failure", "error": "error"}
+            Xml.SubElement(case, tags.get(one.verdict, "system-out")).text = words
+        return Xml.tostring(suite, encoding="unicode") + "\n"
+
+
+def check_gates(store: Store, gates: Iterable[Gate], alpha: float = ALPHA) -> GateResult:
+    reader = TableReader(store)
+
+    @cache
+    def read(run: str | int) -> RunTable:
+        newest = store.run(run if isinstance(run, int) else store.run_called(run)[0])
+        if run != newest.model:
+            return reader.read(newest)
+        every = [store.run(line.id) for line in store.runs() if line.model == run]
+        return reader.read_together(next(own for own in repeats(every) if newest in own))
+
+    cases = [
+        Case(gate, gate.called(run), read(run), read(gate.against) if gate.against else None)
+        for gate in gates
+        for run in gate.runs
+    ]
+    return check_cases(cases, alpha)
+
+
+def check_cases(cases: Sequence[Case], alpha: float = ALPHA) -> GateResult:
+    count = sum(one.gate.kind != "coverage" for one in cases)
+    found = [_measured(one, alpha / max(count, 1)) for one in cases]
+    tested = [one for case, one in zip(cases, found, strict=True) if case.gate.kind != "coverage"]
+    for name, adjusted in (("p", "p_adjusted"), ("opposite", "opposite")):
+        values = [getattr(one, name) for one in tested]
+        # What cannot be told counts too, as a test that shows nothing.
+        raised = corrected(np.array([1.0 if p is None else p for p in values]), Correction.HOLM)
+        for one, p, value in zip(tested, values, raised.tolist(), strict=True):
+            setattr(one, adjusted, None if p is None else value)
+    for case, one in zip(cases, found, strict=True):
+        if one.p_adjusted is not None:
+            _decide(case.gate, one, alpha)
+    return GateResult(tuple(found), alpha, count)
+
+
+def _measured(case: Case, level: float) -> Finding:
+    """What decides a gate; coverage and errors are decided."""
+    gate, table, base = case.gate, case.table, case.base
+    scorer, names = gate.scorer, labels([table] if base is None else [table, base])
+    found = Finding(case.name, names[0], None if base is None else names[1])
+    found.scorer = None if scorer is None else scorer.label
+    try:
+        if scorer is None or gate.kind == "coverage":
+            _cover(found, table, scorer, gate.least or 0.0)
+        elif raced := next((one.race for one in (table, base) if one and one.raced), ""):
+            raise ReportError(f"runs that a race stopped cannot be tested so. {raced}")
+        else:
+            _test(found, case, scorer, level)
+    except ReportError as error:
+        found.words = f"{case.name}: {error}"
+    return found
+
+
+def _cover(found: Finding, table: RunTable, scorer: Scorer | None, least: float) -> None:
+    total, having, lost = table.coverage.total, table.coverage.answered, table.unanswered
+    if scorer is not None:
+        point = table.point(scorer)
+        total, having, lost = point.coverage.total, point.n, {**point.missing}
+    found.n, found.score = total, having / max(total, 1)
+    found.verdict = "pass" if found.score >= least else "fail"
+    what = f"{having:,} of {counted(total, 'sample')} have {found.scorer or 'an answer'}"
+    why = f" ({missing_words(lost)})" if lost else ""
+    found.words = f"{found.run}: {what}{why}, which is {found.score:.1%}; {least:.1%} must have."
+
+
+def _test(found: Finding, case: Case, scorer: Scorer, level: float) -> None:
+    from scipy.special import ndtri
+
+    gate, pair, rounds = case.gate, None, max(bootstrap.SWAPS, ceil(5 / level))
+    if case.base is None:
+        rows, other, made, clips = _with_zeros(found, case.table, scorer)
+    else:
+        pair = _pair(found, case.base, case.table, scorer)
+        rows, other, made, clips = pair.resampled()
+    units = len(set(clips))
+    if units < FEWEST_FOR_INTERVAL or 2.0**-units >= level:
+        raise ReportError(f"{counted(found.n, 'sample')} are too few for a gate")
+    spread = bootstrap.paired_spread(rows, other, made, clips) or 0.0
+    if pair is not None and gate.margin is None:
+        (both,) = pairing.p_values([pair], rounds)
+        gain = (found.difference or 0.0) * (1 if gate.kind == "better" else -1)
+        found.p = both / 2 if gain > 0 else 1 - both / 2  # swaps are as likely as their opposites
+        found.visible = minimum_detectable_difference(spread, units, level, sides=1)
+        return
+    how = bootstrap.Resampling(
+        clusters=clips, bounds=(min(scorer.min_value, 0.0), scorer.max_value)
+    )
+    second = None if pair is None else other
+    tests = [
+        partial(one, rows, made, second=second, **how)
+        for one in (bootstrap.p_above, bootstrap.p_below)
+    ]
+    value, center, away = gate.least, found.score, -scorer.max_value
+    if gate.margin is not None:
+        value, center = -gate.margin, found.difference
+    if gate.closes_if_sure:
+        tests, away = tests[::-1], -away
+    found.p, found.opposite = (one(value or 0.0, rounds=rounds) for one in tests)
+    # How far a score must be from a value to be told from it, and further for the power.
+    low, high = 0.0, 1.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        sure = tests[0]((center or 0.0) + away * middle, rounds=rounds // 5) < level
+        low, high = (low, middle) if sure else (middle, high)
+    found.visible = high * scorer.max_value + float(ndtri(POWER)) * spread / units**0.5
+
+
+def _pair(found: Finding, base: RunTable, table: RunTable, scorer: Scorer) -> pairing.PairedScores:
+    samples, _ = pairing.common_samples(base, table)
+    notes: list[str] = []
+    metrics, judges = ((), (scorer.name,)) if scorer.dimension else ((scorer.name,), ())
+    if scorer not in pairing.common_scorers(base, table, metrics, judges, notes):
+        raise ReportError(" ".join(notes) or f"{scorer.name} has no {scorer.dimension}")
+    group = group_samples(samples, base.aggregation)[ALL].asked_by(scorer, base.aggregation)
+    pair = pairing.pair_scores(scorer, group, [base, table])(0, 1)
+    found.n = pair.n
+    if pair.scores is None or not pair.testable:
+        raise ReportError(f"{counted(pair.n, 'common sample')} are too few for a gate")
+    found.base, found.score = pair.scores
+    found.difference = found.score - found.base
+    moved = pairing.moved_samples(base, table, scorer, samples)
+    found.worse = [row for row in moved if row["difference"] < 0][:CLIPS]
+    return pair
+
+
+def _with_zeros(
+    found: Finding, table: RunTable, scorer: Scorer
+) -> tuple[FloatArray, FloatArray, bootstrap.Aggregate, list[str]]:
+    """A run with its failures as 0, as models are ranked, beside one that scores nothing."""
+    if not table.signature(scorer):
+        raise ReportError(why_unscored(table, scorer))
+    group, scores = table.group(scorer), table.sample_scores(scorer)
+    statistics, scored = group.arrays([scores])
+    here = scored[:, 0] | group.failed(scores, table.replies)
+    found.n = int(here.sum())
+    if group.lacks(here) or not group.enough(here):
+        raise ReportError(f"{counted(found.n, 'sample')} with a score are too few for a gate")
+    rows = group.spread_as_zeros(statistics[:, 0], scored[:, 0])[here]
+    means = rows.mean(axis=0)
+    made = group.aggregate_as_zeros(scorer, corpus_means(means, len(group.weights)))
+    found.score = float(made(means[np.newaxis])[0])
+    return rows, np.zeros_like(rows), made, list(compress(group.clips, here.tolist()))
+
+
+def _decide(gate: Gate, found: Finding, alpha: float) -> None:
+    p, opposite = found.p_adjusted or 0.0, found.opposite or 0.0
+    sure, form = p < alpha, ".3f" if gate.judge is None else ".2f"
+    found.verdict = "fail" if sure is gate.closes_if_sure else "pass"
+    score, visible = shown(found.score, form), shown(found.visible, form)
+    if gate.kind == "floor":
+        above, below = (opposite, p) if gate.closes_if_sure else (p, opposite)
+        found.known = "reached" if above < alpha else "missed" if below < alpha else "unsure"
+        if (sure := found.known != "unsure") is False and gate.closes_if_sure:
+            found.verdict = "unsure"
+        side = "under" if (found.score or 0.0) < (gate.least or 0.0) else "above"
+        claim = f"{'surely' if sure else 'not surely'} {side} {gate.least}"
+        power = f"{{}} {'under' if gate.closes_if_sure else 'above'} it would be seen"
+    else:
+        is_so, is_not, power = _CLAIMS[gate.kind]
+        claim = f"{(is_so if sure else is_not).format(gate.margin)} {found.against}"
+        score = f"{shown(found.difference, f'+{form}')}, now {score}"
+    seen = f"; {power.format(visible)} ({POWER:.0%})" if found.visible else ""
+    about = f"{score} on {counted(found.n, 'sample')}, p = {shown(p, 'p')}"
+    found.words = f"{found.scorer}: {found.run} is {claim} ({about}){seen}."
