@@ -109,7 +109,8 @@ def test_runs_of_a_race_are_marked_until_the_rest_is_asked(few: Path) -> None:
 
 
 def test_run_asks_the_rest_of_a_race(place: Path) -> None:
-    race(place, *MODELS)
+    said = race(place, *MODELS)["statement"]
+    assert said in run_command("runs", "show", "3", cwd=place).stdout
     done = run_command("run", "tones", "--model", "control/empty", "--json", cwd=place)
     [run] = json.loads(done.stdout)["runs"]
     assert run["run"] == 3

@@ -75,6 +75,7 @@ def show_run(run: options.RunArgument, *, at: options.StoreOptions) -> None:
     answered = {key: one.text for key, one in replies.items() if one.status in SCORED}
     document: dict[str, Any] = asdict(line) | {
         "audio": line.contract,
+        "race": " ".join(one["statement"] for one in line.races.values()),
         "batches": batches,
         "failures": dict(reasons.most_common()),
         "answers": dict(list(answered.items())[:_ANSWERS]),
@@ -172,6 +173,7 @@ def _print_run(document: dict[str, Any]) -> None:
         "outcomes": _joined(dict(sorted(document["statuses"].items()))),
         "cost": None if document["cost_usd"] is None else dollars(document["cost_usd"]),
         "by batch": ", ".join(batches),
+        "race": document["race"],
     }
     show_lines(*(f"{name:<11}{value}" for name, value in facts.items() if value not in (None, "")))
     for reason, count in list(document["failures"].items())[:SHOWN]:
