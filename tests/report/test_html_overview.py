@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
+from audiocapbench.report.leaderboard.board import find_winner
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.html import write_report
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
@@ -39,15 +41,12 @@ def board_of(store: Store, runs: list[Run]) -> dict[str, Any]:
 
 
 def bold(board: dict[str, Any]) -> list[list[bool]]:
-    """For each model, which of its scores are the best."""
-    columns = zip(board["scorers"], board["estimates"], strict=True)
-    marks = [[bool(cell) and cell["value"] == one["best"] for cell in own] for one, own in columns]
-    return [list(row) for row in zip(*marks, strict=True)]
+    """For each model, which of its scores are marked."""
+    models = range(len(board["models"]))
+    return [[one["best"] == place for one in board["scorers"]] for place in models]
 
 
-def test_a_score_over_easier_samples_is_not_marked_as_the_best(
-    store: Store, tmp_path: Path
-) -> None:
+def test_a_score_over_easier_samples_is_not_marked(store: Store, tmp_path: Path) -> None:
     easy = [0.8 + 0.001 * place for place in range(24)]
     choosy = scored(store, "made/choosy", [*easy, *[None] * 16])
     whole = scored(store, "made/whole", [*(score + 0.1 for score in easy), *[0.1] * 16])
@@ -58,23 +57,67 @@ def test_a_score_over_easier_samples_is_not_marked_as_the_best(
         (2, "2"),
     ]
     assert [f"{one['zero']:.3f}" for one in board["estimates"][0]] == ["0.587", "0.487"]
-    assert not any(map(any, bold(board)))
+    assert bold(board) == [[True], [False]]
     page = page_of(store, [choosy, whole], tmp_path)
     assert "The models did not fail on the same samples." in page
     assert "made/choosy: 16 failed." in page
     assert '<th scope="col">as zero</th>' in page
-    assert "No score is in bold as the best: models have scores of different samples." in page
+    assert page.count('class="best"') == 1
 
 
-def test_the_best_of_the_same_samples_is_in_bold(store: Store, tmp_path: Path) -> None:
+def test_who_beats_all_others_heads_the_page_and_is_marked(store: Store, tmp_path: Path) -> None:
     low = scored(store, "made/low", [0.2 + 0.01 * place for place in range(40)])
     high = scored(store, "made/high", [0.4 + 0.01 * place for place in range(40)])
     board = board_of(store, [low, high])
     assert bold(board) == [[True], [False]]
     assert [one["rank"] for one in board["ranking"]["places"]] == [1, 2]
+    assert board["verdict"] == "made/high beats made/low in rouge_l on 40 samples."
     page = page_of(store, [low, high], tmp_path)
     assert '<th scope="col">rank (ranks)</th>' in page
     assert '<th scope="col">as zero</th>' not in page
+    assert f'<p class="verdict" dir="auto">{board["verdict"]}</p>' in page
+
+
+def test_a_score_that_is_only_higher_is_not_marked(store: Store) -> None:
+    def made(model: str, gap: float, tied: float) -> Run:
+        scores = {
+            "rouge_l": {key: 0.3 + 0.01 * place for place, key in enumerate(IDS)},
+            "meteor": {key: gap + 0.01 * place for place, key in enumerate(IDS)},
+            "bleu_1": {key: 0.3 + tied * (place % 5 - 2) for place, key in enumerate(IDS)},
+        }
+        return put_run(store, MadeRun(model, scores=scores), SAMPLES)
+
+    runs = [made(f"made/{number}", 0.3 - 0.1 * number, 0.04 * number) for number in range(3)]
+    board = board_of(store, runs)
+    marks = {one["label"]: one["best"] for one in board["scorers"]}
+    (place,) = (at for at, one in enumerate(board["models"]) if one["label"] == "made/0")
+    assert marks == {"rouge_l": None, "meteor": place, "bleu_1": None}
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.02, 0.03, 0.04, 0.08])
+def test_marks_are_the_winners_of_all_tests(store: Store, gap: float) -> None:
+    draw = np.random.default_rng(3)
+    noise = draw.normal(0.5, 0.1, (6, 40))
+    runs = [
+        scored(store, f"made/{at}", (own + gap * (not at)).tolist()) for at, own in enumerate(noise)
+    ]
+    data = gathered_runs(store, runs)
+    tables = [one.table for one in data.runs]
+    assert find_winner(data.headline, tables) == data.board.overall.winner
+
+
+def test_a_run_that_was_stopped_is_ranked_on_what_all_have(store: Store, tmp_path: Path) -> None:
+    steps = {key: 0.2 + 0.01 * place for place, key in enumerate(IDS)}
+    whole = put_run(store, MadeRun("made/whole", {"rouge_l": steps}), SAMPLES)
+    better = {key: score + 0.1 for key, score in steps.items()}
+    part = put_run(store, MadeRun("made/part", {"rouge_l": better}), SAMPLES, asked=IDS[:30])
+    board = board_of(store, [whole, part])
+    assert (board["ranking"]["uneven"], board["ranking"]["ground"]) == (True, 30)
+    page = page_of(store, [whole, part], tmp_path)
+    assert '<th scope="col">on 30</th>' in page
+    assert "<td>0.445</td>" in page
+    assert "<td>0.345</td>" in page
+    assert board["verdict"] == "made/part beats made/whole in rouge_l on 30 samples."
 
 
 def test_models_that_no_test_tells_apart_share_their_ranks(store: Store) -> None:
@@ -95,7 +138,8 @@ def test_runs_of_different_selections_are_not_ranked(store: Store, tmp_path: Pat
     assert not board["ranking"]["ranked"]
     assert not any(map(any, bold(board)))
     page = page_of(store, [whole, part], tmp_path)
-    assert "The runs were not asked about the same samples: none is ranked" in page
+    assert "The runs were not asked about the same samples: none is ranked." in page
+    assert "They have made/whole 40, made/part 20." in page
     assert '<th scope="col">rank (ranks)</th>' not in page
     assert "Sorted by rouge_l" in page
 

@@ -194,7 +194,8 @@ def ranked_document(store: Store, runs: Sequence[int], by: str | None) -> BoardD
     by_number = {one.run.id: one for one in kept.runs}
     ordered = tuple(by_number[one.run.id] for one in data.runs)
     document = board_document(store, replace(kept, runs=ordered), kept.benchmark)
-    document.ranking = data.board.overall
+    document.ranking, document.verdict = data.board.overall, data.board.verdict
+    document.scorers[document.headline].best = data.board.overall.winner
     document.notes = list(data.board.notes)
     return document
 

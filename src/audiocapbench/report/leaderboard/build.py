@@ -29,7 +29,7 @@ from audiocapbench.report.leaderboard.board import (
 )
 from audiocapbench.report.leaderboard.tables import LeaderboardResult
 from audiocapbench.report.verdict import board_verdict
-from audiocapbench.scores.compute import ALL, category
+from audiocapbench.scores.compute import ALL, GroupKey, category
 from audiocapbench.scores.estimate import Scorer, counted, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
 from audiocapbench.scores.table import RunTable, TableReader, keep_estimates, labels, repeats
@@ -210,21 +210,26 @@ def make_board(
         ranking,
         parts,
         correction,
-        _verdict(scorer, ranking, entries, first),
+        verdict_of(scorer, ranking, entries),
         notes=tuple(board_notes(ranking, entries, correction)),
     )
 
 
-def _verdict(scorer: Scorer, ranking: Ranking, entries: Sequence[RunEntry], table: RunTable) -> str:
+def verdict_of(
+    scorer: Scorer, ranking: Ranking, entries: Sequence[RunEntry], key: GroupKey = ALL
+) -> str:
     """What is known of all models, in a sentence; of a race's runs alone, what the race says."""
-    ranked = [one.label for one in entries if one.overall.rank is not None]
-    if not ranked:
+    places = [(one.rank, place) for place, one in enumerate(ranking.places) if one.rank is not None]
+    order = [place for _, place in sorted(places)]
+    if not order:
         return next((one.table.race for one in entries if one.table.raced), "")
-    clips, samples = set(table.group(scorer).clips), table.group(scorer).samples
-    about = counted(ranking.ground, "sample")
-    if len(clips) < ranking.ground == len(samples):
-        about = counted(len(clips), "clip")
-    better = [(one.first, one.second) for one in ranking.pairs if one.different]
+    group, about = entries[0].table.group(scorer, key), counted(ranking.ground, "sample")
+    if len(set(group.clips)) < ranking.ground == len(group.samples):
+        about = counted(len(set(group.clips)), "clip")
+    better = [
+        (order.index(one.first), order.index(one.second)) for one in ranking.pairs if one.different
+    ]
+    ranked = [entries[place].label for place in order]
     return board_verdict(scorer, ranked, better, about=about, untested=ranking.untested)
 
 

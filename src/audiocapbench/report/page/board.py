@@ -27,18 +27,9 @@ def board_document(store: Store, data: BoardData, title: str) -> parts.BoardDocu
     document = _document(data, title)
     if not isinstance(data, ReportData):
         return document
-    document.ranking = data.board.overall
-    unlike = []
-    for entry, scorer in zip(document.scorers, data.scorers, strict=True):
-        # The best is marked where all scores are of the same samples and made in the same way.
-        present = ~np.isnan(data.scores[scorer])
-        rows_with_scores = present[present.any(axis=1)]
-        if (rows_with_scores != rows_with_scores[:1]).any():
-            unlike.append(scorer.label)
-        elif data.one_selection and len(data.signatures(scorer)) < 2:
-            points = (one.table.point(scorer).value for one in data.runs)
-            values = [value for value in points if value is not None]
-            entry.best = max(values) if len(values) > 1 else None
+    document.ranking, document.verdict = data.board.overall, data.board.verdict
+    for entry, winner in zip(document.scorers, data.winners, strict=True):
+        entry.best = winner
     lengths: dict[str, list[float]] = {name: [] for name in data.categories}
     seconds: dict[str, dict[str, float]] = {name: {} for name in data.categories}
     for sample in data.samples:
@@ -49,13 +40,7 @@ def board_document(store: Store, data: BoardData, title: str) -> parts.BoardDocu
     document.durations = _histograms({name: [*own.values()] for name, own in seconds.items()})
     document.lengths = _histograms(lengths)
     document.correlations = correlations(data)
-    document.notes = list(data.board.notes)
-    if unlike and len(data.runs) > 1 and data.one_selection:
-        of = "" if len(unlike) == len(data.scorers) else f" of {', '.join(unlike)}"
-        document.notes.append(
-            f"No score{of} is in bold as the best: models have scores of different samples."
-        )
-    document.notes += data.notes
+    document.notes = [*data.board.notes, *data.notes]
     document.checks = [
         parts.CheckEntry(
             judge=one.judge,
@@ -100,6 +85,7 @@ def _document(data: BoardData, title: str) -> parts.BoardDocument:
     ]
     return parts.BoardDocument(
         title=title,
+        verdict="",
         benchmark=data.benchmark,
         version=VERSION,
         asked=" to ".join(dict.fromkeys((days[0], days[-1]))),

@@ -45,12 +45,12 @@ class Cell(DocumentPart):
 
 
 class ScorerEntry(DocumentPart):
-    """A column of scores; ``best`` is the highest, where scores can be compared."""
+    """A column of scores; ``best`` is the model that tests show to beat every other, by place."""
 
     label: str
     column: str
     judge: str | None
-    best: float | None
+    best: int | None
     max: float
     digits: int
 
@@ -136,12 +136,14 @@ class CheckEntry(DocumentPart):
 
 
 class CategoryView(DocumentPart):
-    """Of a site: all scores and ranks on one category, or on everything."""
+    """Of a site: all scores, ranks and what is known on one category, or on everything."""
 
     samples: int
     estimates: list[list[Cell | None]]
     rankings: list[Ranking] = []
     notes: list[list[str]] = []
+    verdicts: list[str] = []
+    winners: list[int | None] = []
 
 
 class BoardDocument(DocumentPart):
@@ -154,6 +156,7 @@ class BoardDocument(DocumentPart):
     """
 
     title: str
+    verdict: str
     benchmark: str
     version: str
     asked: str

@@ -22,6 +22,7 @@ from audiocapbench.report.leaderboard.board import (
     PublishedEntry,
     Ranking,
     RunEntry,
+    find_winner,
 )
 from audiocapbench.report.leaderboard.build import default_scorer, make_board, published_beside
 from audiocapbench.report.page.document import BoardModel
@@ -180,7 +181,10 @@ class ReportData(BoardData):
         """How the runs rank by a scorer, and why none does where no test can compare them."""
         reason: tuple[str, ...] = ()
         if not self.one_selection:
-            reason = ("The runs were not asked about the same samples: none is ranked.",)
+            own = ", ".join(f"{one.label} {len(one.run.sample_ids):,}" for one in self.runs)
+            reason = (
+                f"The runs were not asked about the same samples: none is ranked. They have {own}.",
+            )
         elif len(self.signatures(scorer)) > 1:
             reason = (f"{scorer.label} was not made in the same way for all: none is ranked.",)
         elif len(self.runs) > 1:
@@ -189,7 +193,18 @@ class ReportData(BoardData):
         entries = tuple(RunEntry(one.label, one.table, scorer, place, {}) for one in self.runs)
         about = (self.benchmark, scorer, self.sample_count, self.sizes)
         ranking = Ranking(places=(place,) * len(entries))
-        return Board(*about, entries=entries, overall=ranking, notes=reason)
+        said = " ".join(dict.fromkeys(one.table.race for one in self.runs if one.table.raced))
+        return Board(*about, entries=entries, overall=ranking, verdict=said, notes=reason)
+
+    @cached_property
+    def winners(self) -> list[int | None]:
+        """For each scorer the run that tests show to beat every other, by its place, if any."""
+        tables, known = [one.table for one in self.runs], {self.headline: self.board.overall.winner}
+        for one in self.scorers:
+            comparable = self.one_selection and len(self.signatures(one)) < 2
+            if one not in known:
+                known[one] = find_winner(one, tables) if comparable else None
+        return [known[one] for one in self.scorers]
 
     @property
     def one_selection(self) -> bool:

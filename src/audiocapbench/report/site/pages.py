@@ -9,11 +9,13 @@ from pathlib import Path
 
 from audiocapbench.errors import ReportError
 from audiocapbench.files import write_file
+from audiocapbench.report.leaderboard.build import verdict_of
 from audiocapbench.report.page.board import board_document, cell
 from audiocapbench.report.page.document import BoardDocument, CategoryView, Cell, SiteDocument
 from audiocapbench.report.page.html import packed, render_page, write_report
 from audiocapbench.report.page.report_data import ReportData, gather, stored_summaries
 from audiocapbench.report.site.submission import CheckedSubmission, skeleton
+from audiocapbench.scores.compute import ALL, category
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.store import Store
 
@@ -58,18 +60,22 @@ def page_paths(checked: Sequence[CheckedSubmission]) -> dict[int, str]:
 def _board(
     store: Store, group: Sequence[CheckedSubmission], pages: dict[int, str], title: str
 ) -> BoardDocument:
-    data = _gathered(store, group)
-    board, by_run = board_document(store, data, title), {one.run.id: one for one in group}
+    data, by_run = _gathered(store, group), {one.run.id: one for one in group}
     shown = [by_run[one.run.id] for one in data.runs]
     names = [skeleton(one.submission.model) for one in shown]
-    for model, one in zip(board.models, shown, strict=True):
-        own, model.page, model.label = one.submission, pages[one.run.id], one.submission.model
-        if names.count(skeleton(own.model)) > 1:
-            model.label = f"{own.model} ({own.by or Path(model.page).stem[-8:]})"
+    labels = []
+    for name, one in zip(names, shown, strict=True):
+        more = one.submission.by or Path(pages[one.run.id]).stem[-8:]
+        labels.append(one.submission.model + f" ({more})" * (names.count(name) > 1))
+    views = _views(data, shown, labels)
+    data.winners = views[""].winners
+    board = board_document(store, data, title)
+    for model, label, one in zip(board.models, labels, shown, strict=True):
+        model.page, model.label = pages[one.run.id], label
         for name in ("by", "link", "licence", "weights"):
-            setattr(model, name, getattr(own, name))
-    board.views = _views(data, shown)
-    board.estimates = board.views[""].estimates
+            setattr(model, name, getattr(one.submission, name))
+    board.views, board.estimates = views, views[""].estimates
+    board.verdict = views[""].verdicts[board.headline]
     return board
 
 
@@ -82,7 +88,9 @@ def _gathered(store: Store, group: Sequence[CheckedSubmission]) -> ReportData:
     return gather(summaries)
 
 
-def _views(data: ReportData, shown: Sequence[CheckedSubmission]) -> dict[str, CategoryView]:
+def _views(
+    data: ReportData, shown: Sequence[CheckedSubmission], labels: Sequence[str]
+) -> dict[str, CategoryView]:
     # Scores that submissions say and nobody here could check.
     claims: dict[tuple[object, ...], Cell] = {}
     for checked in shown:
@@ -102,6 +110,8 @@ def _views(data: ReportData, shown: Sequence[CheckedSubmission]) -> dict[str, Ca
             ],
             rankings=[],
             notes=[],
+            verdicts=[],
+            winners=[],
         )
         for name in ("", *data.categories)
     }
@@ -109,10 +119,15 @@ def _views(data: ReportData, shown: Sequence[CheckedSubmission]) -> dict[str, Ca
         board = data.ranked(scorer, by_category=True)
         numbers = [entry.run.id for entry in board.entries]
         places = [numbers.index(one.run.id) for one in data.runs]
+        pairs = zip(places, labels, strict=True)
+        entries = [replace(board.entries[place], label=label) for place, label in pairs]
         for name, view in views.items():
             ranking = board.parts.get(name, board.overall)
-            view.rankings.append(ranking.reordered(places))
+            view.rankings.append(own := ranking.reordered(places))
             view.notes.append(list(board.notes))
+            key = category(name) if name in board.parts else ALL
+            view.verdicts.append(verdict_of(scorer, own, entries, key))
+            view.winners.append(own.winner)
     return views
 
 

@@ -52,6 +52,9 @@ function dollars(value, estimated = false) {
   return `${estimated ? "~" : ""}$${value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
+// What is known, in one sentence from tests.
+const verdict = (words) => (words ? foreign("p", "verdict", plain(words)) : "");
+
 // A card: a heading, a line below it, and whatever it holds.
 function card(title, line, ...content) {
   const box = make("section", "card", make("h2", "", title));

@@ -11,6 +11,7 @@ class LeaderboardView {
     const main = this.board(board.boards[0], true);
     const scatterCard = this.tradeoff();
     box.replaceChildren(
+      verdict(board.verdict),
       ...this.warnings(),
       make("div", scatterCard ? "two" : "", main, scatterCard),
       ...board.boards.slice(1).map((one) => this.board(one, false)),
@@ -31,7 +32,7 @@ class LeaderboardView {
     const value = {
       model: (model) => board.models[model].label.toLowerCase(),
       covered: (model) => -(group.covered[model] ?? -1),
-      zero: (model) => -(board.estimates[board.headline][model]?.zero ?? -Infinity),
+      decides: (model) => -(this.decides(model) ?? -Infinity),
     }[sort.column] ?? ((model) => -(board.estimates[sort.column][model]?.value ?? -Infinity));
     const sign = sort.down ? 1 : -1;
     return rows.sort((a, b) => {
@@ -65,7 +66,7 @@ class LeaderboardView {
     const key = group.title;
     const [lead, rest] = ranked ? [board.headline, group.scorers.filter((one) => one !== board.headline)] : [null, group.scorers];
     const places = ranked && board.ranking.ranked;
-    const byZero = places && board.ranking.by_zero;
+    const decides = places && (board.ranking.uneven ? `on ${board.ranking.ground.toLocaleString("en")}` : board.ranking.by_zero ? "as zero" : "");
     const heads = [];
     if (places) heads.push(this.head(group, key, "rank", null, "rank"), make("th", "tie", make("span", "hidden", "tied")));
     heads.push(this.head(group, key, "model", "model", "model"));
@@ -74,7 +75,7 @@ class LeaderboardView {
       heads.push(this.head(group, key, scorer.column, lead, "num"));
       heads.push(make("th", "axis", axisHead(scorer)));
     }
-    if (byZero) heads.push(this.head(group, key, "as zero", "zero", "num"));
+    if (decides) heads.push(this.head(group, key, decides, "decides", "num"));
     for (const one of rest) heads.push(this.head(group, key, board.scorers[one].column, one, "num"));
     heads.push(this.head(group, key, group.coverage, "covered", "num"));
     const order = this.order(group, key);
@@ -88,16 +89,22 @@ class LeaderboardView {
         const cell = board.estimates[lead][model];
         cells.push(this.score(lead, model, "num lead"), make("td", "axis", this.filtering(intervalBar(cell, board.scorers[lead]), model)));
       }
-      if (byZero) cells.push(make("td", "num", fixed(board.estimates[lead][model]?.zero, board.scorers[lead].digits)));
+      if (decides) cells.push(make("td", "num", fixed(this.decides(model), board.scorers[lead].digits)));
       for (const scorer of rest) cells.push(this.score(scorer, model, "num", true));
       cells.push(make("td", "num soft", this.covered(group, model)));
       return make("tr", one.control ? "control" : one.run === null ? "published" : "", ...cells);
     });
     const title = lead === null ? plain(group.title) : `${plain(board.scorers[lead].label)}, 0 to ${board.scorers[lead].max}`;
-    const line = lead === null ? group.note : `Mark: score. Band: 95 % interval over clips. ${places ? "Rows that a line joins share a letter: they cannot be told apart. In brackets are the places that the tests leave open. " : ""}${group.note}`;
+    const line = lead === null ? group.note : `Mark: score. Band: 95 % interval over clips. ${places ? "Rows that a line joins share a letter: they cannot be told apart. In brackets are the places that the tests leave open. ▲: better than every other, by tests. " : ""}${group.note}`;
     const box = card(foreign("span", "", title), line, table(`${plain(group.title)}, table`, heads, rows, places ? "board ranked" : "board"));
     if (ranked) box.append(...this.told());
     return box;
+  }
+
+  // What ranks a model where that is not its score.
+  decides(model) {
+    const { ranking, estimates, headline } = this.app.board;
+    return ranking.uneven ? ranking.places[model]?.score : estimates[headline][model]?.zero;
   }
 
   rank(model) {
@@ -139,8 +146,7 @@ class LeaderboardView {
     const { board } = this.app;
     const about = board.scorers[scorer];
     const cell = board.estimates[scorer][model];
-    const best = cell && about.best !== null && cell.value === about.best;
-    const shown = make("td", `${name}${best ? " best" : ""}`, fixed(cell?.value, about.digits));
+    const shown = make("td", `${name}${about.best === model ? " best" : ""}`, fixed(cell?.value, about.digits));
     const ends = span(cell, about.digits);
     if (ends) shown.append(make("small", "", ends));
     if (mini && cell) shown.append(intervalBar(cell, about));

@@ -101,13 +101,13 @@ class Site {
     const pick = (cells) => kept.map((model) => cells[model]);
     const places = new Map(kept.map((model, place) => [model, place]));
     const groups = whole.boards.map((one) => ({ ...one, covered: pick(one.covered) }));
-    const best = (one, number) => (one.best === null ? null : Math.max(...view.estimates[number].filter((cell) => cell && !cell.claimed).map((cell) => cell.value)));
     return {
       ...whole,
       part: category,
+      verdict: view.verdicts[headline],
       headline,
       samples: view.samples,
-      scorers: whole.scorers.map((one, number) => ({ ...one, best: best(one, number) })),
+      scorers: whole.scorers.map((one, number) => ({ ...one, best: places.get(view.winners[number]) ?? null })),
       models: pick(whole.models),
       estimates: view.estimates.map(pick),
       boards: [...groups.filter((one) => one.scorers.includes(headline)), ...groups.filter((one) => !one.scorers.includes(headline))],
