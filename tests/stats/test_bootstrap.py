@@ -12,7 +12,9 @@ from audiocapbench.stats.bootstrap import (
     FloatArray,
     Interval,
     Resampling,
+    difference_interval,
     intervals,
+    units_of,
 )
 from audiocapbench.stats.bootstrap import mean_interval as interval_or_none
 
@@ -104,6 +106,14 @@ def test_too_few_samples_have_no_interval(count: int) -> None:
     # Nor has any number of questions about too few clips.
     clips = np.tile(np.arange(count), 20)
     assert interval_or_none(np.tile(values, (20, 1)), first_column, clusters=clips) is None
+
+
+def test_a_clip_with_half_of_the_samples_counts_as_little_more_than_itself() -> None:
+    values = np.random.default_rng(1).random((60, 1))
+    clips = np.array([0] * 30 + list(range(1, 31)))
+    assert units_of(values, clips).effective < 4
+    assert interval_or_none(values, first_column, bounds=(0.0, 1.0), clusters=clips) is None
+    assert difference_interval(values, values / 2, first_column, clusters=clips) is None
 
 
 def test_a_ratio_is_resampled_as_a_ratio() -> None:

@@ -16,7 +16,14 @@ from audiocapbench.data import Sample
 from audiocapbench.scores.estimate import Coverage, Estimate, Missing, Replies, Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
-from audiocapbench.stats.bootstrap import Aggregate, Resampling, hits_of, own_scores
+from audiocapbench.stats.bootstrap import (
+    Aggregate,
+    Resampling,
+    hits_of,
+    is_enough,
+    own_scores,
+    units_of,
+)
 
 FloatArray = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -154,12 +161,15 @@ class Group:
         ]
 
     def with_interval(self, estimate: Estimate, scorer: Scorer, scores: SampleScores) -> Estimate:
-        """An estimate with its 95 % interval over clips, where every corpus has enough samples."""
+        """An estimate with its 95 % interval over clips, where every corpus has enough of them."""
         statistics, present = self._column(scores)
-        if estimate.value is None or not self.enough(present):
+        if estimate.value is None:
             return estimate
         table, places = self.spread(statistics)[present], self.places[present]
-        clips = list(compress(self.clips, present.tolist()))
+        clips = np.array(self.clips)[present]
+        corpora = (places == place for place in range(len(self.weights)))
+        if not all(is_enough(units_of(table[rows], clips[rows])) for rows in corpora):
+            return estimate
         aggregate = scorer.aggregate
         # What is known of a score before it is seen: its bounds, and whether it is made of shares.
         statistics = statistics[present]
@@ -167,8 +177,7 @@ class Group:
         lowest = 0.0 if np.nanmin(own) >= 0 else -highest
         how = Resampling(bounds=(lowest, highest), clusters=clips)
         if self.aggregation is not None:
-            whole = corpus_means(table.mean(axis=0), len(self.weights))
-            aggregate = self.aggregate_of(scorer, whole)
+            aggregate = self.aggregate_of(scorer)
             counts = np.bincount(places, minlength=len(self.weights))
             how["most"] = float(self.weights.sum() ** 2 / (self.weights**2 / counts).sum())
             mean = float(scorer.aggregate(statistics.mean(axis=0)[np.newaxis])[0])

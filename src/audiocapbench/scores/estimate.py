@@ -143,6 +143,10 @@ def interval_words(estimates: Iterable[Estimate]) -> str:
     known = list(estimates)
     if any(one.interval is not None for one in known):
         return ", with 95 % intervals"
+    many = [one for one in known if one.n >= FEWEST_FOR_INTERVAL and one.value is not None]
+    if many and not any(Missing.NOT_ASKED in one.missing for one in many):
+        few = f"clips, of all or of a category, that are worth fewer than {FEWEST_FOR_INTERVAL}"
+        return f" ({few}: no intervals)"
     if not known or any(one.n >= FEWEST_FOR_INTERVAL for one in known):
         return ""
     asked = max(one.coverage.total for one in known)
