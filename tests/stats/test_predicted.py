@@ -1,6 +1,5 @@
 """Prediction-powered means equal the authors' own, and their intervals cover what they promise."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,10 +8,10 @@ from numpy.typing import NDArray
 
 from audiocapbench.stats.predicted import (
     Calibrated,
-    alike_p,
     calibrated_mean,
     ratings_needed,
     tuning_weight,
+    unlike_part,
 )
 from needs import needs
 
@@ -204,9 +203,13 @@ def test_an_interval_keeps_to_the_scale_and_leaves_room_for_zeros_that_nobody_sa
     assert spread.interval.high == 10
 
 
-def test_a_part_with_other_categories_is_told_from_a_random_one_at_the_rate_that_is_said() -> None:
-    every = Counter({"sound": 200, "music": 150, "speech": 50})
-    assert alike_p(Counter(sound=40), every) < 1e-3
-    draw = np.random.default_rng(8).multivariate_hypergeometric(list(every.values()), 40, 200)
-    values = [alike_p(Counter(dict(zip(every, one.tolist(), strict=True))), every) for one in draw]
-    assert np.mean(np.array(values) < 0.05) <= 0.09
+def test_a_part_unlike_the_rest_is_told_from_a_random_one_at_the_rate_that_is_said() -> None:
+    generator = np.random.default_rng(8)
+    kinds = generator.permutation(np.repeat([0, 1, 2], (200, 150, 50)))
+    features = np.column_stack([generator.beta(8, 1, 400), *(kinds == one for one in range(3))])
+    part = np.arange(400) < 40
+    assert unlike_part(features[np.argsort(features[:, 0])], part)[0] < 1e-3
+    p, far = unlike_part(features[np.argsort(-features[:, 3], kind="stable")], part)
+    assert (p < 1e-3, far) == (True, 3)
+    values = [unlike_part(generator.permutation(features), part)[0] for _ in range(4)]
+    assert min(values) > 0.01

@@ -175,6 +175,29 @@ def test_answers_of_runs_are_rated(ran: Path, kind: str, run: Any, items: int) -
             assert row["right"] == str(int(row["value"] == number))
 
 
+def test_answers_that_were_chosen_are_rated_and_no_others(ran: Path) -> None:
+    words = ["judges", "calibrate", "1", "2", "--metric", "meteor"]
+    done = run_command(*words, "--next", "3", "--out", "next.csv", cwd=ran)
+    assert done.returncode == 0, done.stderr
+    lines = ['name = "chosen"', 'kind = "judge"', 'people = ["ana"]', "run = [1, 2]", "listen = 0"]
+    project = ran / "chosen.toml"
+    project.write_text("\n".join([*lines, 'chosen = "next.csv"']), encoding="utf-8")
+    with serving(project) as server:
+        assert Rater(server, "ana").rate_all(ANSWERS["judge"]) == 6
+    run_command("ratings", "export", "chosen", "--out", "chosen.csv", cwd=ran)
+    rows = list(csv.DictReader((ran / "chosen.csv").read_text(encoding="utf-8").splitlines()))
+    written = list(csv.DictReader((ran / "next.csv").read_text(encoding="utf-8").splitlines()))
+    assert {(one["run"], one["item"], one["chosen"]) for one in rows} == {
+        (one["run"], one["item"], one["chosen"]) for one in written
+    }
+    for ratings in ("chosen", "chosen.csv"):
+        again = run_command(*words, "--ratings", ratings, cwd=ran)
+        assert again.returncode == 0, again.stderr
+    (ran / "next.csv").write_text("item,run,value,chosen\ntone_9,1,,x\n", encoding="utf-8")
+    wrong = run_command("view", "--rate", "chosen.toml", cwd=ran)
+    assert (wrong.returncode, "the runs have no answer 1/tone_9" in wrong.stderr) == (2, True)
+
+
 def test_what_two_runs_say_of_a_clip_is_rated_apart(tmp_path: Path) -> None:
     rows = [f"{run},tone_{n},{value}" for run, value in ((1, 2), (2, 4)) for n in range(5)]
     (tmp_path / "r.csv").write_text("\n".join(["run,item,value", *rows]), encoding="utf-8")

@@ -14,7 +14,7 @@ from audiocapbench.cli.app import add_group, leave
 from audiocapbench.cli.console import say, show_lines, show_result, show_text
 from audiocapbench.cli.meta import meta_app
 from audiocapbench.errors import AudioCapBenchError, StoreError
-from audiocapbench.files import write_file
+from audiocapbench.files import csv_text, write_file
 from audiocapbench.table import Column, Findings, Table, ValueWithInterval, shown, signature_notes
 
 if TYPE_CHECKING:
@@ -198,9 +198,12 @@ def _scale(given: str) -> tuple[float, float]:
 def calibrate(
     runs: options.RunsArgument,
     *,
-    ratings: str,
+    ratings: str | None = None,
     judge: str | None = None,
     metric: str | None = None,
+    next_: Annotated[int | None, Option("--next", min=1)] = None,
+    seed: int = 0,
+    out: Path | None = None,
     dimension: str = "overall",
     scale: Annotated[Any, Option(parser=_scale)] = "0:10",
     category: str | None = None,
@@ -218,6 +221,9 @@ def calibrate(
             item, person, value and, where there are several, run or model, dimension.
         judge (JUDGE): The judge that has judged the runs.
         metric (M): A metric instead of a judge.
+        next_ (N): Choose N answers of each run for people to rate, at random by category and score,
+            as rows for a rating project's 'chosen'; those of a smaller N are among them.
+        out (FILE): Where the choice goes: FILE.csv.
         dimension (NAME): What was rated: overall (or the mean of the others), accuracy, …
         scale (LOW:HIGH): The scale of the ratings.
         category (NAME): Only samples of this category.
@@ -225,14 +231,26 @@ def calibrate(
     """
     from audiocapbench.report.ratings import calibration_report
     from audiocapbench.scores.estimate import Scorer
-    from audiocapbench.study.calibration import calibrate_runs
+    from audiocapbench.study.calibration import calibrate_runs, next_answers
 
     if (judge is None) == (metric is None):
         raise AudioCapBenchError("name what to put right: --judge or --metric")
     scorer = Scorer(judge, dimension) if judge is not None else Scorer(str(metric))
+    numbers = list(dict.fromkeys(runs))
+    if next_ is not None:
+        rows = next_answers(at.open(), numbers, scorer, next_, category, seed)
+        if out is not None:
+            write_file(out, csv_text(rows))
+            say(f"{len(rows) - 1:,} answers to rate were written to {out}.")
+        else:
+            objects = [dict(zip(map(str, rows[0]), row, strict=True)) for row in rows[1:]]
+            at.show(Findings([Table("", objects, name="next")]))
+        return
+    if ratings is None:
+        raise AudioCapBenchError("name people's --ratings, or choose what to rate with --next N")
     found = calibrate_runs(
         at.open(),
-        list(dict.fromkeys(runs)),
+        numbers,
         ratings,
         scorer,
         dimension=dimension,

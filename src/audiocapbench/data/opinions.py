@@ -14,6 +14,7 @@ _NAMES = {
     "person": ("person", "rater", "annotator"),
     "dimension": ("dimension", "criterion", "aspect"),
     "group": ("group", "category", "domain", "type"),
+    "chosen": ("chosen",),
 }
 _VALUES = ("value", "rating", "score", "rel", "vote", "preferred")
 _VOTES = tuple(f"vote_{number}" for number in range(1, 21))
@@ -23,7 +24,8 @@ _SHOWN = 20
 class Opinion(NamedTuple):
     """What one person thinks of one answer: of a sample, or of a pair of captions.
 
-    The value is a rating as written, or a vote: ``a``, ``b`` or ``tie``.
+    The value is a rating as written, or a vote: ``a``, ``b`` or ``tie``. ``chosen`` is what
+    'judges calibrate --next' says of an answer.
     """
 
     item: str
@@ -33,6 +35,7 @@ class Opinion(NamedTuple):
     dimension: str = ""
     group: str = ""
     where: str = ""
+    chosen: str = ""
 
 
 class Opinions(NamedTuple):

@@ -5,53 +5,47 @@ valid whatever the judge is worth: one that says nothing gets no weight. People 
 crossed: who rates low does so everywhere, and a sample that is rated by all is one sample.
 """
 
-from bisect import bisect_left
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.stats.bootstrap import LEVEL, SEED, FloatArray, Interval
+from audiocapbench.stats.bootstrap import SEED, TAIL, FloatArray, Interval
 
 FEWEST_RATED = 20  # with fewer, the spread itself is a guess, and there is no interval
 FEWEST_PEOPLE = 5  # likewise of how people differ
 _UNSEEN = 0.05  # so likely is it to see none of what may still be at an end of the scale
-_ROUNDS = 9_999
+_ROUNDS = 1_999
 _SURE = 1.28  # standard errors below which 90 % of estimates are: of what a judge is worth
 
 
 class Influence(NamedTuple):
-    """What an estimate hangs on: each person's view, each rating, the judge's score of a sample."""
+    """What moved an estimate: people, their ratings by person and sample, the judge's scores."""
 
-    people: Mapping[Any, float]
-    ratings: Mapping[Any, float]  # by person and sample
-    samples: Mapping[Any, float]
+    people: dict[Any, float]
+    ratings: dict[Any, float]
+    samples: dict[Any, float]
 
     def less(self, other: "Influence") -> "Influence":
-        """Of the difference of two estimates; what they share is in both."""
-        people, ratings, samples = (
-            {key: one.get(key, 0.0) - two.get(key, 0.0) for key in {**one, **two}}
-            for one, two in zip(self, other, strict=True)
-        )
-        return Influence(people, ratings, samples)
+        pairs = zip(self, other, strict=True)
+        return Influence(*({key: a.get(key, 0) - b.get(key, 0) for key in a | b} for a, b in pairs))
 
     def variances(self) -> tuple[float, float, float]:
         """Of people, of samples that several people rated, and of what the judge scored."""
-        items: dict[str, float] = {}
+        items: dict[str, float] = defaultdict(float)
         for (_, item), moved in self.ratings.items():
-            items[item] = items.get(item, 0.0) + moved
-        alone, people, samples, together = (
-            sum(one**2 for one in moved.values())
-            for moved in (self.ratings, self.people, self.samples, items)
+            items[item] += moved
+        people, alone, judged, together = (
+            sum(one**2 for one in moved.values()) for moved in (*self, items)
         )
-        return people, max(0.0, together - alone), samples
+        return people, max(0.0, together - alone), judged
 
 
 class Calibrated(NamedTuple):
-    """A mean as people would have given it; errors need ``FEWEST_RATED`` that differ, of
-    ``FEWEST_PEOPLE`` that have names."""
+    """A mean as people would have given it; errors need so many that differ, and people."""
 
     value: float
     error: float | None  # standard
@@ -69,13 +63,13 @@ def calibrated_mean(
     scores: Mapping[str, float],
     *,
     bounds: tuple[float, float],
-    stands: Mapping[str, float] | None = None,
+    strata: Mapping[str, tuple[str, int]] | None = None,
     tuned: bool = True,
 ) -> Calibrated:
     """The mean that people would have given all samples, from ``ratings`` by person and sample.
 
     ``scores`` are the judge's of all; without ``tuned`` it has no say. What was rated is a random
-    part, or each sample ``stands`` for so many.
+    part, or one of each of ``strata``, which have a name and a size.
     """
     raters, items = zip(*ratings, strict=True)
     names, who = np.unique(raters, return_inverse=True)
@@ -83,10 +77,12 @@ def calibrated_mean(
     judged = np.array([scores[one] for one in items])
     counts = np.bincount(who).astype(np.float64)
     # Somebody with few ratings says little, and with most of them no more than twice the median.
-    share = counts / (counts + np.median(counts))
-    share /= share.sum()
-    times = np.array([stands[one] for one in items]) if stands else np.ones(len(rated))
-    each = times * (share / np.bincount(who, times))[who]
+    each = (1 / (counts + np.median(counts)))[who]
+    groups = [strata[one] if strata else ("", 1) for one in items]
+    kinds, group = np.unique([name for name, _ in groups], return_inverse=True)
+    sizes = np.array([dict(groups)[name] for name in kinds.tolist()])
+    each *= (sizes / sizes.sum() / np.bincount(group, each))[group]
+    share = np.bincount(who, each)
     enough = len({*items}) >= FEWEST_RATED and bool(np.ptp(rated) > 0)
     weight = tuning_weight(rated, judged, each) if enough and tuned else 0.0
     left = rated - weight * judged
@@ -114,25 +110,15 @@ def calibrated_mean(
     if is_known:
         skew = float(each @ away**3) / max(float(each @ away**2), 1e-12) ** 1.5
         interval = _bounded(value, error, student(freedom), skew, count, bounds)
-    leverage = np.zeros(len(rated))
-    if weight:
-        leverage = each * (judged - each @ judged) ** 2 / (each @ (judged - each @ judged) ** 2)
+    pull = each * (judged - each @ judged) ** 2  # of a rating on its own prediction
+    pull = pull / pull.sum() if weight else 0 * pull
     alone, chance = (
-        np.bincount(which, each * off / np.maximum(1 - each - more, 0.1)) ** 2
-        for off, more in ((rated - each @ rated, 0.0), (away, leverage))
+        np.bincount(which, each * off / np.maximum(1 - each - own_pull, 0.1)) ** 2
+        for off, own_pull in ((rated - each @ rated, 0 * pull), (away, pull))
     )
     worth = _worth(alone, chance, by_judge) * len(rated) if enough else None
-    return Calibrated(
-        value,
-        error if is_known else None,
-        interval,
-        weight,
-        worth,
-        known,
-        freedom,
-        float(chance.sum()),
-        influence,
-    )
+    found = value, error if is_known else None, interval, weight, worth, known
+    return Calibrated(*found, freedom, float(chance.sum()), influence)
 
 
 def tuning_weight(rated: FloatArray, judged: FloatArray, each: FloatArray) -> float:
@@ -160,12 +146,7 @@ def _worth(alone: NDArray[Any], chance: NDArray[Any], by_judge: float) -> float:
 
 
 def _bounded(
-    value: float,
-    error: float,
-    far: float,
-    skew: float,
-    count: float,
-    bounds: tuple[float, float],
+    value: float, error: float, far: float, skew: float, count: float, bounds: tuple[float, float]
 ) -> Interval:
     """Student's interval; longer towards a tail (Johnson, 1978), with room for what is unseen."""
     more = (1 + 2 * 1.96**2) / (6 * np.sqrt(count))
@@ -175,39 +156,29 @@ def _bounded(
     return Interval(max(bounds[0], float(low)), min(bounds[1], float(high)))
 
 
-def student(freedom: float, level: float = LEVEL) -> float:
+def student(freedom: float) -> float:
     """How many standard errors an interval reaches to each side."""
     from scipy.special import stdtrit
 
-    return float(stdtrit(max(freedom, 1.0), (1 + level) / 2))
-
-
-def around(value: float, error: float, freedom: float) -> Interval:
-    """The interval of an estimate with a standard error."""
-    half = student(freedom) * error
-    return Interval(value - half, value + half)
+    return float(stdtrit(max(freedom, 1.0), TAIL))
 
 
 def ratings_needed(found: Calibrated, rated: int, total: int, width: float) -> int | None:
     """Ratings by the same people that make the interval this wide; None where all would not do."""
     if found.error is None:
         return None
-    rest, far = max(0.0, found.error**2 - found.chance), student(found.freedom)
-
-    def narrow(count: int) -> bool:
-        return bool(2 * far * np.sqrt(rest + found.chance * rated / count) <= width)
-
-    counts = range(FEWEST_RATED, total + 1)
-    place = bisect_left(counts, True, key=narrow)
-    return counts[place] if place < len(counts) else None
+    spare = (width / 2 / student(found.freedom)) ** 2 - max(0.0, found.error**2 - found.chance)
+    count = max(FEWEST_RATED, ceil(found.chance * rated / spare)) if spare > 0 else total + 1
+    return count if count <= total else None
 
 
-def alike_p(rated: Counter[str], every: Counter[str]) -> float:
-    """P-value of the chi-square test that a random part of all would have such categories."""
-    names = [*every]
-    part, counts = (np.array([one[name] for name in names]) for one in (rated, every))
-    expected = counts * part.sum() / counts.sum()
-    draw = np.random.default_rng(SEED)
-    rounds = draw.multivariate_hypergeometric(counts, int(part.sum()), _ROUNDS)
-    seen, drawn = ((((one - expected) ** 2) / expected).sum(axis=-1) for one in (part, rounds))
-    return float((np.count_nonzero(drawn >= seen - 1e-9) + 1) / (_ROUNDS + 1))
+def unlike_part(features: FloatArray, part: NDArray[np.bool_]) -> tuple[float, int]:
+    """P-value that a random part is as far from all in any feature (n, k), and the farthest."""
+    spread = features.std(axis=0)
+    scaled = (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    draw, count = np.random.default_rng(SEED), int(part.sum())
+    rounds = (draw.permutation(len(scaled))[:count] for _ in range(_ROUNDS))
+    drawn = np.array([np.abs(scaled[one].mean(axis=0)).max() for one in rounds])
+    seen = np.abs(scaled[part].mean(axis=0))
+    p = (np.count_nonzero(drawn >= seen.max() - 1e-9) + 1) / (_ROUNDS + 1)
+    return float(p), int(seen.argmax())

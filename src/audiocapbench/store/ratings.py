@@ -187,7 +187,8 @@ class RatingRepository(StoreRepository):
             runs = "+".join(dict.fromkeys(map(str, item["runs"])))
             for dimension, value in rating.answer.items():
                 if not item["gold"] and dimension != "confidence":  # of gold, no opinions
-                    about = (dimension, item["group"], f"{rating.item} by {who}")
+                    where, chosen = f"{rating.item} by {who}", item.get("chosen", "")
+                    about = (dimension, item["group"], where, chosen)
                     opinions.append(Opinion(item["sample"], str(value), runs, who, *about))
         digest = hashlib.sha256(json.dumps(opinions).encode()).hexdigest()[:12]
         return Opinions(name, opinions, digest)

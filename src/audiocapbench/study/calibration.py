@@ -1,6 +1,6 @@
 """What people would have given every model, from a judge of everything and ratings of a part."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -17,10 +17,10 @@ from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import RunTable, TableReader, labels
 from audiocapbench.signature import Signature, sign
 from audiocapbench.stats import Interval, predicted
-from audiocapbench.stats.correlation import rank_sum_p
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.power import ALPHA
-from audiocapbench.store import Store
+from audiocapbench.store import Run, Store
+from audiocapbench.study.choice import choose, strata_of
 
 SCALE = (0.0, MAX_VALUE)
 _ADDS = 1.05
@@ -28,6 +28,7 @@ _ADDS = 1.05
 _RANDOM = 0.01  # so often is a random part taken for none, over all tests of a calibration
 OneRun = Mapping[tuple[str, str], float]  # ratings by person and sample
 Ratings = Mapping[str, OneRun]  # by run, as people name it
+_Answers = tuple[Mapping[str, float], Mapping[str, str]]
 
 
 class Bias(NamedTuple):
@@ -44,16 +45,18 @@ class CalibratedRun:
     """One model: as people rated it, as the judge did, and as people would have (``found``)."""
 
     label: str
+    run: Run
     ratings: int
     rated: int
     total: int
+    chosen: bool  # what was rated, by 'next_answers'
     people: predicted.Calibrated
     judge: float
     found: predicted.Calibrated
     correlation: float | None
     needed: int | None
     off: Mapping[tuple[str, str], float]  # judge less people, by person and answer
-    groups: Mapping[str, tuple[str, str]]  # category and family of an answer
+    categories: Mapping[str, str]  # of what was rated
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,28 +97,26 @@ def calibrate_runs(
     right by (a judge's is its own), ``scale`` the lowest and highest rating, ``width`` that of an
     interval; runs that nobody rated are left out if ``partly``, with a note.
     """
-    reader = TableReader(store)
-    tables = [reader.read(store.run(number)) for number in runs]
-    if len({one.run.dataset for one in tables}) > 1:
-        raise ReportError("the runs are of different data; calibrate those of one benchmark")
-    if not scorer.is_mean:
-        raise ReportError(f"{scorer.name} is a number of the whole corpus, not a mean")
+    tables = _tables(store, runs, scorer)
     by, opinions, notes = scorer.dimension or dimension, store.ratings.opinions(people), list[str]()
     ratings = _read_ratings(opinions, by, scale, notes)
+    said = {(one.run, one.item): one.chosen for one in opinions.opinions}
     if len(tables) == 1 and set(ratings) == {""}:  # who is rated needs no saying
-        ratings = {str(tables[0].run.id): ratings[""]}
+        ratings = {(only := str(tables[0].run.id)): ratings[""]}
+        said = {(only, item): one for (_, item), one in said.items()}
     unrated = [one.run for one in tables if partly and not _names(one, ratings)]
     if len(unrated) < len(tables):
         tables = [one for one in tables if one.run not in unrated]
     notes += _unused(tables, scorer, ratings)
     if unrated:
         notes.append(f"Nobody rated {', '.join(f'{one.model} (run {one.id})' for one in unrated)}.")
-    found, tests = [], list[_Test]()
-    for name, table in zip(labels([one.run for one in tables]), tables, strict=True):
-        given = _ratings_of(table, tables, ratings)
-        found.append(_calibrated(name, table, scorer, given, width, category, tests))
-        notes += [f"{name}: {one}" for one in _warnings(found[-1].found, given)]
-    notes += _not_random(tests)
+    found, rate = [], _RANDOM / len(tables)
+    for label, table in zip(labels([one.run for one in tables]), tables, strict=True):
+        key = _name_of(table, tables, ratings)
+        known = _answers(table, scorer, category)
+        chosen = {item: one for (name, item), one in said.items() if name == key}
+        found.append(_calibrated(label, table, scorer, known, ratings[key], chosen, width))
+        notes += [f"{label}: {one}" for one in _warnings(found[-1], known, ratings[key], rate)]
     ordered = tuple(sorted(found, key=lambda one: -one.found.value))
     judge = str(tables[0].signature(scorer))
     signature = sign("calibrated", judge=judge, by=by, ratings=opinions.digest, how="ppi++ crossed")
@@ -123,6 +124,28 @@ def calibrate_runs(
         signature = signature.with_fields(category=category)
     biases, own = _biases(found, scorer) if scorer.judge else ((), None)
     return Calibration(scorer, ordered, _better(ordered), biases, own, signature, tuple(notes))
+
+
+def next_answers(
+    store: Store, runs: Sequence[int], scorer: Scorer, count: int, category: str | None, seed: int
+) -> list[Sequence[object]]:
+    """Rows of so many answers of each run that people should rate, under a heading."""
+    rows: list[Sequence[object]] = [("item", "run", "category", "person", "value", "chosen")]
+    for table in _tables(store, runs, scorer):
+        scores, categories = _answers(table, scorer, category)
+        chosen = choose(table.run, scores, categories, count, seed)
+        rows += [(key, table.run.id, categories[key], "", "", said) for key, said in chosen.items()]
+    return rows
+
+
+def _tables(store: Store, runs: Sequence[int], scorer: Scorer) -> list[RunTable]:
+    reader = TableReader(store)
+    tables = [reader.read(store.run(number)) for number in runs]
+    if len({one.run.dataset for one in tables}) > 1:
+        raise ReportError("the runs are of different data; calibrate those of one benchmark")
+    if not scorer.is_mean:
+        raise ReportError(f"{scorer.name} is a number of the whole corpus, not a mean")
+    return tables
 
 
 def _read_ratings(
@@ -164,7 +187,7 @@ def _read_ratings(
     return found
 
 
-def _ratings_of(table: RunTable, tables: Sequence[RunTable], ratings: Ratings) -> OneRun:
+def _name_of(table: RunTable, tables: Sequence[RunTable], ratings: Ratings) -> str:
     run, known = table.run, _names(table, ratings)
     alike = [str(one.run.id) for one in tables if known and _names(one, ratings) == known]
     if len(known) > 1 or len(alike) > 1:
@@ -173,7 +196,7 @@ def _ratings_of(table: RunTable, tables: Sequence[RunTable], ratings: Ratings) -
     if not known:
         near = did_you_mean(run.model, [key for key in ratings if key], "it has")
         raise ReportError(f"the ratings have none of run {run.id} ({run.model}){near}")
-    return ratings[known[0]]
+    return known[0]
 
 
 def _unused(tables: Sequence[RunTable], scorer: Scorer, ratings: Ratings) -> Iterator[str]:
@@ -197,23 +220,8 @@ def _names(table: RunTable, ratings: Ratings) -> list[str]:
     return [key for key in (str(run.id), run.name, run.model) if key and key in ratings]
 
 
-class _Test(NamedTuple):
-    """Whether what was rated is like the rest: in what it is not, and the p-value."""
-
-    run: str
-    words: str
-    p: float
-
-
-def _calibrated(
-    name: str,
-    table: RunTable,
-    scorer: Scorer,
-    given: OneRun,
-    width: float | None,
-    category: str | None,
-    tests: list[_Test],
-) -> CalibratedRun:
+def _answers(table: RunTable, scorer: Scorer, category: str | None) -> _Answers:
+    """The judge's scores of a run, and categories of what has one, by sample."""
     if category and category not in table.categories:
         there = did_you_mean(category, table.categories, "it has")
         raise ReportError(f"{table.run.benchmark} has no category {category!r}{there}")
@@ -225,79 +233,71 @@ def _calibrated(
     if not known:
         table.current_judgements(scorer.name)
         raise ReportError(f"run {table.run.id} has no score of {scorer.label}")
-    if strange := [key for _, key in given if key not in table.run.sample_ids]:
-        raise ReportError(f"run {table.run.id} has no sample {some(strange)}, which people rated")
     categories = {one.id: one.category for one in group.samples if one.id in known}
-    scores = {key: known[key] for key in categories}
+    return {key: known[key] for key in categories}, categories
+
+
+def _calibrated(
+    label: str,
+    table: RunTable,
+    scorer: Scorer,
+    known: _Answers,
+    given: OneRun,
+    chosen: Mapping[str, str],
+    width: float | None,
+) -> CalibratedRun:
+    run, (scores, categories) = table.run, known
+    if strange := [key for _, key in given if key not in run.sample_ids]:
+        raise ReportError(f"run {run.id} has no sample {some(strange)}, which people rated")
     ratings = {key: value for key, value in given.items() if key[1] in scores}
     if not ratings:
-        raise ReportError(f"run {table.run.id} has no sample that people rated and {scorer.label}")
+        raise ReportError(f"run {run.id} has no sample that people rated and {scorer.label}")
+    rated = dict.fromkeys(key for _, key in ratings)
+    strata = strata_of(run, {key: chosen[key] for key in rated}, len(scores))
     plain, found = (
-        predicted.calibrated_mean(ratings, scores, bounds=SCALE, tuned=tuned)
+        predicted.calibrated_mean(ratings, scores, bounds=SCALE, strata=strata, tuned=tuned)
         for tuned in (False, True)
     )
-    rated = dict.fromkeys(key for _, key in ratings)
-    tests += _tests(name, rated, scores, categories)
     people, judged = np.array([(value, scores[key]) for (_, key), value in ratings.items()]).T
     varies = len(people) > 2 and people.std() > 0 and judged.std() > 0
-    family, most = family_of(table.run.model), len(ratings) * len(scores) // len(rated)
+    most = len(ratings) * len(scores) // len(rated)
+    counts = len(ratings), len(rated), len(scores)
     return CalibratedRun(
-        name,
-        len(ratings),
-        len(rated),
-        len(scores),
-        plain,
-        float(np.mean([*scores.values()])),
+        *(label, run, *counts, strata is not None, plain, float(np.mean([*scores.values()]))),
         found,
         float(np.corrcoef(people, judged)[0, 1]) if varies else None,
         predicted.ratings_needed(found, len(ratings), most, width) if width else None,
-        {(who, f"{name} {key}"): scores[key] - value for (who, key), value in ratings.items()},
-        {f"{name} {key}": (categories[key], family) for key in rated},
+        {(who, key): scores[key] - value for (who, key), value in ratings.items()},
+        {key: categories[key] for key in rated},
     )
 
 
-def _warnings(found: predicted.Calibrated, given: OneRun) -> Iterator[str]:
-    items, few = {key for _, key in given}, predicted.FEWEST_PEOPLE
-    if found.interval is not None:
-        return
-    if len(items) < predicted.FEWEST_RATED:
+def _warnings(one: CalibratedRun, known: _Answers, given: OneRun, rate: float) -> Iterator[str]:
+    few = predicted.FEWEST_PEOPLE
+    if one.found.interval is not None:
+        pass
+    elif one.rated < predicted.FEWEST_RATED:
         yield f"no interval; an interval takes {predicted.FEWEST_RATED} ratings."
     elif len({*given.values()}) == 1:
         yield "no interval; all its ratings are the same."
     elif any(not who for who, _ in given):
         yield f"no interval; it takes {few} people: add a column person, who gave each rating."
     else:
-        by = "1 person" if found.people == 1 else f"{found.people} people"
+        by = "1 person" if one.found.people == 1 else f"{one.found.people} people"
         yield f"rated by {by}: no interval, it takes {few}."
-
-
-def _tests(
-    name: str,
-    rated: Mapping[str, object],
-    scores: Mapping[str, float],
-    categories: Mapping[str, str],
-) -> Iterator[_Test]:
-    mine, rest = (
-        np.array([one for key, one in scores.items() if (key in rated) == which])
-        for which in (True, False)
-    )
-    if len(rest):
-        said = f"the judge gives it {mine.mean():.2f}, and the rest {rest.mean():.2f}"
-        yield _Test(name, said, rank_sum_p(mine, rest))
-        every, part = Counter(categories.values()), Counter(categories[key] for key in rated)
-        far = max(every, key=lambda one: part[one] / len(mine) - every[one] / len(scores))
-        said = (
-            f"{part[far] / len(mine):.0%} of it is {far}, and {every[far] / len(scores):.0%} of all"
-        )
-        yield _Test(name, said, predicted.alike_p(part, every))
-
-
-def _not_random(tests: Sequence[_Test]) -> Iterator[str]:
-    rate = f"a random part is called so in {_RANDOM:.0%} of calibrations"
-    for one in tests:
-        if one.p < _RANDOM / len(tests):
-            how = f"{one.words} (p = {one.p:.2g}; {rate})"
-            yield f"{one.run}: what people rated is not like a random part: {how}."
+    if one.chosen:
+        return
+    (scores, categories), part = known, np.array([key in one.categories for key in known[0]])
+    kinds, names = np.array([*categories.values()]), [*dict.fromkeys(categories.values())]
+    features = np.column_stack([[*scores.values()], *(kinds == name for name in names)])
+    p, far = predicted.unlike_part(features, part)
+    if p < rate:
+        mine, every = features[part, far].mean(), features[:, far].mean()
+        how = f"the judge gives it {mine:.2f}, and all {every:.2f}"
+        if far:
+            how = f"{mine:.0%} of it is {names[far - 1]}, and {every:.0%} of all"
+        often = f"a random part is called so in {_RANDOM:.0%} of calibrations"
+        yield f"what people rated is not like a random part: {how} (p = {p:.2g}; {often})."
 
 
 def _better(runs: Sequence[CalibratedRun]) -> tuple[tuple[int, int], ...]:
@@ -316,13 +316,18 @@ def _difference(one: predicted.Calibrated, two: predicted.Calibrated) -> tuple[I
     error = float(np.sqrt(sum(one.influence.less(two.influence).variances())))
     value, freedom = one.value - two.value, max(1.0, min(one.freedom, two.freedom))
     p = 2 * float(stdtr(freedom, -abs(value) / error)) if error else float(value == 0)
-    return predicted.around(value, error, freedom), p
+    half = predicted.student(freedom) * error
+    return Interval(value - half, value + half), p
 
 
 def _biases(runs: Sequence[CalibratedRun], scorer: Scorer) -> tuple[tuple[Bias, ...], Bias | None]:
     """How far the judge is above people: in all, by category and family; and on its own family."""
-    off = {key: value for run in runs for key, value in run.off.items()}
-    groups = {key: one for run in runs for key, one in run.groups.items()}
+    off, groups = dict[tuple[str, str], float](), dict[str, tuple[str, str]]()
+    for one in runs:
+        for (who, key), value in one.off.items():
+            answer = f"{one.run.id}/{key}"
+            off[who, answer] = value
+            groups[answer] = one.categories[key], family_of(one.run.model)
 
     def mean(place: int = 0, name: str = "", *, other: bool = False) -> predicted.Calibrated | None:
         part = {
@@ -330,12 +335,8 @@ def _biases(runs: Sequence[CalibratedRun], scorer: Scorer) -> tuple[tuple[Bias, 
             for key, value in off.items()
             if not name or (groups[key[1]][place] == name) != other
         }
-        scores = dict.fromkeys((key for _, key in part), 0.0)
-        return (
-            predicted.calibrated_mean(part, scores, bounds=(-MAX_VALUE, MAX_VALUE))
-            if part
-            else None
-        )
+        scores, bounds = dict.fromkeys((key for _, key in part), 0.0), (-MAX_VALUE, MAX_VALUE)
+        return predicted.calibrated_mean(part, scores, bounds=bounds) if part else None
 
     def bias(group: str, found: predicted.Calibrated) -> Bias:
         return Bias(group, len(found.influence.ratings), found.value, found.interval)

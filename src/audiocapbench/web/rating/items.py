@@ -16,10 +16,11 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from audiocapbench import audio
+from audiocapbench.data.opinions import read_opinions
 from audiocapbench.data.outcome import SCORED
 from audiocapbench.data.problems import InvalidDataError, Problem, check_storable
 from audiocapbench.data.records import FILES, PREDICTIONS, SYSTEMS, read_records, renamed
-from audiocapbench.errors import AudioCapBenchError, AudioError, check_known
+from audiocapbench.errors import AudioCapBenchError, AudioError, check_known, some
 from audiocapbench.files import csv_text, encodable
 from audiocapbench.meta.build import vote_table
 from audiocapbench.meta.pairs import project_pairs
@@ -35,7 +36,7 @@ Form = Literal["csv", "jsonl", "votes"]
 
 _COLUMNS = (
     *("item", "run", "model", "group", "person", "dimension", "value", "confidence", "right"),
-    *("gold", "question", "audio", "took_s", "played_s", "rated_at"),
+    *("gold", "question", "audio", "took_s", "played_s", "rated_at", "chosen"),
 )
 
 
@@ -54,6 +55,7 @@ class RatingItem(BaseModel, frozen=True):
     group: str = ""
     right: str = ""
     gold: str = ""
+    chosen: str = ""
     references: tuple[str, ...] = ()
 
 
@@ -68,6 +70,15 @@ def load_items(
     else:
         source, (folder, found) = Path(f"run {project.run}"), _run_items(project, store, notes)
         folder = folder if project.audio is None else project.root / project.audio
+        if project.chosen is not None:
+            choice = read_opinions(source := project.root / project.chosen)
+            choice.refuse(choice.problems)
+            said = {f"{one.run}/{one.item}": one.chosen for one in choice.opinions}
+            if strange := sorted(said.keys() - {one.id for one in found}):
+                raise RatingError(f"{source}: the runs have no answer {some(strange)}")
+            found = [
+                one.model_copy(update={"chosen": said[one.id]}) for one in found if one.id in said
+            ]
     if project.gold is not None:
         found += _table_items(project, project.root / project.gold, gold=True)
     items = {one.id: one for one in found}
@@ -257,7 +268,7 @@ def export_ratings(
         runs, models = dict.fromkeys(map(str, item.runs)), dict.fromkeys(item.systems)
         about = [item.sample, "+".join(runs), "+".join(models), item.group, one.person]
         how = [one.answer.get("confidence"), right, int(bool(item.gold)), one.item, item.audio]
-        when = [round(one.took_s, 2), round(one.played_s, 2), one.rated_at]
+        when = [round(one.took_s, 2), round(one.played_s, 2), one.rated_at, item.chosen]
         names = known if dimension is None else (dimension,)
         rows += [[*about, name, one.answer[name], *how, *when] for name in names]
     if form == "jsonl":

@@ -124,6 +124,7 @@ class RatingProject(BaseModel, extra="forbid", frozen=True, strict=True):
     run: _Run | Annotated[tuple[_Run, ...], Field(min_length=1, strict=False)] | None = None
     audio: str | None = None
     gold: str | None = None
+    chosen: str | None = None
     title: Annotated[str, Field(max_length=200)] = ""
     instructions: Annotated[str, Field(max_length=4000)] = ""
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
@@ -181,6 +182,11 @@ def read_project(path: Path) -> RatingProject:
             "audio",
             project.items and not project.audio,
             "is missing; name the folder with the clips",
+        ),
+        (
+            "chosen",
+            project.chosen and not (runs and project.kind in ("judge", "rel")),
+            "goes with runs, in a project of judge or rel",
         ),
         ("run", runs not in (0, only), f"a project of {project.kind} takes {only}, not {runs}"),
     ):
