@@ -1,6 +1,7 @@
 """Races against real servers that are slow, cost money, or judge only half of what they see."""
 
 import json
+import os
 import signal
 import subprocess
 import time
@@ -14,8 +15,10 @@ import pytest
 from pydantic import TypeAdapter
 
 from audiocapbench.models.price import PRICED, Price
+from audiocapbench.study.race import BATCHES
 from command import run_command
 from fakes.http_server import Request
+from fakes.openai_batches import OpenAIBatchServer
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
 from forks import Forked
@@ -142,3 +145,21 @@ def test_verdicts_that_cannot_be_read_may_be_anything_and_decide_nothing(servers
     assert (code, found["decided"]) == (0, True)
     assert found["best"][0].startswith("endpoint/good")
     assert servers.verdicts >= whole
+
+
+def test_a_race_by_batch_sends_few_of_them_and_bills_nothing_twice(tmp_path: Path) -> None:
+    def reply(request: Request) -> dict[str, Any]:
+        is_good = request.json["model"] == "gpt-audio"
+        return completion("A steady tone sounds." if is_good else "A dog barks.")
+
+    write_folder(tmp_path / "tones", CLIPS)
+    models = ("--model", "openai/gpt-audio", "--model", "openai/gpt-audio-mini")
+    with OpenAIBatchServer(reply=reply) as server:
+        env = dict(os.environ) | server.settings
+        words = ("race", "tones", *models, "--metric", "rouge_l", "--batch", "--yes", "--json")
+        first, again = (run_command(*words, cwd=tmp_path, env=env) for _ in range(2))
+        assert first.returncode == 0, first.stderr
+        assert json.loads(first.stdout)["best"] == ["openai/gpt-audio"]
+        assert json.loads(again.stdout) == json.loads(first.stdout)
+        assert len(server.batches) < 2 * BATCHES
+        assert set(server.billed.values()) == {1}

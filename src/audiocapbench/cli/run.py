@@ -124,7 +124,7 @@ def race(
     session: options.Session,
     json: bool = False,
 ) -> None:
-    """Find the best of several models with as few questions as it takes.
+    """Find which of several models is best on these clips with as few questions as it takes.
 
     Clips are asked in random rounds. A model that is surely not the best on these clips is asked no
     more; the race ends when the best on them is known, and says what is known of clips like these.

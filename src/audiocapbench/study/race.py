@@ -16,6 +16,7 @@ from audiocapbench.data.outcome import total_cost
 from audiocapbench.engine import Preview, Progress, Stop, find_run
 from audiocapbench.errors import ReportError
 from audiocapbench.models import Model
+from audiocapbench.models.model import batch_of
 from audiocapbench.plan import Call, Host, Plan, RunPlan, execute
 from audiocapbench.scores.estimate import HAVE_TEXT, Missing, Scorer
 from audiocapbench.scores.table import TableReader
@@ -192,8 +193,9 @@ class RacePlan(Plan[RaceResult]):
         def note(words: str) -> None:
             host.advance("race", these.seen, len(samples), words)
 
-        # A batch may take a day: few of them.
-        fewest = -(-len(samples) // BATCHES) if self.asking.batch else FEWEST_A_ROUND
+        # A provider's batch may take a day: few of them. One of a model here should be full.
+        many = -(-len(samples) // BATCHES) if self.asking.batch else FEWEST_A_ROUND
+        fewest = max(many, *(batch_of(one) or 0 for one in self.runs.models))
         # The first round is empty: all runs are marked before the first question.
         for places in [[], *deal_clips([one.id for one in samples], self.seed, fewest)]:
             inside = [one for one in models if one.name not in out_after]
