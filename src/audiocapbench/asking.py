@@ -126,6 +126,8 @@ class BoardOptions(TypedDict, total=False):
         judge (J): Rank by this judge's overall score.
         published: Show the paper's results too; they need no store.
         all_runs: Show all runs, not each model's newest that was asked and that was imported.
+        votes (FILE): Show how often people prefer each model, and how far that goes with the score:
+            a rating project of pairs, or a file of pairs as for 'meta wins'; may be repeated.
     """
 
     benchmark: str | None
@@ -134,3 +136,4 @@ class BoardOptions(TypedDict, total=False):
     judge: str | None
     published: bool
     all_runs: bool
+    votes: list[str] | None

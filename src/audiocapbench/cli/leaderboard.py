@@ -51,6 +51,8 @@ def leaderboard(
         raise AudioCapBenchError(f"--fail-under takes a score, not {fail_under}")
     if columns is not None and table is None:
         raise AudioCapBenchError("--columns chooses those of a --table")
+    if query["votes"] and (calibrated or table):
+        raise AudioCapBenchError("--votes adds to a leaderboard, not to --calibrated or a --table")
     with comparing.board_store(shown.store, published=published) as kept:
         query["by_category"] = by_category or table == 2
         found = comparing.leaderboard(store=kept, correction=correction, **query)

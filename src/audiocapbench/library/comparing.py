@@ -9,10 +9,12 @@ from audiocapbench.asking import BoardOptions
 from audiocapbench.errors import check_known
 from audiocapbench.library import scoring
 from audiocapbench.library.running import RunResult, StoreLike, opened_store
+from audiocapbench.meta.pairs import named_votes
 from audiocapbench.report.compare.compute import compare_runs
 from audiocapbench.report.compare.result import ComparisonResult, Test
 from audiocapbench.report.leaderboard.build import build_leaderboard, ranking_scorer
 from audiocapbench.report.leaderboard.tables import LeaderboardResult
+from audiocapbench.report.ratings import with_votes
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import DEFAULT_STORE, Store
 
@@ -89,7 +91,7 @@ def leaderboard(
     check_known("correction", correction, [*Correction], scoring.ArgumentError)
     published = query.get("published", False)
     with board_store(store, published=published) as opened:
-        return build_leaderboard(
+        found = build_leaderboard(
             opened,
             benchmark=query.get("benchmark"),
             scorer=ranking_scorer(query.get("metric"), query.get("judge")),
@@ -99,6 +101,9 @@ def leaderboard(
             correction=Correction(correction),
             runs=runs,
         )
+        if names := query.get("votes"):
+            found = with_votes(found, named_votes(opened, names))
+        return found
 
 
 def board_store(store: StoreLike, *, published: bool) -> AbstractContextManager[Store]:

@@ -146,6 +146,20 @@ def model_votes(pairs: Iterable[CaptionPair]) -> list[Vote]:
     return found
 
 
+def named_votes(store: Store, names: Iterable[str]) -> list[Vote]:
+    """All votes between models in files of pairs, or else rating projects, of these names."""
+    votes = []
+    for name in names:
+        path = Path(name)
+        found = model_votes(read_csv_pairs(path) if path.exists() else project_pairs(store, name))
+        if not found:
+            raise TrialError(
+                f"{name}: has no votes between two models; model_a and model_b say who"
+            )
+        votes += found
+    return votes
+
+
 def agreement(pairs: Iterable[CaptionPair], least: int = AGREED) -> Agreement:
     """How far people agree before and after unclear votes are left out; set answers are no vote."""
 

@@ -14,6 +14,7 @@ from audiocapbench.judges.sensitivity import JudgeSensitivity
 from audiocapbench.meta.pairs import CaptionPair, model_votes
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import FloatArray, first_column
+from audiocapbench.report.leaderboard.tables import LeaderboardResult
 from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.drawing import draw_shifts
 from audiocapbench.report.page.plots import draw_sheet
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _ALL = "all"
 _SHARES = ("at_least_baseline", "lowest")
+_NAMED = 5
 _FARTHEST = 1e6
 """No scale goes farther; sums of numbers that do are not what they seem."""
 
@@ -205,6 +207,41 @@ def _model_wins(votes: Sequence[Vote]) -> list[Table]:
         Table(strong, ranked, ("ranks", "model", share_column), name="strengths"),
         Table(often, rows, ("model", "to", "votes", "ties", share_column), notes, "models"),
     ]
+
+
+def with_votes(found: LeaderboardResult, votes: Sequence[Vote]) -> LeaderboardResult:
+    """Boards with how often people prefer each model, and how far that goes with the score."""
+    try:
+        ranked = strengths(votes)
+    except ValueError as error:
+        raise ReportError(f"votes cannot rank the models: {error}") from None
+    boards = []
+    for board in found.boards:
+        # A run is known by its label where there are several of its model.
+        named = [(name, one) for one in board.entries for name in (one.run.model, one.label)]
+        own = {one.run.id: ranked.models[name] for name, one in named if name in ranked.models}
+        scored = [
+            one for one in board.entries if one.run.id in own and one.overall.score is not None
+        ]
+        count, shares = len(scored), np.array([own[one.run.id].value for one in scored])
+        scores = np.array([one.overall.score for one in scored])
+        tau, rho = effects.kendall(scores, shares), effects.rank_correlation(scores, shares)
+        kendall = effects.Coefficient(tau, effects.rank_interval(tau, count, "tau"))
+        spearman = effects.Coefficient(rho, effects.rank_interval(rho, count, "rho"))
+        facts = {"votes": len(votes), "people": ranked.people, "models": count}
+        facts |= kendall.fields("kendall") | spearman.fields("spearman")
+        few = f"; an interval takes {effects.FEWEST_PAIRS}" * (count < effects.FEWEST_PAIRS)
+        note = (
+            f"people: how often {ranked.people} would prefer a model to another, a tie counting "
+            f"half, by {len(votes):,} votes. It goes with {board.scorer.label} by Kendall's tau "
+            f"{kendall}, Spearman's rho {spearman}, over {count} models{few}."
+        )
+        notes = (*board.notes, note, *ranked.notes)
+        boards.append(replace(board, people=own, votes=facts, notes=notes) if own else board)
+    if not any(one.people for one in boards):
+        names = ", ".join(list(ranked.models)[:_NAMED])
+        raise ReportError(f"no run on a board is of a model that was voted on, such as {names}")
+    return replace(found, boards=tuple(boards))
 
 
 def _compared(groups: Mapping[str, FloatArray], words: str) -> Row:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from audiocapbench.scores.table import RunTable
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval
 from audiocapbench.stats.bootstrap import SWAPS
+from audiocapbench.stats.correlation import Coefficient
 from audiocapbench.stats.multiple import (
     Correction,
     RankInterval,
@@ -174,6 +176,8 @@ class Board:
     verdict: str = ""
     published: tuple[PublishedEntry, ...] = ()
     notes: tuple[str, ...] = ()
+    people: Mapping[int, Coefficient] = field(default_factory=dict)  # by run, who people prefer
+    votes: Mapping[str, Any] | None = None  # how far they go with the score
 
     def bounds(self, entry: RunEntry) -> Interval | None:
         """What failures, and clips that only published rows have, could make of it."""

@@ -25,6 +25,7 @@ from audiocapbench.scores.compute import ALL, GroupKey
 from audiocapbench.scores.compute import category as in_category
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, ROUNDS, SEED
+from audiocapbench.stats.correlation import Coefficient
 from audiocapbench.stats.power import ALPHA
 from audiocapbench.table import Column, Findings, Result, Row, Table, dollars, signature_notes
 from audiocapbench.table.forms import ALWAYS
@@ -142,6 +143,7 @@ def _overall(board: Board) -> Table:
         Column("run"),
         Column("score", form=form),
         Column("ranks", align="right"),
+        Column("people", form="%"),
         Column("tied", align="left", importance=6),
         *(Column(f"dimension {name}", name, form, importance=4) for name in dimensions),
         Column("scored", form="{scored:,}/{samples:,}"),
@@ -153,7 +155,7 @@ def _overall(board: Board) -> Table:
         Column("latency_s", "s/answer", ".2f", importance=1),
     ]
     estimates = [one.estimate() for one in board.entries]
-    left_out = set() if board.overall.uneven else {"on"}
+    left_out = (set() if board.people else {"people"}) | (set() if board.overall.uneven else {"on"})
     if all(one.n == one.coverage.total for one in estimates):
         missing = board.published and board.missing_clips
         left_out |= {"as_zero"} if missing else {"as_zero", "bounds"}
@@ -175,6 +177,7 @@ def _overall(board: Board) -> Table:
             worst, best = board.bounds(one) or (None, None)
             row |= {"score": one.estimate(), "ranks": one.overall.open, "cost": cost}
             row |= {"worst": worst, "best": best, "on": one.overall.score}
+            row |= {"people": board.people.get(one.run.id)}
         rows.append(row)
     won = _winners(board, entries, {"on" if board.overall.uneven else "score": board.overall})
     return Table(_title(board), rows, kept, notes, winners=won)
@@ -262,6 +265,9 @@ def record(board: Board, one: Entry, name: str = _ALL) -> Row:
     if name == _ALL:
         row |= {"cost_usd": table.cost_usd, "judge_cost_usd": one.judge_cost_usd}
         row |= {"latency_s": table.latency_s}
+        if (people := board.people.get(run.id)) is not None:
+            low, high = people.interval or (None, None)
+            row |= {"people": people.value, "people_low": low, "people_high": high}
     return row
 
 
@@ -302,6 +308,7 @@ def _board_document(board: Board) -> dict[str, Any]:
                 "parameters": dict(entry.run.parameters),
                 "created_at": entry.run.created_at,
                 **_place(entry, entry.overall),
+                **board.people.get(entry.run.id, Coefficient()).fields("people"),
                 "dimensions": entry.dimensions,
                 "statuses": dict(entry.table.statuses),
                 "race": entry.table.race if entry.table.raced else None,
@@ -321,6 +328,7 @@ def _board_document(board: Board) -> dict[str, Any]:
         "pairs": [_test(board, one) for one in board.overall.pairs],
         "pairs_by_category": tests,
         "published": [asdict(one) for one in board.published],
+        "votes": board.votes,
         "notes": list(board.notes),
     }
 
