@@ -177,6 +177,17 @@ def test_who_is_ahead_on_all_clips_is_known_when_all_are_asked() -> None:
     assert not race(tables, alike=True)[0].out.any()
 
 
+def test_what_all_clips_say_stands_above_an_earlier_bet() -> None:
+    tables = np.zeros((1, 2, 60))
+    tables[0, 0, :20] = tables[0, 1, 20:] = 1
+    bets = Bets(2, 60)
+    for place in range(60):
+        bets.add(tables[..., place], tables[..., place])
+        if place == 19:
+            assert bets.out.tolist() == [[False, True]]
+    assert bets.out.tolist() == [[True, False]]
+
+
 def test_clear_differences_are_decided_early_and_several_best_are_found() -> None:
     bets, share, _ = race(grades((8.0, 7.0, 3.0, 2.5, 2.0), 1, 1000), top=2)
     assert bets.out.tolist() == [[False, False, True, True, True]]

@@ -205,6 +205,8 @@ def _race_table(result: "RaceResult") -> Table:
         cost = f"; {dollars(result.cost_usd)} of about {dollars(result.fixed_usd)}"
     of = f"{result.asked:,} of the {result.fixed:,} questions that a run of all would take"
     notes = [f"It took {of} ({result.asked / result.fixed:.0%}){cost}."]
+    if result.decided and not result.alike_decided and result.asked < result.fixed:
+        notes.append("'race --resume --alike' asks on, for what holds on clips like these.")
     return Table(f"A race by {result.scorer.label}, {result.clips:,} clips", rows, columns, notes)
 
 

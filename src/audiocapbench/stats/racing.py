@@ -81,10 +81,13 @@ class Bets:
         self.log_wealth = self.log_wealth + np.where(both[..., np.newaxis], won, 0)
         self.sums, self.squares = self.sums + gains, self.squares + gains**2
         self.seen += 1
-        if self.seen == self.clips:
-            surely |= self.sums > _ROUNDING * self.seen
         self.log_wealth[surely & both] = np.inf
-        self.out = self.out | (self._against() >= np.log(self.top / self.alpha))
+        is_last, asked = self.seen == self.clips, ~np.isnan(low)
+        if is_last:  # of who was asked about all clips, nothing is left to bet on
+            self.log_wealth[both] = -np.inf
+            self.log_wealth[both & (self.sums > _ROUNDING * self.seen)] = np.inf
+        beaten = self._against() >= np.log(self.top / self.alpha)
+        self.out = beaten | (self.out & ~asked if is_last else self.out)
 
     def _against(self) -> FloatArray:
         """What was won against each model being among the best, by all but its top - 1 rivals."""

@@ -71,7 +71,7 @@ class RaceResult:
     def statement(self) -> str:
         """What is known, of these clips and of clips like these, in one sentence."""
         names, sure = ", ".join(self.best), f"(at {1 - self.alpha:g})"
-        verb = "is" if len(self.best) == 1 else "are"
+        verb = "is" if self.top == 1 else "are"
         here, alike = f"on these {self.clips:,} clips", "on clips like these"
         if len(self.best) <= self.top and not self.decided:
             said = f"not decided: too few of the models answer ({names or 'none'})"
@@ -83,7 +83,7 @@ class RaceResult:
         elif not self.decided:
             said = f"not decided yet {here}, nor {alike}, between {names}"
         else:
-            is_sure = self.seen == self.clips
+            is_sure = all(one.asked == self.clips for one in self.racers if not one.refusal)
             said = f"{names} {verb} {'ahead' if is_sure else 'best'} {here}"
             said += "" if is_sure else f" {sure}"
             they = "it is" if verb == "is" else "they are"
