@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from audiocapbench.report.leaderboard.board import PairTest, Ranking
+from audiocapbench.report.leaderboard.board import Ranking
 from audiocapbench.report.page.document import (
     BoardDocument,
     CategoryScores,
     Cell,
+    PairComparison,
+    ScoreDifference,
     ScorerEntry,
     ScorerGroup,
     ServedBoard,
@@ -44,7 +46,8 @@ HOLDS: dict[str, type[Any]] = {
     "cell": Cell,
     "group": ScorerGroup,
     "part": CategoryScores,
-    "pair": PairTest,
+    "pair": PairComparison,
+    "tested": ScoreDifference,
 }
 # What a script makes itself, and elements of the page.
 OWN = {"board.part", "cell.append", "cell.scope", "cell.closest", "cell.tagName", "group.append"}

@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
-from audiocapbench.report.leaderboard.board import find_winner
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.html import write_report
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
@@ -94,18 +92,6 @@ def test_a_score_that_is_only_higher_is_not_marked(store: Store) -> None:
     assert marks == {"rouge_l": None, "meteor": place, "bleu_1": None}
 
 
-@pytest.mark.parametrize("gap", [0.0, 0.02, 0.03, 0.04, 0.08])
-def test_marks_are_the_winners_of_all_tests(store: Store, gap: float) -> None:
-    draw = np.random.default_rng(3)
-    noise = draw.normal(0.5, 0.1, (6, 40))
-    runs = [
-        scored(store, f"made/{at}", (own + gap * (not at)).tolist()) for at, own in enumerate(noise)
-    ]
-    data = gathered_runs(store, runs)
-    tables = [one.table for one in data.runs]
-    assert find_winner(data.headline, tables) == data.board.overall.winner
-
-
 def test_a_run_that_was_stopped_is_ranked_on_what_all_have(store: Store, tmp_path: Path) -> None:
     steps = {key: 0.2 + 0.01 * place for place, key in enumerate(IDS)}
     whole = put_run(store, MadeRun("made/whole", {"rouge_l": steps}), SAMPLES)
@@ -118,6 +104,15 @@ def test_a_run_that_was_stopped_is_ranked_on_what_all_have(store: Store, tmp_pat
     assert "<td>0.445</td>" in page
     assert "<td>0.345</td>" in page
     assert board["verdict"] == "made/part beats made/whole in rouge_l on 30 samples."
+
+
+def test_what_a_race_says_heads_the_page_of_its_runs(store: Store, tmp_path: Path) -> None:
+    scores = {"rouge_l": dict.fromkeys(IDS, 0.5)}
+    run = put_run(store, MadeRun("made/raced", scores), SAMPLES, asked=IDS[:30])
+    said = "made/raced is best on these clips <b>."
+    store.catalog.note_race([run.id], "rouge_l", {"statement": said})
+    page = page_of(store, [store.run(run.id)], tmp_path)
+    assert '<p class="verdict" dir="auto">made/raced is best on these clips &lt;b&gt;.</p>' in page
 
 
 def test_models_that_no_test_tells_apart_share_their_ranks(store: Store) -> None:

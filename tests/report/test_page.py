@@ -1,5 +1,6 @@
 """The page's views in a real browser, each clicked through in both themes."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -193,14 +194,22 @@ def test_a_bar_of_a_category_leads_to_that_category(visit: Opener, page: str) ->
 def test_two_models_are_compared_word_by_word(visit: Opener, page: str) -> None:
     seen = visit(f"{page}#compare")
     shown(seen, "compare")
-    seen.says("#compare .card", "they cannot be told apart")
+    seen.says("#compare .verdict", "acme/alpha and acme/beta cannot be told apart")
     picked = seen.page.locator("#compare select")
     picked.nth(1).select_option("zeta/gamma")
-    seen.says("#compare .card", "acme/alpha is better")
+    seen.says("#compare .verdict", "acme/alpha beats zeta/gamma by")
     seen.says(".duel", "better by A")
     seen.says("#compare thead", "B − A")
     line = seen.page.locator("#compare tbody tr", has_text="overall")
-    assert line.locator("td.num >> nth=-1").inner_text().startswith("−")
+    difference, p = line.locator("td.num").all_inner_texts()[-2:]
+    assert re.fullmatch(r"−\d\.\d\d\s*−\d\.\d\d to −\d\.\d\d", difference)
+    assert p == "< 0.001"
+    seen.page.click("#compare .chooser button")
+    seen.until(lambda: line.locator("td.num >> nth=2").inner_text().startswith("+"))
+    turned = line.locator("td.num >> nth=2").inner_text()
+    assert turned.split()[-3:] == difference.replace("−", "+").split()[-1:-4:-1]
+    seen.page.click("#compare .chooser button")
+    seen.until(lambda: line.locator("td.num >> nth=2").inner_text() == difference)
     assert seen.page.locator("#compare .sample >> nth=0").inner_text().strip()[-5] == "−"
     seen.page.click("#compare .sample >> nth=1")
     seen.page.wait_for_selector("#compare .sample:nth-child(2)[aria-current=true]")

@@ -107,6 +107,8 @@ def test_one_model_is_shown_once_and_others_of_its_name_by_their_authors(
     board = json.loads((tmp_path / "site" / "leaderboard.json").read_text())["boards"][0]
     names = {one["label"] for one in board["models"]}
     assert names == {"acme/beta (Team B)", "acme/beta (Somebody else)"}
+    assert "acme/beta (Team B)" in board["verdict"]
+    assert {one["best"] for one in board["scorers"]} == {None}
 
 
 def test_runs_of_a_store_and_several_benchmarks_share_a_site(folder: Path, tmp_path: Path) -> None:
@@ -184,7 +186,9 @@ def test_a_score_and_a_category_have_ranks_of_their_own(visit: Opener, page: str
     cells = seen.page.locator("#leaderboard .card >> nth=0 >> td.lead").all_inner_texts()
     values = [float(one.split()[0]) for one in cells]
     assert values == sorted(values, reverse=True)
+    seen.says("#leaderboard .verdict", "rouge_l on 40 samples")
     seen.page.select_option("#category", "music")
+    seen.says("#leaderboard .verdict", "rouge_l on 20 samples")
     seen.says("#chips", "20 samples")
     assert "20/20" in seen.page.inner_text("#leaderboard .card >> nth=0")
     assert seen.page.locator("#leaderboard .panel h3").all_inner_texts() == ["music 20 samples"]

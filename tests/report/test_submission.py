@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 from audiocapbench.benchmarks import Aggregation, Traits
-from audiocapbench.report.site.submission import skeleton
+from audiocapbench.errors import ReportError
+from audiocapbench.report.site.submission import make_submission, skeleton
 from audiocapbench.store import Store
 from command import run_command
 from four_models import JUDGE
+from made_store import MadeRun, made_samples, put_run
 from mecat_runs import items, stored_run
 from site_files import ABOUT, changed, write_submissions
 
@@ -89,6 +91,16 @@ def test_of_a_part_of_the_samples_the_hash_is_another(tmp_path: Path) -> None:
     assert hashes[0] != hashes[1]
     with Store.open(store[1]) as kept:
         assert hashes[1] == kept.run(2).dataset
+
+
+def test_a_run_that_was_not_asked_about_all_is_no_submission(store: Store) -> None:
+    samples = made_samples(20)
+    scores = {"rouge_l": {one.id: 0.5 for one in samples}}
+    asked = [one.id for one in samples[:13]]
+    run = put_run(store, MadeRun("made/stopped", scores), samples, asked=asked)
+    rest = "'audiocapbench run made --model made/stopped.*' asks the rest"
+    with pytest.raises(ReportError, match=f"not asked about 7 of its 20 samples, .*{rest}"):
+        make_submission(store, run.id)
 
 
 def no_answer(document: Document) -> None:

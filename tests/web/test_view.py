@@ -17,6 +17,7 @@ needs("uvicorn")
 
 from audiocapbench.data.outcome import Outcome, Reply
 from audiocapbench.engine import score_run
+from audiocapbench.report.compare.compute import compare_runs
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.report_data import ReportData
 from audiocapbench.scores.estimate import Scorer
@@ -26,6 +27,7 @@ from audiocapbench.web import app as web_app
 from command import COMMAND, run_command
 from folders import write_folder
 from four_models import IDS, JUDGE, SAMPLES, put_models, put_unscored
+from made_store import MadeRun, put_run
 from report_pages import gathered_runs, scored_runs
 from showing import Shown, showing
 
@@ -170,6 +172,35 @@ def test_two_runs_are_counted_against_each_other(data: ReportData, shown: Shown)
     }
 
 
+def test_two_runs_are_compared_as_on_the_terminal(kept: Store, shown: Shown) -> None:
+    told = shown.ask("compared", a=1, b=3)[1]
+    found = compare_runs(kept, 1, 3).to_dict()
+    assert told["verdict"] == found["verdict"]
+    rows = [one for one in found["differences"] if one["category"] == "all"]
+    for one in rows:
+        one |= {"p": one["p_adjusted"], "interval": one["ci"]}
+    names = ("scorer", "n", "difference", "interval", "p")
+    assert told["rows"] == [{name: one[name] for name in names} for one in rows]
+
+
+def test_the_verdict_follows_the_runs_that_come(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "runs.db")) as store:
+        steps = {key: 0.3 + 0.005 * place for place, key in enumerate(IDS)}
+
+        def put(model: str, more: float) -> None:
+            scores = {"rouge_l": {key: score + more for key, score in steps.items()}}
+            put_run(store, MadeRun(model, scores), SAMPLES)
+
+        put("made/one", 0.0)
+        put("made/two", 0.1)
+        with showing(store) as fresh:
+            first = fresh.board()["board"]["verdict"]
+            put("made/three", 0.2)
+            second = fresh.board()["board"]["verdict"]
+    assert first == "made/two beats made/one in rouge_l on 40 samples."
+    assert second == "made/three beats the other 2 in rouge_l on 40 samples."
+
+
 @pytest.mark.parametrize(
     ("what", "query"),
     [
@@ -182,6 +213,7 @@ def test_two_runs_are_counted_against_each_other(data: ReportData, shown: Shown)
         ("list", {"run": "9" * 40, "first": 0, "last": 5}),
         ("list", {"benchmark": "other", "first": 0, "last": 5}),
         ("duel", {"a": "one", "b": 2}),
+        ("compared", {"a": 1, "b": 99}),
     ],
 )
 def test_a_strange_request_is_refused(shown: Shown, what: str, query: Any) -> None:

@@ -106,7 +106,8 @@ def test_a_link_to_a_benchmark_that_is_not_there_says_so(visit: Opener, shown: S
 
 def test_two_models_are_compared(visit: Opener, shown: Shown) -> None:
     seen = visit(f"{shown.address}/#compare&a=acme%2Falpha&b=zeta%2Fgamma")
-    seen.says("#compare .card", "acme/alpha is better")
+    seen.says("#compare .verdict", "acme/alpha beats zeta/gamma by")
+    seen.says("#compare tbody", "< 0.001")
     seen.page.wait_for_selector("#compare .beside .answer mark.only")
 
 

@@ -325,7 +325,7 @@ def make_app(boards: Boards, feed: LiveFeed) -> Any:
         "/favicon.ico": fixed(_ICON, "image/svg+xml"),
         "/api/live": stream,
     }
-    for name in ("board", "list", "find", "clip", "duel", "audio"):
+    for name in ("board", "list", "find", "clip", "duel", "compared", "audio"):
         routes[f"/api/{name}"] = answered(partial(_answer, boards, name), _refusal)
     return bare_app(routes, {})
 
@@ -345,6 +345,8 @@ def _answer(boards: Boards, name: str, request: Any, _body: bytes) -> Any:
         return {"place": samples.find(ListQuery.model_validate(given), asked.id)}
     if name == "clip":
         return samples.clip(asked.id, asked.scorers)
+    if name == "compared":
+        return samples.compared(asked.a, asked.b)
     if name == "duel":
         return samples.duel(asked.a, asked.b, asked.score)
     from starlette.responses import Response

@@ -11,9 +11,11 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.judges.aggregation import OVERALL, together
+from audiocapbench.report.page.board import compared
 from audiocapbench.report.page.html import MEDIA_TYPES, NOT_ASKED, details_of, shown_answer
 from audiocapbench.report.runs import words_of
 from audiocapbench.scores.estimate import Scorer
+from audiocapbench.scores.table import TableReader
 from audiocapbench.signature import Signature
 from audiocapbench.store import Store
 from audiocapbench.store.catalog import RoundScores
@@ -70,6 +72,7 @@ class BoardList:
         self._texts: list[str] | None = None
         self._filtered = lru_cache(_ORDERS_KEPT)(self._filter)
         self._ordered = lru_cache(_ORDERS_KEPT)(self._sort)
+        self._pairs = lru_cache(_WAYS_KEPT)(self._compare)
         self._ways = lru_cache(_WAYS_KEPT)(self._find_way)
 
     def _states(self, runs: Iterable[int]) -> dict[int, int]:
@@ -103,6 +106,16 @@ class BoardList:
         gap = gap[~np.isnan(gap)]
         counts = {"wins": gap > 0, "ties": gap == 0, "losses": gap < 0}
         return {name: int(found.sum()) for name, found in counts.items()}
+
+    def compared(self, first: int, second: int) -> dict[str, Any]:
+        if not {first, second} <= {*self._runs}:
+            raise QueryError("a and b are numbers of runs that are shown")
+        return self._pairs(first, second, tuple(self._states((first, second)).values()))
+
+    def _compare(self, first: int, second: int, _states: tuple[int, ...]) -> dict[str, Any]:
+        reader = TableReader(self._store)
+        tables = [reader.read(self._store.run(number)) for number in (first, second)]
+        return compared(*tables).to_dict()
 
     def clip(self, sample: str, scorers: Sequence[Scorer]) -> dict[str, Any] | None:
         """One sample with what every run said of it; None where there is none of that id."""

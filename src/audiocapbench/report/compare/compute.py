@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from itertools import compress
+from typing import Any
 
 import numpy as np
 
@@ -62,9 +63,24 @@ def compare_runs(
     if repeated:
         known = repeats(store.run(one.id) for one in store.runs())
         runs = [next(own for own in known if run in own) for (run,) in runs]
-    base, *others = map(reader.read_together, runs)
+    tables = map(reader.read_together, runs)
+    wanted: Any = {"metrics": metrics, "judges": judges, "correction": correction, "test": test}
+    return compare_tables(*tables, clips=clips, **wanted)
+
+
+def compare_tables(
+    base: RunTable,
+    *others: RunTable,
+    metrics: Sequence[str] = (),
+    judges: Sequence[str] = (),
+    clips: int = 0,
+    correction: Correction = Correction.HOLM,
+    test: Test = "permutation",
+    by_category: bool = True,
+) -> ComparisonResult:
+    """The same of runs that were read; rows of categories are a correction of their own."""
     pairs: list[PairedDifference] = []
-    found = [_compared(base, other, metrics, judges, clips, pairs) for other in others]
+    found = [_compared(base, other, metrics, judges, clips, pairs, by_category) for other in others]
     for whole in (True, False):
         rows = [one for one in pairs if (one[0].category == ALL) is whole]
         _test(rows, correction, test)
@@ -79,6 +95,7 @@ def _compared(
     judges: Sequence[str],
     clips: int,
     pairs: "list[PairedDifference]",
+    by_category: bool,
 ) -> ComparisonResult:
     runs = one.run, other.run
     samples, left_out = common_samples(one, other)
@@ -87,7 +104,7 @@ def _compared(
     scorers = common_scorers(one, other, metrics, judges, notes)
     if not scorers:
         raise ReportError(f"{between} have no score in common. {' '.join(notes)}".rstrip())
-    own = _differences(scorers, one, other, samples)
+    own = _differences(scorers, one, other, samples, by_category)
     pairs += own
     differences = [row for row, _ in own]
     shown = list(dict.fromkeys(difference.scorer for difference in differences))
@@ -294,7 +311,11 @@ PairedDifference = tuple[Difference, PairedScores | None]
 
 
 def _differences(
-    scorers: Sequence[Scorer], one: RunTable, other: RunTable, samples: Sequence[Sample]
+    scorers: Sequence[Scorer],
+    one: RunTable,
+    other: RunTable,
+    samples: Sequence[Sample],
+    by_category: bool,
 ) -> list[PairedDifference]:
     """Scorers without a number on all samples are left out, unless none has one."""
     aggregation, is_raced = one.aggregation, one.raced or other.raced
@@ -318,7 +339,7 @@ def _differences(
         for scorer in scorers
     ]
     kept = [one for one in whole if one[0].n] or whole
-    categories = dict.fromkeys(sample.category for sample in samples)
+    categories = dict.fromkeys(sample.category for sample in samples if by_category)
     return kept + [
         difference(row.scorer, name, groups[in_category(name)])
         for name in (categories if len(categories) > 1 else ())

@@ -354,18 +354,3 @@ def rank_runs(
         pair.different = value < ALPHA and (pair.difference or 0.0) > 0
     ends = zip(groups, tests, reasons, strict=True)
     return [one.placed(tuple(own), reason) for one, own, reason in ends]
-
-
-def find_winner(scorer: Scorer, tables: Sequence[RunTable]) -> int | None:
-    """The winner of ``rank_runs``; all pairs are tested only where their correction decides."""
-    found = _RankedGroup(scorer, ALL, tables)
-    number = len(found.order) * (len(found.order) - 1) // 2
-    enough = number and len(set(found.group.clips)) >= fewest_to_test(tests=number)
-    if not enough or number > MOST_PAIRS:
-        return None
-    first, *others = found.order
-    against = [found.pair(first, one) for one in others]
-    highest = max(p_values(against, max(SWAPS, _SWAPS_A_PAIR * number)))
-    if highest >= ALPHA or highest * number < ALPHA:
-        return first if highest < ALPHA else None
-    return rank_runs(scorer, [ALL], tables)[0].winner

@@ -1,8 +1,12 @@
 """The board document of runs, read whole or as the store has kept them, and what it analyses."""
 
+from itertools import combinations
+
 import numpy as np
 
+from audiocapbench.errors import ReportError
 from audiocapbench.metrics.result import FloatArray
+from audiocapbench.report.compare.compute import compare_tables
 from audiocapbench.report.leaderboard.board import PublishedEntry, Ranking
 from audiocapbench.report.page import document as parts
 from audiocapbench.report.page.report_data import (
@@ -13,6 +17,7 @@ from audiocapbench.report.page.report_data import (
     provider_of,
 )
 from audiocapbench.scores.estimate import Estimate, Scorer
+from audiocapbench.scores.table import RunTable
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, ROUNDS, SEED
 from audiocapbench.stats.correlation import kendall, rank_correlation
 from audiocapbench.store import Store
@@ -21,6 +26,8 @@ from audiocapbench.version import VERSION
 BINS = 20
 FEWEST_MODELS = 4
 _FEWEST_PAIRS = 3
+_ROWS, _SAMPLES = 150, 1_000
+"""Differences, of so many samples, that a report tests beforehand: they take some five seconds."""
 
 
 def board_document(store: Store, data: BoardData, title: str) -> parts.BoardDocument:
@@ -128,6 +135,34 @@ def _document(data: BoardData, title: str) -> parts.BoardDocument:
         warnings=[],
         signatures=sorted(signatures),
     )
+
+
+def compared(one: RunTable, other: RunTable) -> parts.PairComparison:
+    """What ``audiocapbench compare`` says of two runs, or why it says nothing."""
+    runs = one.run.id, other.run.id
+    try:
+        found = compare_tables(one, other, by_category=False)
+    except ReportError as error:
+        return parts.PairComparison(runs=runs, verdict=f"{str(error).rstrip('.')}.")
+    rows = [
+        parts.ScoreDifference(
+            scorer=row.scorer.label,
+            n=row.n,
+            difference=row.difference,
+            interval=row.ci,
+            p=row.p_adjusted,
+        )
+        for row in found.differences
+    ]
+    return parts.PairComparison(runs=runs, verdict=found.verdict.words, rows=rows)
+
+
+def compared_pairs(data: ReportData) -> list[parts.PairComparison]:
+    """Pairs of runs, those of near ranks first, as many as take a few seconds."""
+    most = _ROWS * _SAMPLES // (len(data.scorers) * max(len(data.samples), _SAMPLES))
+    places = combinations(range(len(data.runs)), 2)
+    near = sorted(places, key=lambda pair: pair[1] - pair[0])[: max(1, most)]
+    return [compared(data.runs[first].table, data.runs[second].table) for first, second in near]
 
 
 def cell(one: Estimate | None) -> parts.Cell | None:

@@ -135,6 +135,24 @@ class CheckEntry(DocumentPart):
     warning: str | None
 
 
+class ScoreDifference(DocumentPart):
+    """A scorer by its label on ``n`` samples of two runs; ``p`` is corrected over the rows."""
+
+    scorer: str
+    n: int
+    difference: float | None
+    interval: Ends | None
+    p: float | None
+
+
+class PairComparison(DocumentPart):
+    """What ``compare`` says of two runs; differences are the second less the first."""
+
+    runs: tuple[int, int]
+    verdict: str
+    rows: list[ScoreDifference] = []
+
+
 class CategoryView(DocumentPart):
     """Of a site: all scores, ranks and what is known on one category, or on everything."""
 
@@ -152,7 +170,7 @@ class BoardDocument(DocumentPart):
     What takes long (ranks, correlations, histograms) is not in a document of kept estimates alone.
     ``headline`` is a place among the scorers; ``estimates`` are by scorer and model;
     ``judge_of_both`` scores accuracy and hallucination. A site has ``views`` by category (``""`` is
-    everything), its pages a ``home``.
+    everything), its pages a ``home``, a report the ``pairs`` that it has inside.
     """
 
     title: str
@@ -182,6 +200,7 @@ class BoardDocument(DocumentPart):
     notes: list[str]
     warnings: list[str]
     signatures: list[str]
+    pairs: list[PairComparison] = []
     home: str | None = None
     views: dict[str, CategoryView] = {}
 

@@ -23,7 +23,7 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.errors import AudioError, ReportError
 from audiocapbench.files import write_file
-from audiocapbench.report.page.board import board_document
+from audiocapbench.report.page.board import board_document, compared_pairs
 from audiocapbench.report.page.document import BoardDocument
 from audiocapbench.report.page.report_data import ReportData
 from audiocapbench.report.runs import judge_words
@@ -257,6 +257,7 @@ def write_report(
     """
     clips = [sample.clip for sample in data.samples]
     board = board_document(store, data, title).model_copy(update=facts)
+    board.pairs = compared_pairs(data)
     keep_estimates(store, (one.table for one in data.runs))
     choices: list[AudioChoice] = ["embed", "link"] if audio == "auto" else [audio]
     if audio == "auto" and sound_size(clips) * 4 // 3 >= MOST_MAILED:  # base64 adds a third

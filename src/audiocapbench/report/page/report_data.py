@@ -22,7 +22,7 @@ from audiocapbench.report.leaderboard.board import (
     PublishedEntry,
     Ranking,
     RunEntry,
-    find_winner,
+    rank_runs,
 )
 from audiocapbench.report.leaderboard.build import default_scorer, make_board, published_beside
 from audiocapbench.report.page.document import BoardModel
@@ -203,7 +203,7 @@ class ReportData(BoardData):
         for one in self.scorers:
             comparable = self.one_selection and len(self.signatures(one)) < 2
             if one not in known:
-                known[one] = find_winner(one, tables) if comparable else None
+                known[one] = rank_runs(one, [ALL], tables)[0].winner if comparable else None
         return [known[one] for one in self.scorers]
 
     @property

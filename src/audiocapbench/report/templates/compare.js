@@ -33,7 +33,9 @@ class CompareView {
     this.samples = make("div", "moved");
     this.detail = make("section", "card beside");
     this.detail.setAttribute("aria-label", "The chosen sample");
-    box.replaceChildren(this.chooser(a, b), make("div", "two", this.scores(a, b), this.duel(a, b, duel)), make("div", "halves", this.moved(a, b, page), this.detail));
+    [this.verdict, this.every] = [make("p"), this.scores(a, b)];
+    box.replaceChildren(this.chooser(a, b), this.verdict, make("div", "two", this.every, this.duel(a, b, duel)), make("div", "halves", this.moved(a, b, page), this.detail));
+    this.test(a, b, asked);
     const first = page.rows.find((one) => one.id === this.app.state.get("clip")) ?? page.rows[0];
     if (first) await this.open(first.id, a, b, false);
   }
@@ -51,29 +53,32 @@ class CompareView {
     return make("div", "card chooser", select("a", a, "A"), swap, select("b", b, "B"));
   }
 
-  scores(a, b) {
+  // Scores of both, and what the tests say of them when that is known.
+  async test(a, b, asked) {
+    const pair = a === b ? null : await this.app.source.compared(a, b);
+    if (asked !== this.asked) return;
+    this.verdict.replaceWith(verdict(pair?.verdict));
+    this.every.replaceWith(this.scores(a, b, pair));
+  }
+
+  scores(a, b, pair) {
     const { board } = this.app;
+    const signed = (value, digits) => (isNumber(value) ? `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(digits)}` : "–");
     const rows = board.scorers.map((scorer, number) => {
       const cells = [a, b].map((model) => board.estimates[number][model]);
       if (!cells[0] && !cells[1]) return null;
       const both = make("td", "axis", ...cells.map((cell, side) => make("div", `side-${"ab"[side]}`, intervalBar(cell, scorer))));
-      const gap = cells[0] && cells[1] ? cells[1].value - cells[0].value : NaN;
+      const tested = pair?.rows.find((one) => one.scorer === scorer.label);
+      const gap = pair ? tested?.difference : cells[0] && cells[1] ? cells[1].value - cells[0].value : null;
+      const ends = tested?.interval?.map((end) => signed(end, scorer.digits)).join(" to ");
+      const p = isNumber(tested?.p) ? (tested.p < 0.001 ? "< 0.001" : tested.p.toFixed(3)) : "–";
       const numbers = cells.map((cell) => make("td", "num", fixed(cell?.value, scorer.digits), cell?.interval ? make("small", "", span(cell, scorer.digits)) : null));
-      return row(rowHead(plain(scorer.label)), numbers[0], numbers[1], both, make("td", "num", isNumber(gap) ? `${gap >= 0 ? "+" : "−"}${Math.abs(gap).toFixed(scorer.digits)}` : "–"));
+      return row(rowHead(plain(scorer.label)), numbers[0], numbers[1], both, make("td", "num", signed(gap, scorer.digits), ends ? make("small", "", ends) : null), make("td", "num", p));
     });
-    const heads = ["score", make("th", "num", make("span", "badge side-a", "A")), make("th", "num", make("span", "badge side-b", "B")), make("th", "axis", make("span", "hidden", "intervals")), make("th", "num", "B − A")];
-    return card("Every score", this.tested(a, b), table("Scores of both models, table", heads, rows.filter(Boolean), "board"));
-  }
-
-  // What the leaderboard's test says of the two.
-  tested(a, b) {
-    const { board } = this.app;
-    const pair = board.ranking.pairs.find((one) => (one.first === a && one.second === b) || (one.first === b && one.second === a));
-    const label = plain(board.scorers[board.headline].label);
-    if (!pair || pair.p_adjusted === null) return `${label}: the two were not tested against each other.`;
-    const p = pair.p_adjusted < 0.0001 ? "p < 0.0001" : `p = ${pair.p_adjusted.toFixed(4)}`;
-    const better = plain(board.models[pair.first].label);
-    return pair.different ? `${label}: ${better} is better (${p}, corrected for all pairs).` : `${label}: they cannot be told apart (${p}, corrected for all pairs).`;
+    const heads = ["score", make("th", "num", make("span", "badge side-a", "A")), make("th", "num", make("span", "badge side-b", "B")), make("th", "axis", make("span", "hidden", "intervals")), make("th", "num", "B − A"), make("th", "num", "p")];
+    const runs = [a, b].map((model) => board.models[model].run).join(" ");
+    const line = pair ? "B − A is over the samples that are settled in both, with its 95 % interval; p is corrected over the rows." : pair === undefined ? "The differences are being tested." : `Not tested on this page: “audiocapbench compare ${runs}” does.`;
+    return card("Every score", line, table("Scores of both models, table", heads, rows.filter(Boolean), "board"));
   }
 
   duel(a, b, found) {

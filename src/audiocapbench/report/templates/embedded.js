@@ -166,6 +166,15 @@ class Embedded {
     };
   }
 
+  // What `compare` says of two models; null where the report was made without.
+  async compared(a, b) {
+    const runs = [a, b].map((model) => this.board.models[model].run);
+    const pair = this.board.pairs.find((one) => runs.every((run) => one.runs.includes(run))) ?? null;
+    if (pair === null || pair.runs[0] === runs[0]) return pair;
+    const turned = (value) => (isNumber(value) ? -value : null);
+    return { ...pair, rows: pair.rows.map((one) => ({ ...one, difference: turned(one.difference), interval: one.interval?.map(turned).reverse() })) };
+  }
+
   async duel(a, b, measure) {
     const found = { wins: 0, ties: 0, losses: 0 };
     for (let clip = 0; clip < this.clips; clip++) {

@@ -90,6 +90,10 @@ class Served {
     };
   }
 
+  compared(a, b) {
+    return this.ask("compared", { a: this.run(a), b: this.run(b) });
+  }
+
   duel(a, b, measure) {
     return this.ask("duel", { a: this.run(a), b: this.run(b), score: this.name(measure) });
   }
