@@ -14,8 +14,9 @@ from audiocapbench.cli.app import add_group, leave
 from audiocapbench.cli.console import say, show_lines, show_result, show_text
 from audiocapbench.cli.meta import meta_app
 from audiocapbench.errors import AudioCapBenchError, StoreError
-from audiocapbench.files import csv_text, write_file
+from audiocapbench.files import write_file
 from audiocapbench.table import Column, Findings, Table, ValueWithInterval, shown, signature_notes
+from audiocapbench.table.forms import Format
 
 if TYPE_CHECKING:
     from audiocapbench.data.opinions import Opinions
@@ -239,12 +240,8 @@ def calibrate(
     numbers = list(dict.fromkeys(runs))
     if next_ is not None:
         rows = next_answers(at.open(), numbers, scorer, next_, category, seed)
-        if out is not None:
-            write_file(out, csv_text(rows))
-            say(f"{len(rows) - 1:,} answers to rate were written to {out}.")
-        else:
-            objects = [dict(zip(map(str, rows[0]), row, strict=True)) for row in rows[1:]]
-            at.show(Findings([Table("", objects, name="next")]))
+        form = Format.JSON if at.json else Format.CSV if out is not None else Format.TABLE
+        options.write(Findings([Table("", rows, name="next")]), form, out)
         return
     if ratings is None:
         raise AudioCapBenchError("name people's --ratings, or choose what to rate with --next N")

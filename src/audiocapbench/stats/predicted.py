@@ -85,12 +85,17 @@ def calibrated_mean(
     share = np.bincount(who, each)
     enough = len({*items}) >= FEWEST_RATED and bool(np.ptp(rated) > 0)
     weight = tuning_weight(rated, judged, each) if enough and tuned else 0.0
+
+    def apart(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """How far people are from the mean of all, and what they rated from their own."""
+        view = np.bincount(who, each * values) / share - each @ values
+        return view, values - each @ values - ((1 - 1 / counts) * view)[who]
+
     left = rated - weight * judged
-    mean, own = float(each @ left), np.bincount(who, each * left) / share
-    value = mean + weight * float(every.mean())
-    away = left - mean - ((1 - 1 / counts) * (own - mean))[who]
+    value = float(each @ left) + weight * float(every.mean())
+    view, away = apart(left)
     known = len(names) if names[0] else len(names) - 1
-    by_person = share * (own - mean) / np.sqrt(np.maximum(1 - share, 1e-9))
+    by_person = share * view / np.sqrt(np.maximum(1 - share, 1e-9))
     crossed = max(1 - float(share @ share), 1e-9) * max(1 - 2 / len(rated), 0.1)
     by_score = weight * (every - every.mean()) / len(every)
     influence = Influence(
@@ -114,7 +119,7 @@ def calibrated_mean(
     pull = pull / pull.sum() if weight else 0 * pull
     alone, chance = (
         np.bincount(which, each * off / np.maximum(1 - each - own_pull, 0.1)) ** 2
-        for off, own_pull in ((rated - each @ rated, 0 * pull), (away, pull))
+        for off, own_pull in ((apart(rated)[1], 0 * pull), (away, pull))
     )
     worth = _worth(alone, chance, by_judge) * len(rated) if enough else None
     found = value, error if is_known else None, interval, weight, worth, known

@@ -112,8 +112,7 @@ def calibrate_runs(
         notes.append(f"Nobody rated {', '.join(f'{one.model} (run {one.id})' for one in unrated)}.")
     found, rate = [], _RANDOM / len(tables)
     for label, table in zip(labels([one.run for one in tables]), tables, strict=True):
-        key = _name_of(table, tables, ratings)
-        known = _answers(table, scorer, category)
+        key, known = _name_of(table, tables, ratings), _answers(table, scorer, category)
         chosen = {item: one for (name, item), one in said.items() if name == key}
         found.append(_calibrated(label, table, scorer, known, ratings[key], chosen, width))
         notes += [f"{label}: {one}" for one in _warnings(found[-1], known, ratings[key], rate)]
@@ -128,13 +127,14 @@ def calibrate_runs(
 
 def next_answers(
     store: Store, runs: Sequence[int], scorer: Scorer, count: int, category: str | None, seed: int
-) -> list[Sequence[object]]:
-    """Rows of so many answers of each run that people should rate, under a heading."""
-    rows: list[Sequence[object]] = [("item", "run", "category", "person", "value", "chosen")]
+) -> list[dict[str, object]]:
+    """Rows of so many answers of each run that people should rate, with room for what they say."""
+    rows: list[dict[str, object]] = []
     for table in _tables(store, runs, scorer):
         scores, categories = _answers(table, scorer, category)
-        chosen = choose(table.run, scores, categories, count, seed)
-        rows += [(key, table.run.id, categories[key], "", "", said) for key, said in chosen.items()]
+        for key, said in choose(table.run, scores, categories, count, seed).items():
+            about = {"item": key, "run": table.run.id, "category": categories[key]}
+            rows.append(about | {"person": "", "value": "", "chosen": said})
     return rows
 
 
