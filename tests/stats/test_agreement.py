@@ -81,6 +81,19 @@ def test_intraclass_correlations_are_those_of_shrout_and_fleiss(
     assert intraclass(holed) == (single, mean), "what somebody did not rate does not count"
 
 
+def test_raters_who_contradict_each_other_have_no_reliable_mean() -> None:
+    ratings = np.random.default_rng(0).integers(1, 6, 25).astype(float)
+    single, mean = intraclass(np.stack([ratings, 6 - ratings]))
+    assert single.value is not None
+    assert single.value < -0.5
+    assert (single.interval, mean.value, mean.interval) == (None, None, None)
+    for seed in range(20):
+        single, mean = intraclass(np.random.default_rng(seed).integers(1, 6, (3, 30)).astype(float))
+        for one in (single, mean):
+            low, high = one.interval or (-1.0, 1.0)
+            assert low < (one.value or 0.0) < high < 1
+
+
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
 def test_alpha_equals_its_definition_pair_by_pair(level: Level) -> None:
     ratings = np.random.default_rng(3).integers(0, 11, (4, 30)).astype(float)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, ROUNDS, SEED, Interval
-from audiocapbench.stats.bootstrap import LEVEL, TAIL, Clusters, FloatArray, units_of
+from audiocapbench.stats.bootstrap import LEVEL, TAIL, Clusters, FloatArray, Units, units_of
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 FEWEST_UNITS = 20  # with fewer, intervals of agreement on names hold the truth in 85 % of cases
@@ -149,7 +149,7 @@ def _jackknifed(value: float, left_out: FloatArray, expected: FloatArray) -> Coe
     """
     from scipy.special import stdtrit
 
-    units, count = _worth(expected), len(left_out)
+    units, count = Units(left_out, expected).effective, len(left_out)
     if units < FEWEST_UNITS or abs(value) >= 1 - 1e-12 or not np.isfinite(left_out).all():
         return Coefficient(value)
     # The jackknife's own estimate, whose bias is less, is the middle.
@@ -157,11 +157,6 @@ def _jackknifed(value: float, left_out: FloatArray, expected: FloatArray) -> Coe
     half = stdtrit(units - 1, TAIL) * left_out.std() * np.sqrt(count - 1) / (1 - value**2)
     low, high = np.tanh(np.arctanh(middle) + np.array([-half, half]))
     return Coefficient(value, Interval(min(float(low), value), max(float(high), value)))
-
-
-def _worth(weights: FloatArray) -> float:
-    """How many units of equal weight would say as much (Kish)."""
-    return float(weights.sum() ** 2 / (weights**2).sum())
 
 
 def krippendorff_alpha(ratings: FloatArray, level: Level = "interval") -> Coefficient:
@@ -249,16 +244,18 @@ def intraclass(ratings: FloatArray) -> tuple[Coefficient, Coefficient]:
     error = float(((table - by_unit - by_rater + table.mean()) ** 2).sum()) / freedom
     noise = raters * columns + (raters * units - raters - units) * error
     one = units * (rows - error) / (units * rows + noise)
-    many = units * (rows - error) / (units * rows + columns - error)
+    known = units * rows + columns - error
+    many = units * (rows - error) / known if known > 0 else None
     # The intervals are of ratings that are nearly normal: two grades, or a few far off, are not.
-    far_off = _worth(((table - table.mean()) ** 2).sum(axis=0)) < units / 4
-    if units < FEWEST_UNITS or far_off or len(np.unique(table)) < 3 or error <= 1e-12 * rows:
+    far_off = Units(table, ((table - table.mean()) ** 2).sum(axis=0)).effective < units / 4
+    odd = far_off or len(np.unique(table)) < 3 or one <= -1 / raters or error <= 1e-12 * rows
+    if units < FEWEST_UNITS or odd:
         return Coefficient(one), Coefficient(many)
     share = raters * one / (units * (1 - one))
     parts = share * columns, (1 + share * (units - 1)) * error
     spread = sum(parts) ** 2 / (parts[0] ** 2 / (raters - 1) + parts[1] ** 2 / freedom)
     far, near = float(fdtri(units - 1, spread, TAIL)), float(fdtri(spread, units - 1, TAIL))
-    low = units * (rows - far * error) / (far * noise + units * rows)
+    low = max(units * (rows - far * error) / (far * noise + units * rows), -1 / raters)
     high = units * (near * rows - error) / (noise + units * near * rows)
     means = Interval(*(raters * end / (1 + (raters - 1) * end) for end in (low, high)))
     return Coefficient(one, Interval(low, high)), Coefficient(many, means)

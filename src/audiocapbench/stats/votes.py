@@ -6,14 +6,13 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from audiocapbench.stats.bootstrap import TAIL, FloatArray, Interval, units_of
 from audiocapbench.stats.correlation import Coefficient
 from audiocapbench.stats.multiple import Correction, RankInterval, corrected, rank_intervals
 from audiocapbench.stats.power import ALPHA
+from audiocapbench.stats.predicted import FEWEST_PEOPLE
 
-FEWEST_PEOPLE = 5
 _STEPS, _NO_TIES, _MOST_NAMED = 100, -50.0, 5
 _PRIOR = 1 / 9  # of strengths in log odds, where votes alone would let one grow without end
 
@@ -42,9 +41,9 @@ def strengths(votes: Sequence[Vote]) -> Strengths:
     from scipy.sparse.csgraph import connected_components
     from scipy.special import expit, logit, stdtr, stdtrit
 
-    names = sorted({name for one in votes for name in one[:2]})
+    names = np.array(sorted({name for one in votes for name in one[:2]}))
     at, count = {name: place for place, name in enumerate(names)}, len(names)
-    first, second = np.array([(at[one.first], at[one.second]) for one in votes], np.int64).T
+    first, second = np.array([(at[one.first], at[one.second]) for one in votes], int).T
     said = np.array([one.preferred for one in votes], float)
     if not said.any():
         raise ValueError("nobody preferred a model to another: there is nothing to rank by")
@@ -52,27 +51,29 @@ def strengths(votes: Sequence[Vote]) -> Strengths:
     held[first[said >= 0], second[said >= 0]] = held[second[said <= 0], first[said <= 0]] = 1
     parts, part = connected_components(held, connection="weak")
     if parts > 1:
-        groups = [np.array(names)[part == one] for one in range(parts)][:_MOST_NAMED]
-        named = " with ".join(", ".join(one[:_MOST_NAMED]) for one in groups)
+        groups = [", ".join(names[part == one][:_MOST_NAMED]) for one in range(parts)]
+        named = " with ".join(groups[:_MOST_NAMED])
         raise ValueError(f"no vote links {named}; rank them apart, or ask for some that do")
     parts, part = connected_components(held, connection="strong")
-    values, ties, inverse, scores = _fit(first, second, said, _PRIOR * (parts > 1))
-    _, means, slopes, tie_slopes = _moments(values[:, np.newaxis] - values, ties)
+    unit = np.eye(count, count + 1)
+    values, inverse, scores = _fit(unit[first] - unit[second], said, _PRIOR * (parts > 1))
+    _, means, slopes, tie_slopes = _moments(np.subtract.outer(values[:-1], values[:-1]), values[-1])
     np.fill_diagonal(slopes, 0.0)
     shares = 0.5 + means.sum(axis=1) / (count - 1)
     gradients = np.column_stack([np.diag(slopes.sum(axis=1)) - slopes, tie_slopes.sum(axis=1)])
     pairs = np.array(list(combinations(range(count), 2))).T
-    apart, unit = values[pairs[0]] - values[pairs[1]], np.eye(count, count + 1)
-    contrasts = np.concatenate([gradients / (count - 1), unit[pairs[0]] - unit[pairs[1]]])
-    weights = inverse @ contrasts.T
-    moved = scores[:, :1] * (weights[first] - weights[second]) + scores[:, 1:] * weights[-1]
+    apart = unit[pairs[0]] - unit[pairs[1]]
+    contrasts = np.concatenate([gradients / (count - 1), apart]) @ inverse
     people, clips = [one.person for one in votes], [one.clip for one in votes]
-    spread = _spread(moved, people, clips)
+    # Clustered two ways, as Cameron, Gelbach and Miller (2011) do.
+    ways = people, clips, [repr(one[3:]) for one in votes]
+    each, clip, both = (_variance(contrasts, units_of(scores, one).sums) for one in ways)
+    spread = np.sqrt(np.maximum(each + clip - both, np.maximum(each, clip)))
     # One person with most of the votes is not many.
     worth = min(units_of(said, one).effective for one in (people, clips))
     # Who won every vote, or lost every one, has no strength that votes alone could tell.
     known, notes = np.bincount(part)[part] > 1, []
-    if lost := ", ".join(np.array(names)[~known]):
+    if lost := ", ".join(names[~known]):
         notes.append(f"Won or lost every vote, so held by a weak prior, without interval: {lost}.")
     if not all(people) or round(worth) < FEWEST_PEOPLE:
         why = f"{len(set(people))} people on {len(set(clips))} clips are worth {worth:.2g} of each"
@@ -82,16 +83,25 @@ def strengths(votes: Sequence[Vote]) -> Strengths:
     freedom = max(worth - 1, 1.0)
     far = stdtrit(freedom, TAIL) * spread[:count] / (shares * (1 - shares))
     ends = expit(logit(shares) + np.array([-far, far])).T.tolist()
-    p = 2 * stdtr(freedom, -np.abs(apart) / spread[count:])
+    p = 2 * stdtr(freedom, -np.abs(apart @ values) / spread[count:])
     sure = corrected(np.where(known[pairs].all(axis=0), p, 1.0), Correction.HOLM) < ALPHA
-    order = np.argsort(-values, kind="stable").tolist()
+    order = np.argsort(-values[:-1], kind="stable").tolist()
     found = {
-        names[one]: Coefficient(float(shares[one]), Interval(*ends[one]) if known[one] else None)
+        str(names[one]): Coefficient(
+            float(shares[one]), Interval(*ends[one]) if known[one] else None
+        )
         for one in order
     }
     places = np.sort(np.argsort(order)[pairs[:, sure]], axis=0).T.tolist()
     ranks = rank_intervals(count, [(better, worse) for better, worse in places])
     return Strengths(found, ranks, len(set(people)), notes)
+
+
+def _variance(contrasts: FloatArray, sums: FloatArray) -> FloatArray:
+    """Of contrasts, from the scores of independent clusters."""
+    meat = sums.T @ sums * len(sums) / max(len(sums) - 1, 1)
+    found: FloatArray = ((contrasts @ meat) * contrasts).sum(axis=1)
+    return found
 
 
 def _moments(apart: FloatArray, ties: float) -> tuple[FloatArray, ...]:
@@ -103,47 +113,25 @@ def _moments(apart: FloatArray, ties: float) -> tuple[FloatArray, ...]:
     return tied, mean, (first + second) / 4 - mean**2, -mean * tied
 
 
-def _fit(
-    first: NDArray[np.int64], second: NDArray[np.int64], said: FloatArray, prior: float
-) -> tuple[FloatArray, float, Any, FloatArray]:
-    """Newton's steps to the likeliest strengths, whose mean is 0, and log odds of a tie.
+def _fit(sides: FloatArray, said: FloatArray, prior: float) -> tuple[FloatArray, Any, FloatArray]:
+    """The likeliest strengths, whose mean is 0, and last the log odds of a tie, by Newton's steps.
 
-    Then the inverse of the information, and each vote's score by strength and by ties.
+    Then the inverse of the information, and each vote's scores.
     """
-    count = int(max(first.max(), second.max())) + 1
-    found, without = np.zeros(count + 1), not (said == 0).any()
-    found[-1] = _NO_TIES if without else 0.0
+    count, without = sides.shape[1] - 1, not (said == 0).any()
+    held, found = prior * np.eye(count + 1), np.zeros(count + 1)
+    held[-1, -1], found[-1] = 0.0, _NO_TIES if without else 0.0
     for _ in range(_STEPS):
-        tied, mean, slopes, tie_slopes = _moments(found[first] - found[second], found[-1])
-        scores = np.column_stack([said / 2 - mean, (said == 0) - tied])
-        linked = np.zeros((count + 1, count + 1))
-        np.add.at(linked, (first, second), slopes)
-        linked += linked.T
+        tied, mean, slopes, tie_slopes = _moments(sides @ found, found[-1])
+        scores = sides * (said / 2 - mean)[:, np.newaxis]
+        scores[:, -1] = (said == 0) - tied
         # Strengths have no zero of their own: the mean is held there.
-        information = np.diag(linked.sum(axis=1)) - linked + prior * np.eye(count + 1) + 1 / count
-        ends = np.zeros((count + 1, 2))
-        for side, sign in ((first, 1), (second, -1)):
-            np.add.at(ends, side, sign * np.column_stack([scores[:, 0], tie_slopes]))
-        information[-1] = information[:, -1] = ends[:, 1]
+        information = sides.T @ (sides * slopes[:, np.newaxis]) + held + 1 / count
+        information[-1] = information[:, -1] = sides.T @ tie_slopes
         information[-1, -1] = (tied * (1 - tied)).sum() + without
         inverse = np.linalg.inv(information)
-        slope = ends[:, 0] - prior * found
-        slope[-1] = 0.0 if without else scores[:, 1].sum()
-        step = inverse @ slope
+        step = inverse @ (scores.sum(axis=0) - held @ found)
         found = found + step / max(1.0, np.abs(step).max())
         if np.abs(step).max() < 1e-10:
             break
-    return found[:-1], float(found[-1]), inverse, scores
-
-
-def _spread(moved: FloatArray, *ways: Sequence[str]) -> FloatArray:
-    """Standard errors, clustered two ways as Cameron, Gelbach and Miller (2011) do."""
-
-    def variance(clusters: Sequence[str]) -> FloatArray:
-        sums = units_of(moved, clusters).sums
-        found: FloatArray = (sums**2).sum(axis=0) * len(sums) / max(len(sums) - 1, 1)
-        return found
-
-    one, other = map(variance, ways)
-    both = variance([repr(pair) for pair in zip(*ways, strict=True)])
-    return np.sqrt(np.maximum(one + other - both, np.maximum(one, other)))
+    return found, inverse, scores
