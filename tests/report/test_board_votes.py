@@ -82,6 +82,9 @@ def test_few_models_have_no_interval_of_the_correlation(tmp_path: Path) -> None:
         notes = " ".join(board.notes)
         assert "over 3 models; an interval takes 5" in notes
         assert "takes 5 people" in notes
+        put_models(store, MODELS[:1])
+        (both,) = leaderboard(store=store, votes=[votes], all_runs=True).boards
+        assert (len(both.entries), len(both.people)) == (4, 2), "which run of 'one' is not said"
         other = write_votes(tmp_path / "o.csv", ("x", "y"))
         with pytest.raises(ReportError, match="of a model that was voted on, such as"):
             leaderboard(store=store, votes=[other])

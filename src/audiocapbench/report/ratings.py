@@ -217,14 +217,15 @@ def with_votes(found: LeaderboardResult, votes: Sequence[Vote]) -> LeaderboardRe
         raise ReportError(f"votes cannot rank the models: {error}") from None
     boards = []
     for board in found.boards:
-        # A run is known by its label where there are several of its model.
-        named = [(name, one) for one in board.entries for name in (one.run.model, one.label)]
-        own = {one.run.id: ranked.models[name] for name, one in named if name in ranked.models}
-        scored = [
-            one for one in board.entries if one.run.id in own and one.overall.score is not None
-        ]
-        count, shares = len(scored), np.array([own[one.run.id].value for one in scored])
-        scores = np.array([one.overall.score for one in scored])
+        models, own, both = Counter(one.run.model for one in board.entries), {}, []
+        for one in board.entries:
+            # Where there are several runs of a model, its name alone says nothing of which.
+            names = (one.label, *([one.run.model] if models[one.run.model] == 1 else ()))
+            for name in [name for name in names if name in ranked.models][:1]:
+                own[one.run.id] = ranked.models[name]
+                if one.overall.score is not None:
+                    both.append((one.overall.score, ranked.models[name].value))
+        count, (scores, shares) = len(both), np.array(both, float).reshape(-1, 2).T
         tau, rho = effects.kendall(scores, shares), effects.rank_correlation(scores, shares)
         kendall = effects.Coefficient(tau, effects.rank_interval(tau, count, "tau"))
         spearman = effects.Coefficient(rho, effects.rank_interval(rho, count, "rho"))
@@ -239,8 +240,8 @@ def with_votes(found: LeaderboardResult, votes: Sequence[Vote]) -> LeaderboardRe
         notes = (*board.notes, note, *ranked.notes)
         boards.append(replace(board, people=own, votes=facts, notes=notes) if own else board)
     if not any(one.people for one in boards):
-        names = ", ".join(list(ranked.models)[:_NAMED])
-        raise ReportError(f"no run on a board is of a model that was voted on, such as {names}")
+        known = ", ".join(list(ranked.models)[:_NAMED])
+        raise ReportError(f"no run on a board is of a model that was voted on, such as {known}")
     return replace(found, boards=tuple(boards))
 
 
