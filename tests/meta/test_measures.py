@@ -181,9 +181,9 @@ def test_agreement_leaves_out_pairs_whose_answer_was_set() -> None:
     split = [voted(0, "HH", 1, -1, 0), voted(1, "HH", 1, 1, 1), voted(2, "HH", -1, -1, -1)]
     made = [voted(n, "HM_2", 1, 1, 1) for n in range(3, 50)]
     assert agreement(split) == agreement(split + made)
-    assert agreement(split).after == pytest.approx(1.0)
-    assert agreement([]).before is None
-    assert agreement([voted(0, "HH", 1, 1), voted(1, "HH", 1, 1, 1)]).before is None
+    assert agreement(split).after.value == pytest.approx(1.0)
+    assert agreement([]).before.value is None
+    assert agreement([voted(0, "HH", 1, 1), voted(1, "HH", 1, 1, 1)]).before.value is None
 
 
 def test_both_orders_are_shown_and_their_mean_and_what_they_agree_on() -> None:
