@@ -11,11 +11,8 @@ import pytest
 
 from audiocapbench.metrics.result import first_column
 from audiocapbench.stats.bootstrap import (
-    FEWEST_FOR_INTERVAL,
     FloatArray,
-    difference_interval,
     intervals,
-    mean_interval,
     permutation_tests,
 )
 
@@ -101,39 +98,6 @@ def test_intervals_of_very_skewed_scores_hold_the_truth(n: int) -> None:
     drawn = np.random.default_rng(9).lognormal(0.0, 1.0, (n, CORPORA, 1))
     world = World(drawn, first_column, float(np.exp(0.5)))
     assert 0.93 <= coverage(world) <= 0.98
-
-
-def share(world: World, corpora: int, other: FloatArray | None = None) -> float:
-    """How often the intervals of single corpora, or of their differences, hold the truth."""
-    held = 0
-    for place in range(corpora):
-        own = world.statistics[:, place]
-        if other is None:
-            found, truth = mean_interval(own, world.aggregate, bounds=(0.0, 10.0)), world.truth
-        else:
-            found, truth = difference_interval(own, other[:, place], world.aggregate), 0.0
-        assert found is not None
-        held += found.low <= truth <= found.high
-    return held / corpora
-
-
-@pytest.mark.parametrize(("n", "least"), [(10, 0.93), (100, 0.93)])
-@pytest.mark.parametrize("world", [high_grades, mostly_zero])
-def test_intervals_as_reports_show_them_hold_the_truth(
-    world: Callable[[int], World], n: int, least: float
-) -> None:
-    assert n >= FEWEST_FOR_INTERVAL
-    made = world(n)
-    assert share(made, 300) >= least
-
-
-@pytest.mark.parametrize(("n", "least"), [(10, 0.93), (100, 0.93)])
-@pytest.mark.parametrize("world", [high_grades, mostly_zero])
-def test_intervals_of_differences_hold_the_truth(
-    world: Callable[[int], World], n: int, least: float
-) -> None:
-    made = world(n)
-    assert least <= share(made, 300, made.statistics[:, 300:600]) <= 0.99
 
 
 def test_fewer_samples_than_an_interval_takes_would_hold_it_too_rarely() -> None:

@@ -36,7 +36,7 @@ METHODS = "clopper-pearson for shares, gaffke's for other scores"
 """How intervals are made; estimates in a store that were made otherwise are made anew."""
 
 SWAPS = 9_999  # rounds of the permutation test; the smallest p-value is one in ten thousand
-_BEYOND = 20.0  # over n, how far beyond the longer tail its next value is reckoned with
+_BEYOND = 30.0  # over n, how far beyond the longer tail its next value is reckoned with
 _ROUNDS_AT_ONCE, _SWAPS_AT_ONCE = 64, 256
 
 
@@ -358,7 +358,8 @@ def p_above(
 
     With a second system's statistics it is about score(first) - score(second) on the same samples:
     no worse by a margin is ``value=-margin``. It is made as intervals are, with room for failures
-    that nobody has seen yet: ``bounds`` are those of the score. Too few samples have p = 1.
+    that nobody has seen yet: ``bounds`` are those of the score. Too few samples have p = 1. Whether
+    two systems are equal is tested with more power by ``permutation_tests``.
     """
     return _one_sided(first, aggregate, value, second, how)[0]
 
