@@ -142,7 +142,7 @@ def brace(shared: Path) -> tuple[dict[str, float], dict[str, float], dict[str, s
     judged = json.loads(file.read_text(encoding="utf-8"))[1]["Results"]
     votes, scores, kinds = {}, {}, {}
     for clip, own in zip(people, judged, strict=True):
-        for name in own.keys() - {"file_name"}:
+        for name in sorted(own.keys() - {"file_name"}):
             key, pair = f"{clip['file_name']} {name}", own[name]
             votes[key] = 5 + 5 * float(np.mean(clip[name][4]))
             scores[key] = pair["caption0_caf_score"] - pair["caption1_caf_score"]
@@ -158,7 +158,7 @@ def test_people_rate_a_quarter_less_of_real_pairs_for_the_same_certainty(run: Ru
 
     def rated(keys: Iterable[str]) -> dict[tuple[str, str], float]:
         drawn = generator.permutation([*keys])[:60].tolist()
-        return {(f"p{n % 10}", key): votes[key] for n, key in enumerate(drawn)}
+        return {(f"p{n}", key): votes[key] for n, key in enumerate(drawn)}
 
     for seed in range(60):
         said = choose(run, scores, kinds, 60, seed)

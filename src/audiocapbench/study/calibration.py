@@ -19,7 +19,7 @@ from audiocapbench.signature import Signature, sign
 from audiocapbench.stats import Interval, predicted
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.power import ALPHA
-from audiocapbench.store import Run, Store
+from audiocapbench.store import Store
 from audiocapbench.study.choice import choose, strata_of
 
 SCALE = (0.0, MAX_VALUE)
@@ -45,7 +45,6 @@ class CalibratedRun:
     """One model: as people rated it, as the judge did, and as people would have (``found``)."""
 
     label: str
-    run: Run
     ratings: int
     rated: int
     total: int
@@ -56,7 +55,7 @@ class CalibratedRun:
     correlation: float | None
     needed: int | None
     off: Mapping[tuple[str, str], float]  # judge less people, by person and answer
-    categories: Mapping[str, str]  # of what was rated
+    groups: Mapping[str, tuple[str, str]]  # category and family of an answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,15 +259,15 @@ def _calibrated(
     )
     people, judged = np.array([(value, scores[key]) for (_, key), value in ratings.items()]).T
     varies = len(people) > 2 and people.std() > 0 and judged.std() > 0
-    most = len(ratings) * len(scores) // len(rated)
+    most, family = len(ratings) * len(scores) // len(rated), family_of(run.model)
     counts = len(ratings), len(rated), len(scores)
     return CalibratedRun(
-        *(label, run, *counts, strata is not None, plain, float(np.mean([*scores.values()]))),
+        *(label, *counts, strata is not None, plain, float(np.mean([*scores.values()]))),
         found,
         float(np.corrcoef(people, judged)[0, 1]) if varies else None,
         predicted.ratings_needed(found, len(ratings), most, width) if width else None,
-        {(who, key): scores[key] - value for (who, key), value in ratings.items()},
-        {key: categories[key] for key in rated},
+        {(who, f"{label}/{key}"): scores[key] - one for (who, key), one in ratings.items()},
+        {f"{label}/{key}": (categories[key], family) for key in rated},
     )
 
 
@@ -287,7 +286,8 @@ def _warnings(one: CalibratedRun, known: _Answers, given: OneRun, rate: float) -
         yield f"rated by {by}: no interval, it takes {few}."
     if one.chosen:
         return
-    (scores, categories), part = known, np.array([key in one.categories for key in known[0]])
+    (scores, categories), rated = known, {key for _, key in given}
+    part = np.array([key in rated for key in scores])
     kinds, names = np.array([*categories.values()]), [*dict.fromkeys(categories.values())]
     features = np.column_stack([[*scores.values()], *(kinds == name for name in names)])
     p, far = predicted.unlike_part(features, part)
@@ -322,12 +322,8 @@ def _difference(one: predicted.Calibrated, two: predicted.Calibrated) -> tuple[I
 
 def _biases(runs: Sequence[CalibratedRun], scorer: Scorer) -> tuple[tuple[Bias, ...], Bias | None]:
     """How far the judge is above people: in all, by category and family; and on its own family."""
-    off, groups = dict[tuple[str, str], float](), dict[str, tuple[str, str]]()
-    for one in runs:
-        for (who, key), value in one.off.items():
-            answer = f"{one.run.id}/{key}"
-            off[who, answer] = value
-            groups[answer] = one.categories[key], family_of(one.run.model)
+    off = {key: value for run in runs for key, value in run.off.items()}
+    groups = {key: one for run in runs for key, one in run.groups.items()}
 
     def mean(place: int = 0, name: str = "", *, other: bool = False) -> predicted.Calibrated | None:
         part = {
@@ -338,15 +334,16 @@ def _biases(runs: Sequence[CalibratedRun], scorer: Scorer) -> tuple[tuple[Bias, 
         scores, bounds = dict.fromkeys((key for _, key in part), 0.0), (-MAX_VALUE, MAX_VALUE)
         return predicted.calibrated_mean(part, scores, bounds=bounds) if part else None
 
-    def bias(group: str, found: predicted.Calibrated) -> Bias:
-        return Bias(group, len(found.influence.ratings), found.value, found.interval)
-
     found = [("all", mean())]
     for place, kind in enumerate(("category", "family")):
         names = dict.fromkeys(one[place] for one in groups.values())
         if len(names) > 1:
             found += [(f"{kind} {name}", mean(place, name)) for name in names]
-    biases = tuple(bias(name, one) for name, one in found if one is not None)
+    biases = tuple(
+        Bias(name, len(one.influence.ratings), one.value, one.interval)
+        for name, one in found
+        if one
+    )
     family = family_of(scorer.name)
     mine, theirs = mean(1, family), mean(1, family, other=True)
     if mine is None or theirs is None or mine.interval is None or theirs.interval is None:
