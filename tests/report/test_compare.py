@@ -17,6 +17,9 @@ from audiocapbench.report.compare.result import (
     ComparisonResult,
     Difference,
 )
+from audiocapbench.report.verdict import board_verdict, pair_verdict
+from audiocapbench.scores.estimate import Scorer
+from audiocapbench.stats import Interval
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Store
 from cells import headings
@@ -376,3 +379,25 @@ def test_a_paragraph_for_a_paper_has_all_that_a_reader_asks_for(store: Store) ->
         "Signatures: rouge_l|protocol:1.",
     ):
         assert words in said
+
+
+def test_a_verdict_does_not_show_an_interval_that_speaks_against_it() -> None:
+    """Corrected for other rows, a test may leave open what an interval of one alone does not."""
+    about = {"p": 0.08, "visible": 0.05, "about": "80 samples"}
+    for low, shown in ((-0.01, ", -0.010 to +0.070"), (0.01, "")):
+        ends = Interval(low, 0.07)
+        said = pair_verdict(Scorer("rouge_l"), "AB", 0.03, interval=ends, **about)  # type: ignore[arg-type]
+        assert f"on 80 samples (+0.030{shown}, p = 0.080)" in said.words
+        assert said.best is None
+
+
+def test_a_board_leads_only_those_that_it_beats() -> None:
+    names = ("A", "B", "C", "D", "E")
+    said = {
+        "A beats the other 4 in rouge_l on 9 clips.": [(0, 1), (0, 2), (0, 3), (0, 4)],
+        "A leads in rouge_l on 9 clips; B and C may be as good.": [(0, 3), (0, 4)],
+        "A has the highest rouge_l on 9 clips; B, C and 2 more may be as good.": [(1, 4)],
+        "The 5 models cannot be told apart by rouge_l on 9 clips.": [],
+    }
+    for words, better in said.items():
+        assert board_verdict(Scorer("rouge_l"), names, better, about="9 clips") == words

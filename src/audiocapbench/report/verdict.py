@@ -46,7 +46,9 @@ def pair_verdict(
         by = f"by {abs(difference):{form}} ({span}{_p(p)})"
         words = f"{best} beats {worst} {by} in {scorer.label} on {about}."
         return PairVerdict(words, int(difference > 0))
-    span = "" if interval is None else f", {interval[0]:+{form}} to {interval[1]:+{form}}"
+    span = ""  # one that is not corrected may leave out the 0 that the corrected test cannot
+    if interval is not None and interval[0] <= 0 <= interval[1]:
+        span = f", {interval[0]:+{form}} to {interval[1]:+{form}}"
     known = f"{difference:+{form}}{span}, {_p(p)}"
     words = f"{first} and {second} cannot be told apart by {scorer.label} on {about} ({known})"
     if visible:
@@ -78,7 +80,8 @@ def board_verdict(
     if not better:
         them = f"The {len(ranked)} models" if len(ranked) > 2 else " and ".join(ranked)
         return f"{them} cannot be told apart by {scorer.label} on {about}."
-    return f"{ranked[0]} leads in {scorer.label} on {about}; {_names(level)} may be as good."
+    first = f"leads in {scorer.label}" if beaten else f"has the highest {scorer.label}"
+    return f"{ranked[0]} {first} on {about}; {_names(level)} may be as good."
 
 
 def _names(names: Sequence[str]) -> str:
