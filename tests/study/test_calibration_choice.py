@@ -55,7 +55,7 @@ def test_every_stratum_has_its_share_and_a_larger_choice_holds_the_smaller(run: 
         f"{name} {part}/3": 4 for name in ("sound", "music") for part in (1, 2, 3)
     }
     assert len(choose(run, SCORES, CATEGORIES, 6, 0)) == 6
-    with pytest.raises(ReportError, match="each of its 6 strata"):
+    with pytest.raises(ReportError, match="6 strata: choose as many"):
         choose(run, SCORES, CATEGORIES, 5, 0)
     assert choose(run, SCORES, CATEGORIES, 999, 0).keys() == SCORES.keys()
     assert choose(run, SCORES, CATEGORIES, 24, 4).keys() != few.keys()
@@ -109,6 +109,7 @@ def test_a_choice_is_written_rated_and_weighed_back(place: Path) -> None:
         found = json.loads(rate("rated.csv", picked).stdout)
         assert found["models"][0]["people"]["value"] == pytest.approx(5, abs=0.3)
         assert not any("random part" in one for one in found["notes"])
+        assert "how:ppi++ crossed strata" in found["signature"]
     mixed = rate("mixed.csv", [*rows[1:], rows[0] | {"chosen": ""}])
     assert (mixed.returncode, "nothing of its choice" in mixed.stderr) == (2, True)
     nothing = calibrate(place)

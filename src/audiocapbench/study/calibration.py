@@ -19,7 +19,7 @@ from audiocapbench.signature import Signature, sign
 from audiocapbench.stats import Interval, predicted
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.power import ALPHA
-from audiocapbench.store import Store
+from audiocapbench.store import Run, Store
 from audiocapbench.study.choice import choose, strata_of
 
 SCALE = (0.0, MAX_VALUE)
@@ -113,11 +113,12 @@ def calibrate_runs(
     for label, table in zip(labels([one.run for one in tables]), tables, strict=True):
         key, known = _name_of(table, tables, ratings), _answers(table, scorer, category)
         chosen = {item: one for (name, item), one in said.items() if name == key}
-        found.append(_calibrated(label, table, scorer, known, ratings[key], chosen, width))
+        found.append(_calibrated(label, table.run, known, ratings[key], chosen, width))
         notes += [f"{label}: {one}" for one in _warnings(found[-1], known, ratings[key], rate)]
     ordered = tuple(sorted(found, key=lambda one: -one.found.value))
     judge = str(tables[0].signature(scorer))
-    signature = sign("calibrated", judge=judge, by=by, ratings=opinions.digest, how="ppi++ crossed")
+    how = "ppi++ crossed strata" if any(one.chosen for one in found) else "ppi++ crossed"
+    signature = sign("calibrated", judge=judge, by=by, ratings=opinions.digest, how=how)
     if category:
         signature = signature.with_fields(category=category)
     biases, own = _biases(found, scorer) if scorer.judge else ((), None)
@@ -237,22 +238,16 @@ def _answers(table: RunTable, scorer: Scorer, category: str | None) -> _Answers:
 
 
 def _calibrated(
-    label: str,
-    table: RunTable,
-    scorer: Scorer,
-    known: _Answers,
-    given: OneRun,
-    chosen: Mapping[str, str],
-    width: float | None,
+    name: str, run: Run, known: _Answers, given: OneRun, said: dict[str, str], width: float | None
 ) -> CalibratedRun:
-    run, (scores, categories) = table.run, known
+    scores, categories = known
     if strange := [key for _, key in given if key not in run.sample_ids]:
         raise ReportError(f"run {run.id} has no sample {some(strange)}, which people rated")
     ratings = {key: value for key, value in given.items() if key[1] in scores}
     if not ratings:
-        raise ReportError(f"run {run.id} has no sample that people rated and {scorer.label}")
+        raise ReportError(f"run {run.id} has no sample with a score that people rated")
     rated = dict.fromkeys(key for _, key in ratings)
-    strata = strata_of(run, {key: chosen[key] for key in rated}, len(scores))
+    strata = strata_of(run, {key: said[key] for key in rated}, len(scores))
     plain, found = (
         predicted.calibrated_mean(ratings, scores, bounds=SCALE, strata=strata, tuned=tuned)
         for tuned in (False, True)
@@ -262,12 +257,12 @@ def _calibrated(
     most, family = len(ratings) * len(scores) // len(rated), family_of(run.model)
     counts = len(ratings), len(rated), len(scores)
     return CalibratedRun(
-        *(label, *counts, strata is not None, plain, float(np.mean([*scores.values()]))),
+        *(name, *counts, strata is not None, plain, float(np.mean([*scores.values()]))),
         found,
         float(np.corrcoef(people, judged)[0, 1]) if varies else None,
         predicted.ratings_needed(found, len(ratings), most, width) if width else None,
-        {(who, f"{label}/{key}"): scores[key] - one for (who, key), one in ratings.items()},
-        {f"{label}/{key}": (categories[key], family) for key in rated},
+        {(who, f"{name}/{key}"): scores[key] - one for (who, key), one in ratings.items()},
+        {f"{name}/{key}": (categories[key], family) for key in rated},
     )
 
 

@@ -28,7 +28,7 @@ def choose(
         for place, (_, key) in enumerate(mine):
             strata[f"{category} {1 + place * parts // len(mine)}/{parts}"].append(key)
     if count < len(strata):
-        raise ReportError(f"run {run.id}: each of its {len(strata)} strata takes an answer or more")
+        raise ReportError(f"run {run.id} has {len(strata)} strata: choose as many answers or more")
     draw = random.Random(f"{seed} {run.id}")
     order = sorted(
         (place / len(keys), name, key)
