@@ -101,7 +101,8 @@ def test_a_run_that_was_stopped_is_ranked_on_what_all_have(store: Store, tmp_pat
     assert (board["ranking"]["uneven"], board["ranking"]["ground"]) == (True, 30)
     page = page_of(store, [whole, part], tmp_path)
     assert '<th scope="col">on 30</th>' in page
-    assert "<td>0.445</td>" in page
+    assert '<td class="best">0.445</td>' in page
+    assert page.count('class="best"') == 1
     assert "<td>0.345</td>" in page
     assert board["verdict"] == "made/part beats made/whole in rouge_l on 30 samples."
 
@@ -133,8 +134,8 @@ def test_runs_of_different_selections_are_not_ranked(store: Store, tmp_path: Pat
     assert not board["ranking"]["ranked"]
     assert not any(map(any, bold(board)))
     page = page_of(store, [whole, part], tmp_path)
-    assert "The runs were not asked about the same samples: none is ranked." in page
-    assert "They have made/whole 40, made/part 20." in page
+    note = "The runs were not asked about the same samples, none is ranked: "
+    assert f"{note}made/whole 40, made/part 20." in page
     assert '<th scope="col">rank (ranks)</th>' not in page
     assert "Sorted by rouge_l" in page
 

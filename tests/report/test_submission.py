@@ -98,9 +98,14 @@ def test_a_run_that_was_not_asked_about_all_is_no_submission(store: Store) -> No
     scores = {"rouge_l": {one.id: 0.5 for one in samples}}
     asked = [one.id for one in samples[:13]]
     run = put_run(store, MadeRun("made/stopped", scores), samples, asked=asked)
-    rest = "'audiocapbench run made --model made/stopped.*' asks the rest"
+    rest = "'audiocapbench run made --model made/stopped.*' does the rest"
     with pytest.raises(ReportError, match=f"not asked about 7 of its 20 samples, .*{rest}"):
         make_submission(store, run.id)
+    graded = {JUDGE: {key: {"accuracy": 5.0} for key in asked}}
+    raced = put_run(store, MadeRun("made/raced", scores, graded), samples)
+    store.catalog.note_race([raced.id], JUDGE, {"statement": "It is best on these clips."})
+    with pytest.raises(ReportError, match=f"not judged on all samples, .* score 2 --judge {JUDGE}"):
+        make_submission(store, raced.id)
 
 
 def no_answer(document: Document) -> None:

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from itertools import compress
-from typing import Any
 
 import numpy as np
 
@@ -64,8 +63,9 @@ def compare_runs(
         known = repeats(store.run(one.id) for one in store.runs())
         runs = [next(own for own in known if run in own) for (run,) in runs]
     tables = map(reader.read_together, runs)
-    wanted: Any = {"metrics": metrics, "judges": judges, "correction": correction, "test": test}
-    return compare_tables(*tables, clips=clips, **wanted)
+    return compare_tables(
+        *tables, metrics=metrics, judges=judges, clips=clips, correction=correction, test=test
+    )
 
 
 def compare_tables(
@@ -104,7 +104,7 @@ def _compared(
     scorers = common_scorers(one, other, metrics, judges, notes)
     if not scorers:
         raise ReportError(f"{between} have no score in common. {' '.join(notes)}".rstrip())
-    own = _differences(scorers, one, other, samples, by_category)
+    own = _differences(scorers, (one, other), samples, by_category)
     pairs += own
     differences = [row for row, _ in own]
     shown = list(dict.fromkeys(difference.scorer for difference in differences))
@@ -311,18 +311,14 @@ PairedDifference = tuple[Difference, PairedScores | None]
 
 
 def _differences(
-    scorers: Sequence[Scorer],
-    one: RunTable,
-    other: RunTable,
-    samples: Sequence[Sample],
-    by_category: bool,
+    scorers: Sequence[Scorer], tables: Sequence[RunTable], samples: Sequence[Sample], split: bool
 ) -> list[PairedDifference]:
     """Scorers without a number on all samples are left out, unless none has one."""
-    aggregation, is_raced = one.aggregation, one.raced or other.raced
+    aggregation, is_raced = tables[0].aggregation, any(one.raced for one in tables)
     groups = group_samples(samples, aggregation)
 
     def difference(scorer: Scorer, category: str, group: Group) -> PairedDifference:
-        pair = pair_scores(scorer, group, [one, other])(0, 1)
+        pair = pair_scores(scorer, group, tables)(0, 1)
         a, b = pair.scores or (None, None)
         by = None if a is None or b is None else b - a
         found = Difference(scorer, category, pair.n if pair.scores else 0, a, b, by)
@@ -339,7 +335,7 @@ def _differences(
         for scorer in scorers
     ]
     kept = [one for one in whole if one[0].n] or whole
-    categories = dict.fromkeys(sample.category for sample in samples if by_category)
+    categories = dict.fromkeys(sample.category for sample in samples if split)
     return kept + [
         difference(row.scorer, name, groups[in_category(name)])
         for name in (categories if len(categories) > 1 else ())

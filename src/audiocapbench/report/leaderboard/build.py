@@ -226,9 +226,8 @@ def verdict_of(
     group, about = entries[0].table.group(scorer, key), counted(ranking.ground, "sample")
     if len(set(group.clips)) < ranking.ground == len(group.samples):
         about = counted(len(set(group.clips)), "clip")
-    better = [
-        (order.index(one.first), order.index(one.second)) for one in ranking.pairs if one.different
-    ]
+    at = order.index
+    better = [(at(one.first), at(one.second)) for one in ranking.pairs if one.different]
     ranked = [entries[place].label for place in order]
     return board_verdict(scorer, ranked, better, about=about, untested=ranking.untested)
 

@@ -182,9 +182,7 @@ class ReportData(BoardData):
         reason: tuple[str, ...] = ()
         if not self.one_selection:
             own = ", ".join(f"{one.label} {len(one.run.sample_ids):,}" for one in self.runs)
-            reason = (
-                f"The runs were not asked about the same samples: none is ranked. They have {own}.",
-            )
+            reason = (f"The runs were not asked about the same samples, none is ranked: {own}.",)
         elif len(self.signatures(scorer)) > 1:
             reason = (f"{scorer.label} was not made in the same way for all: none is ranked.",)
         elif len(self.runs) > 1:
@@ -199,12 +197,9 @@ class ReportData(BoardData):
     @cached_property
     def winners(self) -> list[int | None]:
         """For each scorer the run that tests show to beat every other, by its place, if any."""
-        tables, known = [one.table for one in self.runs], {self.headline: self.board.overall.winner}
-        for one in self.scorers:
-            comparable = self.one_selection and len(self.signatures(one)) < 2
-            if one not in known:
-                known[one] = rank_runs(one, [ALL], tables)[0].winner if comparable else None
-        return [known[one] for one in self.scorers]
+        tables, same = [one.table for one in self.runs], self.one_selection
+        alike = (one if same and len(self.signatures(one)) < 2 else None for one in self.scorers)
+        return [None if one is None else rank_runs(one, [ALL], tables)[0].winner for one in alike]
 
     @property
     def one_selection(self) -> bool:

@@ -174,12 +174,12 @@ def make_submission(
     data = gather(stored_summaries(store, [run_id]))
     (one,) = data.runs
     run, table = one.run, one.table
-    if left := len(run.sample_ids) - len(table.outcomes):
-        raise ReportError(
-            f"run {run_id} was not asked about {left:,} of its {len(run.sample_ids):,} samples, "
-            f"which a site would count as failures; 'audiocapbench run {run.benchmark} --model "
-            f"{run.model}{store.option}' asks the rest"
-        )
+    if (left := len(table.samples) - len(table.outcomes)) or table.raced:
+        part = f"asked about {left:,} of its {len(table.samples):,}" if left else "judged on all"
+        judges = "".join(f" --judge {one}" for one in run.races if one in table.judgements)
+        rest = f"run {run.benchmark} --model {run.model}" if left else f"score {run_id}{judges}"
+        why = f"run {run_id} was not {part} samples, which a site cannot know"
+        raise ReportError(f"{why}; 'audiocapbench {rest}{store.option}' does the rest")
     verdicts = store.judgements(run_id) if judgements else []
     content = {name: getattr(run, name) for name in ("model", "benchmark", "contract")} | {
         "dataset": Benchmark("", Path(), table.samples, traits=table.traits).fingerprint,

@@ -66,7 +66,7 @@ class LeaderboardView {
     const key = group.title;
     const [lead, rest] = ranked ? [board.headline, group.scorers.filter((one) => one !== board.headline)] : [null, group.scorers];
     const places = ranked && board.ranking.ranked;
-    const decides = places && (board.ranking.uneven ? `on ${board.ranking.ground.toLocaleString("en")}` : board.ranking.by_zero ? "as zero" : "");
+    const decides = places && (board.ranking.uneven ? `on\u00a0${board.ranking.ground.toLocaleString("en")}` : board.ranking.by_zero ? "as zero" : "");
     const heads = [];
     if (places) heads.push(this.head(group, key, "rank", null, "rank"), make("th", "tie", make("span", "hidden", "tied")));
     heads.push(this.head(group, key, "model", "model", "model"));
@@ -89,7 +89,7 @@ class LeaderboardView {
         const cell = board.estimates[lead][model];
         cells.push(this.score(lead, model, "num lead"), make("td", "axis", this.filtering(intervalBar(cell, board.scorers[lead]), model)));
       }
-      if (decides) cells.push(make("td", "num", fixed(this.decides(model), board.scorers[lead].digits)));
+      if (decides) cells.push(make("td", `num${board.ranking.uneven && board.scorers[lead].best === model ? " best" : ""}`, fixed(this.decides(model), board.scorers[lead].digits)));
       for (const scorer of rest) cells.push(this.score(scorer, model, "num", true));
       cells.push(make("td", "num soft", this.covered(group, model)));
       return make("tr", one.control ? "control" : one.run === null ? "published" : "", ...cells);
@@ -146,7 +146,9 @@ class LeaderboardView {
     const { board } = this.app;
     const about = board.scorers[scorer];
     const cell = board.estimates[scorer][model];
-    const shown = make("td", `${name}${about.best === model ? " best" : ""}`, fixed(cell?.value, about.digits));
+    // Where models have scores of different samples, the column that ranks them has the mark.
+    const best = about.best === model && !(board.ranking.uneven && scorer === board.headline && name.includes("lead"));
+    const shown = make("td", `${name}${best ? " best" : ""}`, fixed(cell?.value, about.digits));
     const ends = span(cell, about.digits);
     if (ends) shown.append(make("small", "", ends));
     if (mini && cell) shown.append(intervalBar(cell, about));
@@ -170,7 +172,7 @@ class LeaderboardView {
     if (pairs.length) {
       const ranked = places.map((one, model) => [one.rank, model]).filter(([rank]) => rank !== null).sort((a, b) => a[0] - b[0]).map(([, model]) => model);
       const apart = ranked.slice(1).filter((model, place) => pairs.some((one) => one.different && one.first === ranked[place] && one.second === model)).length;
-      parts.push(make("p", "told", make("b", "", `${apart} of ${count(ranked.length - 1, "pair")}`), ` of neighbouring ranks ${apart === 1 ? "differs" : "differ"} significantly on ${count(board.samples, "sample")}.`));
+      parts.push(make("p", "told", make("b", "", `${apart} of ${count(ranked.length - 1, "pair")}`), ` of neighbouring ranks ${apart === 1 ? "differs" : "differ"} significantly on ${count(board.ranking.ground, "sample")}.`));
       const rows = pairs.map((one) =>
         row(rowHead(`${label(one.first)} over ${label(one.second)}`), fixed(one.difference, digits), one.n.toLocaleString("en"), one.p_adjusted === null ? "not tested" : one.p_adjusted < 0.0001 ? "< 0.0001" : one.p_adjusted.toFixed(4), one.different ? "yes" : "no"),
       );
