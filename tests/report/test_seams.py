@@ -59,7 +59,10 @@ def test_beside_others_a_race_takes_no_rank_and_says_why(store: Store) -> None:
     assert ranks == [1, 2, None, None, None]
     assert verdict == "e beats d in rouge_l on 100 samples."
     (board,) = build_leaderboard(store).boards
-    assert any(f"a race stopped it. {SAID}" in note for note in board.notes)
+    told = f"Not ranked, and without intervals, because a race stopped them: c, a, b. {SAID}"
+    (said,) = [note for note in board.notes if SAID in note]
+    assert said.split(": ")[0] == told.split(": ", maxsplit=1)[0]
+    assert {one.estimate().interval is None for one in board.entries[2:]} == {True}
 
 
 def test_once_all_is_asked_a_run_is_ordinary_again(store: Store) -> None:

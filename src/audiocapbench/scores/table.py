@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from shlex import quote
 from typing import Any
@@ -219,6 +219,13 @@ class RunTable(ScoreTable):
                 columns[Scorer(judge, name)] = SampleScores.of_values(values, made, missing)
             whole = {key: overall_of(one, made) for key, one in verdicts.items()}
             columns[Scorer(judge, OVERALL)] = SampleScores.of_values(whole, made, missing)
+
+    def estimate(self, scorer: Scorer, key: GroupKey = ALL) -> Estimate:
+        """As of any table; where a race stopped a run, its length hangs on its scores: no interval
+        of a fixed number of samples holds."""
+        if self.raced:
+            return replace(self.point(scorer, key), interval=None)
+        return super().estimate(scorer, key)
 
     def current_judgements(self, judge: str) -> list[Judgement]:
         """What a judge said of the samples, without what was made in another way."""

@@ -221,11 +221,13 @@ def board_notes(
     for way in sorted(set(ways.values()) - {""}) if len(set(ways.values())) > 1 else ():
         own = [str(number) for number, one in ways.items() if one == way]
         yield f"{'Run' if len(own) == 1 else 'Runs'} {', '.join(own)}: {way}."
+    for said in dict.fromkeys(one.table.race for one in entries if one.table.raced):
+        names = ", ".join(one.label for one in entries if one.table.race == said)
+        told = f" {said}" if overall.ranked else ""
+        yield f"Not ranked, and without intervals, because a race stopped them: {names}.{told}"
     for one in entries:
         estimate, total = one.estimate(), one.estimate().coverage.total
-        if one.table.raced:
-            yield f"{one.label} is not ranked, because a race stopped it. {one.table.race}"
-        elif one.overall.rank is None:
+        if one.overall.rank is None and not one.table.raced:
             lacks = f", none in {', '.join(estimate.lacks)}" if estimate.lacks else ""
             yield (
                 f"{one.label} is not ranked: {estimate.n:,} of {total:,} samples have a score"

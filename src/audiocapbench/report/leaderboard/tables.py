@@ -156,7 +156,7 @@ def _overall(board: Board) -> Table:
     ]
     estimates = [one.estimate() for one in board.entries]
     left_out = (set() if board.people else {"people"}) | (set() if board.overall.uneven else {"on"})
-    if all(one.n == one.coverage.total for one in estimates):
+    if not any(reason.is_failure for one in estimates for reason in one.missing):
         missing = board.published and board.missing_clips
         left_out |= {"as_zero"} if missing else {"as_zero", "bounds"}
     if all(one.judge_cost_usd is None for one in board.entries):
