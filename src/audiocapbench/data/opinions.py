@@ -24,8 +24,7 @@ _SHOWN = 20
 class Opinion(NamedTuple):
     """What one person thinks of one answer: of a sample, or of a pair of captions.
 
-    The value is a rating as written, or a vote: ``a``, ``b`` or ``tie``. ``chosen`` is what
-    'judges calibrate --next' says of an answer.
+    The value is a rating as written, or a vote: ``a``, ``b`` or ``tie``.
     """
 
     item: str
@@ -35,7 +34,7 @@ class Opinion(NamedTuple):
     dimension: str = ""
     group: str = ""
     where: str = ""
-    chosen: str = ""
+    chosen: str = ""  # what 'judges calibrate --next' says of the answer
 
 
 class Opinions(NamedTuple):

@@ -321,11 +321,7 @@ def _biases(runs: Sequence[CalibratedRun], scorer: Scorer) -> tuple[tuple[Bias, 
     groups = {key: one for run in runs for key, one in run.groups.items()}
 
     def mean(place: int = 0, name: str = "", *, other: bool = False) -> predicted.Calibrated | None:
-        part = {
-            key: value
-            for key, value in off.items()
-            if not name or (groups[key[1]][place] == name) != other
-        }
+        part = {k: v for k, v in off.items() if not name or (groups[k[1]][place] == name) != other}
         scores, bounds = dict.fromkeys((key for _, key in part), 0.0), (-MAX_VALUE, MAX_VALUE)
         return predicted.calibrated_mean(part, scores, bounds=bounds) if part else None
 
