@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.report import gate as gate_module
+from audiocapbench.report.compare.compute import compare_runs
 from audiocapbench.report.gate import (
     Case,
     Finding,
@@ -21,7 +24,11 @@ from audiocapbench.report.gate import (
     check_gates,
     read_gates,
 )
+from audiocapbench.scores.compute import SampleScores
+from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import TableReader
+from audiocapbench.signature import Signature
+from audiocapbench.stats import bootstrap
 from audiocapbench.store import Store
 from audiocapbench.table.forms import markdown_text
 from made_store import MadeRun, emptied, made_samples, put_run
@@ -155,12 +162,15 @@ def test_the_correction_is_over_the_gates_that_are_named(store: Store) -> None:
 
 
 def test_one_side_takes_half_the_p_of_two(store: Store) -> None:
-    from audiocapbench.report.compare.compute import compare_runs
+    (row,) = compare_runs(store, 1, 2).differences
+    assert one(store, "not-worse", 2, against=1).p == pytest.approx((row.p or 0) / 2)
+    assert one(store, "not-worse", 1, against=2).p == pytest.approx(1 - (row.p or 0) / 2)
 
-    (row,) = compare_runs(store, 1, 3).differences
-    worse, better = (one(store, kind, 3, against=1) for kind in ("not-worse", "better"))
-    assert (worse.p or 0) + (better.p or 0) == 1
-    assert min(worse.p or 0, better.p or 0) == pytest.approx((row.p or 0) / 2)
+
+def test_what_is_surely_better_is_surely_within_any_margin(store: Store) -> None:
+    better = one(store, "better", "better", against="base").p or 0
+    margins = [one(store, "margin", "better", against="base", margin=by).p for by in (1e-9, 0.01)]
+    assert better >= (margins[0] or 0) >= (margins[1] or 0)
 
 
 def test_what_a_race_stopped_is_no_matter_for_a_gate(store: Store) -> None:
@@ -261,3 +271,110 @@ def test_a_file_that_is_wrong_is_refused_with_the_place(
     with pytest.raises(AudioCapBenchError) as raised:
         read_gates(tmp_path / "gates.toml")
     assert says in str(raised.value)
+
+
+class Builds:
+    """Runs of one benchmark, whose scores are drawn anew as often as a simulation likes."""
+
+    def __init__(self, store: Store, samples: int, runs: int) -> None:
+        made = made_samples(samples)
+        reader, drawn = TableReader(emptied(store)), np.random.default_rng(0)
+        self.tables = [reader.read(put_run(store, MadeRun(f"m{n}"), made)) for n in range(runs)]
+        self.ids, self.draw = [sample.id for sample in made], drawn
+
+    def put(self, run: int, values: NDArray[np.float64], metric: str = "rouge_l") -> None:
+        table, made = self.tables[run], Signature.parse(metric)
+        own = SampleScores.of_values(scores(values, self.ids), made, {})
+        table.scores = {**table.scores, Scorer(metric): own}
+        table.points.clear()
+
+    def grades(self) -> NDArray[np.float64]:
+        """Mostly .8 and .9, and one in twenty that failed."""
+        given = self.draw.choice([0.7, 0.8, 0.9, 1.0], len(self.ids), p=[0.1, 0.4, 0.4, 0.1])
+        return np.where(self.draw.random(len(self.ids)) < 0.05, 0.0, given)
+
+    def check(self, gates: Sequence[Gate]) -> GateResult:
+        base = self.tables[0]
+        return check_cases(
+            [
+                Case(gate, str(run), self.tables[int(run) - 1], base if gate.against else None)
+                for gate in gates
+                for run in gate.runs
+            ]
+        )
+
+
+@pytest.fixture
+def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "SWAPS", 999)
+
+
+@pytest.fixture
+def no_power(few_rounds: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a gate could see takes longer than what it sees."""
+    monkeypatch.setattr(gate_module, "_STEPS", 0)
+
+
+@pytest.mark.slow
+def test_a_year_of_equal_builds_closes_no_more_often_than_alpha(
+    opened: Store, few_rounds: None
+) -> None:
+    builds, closed = Builds(opened, 30, 2), 0
+    named = [Gate(kind="not-worse", run=2, against=1, metric=name) for name in METRICS[:2]]
+    for _ in range(250):
+        for run, name in product((0, 1), METRICS[:2]):
+            builds.put(run, builds.grades(), name)
+        closed += builds.check(named).count("fail") > 0
+    assert 4 <= closed <= 22  # of 12.5 that alpha allows, within three standard errors
+
+
+@pytest.mark.slow
+def test_of_twenty_models_at_the_floor_hardly_one_is_called_surely_under(
+    opened: Store, no_power: None
+) -> None:
+    builds, called = Builds(opened, 40, 20), 0
+    floor = {"kind": "floor", "metric": "rouge_l", "least": 0.5, "must": "not-missed"}
+    gate = Gate.model_validate(floor | {"run": tuple(range(1, 21))})
+    for _ in range(8):
+        for run in range(20):
+            builds.put(run, builds.draw.normal(0.5, 0.1, 40))
+        called += builds.check([gate]).count("fail") > 0
+    assert called <= 1  # of .4 that alpha allows; without a correction 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_sparse", [True, False])
+def test_a_loss_of_the_margin_passes_no_more_often_than_alpha(
+    opened: Store, no_power: None, is_sparse: bool
+) -> None:
+    builds, passed = Builds(opened, 40, 2), 0
+    gate = Gate(kind="margin", run=2, against=1, metric="rouge_l", margin=0.03)
+    for _ in range(100):
+        base = builds.grades()
+        lost = 0.6 * (builds.draw.random(40) < 0.05) if is_sparse else 0.03
+        builds.put(0, base)
+        builds.put(1, (base if is_sparse else builds.grades()) - lost)
+        passed += builds.check([gate]).count("pass")
+    assert passed <= 11
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "others"), [("not-worse", 0), ("not-worse", 9), ("margin", 9)])
+def test_what_would_be_seen_is_seen_in_four_of_five_cases(
+    opened: Store, few_rounds: None, kind: str, others: int
+) -> None:
+    builds = Builds(opened, 40, 2)
+    more = {"margin": 0.05} if kind == "margin" else {}
+    named: dict[str, Any] = {"kind": kind, "run": 2, "against": 1, **more}
+    # Gates that cannot be told are cheap, and count.
+    gates = [Gate(metric=name, **named) for name in ("rouge_l", *["meteor"] * others)]
+
+    def found(by: float) -> Finding:
+        builds.put(0, builds.draw.normal(0.5, 0.1, 40))
+        builds.put(1, builds.draw.normal(0.5 + by, 0.1, 40))
+        return builds.check(gates).findings[0]
+
+    visible = float(np.mean([found(0).visible or 0 for _ in range(10)]))
+    by = visible - 0.05 if kind == "margin" else -visible
+    seen = [(found(by).p_adjusted or 0) < 0.05 for _ in range(60)]
+    assert 0.65 < np.mean(seen) < 0.95

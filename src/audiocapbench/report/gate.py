@@ -313,45 +313,38 @@ def _cover(found: Finding, table: RunTable, scorer: Scorer | None, least: float)
 
 
 def _test(found: Finding, case: Case, scorer: Scorer, level: float) -> None:
+    """One-sided p-values: equal runs may be swapped, whatever else leaves room for failures."""
     from scipy.special import ndtri
 
-    gate, pair, rounds = case.gate, None, max(bootstrap.SWAPS, ceil(5 / level))
-    if case.base is None:
-        rows, other, made, clips = _with_zeros(found, case.table, scorer)
-    else:
-        pair = _pair(found, case.base, case.table, scorer)
-        rows, other, made, clips = pair.resampled()
-    units = len(set(clips))
+    gate, rounds = case.gate, max(bootstrap.SWAPS, ceil(20 / level))
+    pair = None if case.base is None else _pair(found, case.base, case.table, scorer)
+    rows, other, made, clips = (pair and pair.resampled()) or _settled(found, case.table, scorer)
+    units, spread = len(set(clips)), bootstrap.paired_spread(rows, other, made, clips) or 0.0
     if units < FEWEST_FOR_INTERVAL or 2.0**-units >= level:
         raise ReportError(f"{counted(found.n, 'sample')} are too few for a gate")
-    spread = bootstrap.paired_spread(rows, other, made, clips) or 0.0
-    if pair is not None and gate.margin is None:
+    if pair is not None and gate.kind == "not-worse":
         (both,) = pairing.p_values([pair], rounds)
-        gain = (found.difference or 0.0) * (1 if gate.kind == "better" else -1)
-        found.p = both / 2 if gain > 0 else 1 - both / 2  # swaps are as likely as their opposites
+        found.p = both / 2 if (found.difference or 0.0) < 0 else 1 - both / 2
         found.visible = minimum_detectable_difference(spread, units, level, sides=1)
         return
-    how = bootstrap.Resampling(
-        clusters=clips, bounds=(min(scorer.min_value, 0.0), scorer.max_value)
+    most = scorer.max_value
+    lowest = -most if min(case.table.sample_scores(scorer).values.values()) < 0 else 0.0
+    how = bootstrap.Resampling(clusters=clips, bounds=(lowest, most))
+    both_ways = (bootstrap.p_above, bootstrap.p_below)[:: -1 if gate.closes_if_sure else 1]
+    test, opposite = (
+        partial(one, rows, made, second=None if pair is None else other, **how) for one in both_ways
     )
-    second = None if pair is None else other
-    tests = [
-        partial(one, rows, made, second=second, **how)
-        for one in (bootstrap.p_above, bootstrap.p_below)
-    ]
-    value, center, away = gate.least, found.score, -scorer.max_value
-    if gate.margin is not None:
-        value, center = -gate.margin, found.difference
-    if gate.closes_if_sure:
-        tests, away = tests[::-1], -away
-    found.p, found.opposite = (one(value or 0.0, rounds=rounds) for one in tests)
-    # How far a score must be from a value to be told from it, and further for the power.
-    low, high = 0.0, 1.0
+    value, center = gate.least or 0.0, found.score or 0.0
+    if pair is not None:
+        value, center = -(gate.margin or 0.0), found.difference or 0.0
+    found.p, found.opposite = test(value, rounds=rounds), opposite(value, rounds=rounds)
+    # How far from a value it is told from it, and further for the power.
+    low, high = 0.0, most if gate.closes_if_sure else -most
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        sure = tests[0]((center or 0.0) + away * middle, rounds=rounds // 5) < level
+        sure = test(center + middle, rounds=rounds // 5) < level
         low, high = (low, middle) if sure else (middle, high)
-    found.visible = high * scorer.max_value + float(ndtri(POWER)) * spread / units**0.5
+    found.visible = abs(high) + float(ndtri(POWER)) * spread / units**0.5
 
 
 def _pair(found: Finding, base: RunTable, table: RunTable, scorer: Scorer) -> pairing.PairedScores:
@@ -372,7 +365,7 @@ def _pair(found: Finding, base: RunTable, table: RunTable, scorer: Scorer) -> pa
     return pair
 
 
-def _with_zeros(
+def _settled(
     found: Finding, table: RunTable, scorer: Scorer
 ) -> tuple[FloatArray, FloatArray, bootstrap.Aggregate, list[str]]:
     """A run with its failures as 0, as models are ranked, beside one that scores nothing."""

@@ -2,9 +2,11 @@
 
 import itertools
 from bisect import bisect_left
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
+
+from audiocapbench.stats.bootstrap import FloatArray
 
 POWER = 0.8
 ALPHA = 0.05
@@ -14,6 +16,15 @@ _NODES = 200
 _leggauss = cache(np.polynomial.legendre.leggauss)
 
 
+@lru_cache
+def _spreads(freedom: int) -> tuple[FloatArray, FloatArray]:
+    """Standard deviations that so few samples may show of one of 1, and their weights."""
+    from scipy.special import gammaincinv
+
+    places, weights = _leggauss(_NODES)
+    return np.sqrt(2 * gammaincinv(freedom / 2, (places + 1) / 2) / freedom), weights
+
+
 def power_of(
     difference: float, sd: float, n: int, alpha: float = ALPHA, *, sides: int = 2
 ) -> float:
@@ -21,15 +32,14 @@ def power_of(
 
     A one-sided test (``sides=1``) is of differences in the direction of this one.
     """
-    from scipy.special import gammaincinv, ndtr, stdtrit
+    from scipy.special import ndtr, stdtrit
 
     freedom = n - 1
     bound = float(stdtrit(freedom, 1 - alpha / sides))
     shift = abs(difference) / sd * float(np.sqrt(n))
     # Student's t with a shift is a normal over a chi: average over the latter. Library functions
     # for it lose all digits where there are thousands of samples.
-    places, weights = _leggauss(_NODES)
-    spreads = np.sqrt(2 * gammaincinv(freedom / 2, (places + 1) / 2) / freedom)
+    spreads, weights = _spreads(freedom)
     seen = ndtr(shift - bound * spreads) + (sides - 1) * ndtr(-shift - bound * spreads)
     return float(weights @ seen / 2)
 
