@@ -110,7 +110,10 @@ def test_votes_go_straight_into_a_trial(tmp_path: Path) -> None:
     by_file, by_project = (
         run_command("meta", "wins", name, "--json", cwd=tmp_path) for name in ("v.csv", "trial")
     )
-    assert by_project.stdout == by_file.stdout, by_project.stderr
+    # The project also knows who wrote the captions, and who voted.
+    told = json.loads(by_project.stdout)
+    assert told | json.loads(by_file.stdout) == told, by_project.stderr
+    assert {told["models"][0]["model"], told["models"][0]["to"]} == set(ORIGINS)
     assert json.loads(by_project.stdout)["n"] == 5
 
 
