@@ -52,5 +52,7 @@ def test_no_worse_by_a_margin_is_seen_with_enough_samples_and_clips() -> None:
     assert p_above(first, first_column, -0.02, second=second, bounds=unit) < 0.001
     assert p_below(first, first_column, 0.02, second=second, bounds=unit) < 0.001
     assert p_above(first, first_column, 0.0, second=second, bounds=unit) > 0.05
+    likeness = p_above(first, first_column, -0.02, second=second, bounds=(-1.0, 1.0))
+    assert likeness < 0.001, "a failure has 0 there too"
     few = np.repeat(np.arange(9), 50)[:400]
     assert p_above(first, first_column, -0.9, second=second, bounds=unit, clusters=few) == 1.0

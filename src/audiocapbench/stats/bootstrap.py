@@ -341,8 +341,9 @@ def _side_by_side(
     if (bounds := how.get("bounds")) is not None:
         one, other = aggregate(sides.mean(axis=0)[np.newaxis])[0].tolist()
         how["bounds"] = (bounds[0] - bounds[1], bounds[1] - bounds[0])
-        # Either may fail where the other does as ever.
-        how["room"] = (bounds[0] - other, one - bounds[0])
+        # Either may fail where the other does as ever; of likenesses below 0 a failure has 0.
+        failed = max(bounds[0], 0.0)
+        how["room"] = (failed - other, one - failed)
     return sides.reshape(len(first), -1), _difference(aggregate)
 
 
