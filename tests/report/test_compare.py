@@ -201,14 +201,14 @@ def test_records_and_document_hold_every_row(store: Store) -> None:
     assert said["differences"][0]["ci"] == [rows[0]["low"], rows[0]["high"]]
     assert (said["common"], said["only_a"], said["only_b"]) == (80, 0, 0)
     assert len(said["moved"]) == 2
-    assert (said["verdict"], said["better"]) == (found.tables()[0].notes[0], "b")
+    assert (said["verdict"], said["better"]) == (found.tables()[0].verdicts[0], "b")
 
 
 def test_the_first_note_says_whether_the_difference_is_real(store: Store) -> None:
     put_run(store, MadeRun("a", {"rouge_l": BASE}), SAMPLES)
     for by in (0.1, -0.1, 0.0):
         put_run(store, MadeRun(f"b{by}", {"rouge_l": better(by)}), SAMPLES)
-    up, down, same = (compare_runs(store, 1, second).tables()[0].notes for second in (2, 3, 4))
+    up, down, same = (compare_runs(store, 1, second).tables()[0].verdicts for second in (2, 3, 4))
     assert up[0].startswith("b0.1 beats a by 0.1")
     assert up[0].endswith("in rouge_l on 80 samples.")
     assert down[0].startswith("a beats b-0.1 by 0.0")
@@ -347,7 +347,7 @@ def test_one_run_is_compared_with_many_in_one_correction(store: Store) -> None:
     assert rows[0].p_adjusted == pytest.approx(3 * (own[0].p or 0))
     (table,) = found.tables()
     assert [row["run"] for row in table.rows] == [2, 3, 4]
-    assert table.notes[0].startswith("b0.1 beats a")
+    assert table.verdicts[0].startswith("b0.1 beats a")
     assert [one["b"]["run"] for one in found.to_dict()["others"]] == [3, 4]
     assert {row["run_b"] for row in found.records()} == {2, 3, 4}
     with pytest.raises(ReportError, match="run 2 is compared with itself"):

@@ -104,7 +104,7 @@ def test_what_was_never_asked_counts_against_nobody(store: Store) -> None:
     assert pair.difference == pytest.approx(0.05, abs=0.02)
     assert board.verdict == "cut beats plain in rouge_l on 40 samples."
     (table,) = found.tables()
-    assert table.notes[0] == board.verdict
+    assert table.verdicts == [board.verdict]
     assert "on 40" in headings(table)
     assert [row["on"] for row in table.rows] == [one.overall.score for one in board.entries]
     assert table.winners == {"on": 0}

@@ -71,8 +71,8 @@ class Table:
     """Rows of values, and how they are shown; by default in plain columns of all values.
 
     A JSON document has the rows under ``name``; a table that ``stacks`` shows rows of running text
-    one below the other where they do not fit. ``winners`` are the rows that tests show to be the
-    best in a column, by its name.
+    one below the other where they do not fit. ``verdicts`` stand above it; ``winners`` are the
+    rows that tests show to be the best in a column, by its name.
     """
 
     title: str
@@ -82,6 +82,7 @@ class Table:
     name: str = ""
     stacks: bool = False
     winners: Mapping[str, int | None] = field(default_factory=dict)
+    verdicts: Sequence[str] = ()
 
     def text_columns(self) -> list[TextColumn]:
         """The table as text; an interval stands in a column of its own after its value."""
@@ -224,7 +225,8 @@ def markdown_text(tables: Iterable[Table]) -> str:
     for table in tables:
         notes = "\n".join(f"- {markdown(note)}" for note in table.notes)
         lines = "\n".join(markdown_rows(table))
-        blocks.append(f"## {markdown(table.title)}\n\n{lines}\n\n{notes}".rstrip())
+        parts = [f"## {markdown(table.title)}", *map(markdown, table.verdicts), lines, notes]
+        blocks.append("\n\n".join(parts).rstrip())
     return "\n\n".join(blocks) + "\n"
 
 
@@ -249,7 +251,8 @@ def latex_text(tables: Iterable[Table]) -> str:
             for row in _lines(columns, latex, _LATEX_MARKS)
         )
         notes = (rf"\par\footnotesize {latex(note)}" for note in table.notes)
-        lines = [r"\begin{table}", r"\centering", rf"\caption{{{latex(table.title)}}}"]
+        caption = ". ".join([latex(table.title), *map(latex, table.verdicts)])
+        lines = [r"\begin{table}", r"\centering", rf"\caption{{{caption}}}"]
         lines += [rf"\begin{{tabular}}{{{aligned}}}", r"\toprule", head, r"\midrule", *rows]
         lines += [r"\bottomrule", r"\end{tabular}", *notes, r"\end{table}"]
         blocks.append("\n".join(lines))
@@ -277,7 +280,8 @@ def html_text(table: Table, *, in_page: bool = False) -> str:
     if in_page:
         return f"<table>{head}</table>"
     notes = (f"<p><small>{_html(note)}</small></p>" for note in table.notes)
-    return f"<table><caption>{_html(table.title)}</caption>{head}</table>{''.join(notes)}"
+    said = "".join(f"<p><strong>{_html(one)}</strong></p>" for one in table.verdicts)
+    return f"{said}<table><caption>{_html(table.title)}</caption>{head}</table>{''.join(notes)}"
 
 
 def parquet_content(records: Sequence[Row]) -> bytes:

@@ -31,10 +31,11 @@ def print_table(console: "Console", table: Table) -> None:
     unseen = f"Not shown, for want of room: {', '.join(left_out)}; JSON has all."
     notes = textwrap.wrap(unseen, room) if left_out else []
     notes += map(escape_line, table.notes)
-    # A title is as wide as the terminal, not as its table: no name in it is broken.
-    title = escape_line(table.title)
-    for line in textwrap.wrap(title, room, break_long_words=False, break_on_hyphens=False):
-        console.print(Text(line), soft_wrap=True)
+    # As wide as the terminal, not as its table: no name is broken.
+    for words, style in [*((one, "bold") for one in table.verdicts), (table.title, "")]:
+        own = escape_line(words)
+        for line in textwrap.wrap(own, room, break_long_words=False, break_on_hyphens=False):
+            console.print(Text(line, style), soft_wrap=True)
     # What is wider than the terminal is wrapped by it, and loses no digit.
     console.width = max(room, table_width(columns))
     grid = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)

@@ -230,8 +230,9 @@ def _differences(comparison: ComparisonResult) -> Table:
     rows = [_row(one) for one in comparison.differences if one.category == ALL]
     first, second = comparison.first, comparison.second
     sides = f"A = run {first.id} ({first.model}) to B = run {second.id} ({second.model})"
-    notes = [comparison.verdict.words, *_notes(comparison)]
-    return Table(f"{sides}: B less A", rows, _columns(comparison), notes)
+    said = [comparison.verdict.words]
+    title, columns = f"{sides}: B less A", _columns(comparison)
+    return Table(title, rows, columns, _notes(comparison), verdicts=said)
 
 
 def _against(first: ComparisonResult) -> Table:
@@ -244,11 +245,10 @@ def _against(first: ComparisonResult) -> Table:
     ]
     columns = [Column("run"), Column("model"), *_columns(first)]
     base = f"A = run {first.first.id} ({first.first.model}) to {counted(len(first.every), 'run')}"
-    notes = [*(one.verdict.words for one in first.every), *_how(first.every)]
-    notes += dict.fromkeys(note for one in first.every for note in one.notes)
-    return Table(
-        f"{base}: B less A", rows, columns, notes + signature_notes(first.signatures.values())
-    )
+    notes = [*_how(first.every), *dict.fromkeys(note for one in first.every for note in one.notes)]
+    notes += signature_notes(first.signatures.values())
+    said = [one.verdict.words for one in first.every]
+    return Table(f"{base}: B less A", rows, columns, notes, verdicts=said)
 
 
 def _by_category(comparison: ComparisonResult) -> Table:

@@ -164,7 +164,7 @@ def _overall(board: Board) -> Table:
     if not board.entries:
         left_out |= {"run", "ranks", "tied", "scored", "bounds", "cost", "latency_s"}
     kept = [one for one in columns if one.name not in left_out]
-    notes = [*filter(None, [board.verdict]), *board.notes, *signature_notes([board.signature])]
+    notes = [*board.notes, *signature_notes([board.signature])]
     rows: list[Row] = []
     for one in entries:
         row = record(board, one) | {"model": shown_name(one, board)}
@@ -180,7 +180,8 @@ def _overall(board: Board) -> Table:
             row |= {"people": board.people.get(one.run.id)}
         rows.append(row)
     won = _winners(board, entries, {"on" if board.overall.uneven else "score": board.overall})
-    return Table(_title(board), rows, kept, notes, winners=won)
+    said = [board.verdict] if board.verdict else []
+    return Table(_title(board), rows, kept, notes, winners=won, verdicts=said)
 
 
 def _title(board: Board) -> str:
