@@ -17,8 +17,8 @@ from audiocapbench.report import gate as gate_module
 from audiocapbench.report.compare.compute import compare_runs
 from audiocapbench.report.gate import (
     Case,
-    Finding,
     Gate,
+    GateFinding,
     GateResult,
     check_cases,
     check_gates,
@@ -67,7 +67,7 @@ def check(store: Store, kind: str, run: Any, alpha: float = 0.05, **more: Any) -
     )
 
 
-def one(store: Store, kind: str, run: Any, **more: Any) -> Finding:
+def one(store: Store, kind: str, run: Any, **more: Any) -> GateFinding:
     (found,) = check(store, kind, run, **more).findings
     return found
 
@@ -369,7 +369,7 @@ def test_what_would_be_seen_is_seen_in_four_of_five_cases(
     # Gates that cannot be told are cheap, and count.
     gates = [Gate(metric=name, **named) for name in ("rouge_l", *["meteor"] * others)]
 
-    def found(by: float) -> Finding:
+    def found(by: float) -> GateFinding:
         builds.put(0, builds.draw.normal(0.5, 0.1, 40))
         builds.put(1, builds.draw.normal(0.5 + by, 0.1, 40))
         return builds.check(gates).findings[0]

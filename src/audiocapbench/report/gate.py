@@ -141,7 +141,7 @@ class Case(NamedTuple):
 
 
 @dataclass(slots=True)
-class Finding:
+class GateFinding:
     """What became of a gate; a floor that need only not be missed may be unsure.
 
     ``p`` is one-sided and ``opposite`` the other way, of margins and floors; ``visible`` is how far
@@ -174,7 +174,7 @@ class Finding:
 class GateResult(Result):
     """Gates and what became of them; the smallest p is held to ``alpha`` by so many tests."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[GateFinding, ...]
     alpha: float
     tested: int
 
@@ -282,11 +282,11 @@ def check_cases(cases: Sequence[Case], alpha: float = ALPHA) -> GateResult:
     return GateResult(tuple(found), alpha, count)
 
 
-def _measured(case: Case, level: float) -> Finding:
+def _measured(case: Case, level: float) -> GateFinding:
     """What decides a gate; coverage and errors are decided."""
     gate, table, base = case.gate, case.table, case.base
     scorer, names = gate.scorer, labels([table] if base is None else [table, base])
-    found = Finding(case.name, names[0], None if base is None else names[1])
+    found = GateFinding(case.name, names[0], None if base is None else names[1])
     found.scorer = None if scorer is None else scorer.label
     try:
         if scorer is None or gate.kind == "coverage":
@@ -300,7 +300,7 @@ def _measured(case: Case, level: float) -> Finding:
     return found
 
 
-def _cover(found: Finding, table: RunTable, scorer: Scorer | None, least: float) -> None:
+def _cover(found: GateFinding, table: RunTable, scorer: Scorer | None, least: float) -> None:
     total, having, lost = table.coverage.total, table.coverage.answered, table.unanswered
     if scorer is not None:
         point = table.point(scorer)
@@ -312,7 +312,7 @@ def _cover(found: Finding, table: RunTable, scorer: Scorer | None, least: float)
     found.words = f"{found.run}: {what}{why}, which is {found.score:.1%}; {least:.1%} must have."
 
 
-def _test(found: Finding, case: Case, scorer: Scorer, level: float) -> None:
+def _test(found: GateFinding, case: Case, scorer: Scorer, level: float) -> None:
     """One-sided p-values: equal runs may be swapped, whatever else leaves room for failures."""
     from scipy.special import ndtri
 
@@ -347,7 +347,9 @@ def _test(found: Finding, case: Case, scorer: Scorer, level: float) -> None:
     found.visible = abs(high) + float(ndtri(POWER)) * spread / units**0.5
 
 
-def _pair(found: Finding, base: RunTable, table: RunTable, scorer: Scorer) -> pairing.PairedScores:
+def _pair(
+    found: GateFinding, base: RunTable, table: RunTable, scorer: Scorer
+) -> pairing.PairedScores:
     samples, _ = pairing.common_samples(base, table)
     notes: list[str] = []
     metrics, judges = ((), (scorer.name,)) if scorer.dimension else ((scorer.name,), ())
@@ -366,7 +368,7 @@ def _pair(found: Finding, base: RunTable, table: RunTable, scorer: Scorer) -> pa
 
 
 def _settled(
-    found: Finding, table: RunTable, scorer: Scorer
+    found: GateFinding, table: RunTable, scorer: Scorer
 ) -> tuple[FloatArray, FloatArray, bootstrap.Aggregate, list[str]]:
     """A run with its failures as 0, as models are ranked, beside one that scores nothing."""
     if not table.signature(scorer):
@@ -384,7 +386,7 @@ def _settled(
     return rows, np.zeros_like(rows), made, list(compress(group.clips, here.tolist()))
 
 
-def _decide(gate: Gate, found: Finding, alpha: float) -> None:
+def _decide(gate: Gate, found: GateFinding, alpha: float) -> None:
     p, opposite = found.p_adjusted or 0.0, found.opposite or 0.0
     sure, form = p < alpha, ".3f" if gate.judge is None else ".2f"
     found.verdict = "fail" if sure is gate.closes_if_sure else "pass"
