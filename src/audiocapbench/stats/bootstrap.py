@@ -323,7 +323,8 @@ def difference_interval(
 def agreeing(low: ArrayLike, high: ArrayLike, difference: ArrayLike, p: ArrayLike) -> _Ends:
     """Ends that hold 0 where p-values tell no difference, and stop short of it where they do.
 
-    It costs no more coverage than the test errs, which calls the wrong one better in 2.5 %.
+    It costs as much coverage as the test errs: 2.5 %, but 15 to 22 % at n = 10 to 30 where a small
+    gain everywhere hides rare failures that nobody has seen, which swaps do not reckon with.
     """
     sure, close = np.less(p, 1 - LEVEL), np.multiply(difference, 1e-9)
     above, below = np.where(close > 0, close, -np.inf), np.where(close < 0, close, np.inf)
