@@ -1,5 +1,6 @@
 """The report's tables: who may be ranked, what is in bold, and what the page says about it."""
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
+from audiocapbench.report.page import board as page_board
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.html import write_report
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
@@ -114,6 +116,22 @@ def test_what_a_race_says_heads_the_page_of_its_runs(store: Store, tmp_path: Pat
     store.catalog.note_race([run.id], "rouge_l", {"statement": said})
     page = page_of(store, [store.run(run.id)], tmp_path)
     assert '<p class="verdict" dir="auto">made/raced is best on these clips &lt;b&gt;.</p>' in page
+
+
+def test_a_report_compares_near_ranks_first(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = [
+        scored(store, f"made/{place}", [0.5 - 0.1 * place + 0.001 * at for at in range(40)])
+        for place in range(4)
+    ]
+    data = gathered_runs(store, runs)
+    order = [one.run.id for one in data.runs]
+    pairs = [one.runs for one in page_board.compared_pairs(data)]
+    assert len(pairs) == 6
+    monkeypatch.setattr(page_board, "_ROWS", 3)
+    few = page_board.compared_pairs(data)
+    assert [one.runs for one in few] == list(itertools.pairwise(order)) == pairs[:3]
+    assert few[0].verdict.startswith("made/0 beats made/1 by 0.100 (")
+    assert [(one.scorer, one.n) for one in few[0].rows] == [("rouge_l", 40)]
 
 
 def test_models_that_no_test_tells_apart_share_their_ranks(store: Store) -> None:

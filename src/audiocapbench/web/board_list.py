@@ -113,9 +113,8 @@ class BoardList:
         return self._pairs(first, second, tuple(self._states((first, second)).values()))
 
     def _compare(self, first: int, second: int, _states: tuple[int, ...]) -> dict[str, Any]:
-        reader = TableReader(self._store)
-        tables = [reader.read(self._store.run(number)) for number in (first, second)]
-        return compared(*tables).to_dict()
+        runs = map(self._store.run, (first, second))
+        return compared(*map(TableReader(self._store).read, runs)).to_dict()
 
     def clip(self, sample: str, scorers: Sequence[Scorer]) -> dict[str, Any] | None:
         """One sample with what every run said of it; None where there is none of that id."""

@@ -159,10 +159,9 @@ def compared(one: RunTable, other: RunTable) -> parts.PairComparison:
 
 def compared_pairs(data: ReportData) -> list[parts.PairComparison]:
     """Pairs of runs, those of near ranks first, as many as take a few seconds."""
-    most = _ROWS * _SAMPLES // (len(data.scorers) * max(len(data.samples), _SAMPLES))
-    places = combinations(range(len(data.runs)), 2)
-    near = sorted(places, key=lambda pair: pair[1] - pair[0])[: max(1, most)]
-    return [compared(data.runs[first].table, data.runs[second].table) for first, second in near]
+    most = max(1, _ROWS * _SAMPLES // (len(data.scorers) * max(len(data.samples), _SAMPLES)))
+    near = sorted(combinations(range(len(data.runs)), 2), key=lambda pair: pair[1] - pair[0])
+    return [compared(data.runs[one].table, data.runs[other].table) for one, other in near[:most]]
 
 
 def cell(one: Estimate | None) -> parts.Cell | None:
