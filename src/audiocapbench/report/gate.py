@@ -323,26 +323,25 @@ def _test(found: GateFinding, case: Case, scorer: Scorer, level: float) -> None:
     if units < FEWEST_FOR_INTERVAL or 2.0**-units >= level:
         raise ReportError(f"{counted(found.n, 'sample')} are too few for a gate")
     if pair is not None and gate.kind == "not-worse":
-        (both,) = pairing.p_values([pair], rounds)
-        found.p = both / 2 if (found.difference or 0.0) < 0 else 1 - both / 2
+        (p,) = pairing.p_values([pair], rounds)
+        found.p = p / 2 if (found.difference or 0.0) < 0 else 1 - p / 2
         found.visible = minimum_detectable_difference(spread, units, level, sides=1)
         return
     most = scorer.max_value
     lowest = -most if min(case.table.sample_scores(scorer).values.values()) < 0 else 0.0
     how = bootstrap.Resampling(clusters=clips, bounds=(lowest, most))
-    both_ways = (bootstrap.p_above, bootstrap.p_below)[:: -1 if gate.closes_if_sure else 1]
-    test, opposite = (
-        partial(one, rows, made, second=None if pair is None else other, **how) for one in both_ways
-    )
+    test = partial(bootstrap.one_sided, rows, made, second=None if pair is None else other, **how)
     value, center = gate.least or 0.0, found.score or 0.0
     if pair is not None:
         value, center = -(gate.margin or 0.0), found.difference or 0.0
-    found.p, found.opposite = test(value, rounds=rounds), opposite(value, rounds=rounds)
+    own, opposite = (1, 0) if gate.closes_if_sure else (0, 1)
+    both = test(value, rounds=rounds)
+    found.p, found.opposite = both[own], both[opposite]
     # How far from a value it is told from it, and further for the power.
     low, high = 0.0, most if gate.closes_if_sure else -most
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        sure = test(center + middle, rounds=rounds // 5) < level
+        sure = test(center + middle, rounds=rounds // 5)[own] < level
         low, high = (low, middle) if sure else (middle, high)
     found.visible = abs(high) + float(ndtri(POWER)) * spread / units**0.5
 

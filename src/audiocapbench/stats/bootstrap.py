@@ -348,49 +348,35 @@ def _side_by_side(
     return sides.reshape(len(first), -1), _difference(aggregate)
 
 
-def p_above(
+class OneSided(NamedTuple):
+    """P-values of "at most a value" and "at least"; where one is small, it is surely above, or
+    below."""
+
+    above: float
+    below: float
+
+
+def one_sided(
     first: FloatArray,
     aggregate: Aggregate,
     value: float,
     *,
     second: FloatArray | None = None,
     **how: Unpack[Resampling],
-) -> float:
-    """One-sided p-value of "the score is at most ``value``"; small: it is surely above.
+) -> OneSided:
+    """Tests of a score against a value.
 
     With a second system's statistics it is about score(first) - score(second) on the same samples:
     no worse by a margin is ``value=-margin``. It is made as intervals are, with room for failures
     that nobody has seen yet: ``bounds`` are those of the score. Too few samples have p = 1. Whether
     two systems are equal is tested with more power by ``permutation_tests``.
     """
-    return _one_sided(first, aggregate, value, second, how)[0]
-
-
-def p_below(
-    first: FloatArray,
-    aggregate: Aggregate,
-    value: float,
-    *,
-    second: FloatArray | None = None,
-    **how: Unpack[Resampling],
-) -> float:
-    """One-sided p-value of "the score is at least ``value``", as ``p_above``."""
-    return _one_sided(first, aggregate, value, second, how)[1]
-
-
-def _one_sided(
-    first: FloatArray,
-    aggregate: Aggregate,
-    value: float,
-    second: FloatArray | None,
-    how: Resampling,
-) -> tuple[float, float]:
     how = Resampling(rounds=SWAPS) | how
     if second is not None:
         first, aggregate = _side_by_side(first, second, aggregate, how)
     units = ordered(units_of(first, how.get("clusters")))
     if not is_enough(units):
-        return 1.0, 1.0
+        return OneSided(1.0, 1.0)
     score = float(aggregate(units.means[np.newaxis])[0])
     tails, room = [], how.get("room", (value, value))
     for sign, scores, end in zip((1, -1), _rounds(units, aggregate, how), room, strict=True):
@@ -398,7 +384,7 @@ def _one_sided(
         # How likely nobody has seen a failure, if there were so many of them.
         unseen = (value - end) / (score - end) if score != end else 0.0
         tails.append(max(reached, min(max(unseen, 0.0), 1.0) ** units.effective))
-    return tails[0], tails[1]
+    return OneSided(*tails)
 
 
 def paired_spread(
