@@ -22,7 +22,7 @@ _ORDER = (
 )
 _HOMES = {
     "run": "demo race study",
-    "leaderboard": "subset compare",
+    "leaderboard": "subset compare gate",
     "score": "import",
     "variance": "power",
     "report": "view figures site submission export",

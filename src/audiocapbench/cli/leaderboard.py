@@ -1,20 +1,23 @@
-"""``audiocapbench leaderboard``, ``compare`` and ``subset``: the models of a store compared."""
+"""``audiocapbench leaderboard``, ``compare``, ``gate`` and ``subset``: models compared."""
 
 from dataclasses import asdict, replace
 from math import inf, isfinite
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Option
 
 from audiocapbench.asking import BoardOptions
 from audiocapbench.cli import options
-from audiocapbench.cli.app import app
+from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import json_text, say, show_lines, show_result
 from audiocapbench.errors import AudioCapBenchError, did_you_mean
 from audiocapbench.files import write_file
 from audiocapbench.table import Findings, Table
-from audiocapbench.table.forms import Format
+from audiocapbench.table.forms import Format, markdown_text
+
+if TYPE_CHECKING:
+    from audiocapbench.report.gate import GateResult
 
 
 @options.command(app.command)
@@ -75,7 +78,6 @@ def leaderboard(
             if board.scorer.dimension and board.entries:
                 warn_about(kept, [board.scorer.name], [entry.run.id for entry in board.entries])
         if fail_under is not None:
-            from audiocapbench.cli.gate import leave_by
             from audiocapbench.report.gate import Case, Gate, check_cases
 
             floor = {"kind": "floor", "least": fail_under, "must": "not-missed"}
@@ -87,7 +89,7 @@ def leaderboard(
                 ]
             )
             say(*(one.line for one in gates.findings))
-            leave_by(gates)
+            _leave(gates)
 
 
 @options.command(app.command)
@@ -150,7 +152,6 @@ def compare(
     scorers = {one.scorer.name: one.scorer for one in reversed(found.differences)}
     warn_about(kept, [name for name, one in scorers.items() if one.judge], [first, *second])
     if fail_if_worse:
-        from audiocapbench.cli.gate import leave_by
         from audiocapbench.report.gate import Gate, check_gates
 
         for name in fail_if_worse:
@@ -161,7 +162,45 @@ def compare(
         named = {"kind": kind, "run": tuple(second), "against": first, "margin": margin}
         gates = check_gates(kept, [Gate.by(scorers[name], **named) for name in fail_if_worse])
         say(*(one.line for one in gates.findings))
-        leave_by(gates)
+        _leave(gates)
+
+
+@options.command(app.command)
+def gate(
+    file: Path,
+    *,
+    junit: Path | None = None,
+    markdown: Path | None = None,
+    at: options.StoreOptions,
+) -> None:
+    """Test what a file says must hold of runs, and exit by it, for CI.
+
+    Exit codes: 0 open, 1 closed, 2 wrong use, or a gate that cannot be told (too few samples, a
+    race's runs). Tests are one-sided, and corrected for the gates of the file and nothing else.
+
+    Args:
+        file (FILE): A TOML file of gates; see the documentation, "Certainty per dollar".
+        junit (FILE): Write the results as JUnit XML, for a CI's list of tests.
+        markdown (FILE): Write them as Markdown, for a pull request, with clips that got worse.
+    """
+    from audiocapbench.report.gate import check_gates, read_gates
+
+    gates = read_gates(file)
+    with at.open() as store:
+        found = check_gates(store, gates.gate, gates.alpha)
+    at.show(found)
+    if junit is not None:
+        write_file(junit, found.junit())
+    if markdown is not None:
+        write_file(markdown, markdown_text(found.tables()))
+    _leave(found)
+
+
+def _leave(gates: "GateResult") -> None:
+    """Exit with 1 where a gate failed, and else with 2 where one cannot be told."""
+    closed = gates.count("fail") > 0
+    unknown = [AudioCapBenchError(gates.verdict)] if gates.count("error") and not closed else []
+    leave(failed=closed, refusals=unknown)
 
 
 @options.command(app.command)

@@ -1,7 +1,6 @@
 """Gates for CI: what must hold of runs, tested one-sidedly and corrected by Holm for the gates that
 are named, whatever else is in the store. A gate that could not close is an error."""
 
-import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -39,6 +38,7 @@ _CLAIMS = {  # where the test is sure, where it is not, and what it could show
     "margin": ("surely not {} worse than", "perhaps {} worse than", "equal runs pass by {}"),
 }
 _STEPS = 12
+_NO_XML = {0xFFFE: "?", 0xFFFF: "?"}
 RunName = Annotated[str, Field(min_length=1)] | Annotated[int, Field(ge=1)]
 
 
@@ -221,29 +221,24 @@ class GateResult(Result):
         return [{name: one for name, one in row.items() if name != "worse"} for row in rows]
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "verdict": self.verdict,
-            "open": not self.count("fail") + self.count("error"),
-            "alpha": self.alpha,
-            "correction": "holm",
-            "tests": self.tested,
-            "level": self.alpha / max(self.tested, 1),
-            "gates": [asdict(one) for one in self.findings],
-        }
+        is_open = not self.count("fail") + self.count("error")
+        tests = {"alpha": self.alpha, "tests": self.tested, "correction": "holm"}
+        tests["level"] = self.alpha / max(self.tested, 1)
+        gates = [asdict(one) for one in self.findings]
+        return {"verdict": self.verdict, "open": is_open, **tests, "gates": gates}
 
     def junit(self) -> str:
-        counts = {"failures": str(self.count("fail")), "errors": str(self.count("error"))}
+        counts = {"tests": len(self.findings), "failures": self.count("fail")}
+        counts["errors"] = self.count("error")
         suite = Xml.Element(
-            "testsuite", {"name": "gate", "tests": str(len(self.findings)), **counts}
+            "testsuite", {name: str(one) for name, one in counts.items()}, name="gate"
         )
         for one in self.findings:
-            # Of text that XML takes, controls written out.
-            name, words = (
-                re.sub("[\ufffe\uffff]", "?", escape_line(t)) for t in (one.gate, one.line)
-            )
+            # XML takes neither controls, which are written out, nor these two.
+            name, words = (escape_line(t).translate(_NO_XML) for t in (one.gate, one.line))
             case = Xml.SubElement(suite, "testcase", classname="gate", name=name)
-            tags = {"fail": "failure", "error": "error"}
-            Xml.SubElement(case, tags.get(one.verdict, "system-out")).text = words
+            tag = {"fail": "failure", "error": "error"}.get(one.verdict, "system-out")
+            Xml.SubElement(case, tag).text = words
         return Xml.tostring(suite, encoding="unicode") + "\n"
 
 
@@ -269,13 +264,14 @@ def check_gates(store: Store, gates: Iterable[Gate], alpha: float = ALPHA) -> Ga
 def check_cases(cases: Sequence[Case], alpha: float = ALPHA) -> GateResult:
     count = sum(one.gate.kind != "coverage" for one in cases)
     found = [_measured(one, alpha / max(count, 1)) for one in cases]
-    tested = [one for case, one in zip(cases, found, strict=True) if case.gate.kind != "coverage"]
     for name, adjusted in (("p", "p_adjusted"), ("opposite", "opposite")):
-        values = [getattr(one, name) for one in tested]
+        having = [one for one in found if getattr(one, name) is not None]
+        values = [getattr(one, name) for one in having]
         # What cannot be told counts too, as a test that shows nothing.
-        raised = corrected(np.array([1.0 if p is None else p for p in values]), Correction.HOLM)
-        for one, p, value in zip(tested, values, raised.tolist(), strict=True):
-            setattr(one, adjusted, None if p is None else value)
+        values += [1.0] * (count - len(values))
+        raised = corrected(np.array(values), Correction.HOLM).tolist()
+        for one, value in zip(having, raised, strict=False):
+            setattr(one, adjusted, value)
     for case, one in zip(cases, found, strict=True):
         if one.p_adjusted is not None:
             _decide(case.gate, one, alpha)
@@ -291,8 +287,8 @@ def _measured(case: Case, level: float) -> GateFinding:
     try:
         if scorer is None or gate.kind == "coverage":
             _cover(found, table, scorer, gate.least or 0.0)
-        elif raced := next((one.race for one in (table, base) if one and one.raced), ""):
-            raise ReportError(f"runs that a race stopped cannot be tested so. {raced}")
+        elif raced := [one.race for one in (table, base) if one is not None and one.raced]:
+            raise ReportError(f"runs that a race stopped cannot be tested so. {raced[0]}")
         else:
             _test(found, case, scorer, level)
     except ReportError as error:
