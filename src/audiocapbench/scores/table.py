@@ -1,7 +1,7 @@
 """The score table: whatever shows an estimate of a scorer and a group reads it here."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,7 +12,7 @@ from audiocapbench.benchmarks import Traits, stored_traits
 from audiocapbench.benchmarks.corpora import leaves_null_out, without_null
 from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Sample
-from audiocapbench.data.outcome import Status, median_latency, total_cost
+from audiocapbench.data.outcome import Outcome, Status, median_latency, total_cost
 from audiocapbench.errors import JudgeError, StoreError
 from audiocapbench.judges.aggregation import OVERALL, Scores, by_judge
 from audiocapbench.models.model import REPEAT
@@ -174,14 +174,6 @@ class RunTable(ScoreTable):
         self.run, self.traits, self.store_option = run, traits, store.option
         self.missing_clips = len(dataset.missing)
         self.outcomes = store.outcomes(run.id)
-        answers = [one.reply for one in self.outcomes.values()]
-        self.statuses = Counter(str(one.status) for one in answers)
-        found = (self.statuses[Status.OK], self.statuses[Status.EMPTY])
-        unasked = len(run.sample_ids) - sum(self.statuses.values())
-        self.coverage = Coverage(len(run.sample_ids), *found, unasked)
-        self.cost_usd = total_cost(one.cost_usd for one in answers)
-        self.cost_estimated = sum(one.cost_is_estimated for one in answers)
-        self.latency_s = median_latency(self.outcomes.values())
         self.judgements: dict[str, list[Judgement]] = {}
         for one in store.judgements(run.id, only):
             self.judgements.setdefault(one.judge, []).append(one)
@@ -192,7 +184,7 @@ class RunTable(ScoreTable):
         }
         self.verdicts: dict[str, dict[str, Scores]] = {}
         replies = {key: estimate.LACKING[one.reply.status] for key, one in self.outcomes.items()}
-        self.has_no_answers = not any(one in HAVE_TEXT for one in replies.values())
+        self._add_up(self.outcomes.values(), replies)
         chosen = set(run.sample_ids)
         with_text = {key for key in chosen if replies.get(key) in HAVE_TEXT}
         judged = [{one.sample_id for one in self.judgements.get(name, ())} for name in run.races]
@@ -219,6 +211,16 @@ class RunTable(ScoreTable):
                 columns[Scorer(judge, name)] = SampleScores.of_values(values, made, missing)
             whole = {key: overall_of(one, made) for key, one in verdicts.items()}
             columns[Scorer(judge, OVERALL)] = SampleScores.of_values(whole, made, missing)
+
+    def _add_up(self, outcomes: Collection[Outcome], replies: Replies) -> None:
+        answers, lacks = [one.reply for one in outcomes], list(replies.values())
+        self.statuses = Counter(str(one.status) for one in answers)
+        self.cost_usd = total_cost(one.cost_usd for one in answers)
+        self.cost_estimated = sum(one.cost_is_estimated for one in answers)
+        self.latency_s = median_latency(outcomes)
+        total, found = len(self.run.sample_ids), (lacks.count(None), lacks.count(Missing.EMPTY))
+        self.coverage = Coverage(total, *found, total - len(lacks))
+        self.has_no_answers = not any(found)
 
     def estimate(self, scorer: Scorer, key: GroupKey = ALL) -> Estimate:
         """As of any table; where a race stopped a run, its length hangs on its scores: no interval
@@ -283,20 +285,13 @@ class RepeatedTable(RunTable):
         vars(self).update(vars(tables[0]))
         self.tables = tables
         self.outcomes = {key: one for own in reversed(tables) for key, one in own.outcomes.items()}
-        self.statuses = sum((one.statuses for one in tables), Counter())
-        self.cost_usd = total_cost(one.cost_usd for one in tables)
-        self.cost_estimated = sum(one.cost_estimated for one in tables)
-        self.latency_s = median_latency(one for own in tables for one in own.outcomes.values())
-        self.has_no_answers = all(one.has_no_answers for one in tables)
         self.race = " ".join(dict.fromkeys(one.race for one in tables if one.race))
         self.raced = any(one.raced for one in tables)
         replies: dict[str, Missing | None] = {}
         for key, lack in (pair for one in tables for pair in one.replies.items()):
             if key not in replies or (lack in HAVE_TEXT and replies[key] is not None):
                 replies[key] = lack
-        total, lacks = len(self.samples), list(replies.values())
-        found = (lacks.count(None), lacks.count(Missing.EMPTY))
-        self.coverage = Coverage(total, *found, total - len(replies))
+        self._add_up([one for own in tables for one in own.outcomes.values()], replies)
         self.judgements, self.verdicts = defaultdict(list), defaultdict(dict)
         for one in reversed(tables):
             self.judge_signatures = self.judge_signatures | one.judge_signatures
