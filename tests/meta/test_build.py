@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from audiocapbench.meta.pairs import read_csv_pairs, read_pairs
-from audiocapbench.stats.correlation import category_counts, fleiss_kappa
+from audiocapbench.stats.correlation import rated_kappa
 from command import run_command
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
@@ -149,8 +149,7 @@ def test_votes_decide_what_is_kept_and_kappa_is_told_before_and_after(
     votes = [pair.votes for pair in read_csv_pairs(place / "voted.csv") if pair.votes]
     kept = [one for one in votes if abs(sum(one)) >= 2]
     for name, rows in (("before", votes), ("after", kept)):
-        counts = category_counts(_columns(rows))
-        assert told["kappa"][name] == pytest.approx(fleiss_kappa(counts).value)
+        assert told["kappa"][name] == pytest.approx(rated_kappa(_columns(rows)).value)
     kind = "brace-main" if out.endswith(".json") else "csv"
     pairs = read_pairs(kind, [place / out])
     assert len(pairs) == sum(told["kept"].values())

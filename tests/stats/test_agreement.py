@@ -7,11 +7,11 @@ from audiocapbench.stats import correlation
 from audiocapbench.stats.correlation import (
     Level,
     auc,
-    category_counts,
     fleiss_kappa,
     intraclass,
     krippendorff_alpha,
     rank_correlation,
+    rated_kappa,
 )
 
 # Fourteen raters, ten units, five categories: the example of Fleiss' kappa in most textbooks.
@@ -129,8 +129,7 @@ def measures(ratings: np.ndarray) -> dict[str, correlation.Coefficient]:
     levels: tuple[Level, ...] = ("nominal", "ordinal", "interval", "ratio")
     found = {one: krippendorff_alpha(ratings, one) for one in levels}
     single, mean = intraclass(ratings)
-    kappa = fleiss_kappa(category_counts(ratings))
-    return found | {"kappa": kappa, "icc": single, "icc_mean": mean}
+    return found | {"kappa": rated_kappa(ratings), "icc": single, "icc_mean": mean}
 
 
 def test_intervals_do_not_depend_on_the_order_of_people_or_items() -> None:
@@ -154,13 +153,13 @@ def test_no_interval_where_items_are_few_or_all_but_alike() -> None:
 
 
 def test_units_of_one_clip_are_left_out_together() -> None:
-    counts = category_counts(graded(1, 40, 3, 0.6, [-1, 0, 1]))
-    alone = fleiss_kappa(counts).interval
-    fourfold = np.repeat(counts, 4, axis=0)
-    together = fleiss_kappa(fourfold, [str(n // 4) for n in range(160)])
+    ratings = graded(1, 40, 3, 0.6, [-1, 0, 1])
+    alone = rated_kappa(ratings).interval
+    fourfold = np.repeat(ratings, 4, axis=1)
+    together = rated_kappa(fourfold, [str(n // 4) for n in range(160)])
     assert alone is not None
     assert together.interval == pytest.approx(alone, abs=1e-9)
-    narrow = fleiss_kappa(fourfold).interval
+    narrow = rated_kappa(fourfold).interval
     assert narrow is not None
     assert narrow.high - narrow.low < 0.6 * (alone.high - alone.low)
 
@@ -190,19 +189,20 @@ def test_intervals_of_agreement_hold_the_truth(
 def test_full_agreement_is_one() -> None:
     ratings = np.array([[1.0, 5.0, 9.0]] * 3)
     assert krippendorff_alpha(ratings).value == pytest.approx(1.0)
-    assert fleiss_kappa(category_counts(ratings)).value == pytest.approx(1.0)
+    assert rated_kappa(ratings).value == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("ratings", [np.full((3, 4), 7.0), np.full((1, 4), 7.0), np.zeros((3, 0))])
 def test_nothing_to_agree_on_is_no_number(ratings: np.ndarray) -> None:
     assert krippendorff_alpha(ratings).value is None
-    if len(ratings) > 1:
-        assert fleiss_kappa(category_counts(ratings)).value is None
+    assert rated_kappa(ratings).value is None
 
 
 def test_units_without_all_ratings_do_not_count_for_kappa() -> None:
     ratings = np.array([[1.0, 2.0, N], [1.0, 3.2, 4.0]])
-    assert category_counts(ratings).tolist() == [[2, 0, 0], [0, 1, 1]]
+    assert rated_kappa(ratings) == fleiss_kappa(np.array([[2, 0, 0], [0, 1, 1]]))
+    clustered = rated_kappa(np.tile(ratings, 20), list("abc") * 20)
+    assert clustered == rated_kappa(np.tile(ratings[:, :2], 20), list("ab") * 20)
 
 
 def test_kappa_refuses_units_with_different_numbers_of_ratings() -> None:

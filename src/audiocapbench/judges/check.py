@@ -38,14 +38,7 @@ from audiocapbench.models import Model, Question
 from audiocapbench.models.controls import ControlModel
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval, mean_interval
-from audiocapbench.stats.correlation import (
-    Coefficient,
-    auc,
-    category_counts,
-    fleiss_kappa,
-    rank_correlation,
-    rank_interval,
-)
+from audiocapbench.stats.correlation import auc, rank_correlation, rank_interval, rated_kappa
 from audiocapbench.store import Run, Store
 from audiocapbench.store.records import Judgement
 
@@ -250,7 +243,12 @@ def check_judge(
             name: float(np.mean([one[name] for one in opinions[kind].values()]))
             for name in judge.dimensions
         }
-        own = (float(values.mean()), mean_score_interval(values), means, _kappa(*ratings[-1]).value)
+        own = (
+            float(values.mean()),
+            mean_score_interval(values),
+            means,
+            rated_kappa(ratings[-1][0]).value,
+        )
         figures[kind] = KindFigure(len(values), *own)
         texts = {one.sample.id: one.outcome.reply.text for one in answered(store, parts[kind].run)}
         lengths += [(len(texts[key].split()), score, number) for key, score in scores[kind].items()]
@@ -264,7 +262,7 @@ def check_judge(
     right, safe, wrong = (np.array(list(scores[kind].values())) for kind in KINDS)
     rounds = [len(one) for one, _ in ratings]
     every = np.concatenate([one[: min(rounds)] for one, _ in ratings], axis=1)
-    kappa = _kappa(every, [sample for _, own in ratings for sample in own])
+    kappa = rated_kappa(every, [sample for _, own in ratings for sample in own])
     length = rank_correlation(*np.array(lengths, dtype=np.float64).T)
     everything = [one for found in judged.values() for one in found]
     return JudgeCheck(
@@ -315,11 +313,3 @@ def _ratings(judgements: Iterable[Judgement]) -> _Ratings:
     table = [[ratings.get(unit, np.nan) for unit in units] for ratings in rounds.values()]
     found = np.array(table, dtype=np.float64).reshape(len(rounds), len(units))
     return found, [sample for sample, _ in units]
-
-
-def _kappa(ratings: FloatArray, samples: Sequence[str]) -> Coefficient:
-    complete = ~np.isnan(ratings).any(axis=0)
-    if len(ratings) < 2:
-        return Coefficient()
-    clips = np.array(samples)[complete].tolist()
-    return fleiss_kappa(category_counts(ratings[:, complete]), clips)

@@ -25,7 +25,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from audiocapbench.data.problems import InvalidDataError, Problem, problems_of, read_json
 from audiocapbench.data.records import read_records
 from audiocapbench.errors import DatasetError, TrialError, check_known, did_you_mean
-from audiocapbench.stats.correlation import Coefficient, category_counts, fleiss_kappa
+from audiocapbench.stats.correlation import Coefficient, rated_kappa
 from audiocapbench.stats.votes import Vote
 from audiocapbench.store import Store
 
@@ -165,10 +165,9 @@ def agreement(pairs: Iterable[CaptionPair], least: int = AGREED) -> Agreement:
 
     def kappa(pairs: Pairs) -> Coefficient:
         votes = [one.votes for one in pairs]
-        if len({len(one) for one in votes}) != 1 or len(votes[0]) < 2:
+        if len(set(map(len, votes))) != 1:
             return Coefficient()
-        counts = category_counts(np.array(votes, dtype=np.float64).T)
-        return fleiss_kappa(counts, [one.clip for one in pairs])
+        return rated_kappa(np.array(votes, dtype=np.float64).T, [one.clip for one in pairs])
 
     voted = [pair for pair in pairs if pair.votes and not pair.answer_set]
     kept = [one for one in voted if preferred(one.votes, least) is not None]

@@ -144,7 +144,7 @@ def agreement_row(dimension: str, said: Iterable[tuple[str, str, Any]]) -> Row:
     found = (
         effects.krippendorff_alpha(table, "nominal" if named else "interval"),
         effects.Coefficient() if named else effects.krippendorff_alpha(table, "ordinal"),
-        effects.fleiss_kappa(effects.category_counts(same.T)) if shared else effects.Coefficient(),
+        effects.rated_kappa(same.T),
         *((effects.Coefficient(),) * 2 if named else effects.intraclass(table)),
     )
     row: Row = {"dimension": dimension, "people": len(people), "items": len(shared)}
@@ -192,7 +192,7 @@ def _model_wins(votes: Sequence[Vote]) -> list[Table]:
         notes += found.notes
         if own is votes:
             ranked = [
-                {"ranks": "–".join(map(str, dict.fromkeys(ranks))), "model": name, "preferred": one}
+                {"ranks": str(ranks), "model": name, "preferred": one}
                 for ranks, (name, one) in zip(found.ranks, found.models.items(), strict=True)
             ]
             continue
@@ -363,7 +363,7 @@ def calibration_report(found: Calibration, width: float | None = None) -> Findin
     rows: list[Row] = []
     for place, one in enumerate(found.runs):
         row: Row = {
-            "rank": "–".join(map(str, dict.fromkeys(places[place]))),
+            "rank": str(places[place]),
             "tie": "".join(letters(at) for at, group in enumerate(groups) if place in group),
             "model": one.label,
             "calibrated": one.found,

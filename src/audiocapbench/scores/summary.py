@@ -23,7 +23,7 @@ from audiocapbench.scores.compute import ALL, Group, GroupKey, SampleScores, cat
 from audiocapbench.scores.estimate import Missing, Scorer
 from audiocapbench.scores.table import Estimates, RunTable, ScoreTable, TableReader, documents
 from audiocapbench.signature import UNSIGNED, Signature
-from audiocapbench.stats.correlation import category_counts, fleiss_kappa, krippendorff_alpha
+from audiocapbench.stats.correlation import krippendorff_alpha, rated_kappa
 from audiocapbench.store import Run, Store
 
 
@@ -218,11 +218,7 @@ def summarise_panel(table: RunTable, judges: Sequence[str]) -> dict[str, Any]:
             distance = mean(abs(overall(own[key]) - rest[key]) for key in both)
             without[judge] = {"score": score, "change": score - whole, "distance": distance}
     alphas = {name: krippendorff_alpha(given) for name, given in ratings.items()}
-    kappas = {
-        name: fleiss_kappa(category_counts(given))
-        for name, given in ratings.items()
-        if name != OVERALL
-    }
+    kappas = {name: rated_kappa(own) for name, own in ratings.items() if name != OVERALL}
     return {
         "judges": list(judges),
         "how": "mean",

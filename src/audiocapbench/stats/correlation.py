@@ -226,6 +226,16 @@ def fleiss_kappa(counts: NDArray[np.int64], clusters: Clusters = None) -> Coeffi
         return _jackknifed(value, kappa(units.without_each()), by_chance)
 
 
+def rated_kappa(ratings: FloatArray, clusters: Clusters = None) -> Coefficient:
+    """Fleiss' kappa of ratings (raters, units), rounded, of units that all of several rated."""
+    if len(ratings) < 2:
+        return Coefficient()
+    rated = ~np.isnan(ratings).any(axis=0)
+    grades = np.rint(ratings[:, rated])
+    counts = (grades.T[:, :, np.newaxis] == np.unique(grades)).sum(axis=1)
+    return fleiss_kappa(counts, None if clusters is None else np.array(clusters)[rated])
+
+
 def intraclass(ratings: FloatArray) -> tuple[Coefficient, Coefficient]:
     """ICC(2,1) and ICC(2,k) of ratings (raters, units): how far one rating, and the mean of all
     raters, can be relied on; raters and units at random, absolute agreement.
@@ -259,11 +269,3 @@ def intraclass(ratings: FloatArray) -> tuple[Coefficient, Coefficient]:
     high = units * (near * rows - error) / (noise + units * near * rows)
     means = Interval(*(raters * end / (1 + (raters - 1) * end) for end in (low, high)))
     return Coefficient(one, Interval(low, high)), Coefficient(many, means)
-
-
-def category_counts(ratings: FloatArray) -> NDArray[np.int64]:
-    """Count ratings (raters, units), rounded, for ``fleiss_kappa``; no units with a NaN."""
-    complete = np.rint(ratings[:, ~np.isnan(ratings).any(axis=0)])
-    chosen = complete.T[:, :, np.newaxis] == np.unique(complete)
-    counts: NDArray[np.int64] = chosen.sum(axis=1)
-    return counts

@@ -47,6 +47,9 @@ class RankInterval(NamedTuple):
     best: int
     worst: int
 
+    def __str__(self) -> str:
+        return "–".join(map(str, dict.fromkeys(self)))
+
 
 def rank_intervals(systems: int, better: Iterable[tuple[int, int]]) -> list[RankInterval]:
     """Places that tests leave open, from pairs of which the first is significantly better.

@@ -308,7 +308,7 @@ class _RankedGroup:
         placements = [Placement()] * self.runs
         for number, place in enumerate(order):
             tied = [letters(index) for index, group in enumerate(groups or ()) if number in group]
-            left_open = "–".join(map(str, dict.fromkeys(ranks[number] or ())))
+            left_open = str(ranks[number] or "")
             known = (number + 1, self.scores[place], ranks[number], left_open)
             placements[place] = Placement(*known, " ".join(tied))
         return Ranking(
