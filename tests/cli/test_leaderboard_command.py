@@ -318,3 +318,5 @@ def test_gates_of_a_file_decide_the_exit_code(store: str, tmp_path: Path) -> Non
     assert unknown.returncode == 2
     assert "1 of 1 gate cannot be told" in unknown.stderr
     assert run("gate", str(tmp_path / "none.toml"), "--store", store).returncode == 2
+    for option, read in (("--junit", store), ("--markdown", str(file))):
+        assert "would be overwritten" in run(*words, option, read).stderr

@@ -185,6 +185,8 @@ def gate(
     """
     from audiocapbench.report.gate import check_gates, read_gates
 
+    for written in (junit, markdown):
+        options.refuse_overwriting(written, [file, options.store_file(at.store)])
     gates = read_gates(file)
     with at.open() as store:
         found = check_gates(store, gates.gate, gates.alpha)
