@@ -102,7 +102,6 @@ class Selection:
     ids: tuple[str, ...] = ()
 
     def of(self, benchmark: Benchmark) -> tuple[Sample, ...]:
-        """The samples that are selected, in order."""
         known = list(dict.fromkeys(sample.category for sample in benchmark.samples))
         for category in self.categories:
             if category not in known:

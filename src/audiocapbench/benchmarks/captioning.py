@@ -123,7 +123,6 @@ class PublishedResults:
 
 @cache
 def published_results(benchmark: str | None) -> PublishedResults | None:
-    """The printed results of a benchmark, if the package has any."""
     if benchmark != AUDIOCAPBENCH:
         return None
     file = files("audiocapbench.benchmarks").joinpath("published", f"{benchmark}.json")

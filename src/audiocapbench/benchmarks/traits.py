@@ -148,7 +148,6 @@ class Traits:
                 )
 
     def to_dict(self) -> dict[str, Any]:
-        """The traits as a JSON object, as it is stored with the dataset."""
         # With lists for tuples: what is stored must equal what it is held against later.
         stored: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return stored

@@ -39,8 +39,6 @@ _LEAVE_OUT = (
 
 
 class FileFacts(BaseModel, extra="forbid", frozen=True):
-    """Fingerprint and header of one audio file."""
-
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
     bytes: Annotated[int, Field(ge=1)]
     duration_s: Annotated[float, Field(gt=0, allow_inf_nan=False)]

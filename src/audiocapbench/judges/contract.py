@@ -117,8 +117,6 @@ class ReplyField:
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """A prompt and the parser that belongs to it."""
-
     name: str
     fields: tuple[ReplyField, ...]
     assemble: Callable[[JudgeInput], str]  # makes the prompt of a case, whose texts are quoted

@@ -43,8 +43,6 @@ _Tasks = dict[TaskKey, JudgeTask]
 
 @dataclass(frozen=True, slots=True)
 class JudgeEnd:
-    """How far one judge got."""
-
     judge: str
     total: int
     known: int

@@ -35,7 +35,6 @@ class Sentences(NamedTuple):
 
     @property
     def lengths(self) -> IntArray:
-        """Number of words of each sentence."""
         return np.diff(self.starts)
 
     def padded(self, chosen: IntArray, filler: int) -> IntArray:

@@ -73,7 +73,6 @@ def meteor_1_5(predictions: Sequence[str], references: Sequence[Sequence[str]]) 
 
 
 def prepare_meteor() -> None:
-    """Look for Java and the program; a MetricError says what is missing."""
     check_java(_METEOR)
     find_jar(_METEOR, "meteor", "meteor-1.5.jar")
 
@@ -130,7 +129,6 @@ def spice(
 
 
 def prepare_spice() -> None:
-    """Look for Java, the program and its models; a MetricError says what is missing."""
     check_java(_SPICE)
     _find_spice()
 
@@ -151,7 +149,6 @@ def spider(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> M
 
 
 def combine_spider(cider: MetricResult, spiced: MetricResult) -> MetricResult:
-    """Compute SPIDEr from the results of CIDEr-D and SPICE on the same corpus."""
     signature = sign("spider", protocol=2, tok=TOKENIZER, of="cider_d+spice", idf="corpus-refs")
     return MetricResult.of_means("spider", signature, (cider.samples + spiced.samples) / 2)
 
@@ -169,13 +166,11 @@ def spider_fl(
 def detected_spider_fl(
     predictions: Sequence[str], references: Sequence[Sequence[str]], detector: str = ""
 ) -> MetricResult:
-    """SPIDEr-FL with the error detector of a path."""
     name, probabilities = detect(predictions, open_detector(detector, "spider_fl"))
     return spider_fl(spider(predictions, references), probabilities, name)
 
 
 def prepare_spider_fl(detector: str = "") -> None:
-    """Look for the detector and for SPICE's program."""
     open_detector(detector, "spider_fl")
     prepare_spice()
 

@@ -55,7 +55,6 @@ def parse_name(text: str, what: str = "a scorer") -> ScorerName:
 def check_options(
     name: str, options: Iterable[str], known: Collection[str], error: type[AudioCapBenchError]
 ) -> None:
-    """Refuse options of a scorer that it does not have."""
     for option in options:
         if option not in known:
             has = did_you_mean(option, known, "it has") if known else "; it has none"

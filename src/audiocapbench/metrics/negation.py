@@ -32,7 +32,6 @@ class NegationRules:
     names: Callable[[Sequence[str], int], bool] | None = None
 
     def negates(self, word: str) -> bool:
-        """Whether a word denies what follows."""
         if word in self.negators or word.endswith(self.endings):
             return True
         return any(word.startswith(one) and word[len(one) :] in self.things for one in _PREFIXES)

@@ -74,7 +74,6 @@ class MetricResult:
         return float(self.aggregate(self.statistics.mean(axis=0))) if len(self.samples) else 0.0
 
     def of_rows(self, rows: Sequence[int]) -> "MetricResult":
-        """The same of some samples alone."""
         return replace(self, samples=self.samples[rows], statistics=self.statistics[rows])
 
     @classmethod

@@ -152,7 +152,6 @@ def samples_of(
 
 
 def field_problems(names: Sequence[str], fields: Mapping[str, Any], where: str) -> list[Problem]:
-    """What is wrong with the fields of a clip or of a question."""
     problems = []
     for name in names:
         value, known = fields.get(name), _WORDS.get(name)

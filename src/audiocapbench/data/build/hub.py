@@ -58,8 +58,6 @@ class Repository:
 
 
 class Hub:
-    """The Hub, or a mirror of it."""
-
     def __init__(self, endpoint: str | None = None) -> None:
         chosen = endpoint or os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT
         self.endpoint = chosen.rstrip("/")

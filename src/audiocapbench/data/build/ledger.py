@@ -81,7 +81,6 @@ class BadFieldsError(DatasetError):
 
 
 def suffix_of(content: bytes) -> str:
-    """The file name's ending that fits the bytes of a clip."""
     if not content:
         raise AudioError("the repository has no audio for it")
     for suffix, head in _HEADS.items():

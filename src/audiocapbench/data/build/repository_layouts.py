@@ -49,7 +49,6 @@ _Sounds = Iterator[tuple[ClipLocation, bytes]]
 
 
 def layout_of(repository: Repository, source: ClipSource) -> "ParquetTables | AudioFolder":
-    """The way in which a repository keeps the clips of a part."""
     paths = split_files(repository, source.split)
     tables = [path for path in paths if path.endswith(".parquet")]
     return ParquetTables(repository, tables) if tables else AudioFolder(repository, paths)

@@ -263,7 +263,6 @@ class CaptionSet:
 
     @cached_property
     def captions(self) -> tuple[ReferenceCaption, ...]:
-        """Every caption that the rules can read."""
         return tuple(
             ReferenceCaption(clip, number, tokens)
             for clip in self.clips

@@ -77,8 +77,6 @@ class Diagnostics(NamedTuple):
 
 
 class PairScorer(ABC):
-    """Chooses one caption of each pair."""
-
     name: str
     signature: Signature
     needs_corpus = False  # is also shown pairs without an answer, which belong to its corpus

@@ -212,11 +212,9 @@ class BatchEncoder:
         return spread(self, map(list, map(trimmed, _blocks(cuts, self._block))))
 
     def texts(self, texts: Iterable[str]) -> Iterator[Vectors]:
-        """Embeddings of sentences, as many at a time as come."""
         return spread(self, _blocks(texts, self._block))
 
     def __call__(self, block: Sequence[Cut] | Sequence[str]) -> Vectors:
-        """Embeddings of a block of cuts, or of sentences."""
         if isinstance(block[0], Cut):
             return np.concatenate(list(self._cuts_here(cast(Sequence[Cut], block))))
 

@@ -115,7 +115,6 @@ def clap_scores(
 
 
 def sign_clap(encoder: AudioTextEncoder, cutting: Cutting, *, references: bool) -> Signature:
-    """The signature of CLAP scores."""
     refs = "half-best" if references else "none"
     model = identity(encoder)
     return sign("clap", protocol=1, model=model, **cutting.fields, mix="mean", floor=0, refs=refs)

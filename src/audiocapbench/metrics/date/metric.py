@@ -34,8 +34,6 @@ score with all references, those within the tolerance as equals. MECAT's public 
 
 
 class DateOptions(TypedDict, total=False):
-    """How DATE is computed."""
-
     variant: str  # of ``VARIANTS``; ``code`` by default
     subtask: str  # a key of ``TOLERANCES``; ``long`` by default, and nothing to ``paper``
     encoder: str | Encoder | PieceEncoder  # or its name or folder; ``wordllama`` by default
@@ -305,7 +303,6 @@ def resampled_date(
 
 
 def whole_date(corpus: EncodedCorpus) -> float:
-    """DATE of the whole corpus."""
     count = len(corpus.similarity)
     once = np.ones((count, 1), dtype=np.float32)
     return float(_scores(corpus, once, np.array([float(count)]))[0])

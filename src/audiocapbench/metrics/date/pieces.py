@@ -90,7 +90,6 @@ class WordLlamaPieces:
         return self._table[ids]
 
     def encode_weighted(self, pieces: Pieces, weights: FloatArray) -> Vectors:
-        """The weighted mean of each sentence's vectors."""
         from scipy.sparse import csr_array
 
         totals = np.bincount(pieces.owners, weights, minlength=len(pieces.bounds) - 1)

@@ -39,8 +39,6 @@ _QUALITIES = (ElementKind.ATTRIBUTE, ElementKind.MOOD, ElementKind.COUNT)
 
 
 class ElementCase(NamedTuple):
-    """A caption and what it is held to."""
-
     prediction: str
     references: tuple[str, ...]
     category: str = ""
@@ -48,8 +46,6 @@ class ElementCase(NamedTuple):
 
 
 class ElementScores(NamedTuple):
-    """Scores by dimension, and what they are made of."""
-
     scores: dict[str, float]  # from 0 to 10
     unfinished: bool
     error: float  # the probability that it is broken

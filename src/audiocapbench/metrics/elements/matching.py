@@ -197,8 +197,6 @@ class Claim(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """All that scores and reasoning are made of."""
-
     claims: list[Claim]
     covers: Likeness  # how well each demand of the references is met, from 0 to 1
     # Pairs of events whose order the references state, and the prediction states alike, the other
@@ -211,7 +209,6 @@ MatchCase = tuple[ParsedCaption, ReferenceElements, frozenset[str]]
 
 
 def match(cases: Sequence[MatchCase], vocabulary: ElementVocabulary) -> Iterator[Matches]:
-    """Match predictions with their references."""
     words = [vocabulary.numbers([e.word for e in said.affirmed]) for said, _, _ in cases]
     distinct = [tuple(dict.fromkeys(own))[:_MOST_WORDS] for own in words]
     near = compare_words(distinct, [references.held_to for _, references, _ in cases], vocabulary)

@@ -20,8 +20,6 @@ LONGEST_REMEMBERED = 2_000
 
 
 class ElementKind(IntEnum):
-    """The kinds of content elements that are words."""
-
     SOURCE = 0
     EVENT = 1
     ATTRIBUTE = 2
@@ -32,7 +30,6 @@ class ElementKind(IntEnum):
 
 
 def words_that_are(name: str) -> frozenset[str]:
-    """One of the lists of ``words.toml``."""
     return word_set("audiocapbench.metrics.elements", "words.toml", name)
 
 
@@ -63,8 +60,6 @@ def kind_of(word: str) -> ElementKind | None:
 
 
 class Meanings(NamedTuple):
-    """What words mean."""
-
     same: dict[str, str]  # the stem that stands for all words of a meaning
     akin: dict[str, frozenset[int]]  # its groups of kin
     sides: dict[str, tuple[tuple[int, int], ...]]  # that it takes: (line of exclusions, side)
@@ -72,7 +67,6 @@ class Meanings(NamedTuple):
 
 @cache
 def meanings() -> Meanings:
-    """The lists, ready for use."""
     same: dict[str, str] = {}
     for line in _lines("same"):
         stems = [_root(word) for word in line.split()]
@@ -122,8 +116,6 @@ class Element(NamedTuple):
 
 
 class ParsedCaption(NamedTuple):
-    """A caption as it was read."""
-
     elements: tuple[Element, ...]  # in reading order, quoted words last
     ordered: bool
     unfinished: bool  # where it breaks off

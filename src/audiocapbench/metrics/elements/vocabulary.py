@@ -101,7 +101,6 @@ class ElementVocabulary:
             self._synonyms.setdefault(other, set()).add(word)
 
     def numbers(self, words: Iterable[str]) -> tuple[int, ...]:
-        """The numbers of words that have been learnt."""
         return tuple(map(self._numbers.__getitem__, words))
 
     def likeness(self, words: Sequence[int], others: Sequence[int]) -> Likeness:

@@ -159,7 +159,6 @@ def find_folder(name: str, repository: str, *, download: bool) -> Path:
 def load_folder(
     folder: Path, name: str = "", precision: str = "exact"
 ) -> SentenceTransformerEncoder:
-    """Load a model from a folder that sentence-transformers wrote."""
     if not (folder / "modules.json").is_file():
         save = "Save the model with SentenceTransformer.save, or give the folder of a snapshot."
         what = "is not a sentence-transformers folder: it has no modules.json"

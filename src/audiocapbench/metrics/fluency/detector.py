@@ -122,7 +122,6 @@ def mean_by_owner(
 
 @cache
 def load_detector() -> FluencyDetector:
-    """Load the detector that comes with the package."""
     what = "The fluency detector's weights"
     with shipped_weights("fluency", "weights.npz", what) as (name, held):
         detector = FluencyDetector(

@@ -26,8 +26,6 @@ from audiocapbench.signature import sign
 
 @runtime_checkable
 class ErrorDetector(Protocol):
-    """Tells how likely captions are to be broken."""
-
     @property
     def name(self) -> str: ...
 

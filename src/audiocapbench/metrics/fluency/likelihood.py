@@ -86,7 +86,6 @@ def run_hashes(words: Sequence[str]) -> list[NDArray[np.uint32]]:
 
 @cache
 def load_ngrams() -> NgramModel:
-    """Load the model that comes with the package."""
     with shipped_weights("fluency", "ngrams.npz", "The n-gram model of captions") as (name, held):
         hashes = tuple(held[f"hashes_{order}"] for order in range(ORDERS))
         counts = tuple(held[f"counts_{order}"] for order in range(ORDERS))
