@@ -1,12 +1,10 @@
 """Benchmarks of one caption a clip: the demo, AudioCapBench with its printed results, a folder."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -14,9 +12,11 @@ from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.data import Sample, open_folder
 from audiocapbench.data.folder import Folder
 from audiocapbench.errors import BenchmarkError
+from audiocapbench.metrics.shipped import read_lists
 
 AUDIOCAPBENCH = "audiocapbench"
 
+_PROMPTS = "prompts/audiocapbench.json"
 _CUSTOM_NAME = "audiocapbench-custom"
 _CATEGORIES = frozenset({"sound", "music", "speech"})
 
@@ -44,16 +44,8 @@ def instruction_for(category: str, position: int) -> str:
     Other categories than the paper's get those of ``sound``, which ask for whatever is heard.
     """
     known = category if category in ("music", "speech") else "sound"
-    choices: list[str] = prompts_of("audiocapbench")[known]
+    choices: list[str] = read_lists("audiocapbench.benchmarks", _PROMPTS)[known]
     return choices[position % len(choices)]
-
-
-@cache
-def prompts_of(benchmark: str) -> dict[str, Any]:
-    """What models are asked, word for word as the benchmark's paper has it."""
-    file = files("audiocapbench.benchmarks").joinpath("prompts", f"{benchmark}.json")
-    prompts: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    return prompts
 
 
 def load_demo() -> Benchmark:

@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from audiocapbench.data.problems import InvalidDataError, Problem, problems_of, read_json
 from audiocapbench.data.records import read_records
+from audiocapbench.data.row import Text
 from audiocapbench.errors import DatasetError, TrialError, check_known, did_you_mean
 from audiocapbench.stats.correlation import Coefficient, rated_kappa
 from audiocapbench.stats.votes import Vote
@@ -199,14 +200,7 @@ _VOTES = {
 }
 
 
-def _not_blank(text: str) -> str:
-    if not text.strip():
-        raise ValueError("is blank")
-    return text
-
-
-_Text = Annotated[str, AfterValidator(_not_blank)]
-_Texts = Annotated[tuple[_Text, ...], Field(min_length=1)]
+_Texts = Annotated[tuple[Text, ...], Field(min_length=1)]
 _Votes = Annotated[tuple[Literal[1, 0, -1], ...], Field(min_length=1)]
 _Writer = Literal["human", "hallucination"]
 
@@ -216,9 +210,9 @@ class _MainClip(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    file_name: _Text
+    file_name: Text
     references: _Texts
-    __pydantic_extra__: dict[str, tuple[_Text, _Text, Any, Any, _Votes]]
+    __pydantic_extra__: dict[str, tuple[Text, Text, Any, Any, _Votes]]
 
     def pairs(self) -> Iterator[CaptionPair]:
         for key, (first, second, one, other, votes) in self.__pydantic_extra__.items():
@@ -236,7 +230,7 @@ class _MadeWrong(BaseModel):
     """What BRACE-Hallucination says of a pair; ``kind`` is what was made wrong."""
 
     references: _Texts
-    kind: _Text = "noun"
+    kind: Text = "noun"
 
 
 class _HallucinationClip(BaseModel):
@@ -244,8 +238,8 @@ class _HallucinationClip(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    file_name: _Text
-    __pydantic_extra__: dict[str, tuple[_Text, _Text, _Writer, _Writer, _MadeWrong]]
+    file_name: Text
+    __pydantic_extra__: dict[str, tuple[Text, Text, _Writer, _Writer, _MadeWrong]]
 
     def pairs(self) -> Iterator[CaptionPair]:
         for key, (first, second, one, other, more) in self.__pydantic_extra__.items():
@@ -259,10 +253,10 @@ class _HallucinationClip(BaseModel):
 class _HumanClip(BaseModel):
     """A clip of FENSE; a pair has its captions first and its votes last."""
 
-    name: _Text
+    name: Text
     raw_name: str | None = None
     references: _Texts
-    voted: dict[str, tuple[_Text, _Text, _Votes]]
+    voted: dict[str, tuple[Text, Text, _Votes]]
 
     @model_validator(mode="before")
     @classmethod

@@ -27,6 +27,7 @@ from audiocapbench.meta.scorers.scorer import (
     PairScorer,
     TrialSettings,
 )
+from audiocapbench.metrics.result import ratio
 from audiocapbench.scores.estimate import Coverage, Estimate
 from audiocapbench.signature import Signature
 from audiocapbench.stats import mean_interval
@@ -63,12 +64,13 @@ def measure(counts: FloatArray) -> FloatArray:
     hit_1, miss_1, miss_0, hit_0 = np.moveaxis(counts, -1, 0)
     hits, misses = np.stack([hit_1, hit_0]), np.stack([miss_1, miss_0])
     answers = hits + misses
-    f1 = _ratio(2 * hits, 2 * hits + misses + misses[::-1])
-    recalls = _ratio(hits, answers)
-    accuracy = _ratio(hits.sum(axis=0), counts.sum(axis=-1))
+    f1 = ratio(2 * hits, 2 * hits + misses + misses[::-1], np.nan)
+    recalls = ratio(hits, answers, np.nan)
+    accuracy = ratio(hits.sum(axis=0), counts.sum(axis=-1), np.nan)
     # Means over the classes that some pair has as its answer; NaN where there is none.
     classes = (answers > 0).sum(axis=0)
-    means = [_ratio(np.where(answers > 0, one, 0.0).sum(axis=0), classes) for one in (f1, recalls)]
+    sums = (np.where(answers > 0, one, 0.0).sum(axis=0) for one in (f1, recalls))
+    means = [ratio(one, classes, np.nan) for one in sums]
     return 100 * np.stack([accuracy, f1[0], *means], axis=-1)
 
 
@@ -98,12 +100,6 @@ def measure_pairs(clips: Sequence[str], counts: FloatArray) -> Measures:
         return Estimate(float(own[place]), n, Coverage(n, n, 0), interval=interval)
 
     return {name: estimate(place) for place, name in enumerate(NAMES)}
-
-
-def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    above, below = np.broadcast_arrays(above, below)
-    shares: FloatArray = np.full(above.shape, np.nan)
-    return np.divide(above, below, out=shares, where=below > 0)
 
 
 def agreeing(given: Sequence[Choice], swapped: Sequence[Choice]) -> list[bool]:

@@ -29,7 +29,7 @@ from audiocapbench.metrics.batches import (
     starts_of,
 )
 from audiocapbench.metrics.porter import stem
-from audiocapbench.metrics.result import FloatArray, MetricResult
+from audiocapbench.metrics.result import FloatArray, MetricResult, ratio
 from audiocapbench.metrics.wordnet import synonym_pairs
 from audiocapbench.signature import sign
 
@@ -213,8 +213,7 @@ def rouge_l_coco(predictions: Sequence[str], references: Sequence[Sequence[str]]
     corpus = read_corpus(predictions, references, tokens_of)
     precision, recall = score_samples(corpus, corpus.sentences, _best_shares, columns=2).T
     weight = recall + _ROUGE_BETA**2 * precision
-    product = (1 + _ROUGE_BETA**2) * precision * recall
-    samples = np.divide(product, weight, out=np.zeros(len(weight)), where=weight > 0)
+    samples = ratio((1 + _ROUGE_BETA**2) * precision * recall, weight)
     signature = sign("rouge_l_coco", tok=TOKENIZER, case="lower", beta=_ROUGE_BETA, refs="max")
     return MetricResult.of_means("rouge_l_coco", signature, samples)
 

@@ -18,7 +18,7 @@ from audiocapbench.errors import MetricError
 from audiocapbench.metrics.fluency.fense import PENALTY, THRESHOLD, detect, open_detector, penalise
 from audiocapbench.metrics.ngrams import cider_d
 from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
-from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
+from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions, ratio
 from audiocapbench.signature import sign
 
 # Options of Java that a program would otherwise take from the machine.
@@ -85,16 +85,11 @@ def corpus_meteor(totals: FloatArray) -> FloatArray:
     weighted = np.einsum("m,...mks->...ks", _MATCHER_WEIGHTS, matched)
     found = _DELTA * weighted[..., 0, :] + (1 - _DELTA) * weighted[..., 1, :]
     whole = _DELTA * (lengths - function_words) + (1 - _DELTA) * function_words
-    precision, recall = np.moveaxis(_ratio(found, whole), -1, 0)
-    mean = _ratio(precision * recall, _ALPHA * precision + (1 - _ALPHA) * recall)
+    precision, recall = np.moveaxis(ratio(found, whole), -1, 0)
+    mean = ratio(precision * recall, _ALPHA * precision + (1 - _ALPHA) * recall)
     chunks, covered = totals[..., 20], totals[..., 21:23]
-    fragmentation = _ratio(2 * chunks, covered.sum(axis=-1))
+    fragmentation = ratio(2 * chunks, covered.sum(axis=-1))
     return mean * (1 - _GAMMA * fragmentation**_BETA)
-
-
-def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    above, below = np.broadcast_arrays(above, below)
-    return np.divide(above, below, out=np.zeros(above.shape), where=below > 0)
 
 
 def spice(

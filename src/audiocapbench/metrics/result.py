@@ -18,6 +18,13 @@ def first_column(means: FloatArray) -> FloatArray:
     return means[..., 0]
 
 
+def ratio(above: FloatArray, below: FloatArray, nothing: float = 0.0) -> FloatArray:
+    """Shares, and ``nothing`` where there is none to be had."""
+    above, below = np.broadcast_arrays(above, below)
+    shares: FloatArray = np.full(above.shape, nothing)
+    return np.divide(above, below, out=shares, where=below > 0)
+
+
 def check_captions(
     predictions: Sequence[str], references: Sequence[Sequence[str]], *, words_needed: bool = False
 ) -> None:

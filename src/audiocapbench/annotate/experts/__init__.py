@@ -13,13 +13,13 @@ from importlib.resources import files
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from pydantic import TypeAdapter
 
 from audiocapbench.audio import Samples, Waveform
 from audiocapbench.benchmarks.mecat.groups import DOMAINS
 from audiocapbench.data import Clip
 from audiocapbench.errors import AnnotationError, ExpertMissingError, check_known
 from audiocapbench.metrics.names import parse_name
+from audiocapbench.metrics.shipped import read_lists
 from audiocapbench.plugins import plugin_failures, plugins
 from audiocapbench.store.cache import Finding
 
@@ -205,7 +205,7 @@ def said_by(said: Said, expert: str) -> Mapping[str, Any]:
 @cache
 def kind_of_label(label: str) -> str:
     """What a label is of: speech, music, sound, or neutral, which says nothing of a domain."""
-    name, known = label.strip().lower(), _labels()
+    name, known = label.strip().lower(), read_lists("audiocapbench.annotate", "labels.json")
     if name in known["neutral"]:
         return "neutral"
     for kind in ("speech", "music"):
@@ -213,12 +213,6 @@ def kind_of_label(label: str) -> str:
         if name not in known[f"not {kind}"] and re.search(rf"\b(?:{words})\b", name):
             return kind
     return "sound"
-
-
-@cache
-def _labels() -> dict[str, list[str]]:
-    text = files("audiocapbench.annotate").joinpath("labels.json").read_text("utf-8")
-    return TypeAdapter(dict[str, list[str]]).validate_json(text)
 
 
 @cache

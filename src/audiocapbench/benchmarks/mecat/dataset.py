@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.benchmarks.benchmark import Benchmark
-from audiocapbench.benchmarks.captioning import prompts_of
 from audiocapbench.benchmarks.mecat import groups
 from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Clip, InvalidDataError, Problem, Sample, open_folder
@@ -21,6 +20,7 @@ from audiocapbench.data.records import json_lines
 from audiocapbench.data.row import MetadataRow, read_row
 from audiocapbench.errors import BenchmarkError, DatasetError, check_known
 from audiocapbench.metrics.names import ScorerName, parse_name
+from audiocapbench.metrics.shipped import read_lists
 
 I1, I2 = "i1", "i2"
 """Tables I.1, for Audio-Flamingo 2 and Kimi-Audio, and I.2, for all other models."""
@@ -42,7 +42,7 @@ _SHOWN = 5
 def caption_prompt(subtask: str, prompts: str = I2) -> str:
     """The paper's prompt (appendix I) that asks for a caption of one kind."""
     check_known("prompts", prompts, (I1, I2), BenchmarkError)
-    return str(prompts_of("mecat")[prompts][subtask])
+    return str(read_lists("audiocapbench.benchmarks", "prompts/mecat.json")[prompts][subtask])
 
 
 def load_captions(

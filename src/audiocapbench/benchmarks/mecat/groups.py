@@ -152,7 +152,6 @@ _HEARD = {
     "SM0": "A person is speaking and music is playing.",
     "SMA": "A person is speaking, music is playing and a sound is heard.",
 }
-_PRESENT = {"speech": ("S", "S00"), "music": ("M", "0M0"), "sound": ("A", "00A")}
 _ROOM = "It is an ordinary recording in an ordinary place."
 
 
@@ -161,8 +160,8 @@ def _safe(subtask: str, domain: str) -> str:
     if subtask not in CONTENTS:
         texts = {"environment": _ROOM, "long": f"{_HEARD[domain]} {_ROOM}"}
         return texts.get(subtask, _HEARD[domain])
-    mark, alone = _PRESENT[subtask]
-    return _HEARD[alone] if mark in domain else f"There is no {subtask}."
+    alone = PURE_DOMAINS[subtask]
+    return _HEARD[alone] if alone.strip("0") in domain else f"There is no {subtask}."
 
 
 CAPTION_CONTROLS = ControlRules(

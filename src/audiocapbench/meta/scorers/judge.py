@@ -84,7 +84,7 @@ class JudgeScorer(PointwiseScorer):
         benchmark = Benchmark(name, settings.data or Path(), asked, kind="trial")
         filled = run_benchmark(benchmark, _CaptionModel(texts), settings.store)
         if filled.stop is not None:
-            raise StoppedError(f"{self.name} was stopped before it was asked", filled.stop)
+            raise StoppedError(f"{self.name} was stopped before it was asked", stop=filled.stop)
         return filled.run
 
     def _judged(self, judge: ModelJudge, run: Run) -> dict[str, float]:

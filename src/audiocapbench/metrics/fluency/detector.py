@@ -47,9 +47,7 @@ _CAPTIONS_REMEMBERED, _LONGEST_REMEMBERED = 8_192, 2_000
 ERROR_WEIGHT = 0.23
 EXCESS_WEIGHT = 0.12
 BUCKET_BITS = 18
-REPETITION: tuple[str, ...] = tuple(
-    read_lists("audiocapbench.metrics.fluency", "words.toml")["repetition"]
-)
+REPETITION: tuple[str, ...] = tuple(read_lists(*_LISTS)["repetition"])
 """What each column of repetition says."""
 
 _WORD_ORDERS, _SHAPE_ORDERS = 3, 4
