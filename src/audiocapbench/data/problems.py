@@ -32,8 +32,6 @@ _HALF = "holds half of a surrogate pair, which is not text"
 
 
 class Problem(NamedTuple):
-    """One thing that is wrong: where, in which field, and what."""
-
     where: str
     field: str
     what: str

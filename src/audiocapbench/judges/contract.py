@@ -170,7 +170,6 @@ class Contract:
             return self.assemble(case.quoted() if self.quotes else case)
 
     def prompt_again(self, case: JudgeInput, problem: str) -> str:
-        """The same words, and why the last reply could not be used."""
         names = ", ".join(one.name for one in self.fields)
         form = f"with one JSON object that has exactly these fields: {names}"
         if self.reader is not None:

@@ -84,6 +84,7 @@ _SPICE = {"needs": f"{_JAVA}, CoreNLP models", "prepare": "java.prepare_spice"}
 _SPIDER: dict[str, Any] = {"max_value": 5.5, "of_corpus": True}
 _DATE: dict[str, Any] = {
     **_BY_MEANING,
+    "compute": "date.metric.date_and_parts",
     "options": ("variant", "subtask", "encoder", "detector"),
     "of_corpus": True,
     "prepare": "date.metric.prepare_date",
@@ -171,22 +172,11 @@ _METRICS = (
     _metric(
         "date",
         "MECAT's similarity and discriminability",
-        "date.metric.date_and_parts",
         aggregate="date.metric.aggregate_date",
         **_DATE,
     ),
-    _metric(
-        "date_similarity",
-        "date's likeness to its references",
-        "date.metric.date_and_parts",
-        **_DATE,
-    ),
-    _metric(
-        "date_discriminability",
-        "date's unlikeness to other samples' references",
-        "date.metric.date_and_parts",
-        **_DATE,
-    ),
+    _metric("date_similarity", "date's likeness to its references", **_DATE),
+    _metric("date_discriminability", "date's unlikeness to other samples' references", **_DATE),
     _metric(
         "clap",
         "cosine of caption and clip, 0 to 1, without references",

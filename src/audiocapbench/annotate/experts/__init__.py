@@ -124,8 +124,7 @@ def _create(name: str, options: Options) -> Expert:
         module: Any = import_module("audiocapbench.annotate.experts.built_in")
         expert: Expert = getattr(module, f"{name.title()}Expert")(options)
         return expert
-    known = [*BUILT_IN, *sorted(set(plugins("experts")) - set(BUILT_IN))]
-    check_known("expert", name, known, AnnotationError)
+    check_known("expert", name, [*BUILT_IN, *sorted(plugins("experts"))], AnnotationError)
     point = plugins("experts")[name]
     with plugin_failures(f"{name}: its plug-in {point.value}", ExpertMissingError):
         expert = point.load()(options)

@@ -182,7 +182,6 @@ def clip_vectors(clips: Sequence[Clip], **options: str) -> Vectors:
 def prepare_clap(
     encoder: str = "laion", device: str = "auto", windows: str = "slide", **options: str
 ) -> tuple[AudioTextEncoder, Cutting]:
-    """Load the weights; a MetricError says why they cannot be had."""
     loaded = load_encoder(encoder, options, device)
     return loaded, choose_cutting(loaded, windows)
 

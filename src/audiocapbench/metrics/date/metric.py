@@ -115,7 +115,6 @@ def date_parts(
 def prepare_date(
     variant: str = "code", subtask: str = "long", encoder: str = "wordllama", detector: str = ""
 ) -> None:
-    """Load the encoder and the detector, check the options; a MetricError says what is wrong."""
     check_known("variant of DATE", variant, VARIANTS, MetricError)
     check_known("sub-task of DATE", subtask, TOLERANCES, MetricError)
     if detector:

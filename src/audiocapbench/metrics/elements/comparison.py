@@ -57,7 +57,6 @@ class ElementScores(NamedTuple):
 
     @property
     def reasoning(self) -> str:
-        """What matched, what is missing, what is unsupported."""
         if self.matches is None:
             return self.remark
         claims, covers, (agreed, turned, _) = self.matches

@@ -55,7 +55,6 @@ class ElementVocabulary:
         return len(self._numbers)
 
     def learn(self, words: Iterable[str]) -> None:
-        """Look up all words that are new."""
         new = sorted(set(words) - self._numbers.keys())
         if not new:
             return

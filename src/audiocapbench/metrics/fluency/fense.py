@@ -153,7 +153,6 @@ def open_detector(
 
 
 def prepare_fense(encoder: str = "tinybert", detector: str = "") -> None:
-    """Load the detector and the encoder; a MetricError says why they cannot be had."""
     open_detector(detector, "fense")
     load(encoder)
 

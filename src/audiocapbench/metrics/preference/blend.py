@@ -186,7 +186,6 @@ def _alike(ours: Ids, theirs: Ids) -> Iterator[Ids]:
 
 
 def static_vectors() -> WordLlamaEncoder:
-    """The encoder whose tokens have a vector each."""
     return cast(WordLlamaEncoder, load("wordllama"))
 
 
