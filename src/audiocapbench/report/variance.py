@@ -63,7 +63,7 @@ def read_entries(
     given = [one for one in given if runs or one.dataset == given[-1].dataset]
     if len({one.dataset for one in given}) != 1:
         raise ReportError("name runs of one benchmark; 'audiocapbench runs' lists them")
-    groups = sorted(repeats(given), key=lambda own: own[-1].id)
+    groups = repeats(given)
     groups = groups if runs else list({own[0].model: own for own in groups}.values())
     tables = [TableReader(store).read_together(own) for own in groups]
     if raced := [f"run {one.run.id}" for one in tables if one.raced]:

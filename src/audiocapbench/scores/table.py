@@ -334,7 +334,7 @@ class RepeatedTable(RunTable):
 def repeats(runs: Iterable[Run]) -> list[list[Run]]:
     """Runs that repeat each other (``run --repeats``) in their order, the newest of each repeat.
 
-    A run that nobody repeated is a group of its own; runs come oldest first, as from a store.
+    A run that nobody repeated is a group of its own; runs come oldest first, and groups likewise.
     """
     groups: dict[tuple[object, ...], dict[int, Run]] = {}
     for run in runs:
@@ -342,7 +342,8 @@ def repeats(runs: Iterable[Run]) -> list[list[Run]]:
         what = (run.benchmark, run.dataset, run.model, *alike, run.contract, run.kind)
         own = groups.setdefault((*what, frozenset(run.sample_ids)), {})
         own[int(run.parameters.get(REPEAT, 0))] = run
-    return [[own[repeat] for repeat in sorted(own)] for own in groups.values()]
+    found = ([own[repeat] for repeat in sorted(own)] for own in groups.values())
+    return sorted(found, key=lambda own: own[-1].id)
 
 
 def keep_estimates(store: Store, tables: Iterable[RunTable]) -> None:

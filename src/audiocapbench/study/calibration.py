@@ -98,11 +98,10 @@ def calibrate_runs(
     """
     tables = _tables(store, runs, scorer)
     by, opinions, notes = scorer.dimension or dimension, store.ratings.opinions(people), list[str]()
+    if len(tables) == 1 and not any(one.run for one in opinions.opinions):
+        of = str(tables[0].run.id)  # who is rated needs no saying
+        opinions = opinions._replace(opinions=[one._replace(run=of) for one in opinions.opinions])
     ratings = _read_ratings(opinions, by, scale, notes)
-    said = {(one.run, one.item): one.chosen for one in opinions.opinions}
-    if len(tables) == 1 and set(ratings) == {""}:  # who is rated needs no saying
-        ratings = {(only := str(tables[0].run.id)): ratings[""]}
-        said = {(only, item): one for (_, item), one in said.items()}
     unrated = [one.run for one in tables if partly and not _names(one, ratings)]
     if len(unrated) < len(tables):
         tables = [one for one in tables if one.run not in unrated]
@@ -112,7 +111,7 @@ def calibrate_runs(
     found, rate = [], _RANDOM / len(tables)
     for label, table in zip(labels([one.run for one in tables]), tables, strict=True):
         key, known = _name_of(table, tables, ratings), _answers(table, scorer, category)
-        chosen = {item: one for (name, item), one in said.items() if name == key}
+        chosen = {one.item: one.chosen for one in opinions.opinions if one.run == key}
         found.append(_calibrated(label, table.run, known, ratings[key], chosen, width))
         notes += [f"{label}: {one}" for one in _warnings(found[-1], known, ratings[key], rate)]
     ordered = tuple(sorted(found, key=lambda one: -one.found.value))

@@ -6,6 +6,7 @@ Two things are claimed, each whenever it stops: who is best on these clips, and 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -175,10 +176,7 @@ class RacePlan(Plan[RaceResult]):
                 return found
 
     def _note(self, runs: Sequence[Run], said: str) -> None:
-        mark: dict[str, Any] = {
-            "statement": said,
-            "by_judge": self.scorer.judge is not None,
-        }
+        mark: dict[str, Any] = {"statement": said, "by_judge": self.scorer.judge is not None}
         mark |= {name: getattr(self, name) for name in ("top", "alpha", "seed", "alike")}
         mark |= {"models": [one.name for one in self.runs.models], "at": now()}
         self.runs.store.catalog.note_race([one.id for one in runs], self.scorer.name, mark)
@@ -279,7 +277,7 @@ class RacePlan(Plan[RaceResult]):
             asked = {key: one for key, one in table.replies.items() if key in self.dealt[name]}
             failed = {key: 0.0 for key, one in asked.items() if one not in HAVE_TEXT}
             own = scores[name] = failed | {key: values[key] for key in values.keys() & asked}
-            mean = sum(own.values()) / len(own) if own else None
+            mean = fmean(own.values()) if own else None
             judging = table.judging_cost(self.scorer.name) if self.scorer.judge else None
             cost = total_cost([*(table.outcomes[key].reply.cost_usd for key in asked), judging])
             racers.append(Racer(name, table.run.id, len(asked), mean, cost, *end))
@@ -287,12 +285,11 @@ class RacePlan(Plan[RaceResult]):
         racers.sort(
             key=lambda one: (one.model not in best, -(one.out_after or 0), -(one.mean or 0))
         )
-        first = scores.get(racers[0].model, {})
-        for place, one in enumerate(racers[1:], 1):
-            own = scores.get(one.model, {})
+        first, *others = (scores.get(one.model, {}) for one in racers)
+        for place, own in enumerate(others, 1):
             if both := first.keys() & own.keys():
-                lead = sum(first[key] - own[key] for key in both) / len(both)
-                racers[place] = one._replace(behind=lead)
+                behind = fmean(first[key] - own[key] for key in both)
+                racers[place] = racers[place]._replace(behind=behind)
         is_decided = still > self.top >= len(best) > 0
         known = [one for one in racers if one.cost_usd is not None and one.asked]
         each = [(one.cost_usd or 0) / one.asked * clips for one in known]

@@ -116,7 +116,7 @@ def _runs(store: Store, benchmark: str | None, all_runs: bool, notes: list[str])
     if all_runs:
         return [[run] for run in runs]
     newest: dict[tuple[object, ...], list[Run]] = {}
-    for own in sorted(repeats(runs), key=lambda one: one[-1].id):
+    for own in repeats(runs):
         run = own[0]
         key = (run.benchmark, run.dataset, run.model, way_of(run), frozenset(run.sample_ids))
         newest[key] = own
