@@ -5,7 +5,6 @@ import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache, partial
-from itertools import compress
 from math import ceil
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
@@ -19,7 +18,7 @@ from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics import find_metric
 from audiocapbench.report.compare import compute as pairing
-from audiocapbench.scores.compute import ALL, FloatArray, corpus_means, group_samples
+from audiocapbench.scores.compute import ALL, corpus_means, group_samples
 from audiocapbench.scores.estimate import Scorer, counted, missing_words
 from audiocapbench.scores.summary import why_unscored
 from audiocapbench.scores.table import RunTable, TableReader, labels, repeats
@@ -313,23 +312,31 @@ def _test(found: GateFinding, case: Case, scorer: Scorer, level: float) -> None:
     from scipy.special import ndtri
 
     gate, rounds = case.gate, max(bootstrap.SWAPS, ceil(20 / level))
-    pair = None if case.base is None else _pair(found, case.base, case.table, scorer)
-    rows, other, made, clips = (pair and pair.resampled()) or _settled(found, case.table, scorer)
-    units, spread = len(set(clips)), bootstrap.paired_spread(rows, other, made, clips) or 0.0
-    if units < FEWEST_FOR_INTERVAL or 2.0**-units >= level:
-        raise ReportError(f"{counted(found.n, 'sample')} are too few for a gate")
-    if pair is not None and gate.kind == "not-worse":
+    pair = _pair(found, case, scorer)
+    found.n, units = pair.n, pair.clips
+    few = units < FEWEST_FOR_INTERVAL or 2.0**-units >= level
+    if pair.scores is None or not pair.testable or few:
+        having = "with a score" if case.base is None else "in common"
+        raise ReportError(f"{counted(pair.n, 'sample')} {having} are too few for a gate")
+    base, found.score = pair.scores
+    rows, other, made, clips = pair.resampled()
+    if case.base is None:  # it stands beside one that scores nothing
+        value, center, other = gate.least or 0.0, found.score, np.zeros_like(rows)
+        means = corpus_means(rows.mean(axis=0), len(pair.group.weights))
+        made = pair.group.aggregate_as_zeros(scorer, means)
+    else:
+        value, center = -(gate.margin or 0.0), found.score - base
+        found.base, found.difference = base, center
+    spread = bootstrap.paired_spread(rows, other, made, clips) or 0.0
+    if gate.kind == "not-worse":
         (p,) = pairing.p_values([pair], rounds)
-        found.p = p / 2 if (found.difference or 0.0) < 0 else 1 - p / 2
+        found.p = p / 2 if center < 0 else 1 - p / 2
         found.visible = minimum_detectable_difference(spread, units, level, sides=1)
         return
-    most = scorer.max_value
+    most, second = scorer.max_value, None if case.base is None else other
     lowest = -most if min(case.table.sample_scores(scorer).values.values()) < 0 else 0.0
     how = bootstrap.Resampling(clusters=clips, bounds=(lowest, most))
-    test = partial(bootstrap.one_sided, rows, made, second=None if pair is None else other, **how)
-    value, center = gate.least or 0.0, found.score or 0.0
-    if pair is not None:
-        value, center = -(gate.margin or 0.0), found.difference or 0.0
+    test = partial(bootstrap.one_sided, rows, made, second=second, **how)
     own, opposite = (1, 0) if gate.closes_if_sure else (0, 1)
     both = test(value, rounds=rounds)
     found.p, found.opposite = both[own], both[opposite]
@@ -342,43 +349,22 @@ def _test(found: GateFinding, case: Case, scorer: Scorer, level: float) -> None:
     found.visible = abs(high) + float(ndtri(POWER)) * spread / units**0.5
 
 
-def _pair(
-    found: GateFinding, base: RunTable, table: RunTable, scorer: Scorer
-) -> pairing.PairedScores:
+def _pair(found: GateFinding, case: Case, scorer: Scorer) -> pairing.PairedScores:
+    """Two runs, or one beside itself with its failures as 0, as models are ranked."""
+    base, table, notes = case.base, case.table, list[str]()
+    if base is None:
+        if not table.signature(scorer):
+            raise ReportError(why_unscored(table, scorer))
+        return pairing.pair_scores(scorer, table.group(scorer), [table], as_zero=True)(0, 0)
     samples, _ = pairing.common_samples(base, table)
-    notes: list[str] = []
     metrics, judges = ((), (scorer.name,)) if scorer.dimension else ((scorer.name,), ())
     if scorer not in pairing.common_scorers(base, table, metrics, judges, notes):
         raise ReportError(" ".join(notes) or f"{scorer.name} has no {scorer.dimension}")
     group = group_samples(samples, base.aggregation)[ALL].asked_by(scorer, base.aggregation)
     pair = pairing.pair_scores(scorer, group, [base, table])(0, 1)
-    found.n = pair.n
-    if pair.scores is None or not pair.testable:
-        raise ReportError(f"{counted(pair.n, 'common sample')} are too few for a gate")
-    found.base, found.score = pair.scores
-    found.difference = found.score - found.base
-    moved = pairing.moved_samples(base, table, scorer, samples)
+    moved = pairing.moved_samples(base, table, scorer, samples) if pair.testable else ()
     found.worse = [row for row in moved if row["difference"] < 0][:CLIPS]
     return pair
-
-
-def _settled(
-    found: GateFinding, table: RunTable, scorer: Scorer
-) -> tuple[FloatArray, FloatArray, bootstrap.Aggregate, list[str]]:
-    """A run with its failures as 0, as models are ranked, beside one that scores nothing."""
-    if not table.signature(scorer):
-        raise ReportError(why_unscored(table, scorer))
-    group, scores = table.group(scorer), table.sample_scores(scorer)
-    statistics, scored = group.arrays([scores])
-    here = scored[:, 0] | group.failed(scores, table.replies)
-    found.n = int(here.sum())
-    if group.lacks(here) or not group.enough(here):
-        raise ReportError(f"{counted(found.n, 'sample')} with a score are too few for a gate")
-    rows = group.spread_as_zeros(statistics[:, 0], scored[:, 0])[here]
-    means = rows.mean(axis=0)
-    made = group.aggregate_as_zeros(scorer, corpus_means(means, len(group.weights)))
-    found.score = float(made(means[np.newaxis])[0])
-    return rows, np.zeros_like(rows), made, list(compress(group.clips, here.tolist()))
 
 
 def _decide(gate: Gate, found: GateFinding, alpha: float) -> None:

@@ -91,6 +91,13 @@ def ordered(units: Units) -> Units:
     return Units(units.sums[order], units.sizes[order])
 
 
+def student(freedom: float) -> float:
+    """How many standard errors an interval reaches to each side."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(max(freedom, 1.0), TAIL))
+
+
 class Interval(NamedTuple):
     """A confidence interval."""
 
@@ -398,8 +405,7 @@ def paired_spread(
     units = units_of(np.stack([first, second], axis=1).reshape(len(first), -1), clusters)
     if len(units.sizes) < 2:
         return None
-    left_out = _difference(aggregate)(units.without_each())
-    return float((len(left_out) - 1) * left_out.std(ddof=1))
+    return float(_influence(units, _difference(aggregate)).std(ddof=1))
 
 
 def _difference(aggregate: Aggregate) -> Aggregate:
@@ -439,12 +445,10 @@ def share_interval(share: float, most: float, *, variance: float, units: float) 
     They count as ``most`` independent answers at the most; the variance of the share was estimated
     from so many ``units``, and 0 leaves the share with those.
     """
-    from scipy.special import stdtrit
-
     counted = min(most, units)
     if variance > 0:
-        few = stdtrit(max(most - 1, 1.0), TAIL) / stdtrit(max(units - 1, 1.0), TAIL)
-        counted = min(most, share * (1 - share) / variance * float(few) ** 2)
+        few = student(most - 1) / student(units - 1)
+        counted = min(most, share * (1 - share) / variance * few**2)
     return clopper_pearson(min(max(share, 0.0), 1.0) * counted, counted)
 
 

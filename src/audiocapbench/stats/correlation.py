@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, ROUNDS, SEED, Interval
-from audiocapbench.stats.bootstrap import LEVEL, TAIL, Clusters, FloatArray, Units, units_of
+from audiocapbench.stats.bootstrap import TAIL, Clusters, FloatArray, Units, student, units_of
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 FEWEST_UNITS = 20  # with fewer, intervals of agreement on names hold the truth in 85 % of cases
@@ -102,7 +102,7 @@ def effect_interval(effect: Callable[..., float | None], *groups: FloatArray) ->
     ]
     if None in rounds:
         return None
-    low, high = np.quantile(np.array(rounds), [(1 - LEVEL) / 2, TAIL])
+    low, high = np.quantile(np.array(rounds), [1 - TAIL, TAIL])
     return Interval(float(low), float(high))
 
 
@@ -129,14 +129,12 @@ def rank_interval(value: float | None, count: int, of: Literal["rho", "tau"]) ->
     """
     if value is None or count < FEWEST_PAIRS:
         return None
-    from scipy.special import stdtrit
-
     step = 6 / (count**3 - count) if of == "rho" else 2 / (count**2 - count)
     ends = []
     for way in (-1, 1):
         end = min(max(value + way * step, -1.0), 1.0)
         spread = (1 + end**2 / 2) / (count - 3) if of == "rho" else 0.437 / (count - 4)
-        far = way * stdtrit(count - 1, TAIL) * np.sqrt(spread)
+        far = way * student(count - 1) * np.sqrt(spread)
         ends.append(end if abs(end) == 1 else float(np.tanh(np.arctanh(end) + far)))
     return Interval(*ends)
 
@@ -147,14 +145,12 @@ def _jackknifed(value: float, left_out: FloatArray, expected: FloatArray) -> Coe
     Units count by how much disagreement chance would give them: what nearly all are alike in says
     little. No interval for too few, or where nobody disagrees: that is not certainty.
     """
-    from scipy.special import stdtrit
-
     units, count = Units(left_out, expected).effective, len(left_out)
     if units < FEWEST_UNITS or abs(value) >= 1 - 1e-12 or not np.isfinite(left_out).all():
         return Coefficient(value)
     # The jackknife's own estimate, whose bias is less, is the middle.
     middle = np.clip(count * value - (count - 1) * left_out.mean(), -1 + 1e-6, 1 - 1e-6)
-    half = stdtrit(units - 1, TAIL) * left_out.std() * np.sqrt(count - 1) / (1 - value**2)
+    half = student(units - 1) * left_out.std() * np.sqrt(count - 1) / (1 - value**2)
     low, high = np.tanh(np.arctanh(middle) + np.array([-half, half]))
     return Coefficient(value, Interval(min(float(low), value), max(float(high), value)))
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.stats.bootstrap import SEED, TAIL, FloatArray, Interval
+from audiocapbench.stats.bootstrap import SEED, FloatArray, Interval, student
 
 FEWEST_RATED = 20  # with fewer, the spread itself is a guess, and there is no interval
 FEWEST_PEOPLE = 5  # likewise of how people differ
@@ -159,13 +159,6 @@ def _bounded(
     low = value - max(error * (far + max(0.0, -skew) * more), (value - bounds[0]) * unseen)
     high = value + max(error * (far + max(0.0, skew) * more), (bounds[1] - value) * unseen)
     return Interval(max(bounds[0], float(low)), min(bounds[1], float(high)))
-
-
-def student(freedom: float) -> float:
-    """How many standard errors an interval reaches to each side."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(max(freedom, 1.0), TAIL))
 
 
 def ratings_needed(found: Calibrated, rated: int, total: int, width: float) -> int | None:

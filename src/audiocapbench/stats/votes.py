@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from audiocapbench.stats.bootstrap import TAIL, FloatArray, Interval, units_of
+from audiocapbench.stats.bootstrap import FloatArray, Interval, student, units_of
 from audiocapbench.stats.correlation import Coefficient
 from audiocapbench.stats.multiple import Correction, RankInterval, corrected, rank_intervals
 from audiocapbench.stats.power import ALPHA
@@ -39,7 +39,7 @@ class Strengths(NamedTuple):
 def strengths(votes: Sequence[Vote]) -> Strengths:
     """Rank models by votes; ValueError says who cannot be ranked together."""
     from scipy.sparse.csgraph import connected_components
-    from scipy.special import expit, logit, stdtr, stdtrit
+    from scipy.special import expit, logit, stdtr
 
     names = np.array(sorted({name for one in votes for name in one[:2]}))
     at, count = {name: place for place, name in enumerate(names)}, len(names)
@@ -81,7 +81,7 @@ def strengths(votes: Sequence[Vote]) -> Strengths:
         notes.append(f"No intervals: {why}, and it takes {FEWEST_PEOPLE} people and clips.")
         known[:] = False
     freedom = max(worth - 1, 1.0)
-    far = stdtrit(freedom, TAIL) * spread[:count] / (shares * (1 - shares))
+    far = student(freedom) * spread[:count] / (shares * (1 - shares))
     ends = expit(logit(shares) + np.array([-far, far])).T.tolist()
     p = 2 * stdtr(freedom, -np.abs(apart @ values) / spread[count:])
     sure = corrected(np.where(known[pairs].all(axis=0), p, 1.0), Correction.HOLM) < ALPHA

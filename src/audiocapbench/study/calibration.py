@@ -17,6 +17,7 @@ from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import RunTable, TableReader, labels
 from audiocapbench.signature import Signature, sign
 from audiocapbench.stats import Interval, predicted
+from audiocapbench.stats.bootstrap import student
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.power import ALPHA
 from audiocapbench.store import Run, Store
@@ -310,7 +311,7 @@ def _difference(one: predicted.Calibrated, two: predicted.Calibrated) -> tuple[I
     error = float(np.sqrt(sum(one.influence.less(two.influence).variances())))
     value, freedom = one.value - two.value, max(1.0, min(one.freedom, two.freedom))
     p = 2 * float(stdtr(freedom, -abs(value) / error)) if error else float(value == 0)
-    half = predicted.student(freedom) * error
+    half = student(freedom) * error
     return Interval(value - half, value + half), p
 
 
