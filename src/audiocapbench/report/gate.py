@@ -24,7 +24,7 @@ from audiocapbench.scores.summary import why_unscored
 from audiocapbench.scores.table import RunTable, TableReader, labels, repeats
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, bootstrap
 from audiocapbench.stats.multiple import Correction, corrected
-from audiocapbench.stats.power import ALPHA, POWER, minimum_detectable_difference
+from audiocapbench.stats.power import ALPHA, POWER
 from audiocapbench.store import Store
 from audiocapbench.table import Column, Result, Row, Table, shown
 from audiocapbench.table.escape_controls import escape_line
@@ -328,11 +328,6 @@ def _test(found: GateFinding, case: Case, scorer: Scorer, level: float) -> None:
         value, center = -(gate.margin or 0.0), found.score - base
         found.base, found.difference = base, center
     spread = bootstrap.paired_spread(rows, other, made, clips) or 0.0
-    if gate.kind == "not-worse":
-        (p,) = pairing.p_values([pair], rounds)
-        found.p = p / 2 if center < 0 else 1 - p / 2
-        found.visible = minimum_detectable_difference(spread, units, level, sides=1)
-        return
     most, second = scorer.max_value, None if case.base is None else other
     lowest = -most if min(case.table.sample_scores(scorer).values.values()) < 0 else 0.0
     how = bootstrap.Resampling(clusters=clips, bounds=(lowest, most))

@@ -304,8 +304,8 @@ def difference_interval(
     """Interval of score(first) - score(second) on the same samples; of shares Bonett's and Price's.
 
     It holds 0 where a test cannot tell the two apart, and only there: ``p`` is its p-value, by
-    default the permutation test's. None for too few samples, and for differences that are all alike
-    where the scores' bounds are not known.
+    default the permutation test's, ``guarded``. None for too few samples, and for differences that
+    are all alike where the scores' bounds are not known.
     """
     clusters, bounds = how.get("clusters"), how.get("bounds")
     if not is_enough(units_of(first, clusters)):
@@ -323,15 +323,46 @@ def difference_interval(
         return None
     if p is None:
         pair = first[:, np.newaxis], second[:, np.newaxis]
-        p = float(permutation_tests(*pair, aggregate, clusters=clusters)[0])
+        found_p = permutation_tests(*pair, aggregate, clusters=clusters)
+        if bounds is not None:
+            found_p = guarded(found_p, *pair, aggregate, bounds=bounds, clusters=clusters)
+        p = float(found_p[0])
     return Interval(*map(float, agreeing(*found, scores[0] - scores[1], p)))
+
+
+def guarded(
+    p: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    aggregate: Aggregate,
+    *,
+    bounds: tuple[float, float],
+    clusters: Clusters = None,
+) -> FloatArray:
+    """P-values of differences, none smaller than intervals allow: swaps of what was seen know
+    nothing of failures that nobody has seen. Shapes are those of ``permutation_tests``.
+
+    Of shares, whose failures are all there is to see, they stay as they are.
+    """
+    sides = np.stack([first, second], axis=2)
+    own, means = own_scores(sides, aggregate), aggregate(sides.mean(axis=0))
+    are_hits = np.isin(own, bounds).all(axis=(0, 2)) & (bounds[0] == 0)
+    are_hits &= (np.abs(own.mean(axis=0) - means) <= 1e-9 * bounds[1]).all(axis=1)
+    units = units_of(sides.reshape(*sides.shape[:2], -1), clusters)
+    score, failed = means[:, 0] - means[:, 1], max(bounds[0], 0.0)
+    how: Resampling = {"bounds": (bounds[0] - bounds[1], bounds[1] - bounds[0])}
+    lows, highs = _rounds(units, _difference(aggregate), how)
+    reached = np.where(score > 0, (lows <= 0).mean(axis=0), (highs >= 0).mean(axis=0))
+    end = np.where(score > 0, failed - means[:, 1], means[:, 0] - failed)
+    unseen = np.divide(-end, score - end, out=np.ones_like(score), where=score != end)
+    least = np.maximum(2 * reached, np.clip(unseen, 0.0, 1.0) ** units.effective)
+    return np.where(are_hits, p, np.maximum(p, np.minimum(least, 1.0)))
 
 
 def agreeing(low: ArrayLike, high: ArrayLike, difference: ArrayLike, p: ArrayLike) -> _Ends:
     """Ends that hold 0 where p-values tell no difference, and stop short of it where they do.
 
-    It costs as much coverage as the test errs: 2.5 %, but 15 to 22 % at n = 10 to 30 where a small
-    gain everywhere hides rare failures that nobody has seen, which swaps do not reckon with.
+    With ``guarded`` p-values that moves an end by no more than chance in its rounds does.
     """
     sure, close = np.less(p, 1 - LEVEL), np.multiply(difference, 1e-9)
     above, below = np.where(close > 0, close, -np.inf), np.where(close < 0, close, np.inf)

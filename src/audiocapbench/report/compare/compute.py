@@ -26,6 +26,7 @@ from audiocapbench.stats.bootstrap import (
     Aggregate,
     bootstrap_test,
     difference_interval,
+    guarded,
     paired_spread,
     permutation_tests,
 )
@@ -227,15 +228,13 @@ class PairedScores:
 
     @property
     def alike(self) -> Hashable:
-        """Pairs for which this is the same are added up in one way."""
-        shape = self._statistics.shape
-        return (
-            self.group.clips,
-            self.scorer.aggregate,
-            self.as_zero,
-            shape,
-            id(self.group.aggregation),
-        )
+        """Pairs for which this is the same are of the same samples, and added up in one way."""
+        samples = self.group.clips, self.here.tobytes(), id(self.group.aggregation)
+        return *samples, self.scorer.aggregate, self.as_zero, self._statistics.shape, self.bounds
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return min(self.scorer.min_value, 0.0), self.scorer.max_value
 
     @property
     def aggregate(self) -> Aggregate:
@@ -284,8 +283,23 @@ def pair_scores(
     return pair
 
 
+def visible(pair: PairedScores, sd: float, level: float, sides: int = 2) -> float | None:
+    """The smallest difference that a pair would show in four of five cases, by ``p_values``."""
+    from scipy.special import ndtri
+
+    least = power.minimum_detectable_difference(sd, pair.clips, level, sides=sides)
+    if least is None or pair.scores is None:
+        return None
+    # Rounds of intervals, which p-values keep to, go a little further out, and leave room for
+    # failures that nobody has seen.
+    unseen = (2 / sides * level) ** (-1 / pair.clips) - 1
+    room = max(*pair.scores, 0.0) * unseen + float(ndtri(power.POWER)) * sd / pair.clips**0.5
+    return float(max(least * (1 + 4 / pair.clips), room))
+
+
 def p_values(pairs: Sequence[PairedScores], rounds: int = SWAPS) -> list[float]:
-    """Two-sided p of each, by permutation; pairs that are added up alike are tested in one pass."""
+    """Two-sided p of each, by permutation and no smaller than its interval allows; pairs that are
+    added up alike are tested in one pass."""
     found, alike = [1.0] * len(pairs), dict[Hashable, list[int]]()
     for place, one in enumerate(pairs):
         alike.setdefault(one.alike, []).append(place)
@@ -294,13 +308,14 @@ def p_values(pairs: Sequence[PairedScores], rounds: int = SWAPS) -> list[float]:
         at_once = max(1, _MOST_NUMBERS // max(first.table()[:, 0].size, 1))
         for start in range(0, len(places), at_once):
             some = places[start : start + at_once]
-            tables = np.stack([pairs[place].table() for place in some], axis=2)
-            values = permutation_tests(
-                *(tables[:, 1], tables[:, 0], first.aggregate),
-                present=np.stack([pairs[place].here for place in some], axis=1),
-                rounds=rounds,
-                clusters=first.group.clusters,
-            )
+            tables = np.stack([pairs[place].table()[first.here] for place in some], axis=2)
+            left, right = tables[:, 1], tables[:, 0]
+            clips = list(compress(first.group.clips, first.here.tolist()))
+            own, made = clips if first.clips < first.n else None, first.aggregate
+            values = permutation_tests(left, right, made, rounds=rounds, clusters=own)
+            if (sure := values < power.ALPHA).any():
+                sides, bounds = (left[:, sure], right[:, sure]), first.bounds
+                values[sure] = guarded(values[sure], *sides, made, bounds=bounds, clusters=own)
             for place, value in zip(some, values.tolist(), strict=True):
                 found[place] = value
     return found
@@ -352,16 +367,15 @@ def _test(rows: Sequence[PairedDifference], correction: Correction, test: Test) 
     found = p_values(pairs) if permuted else [bootstrap_test(*one.resampled()) for one in pairs]
     for (row, pair), value in zip(tested, found, strict=True):
         second, first, drawn, clips = pair.resampled()
-        bounds = (0.0, row.scorer.max_value)
-        row.ci = difference_interval(second, first, drawn, p=value, clusters=clips, bounds=bounds)
+        sides, bounds = (second, first), pair.bounds
+        row.ci = difference_interval(*sides, drawn, p=value, clusters=clips, bounds=bounds)
         row.p = value
     fewest = {name: power.fewest_to_test(tests=count) for name, count in number.items()}
-    counted = [row for row, pair in tested if pair.clips >= fewest[row.category]]
-    adjusted = corrected(np.array([row.p for row in counted], float), correction)
-    for row, value in zip(counted, adjusted.tolist(), strict=True):
+    counted = [one for one in tested if one[1].clips >= fewest[one[0].category]]
+    adjusted = corrected(np.array([row.p for row, _ in counted], float), correction)
+    for (row, pair), value in zip(counted, adjusted.tolist(), strict=True):
         row.p_adjusted = value
-        level = power.ALPHA / len(counted)
-        row.detectable = power.minimum_detectable_difference(row.sd or 0.0, row.clips, level)
+        row.detectable = visible(pair, row.sd or 0.0, power.ALPHA / len(counted))
 
 
 def moved_samples(
