@@ -161,10 +161,10 @@ def test_the_correction_is_over_the_gates_that_are_named(store: Store) -> None:
     assert "held to 0.017" in str(found)
 
 
-def test_one_side_takes_half_the_p_of_two(store: Store) -> None:
+def test_what_a_comparison_calls_worse_closes_a_gate(store: Store) -> None:
     (row,) = compare_runs(store, 1, 2).differences
-    assert one(store, "not-worse", 2, against=1).p == pytest.approx((row.p or 0) / 2)
-    assert one(store, "not-worse", 1, against=2).p == pytest.approx(1 - (row.p or 0) / 2)
+    assert (one(store, "not-worse", 2, against=1).p or 0) <= (row.p or 0) < 0.05
+    assert (one(store, "not-worse", 1, against=2).p or 0) > 0.95
 
 
 def test_what_is_surely_better_is_surely_within_any_margin(store: Store) -> None:

@@ -82,7 +82,9 @@ def test_a_score_that_is_only_higher_is_not_marked(store: Store) -> None:
     def made(model: str, gap: float, tied: float) -> Run:
         scores = {
             "rouge_l": {key: 0.3 + 0.01 * place for place, key in enumerate(IDS)},
-            "meteor": {key: gap + 0.01 * place for place, key in enumerate(IDS)},
+            "meteor": {
+                key: gap + 0.01 * place + tied * (place % 3 - 1) for place, key in enumerate(IDS)
+            },
             "bleu_1": {key: 0.3 + tied * (place % 5 - 2) for place, key in enumerate(IDS)},
         }
         return put_run(store, MadeRun(model, scores=scores), SAMPLES)
@@ -97,7 +99,7 @@ def test_a_score_that_is_only_higher_is_not_marked(store: Store) -> None:
 def test_a_run_that_was_stopped_is_ranked_on_what_all_have(store: Store, tmp_path: Path) -> None:
     steps = {key: 0.2 + 0.01 * place for place, key in enumerate(IDS)}
     whole = put_run(store, MadeRun("made/whole", {"rouge_l": steps}), SAMPLES)
-    better = {key: score + 0.1 for key, score in steps.items()}
+    better = {key: score + 0.08 + 0.02 * (at % 3) for at, (key, score) in enumerate(steps.items())}
     part = put_run(store, MadeRun("made/part", {"rouge_l": better}), SAMPLES, asked=IDS[:30])
     board = board_of(store, [whole, part])
     assert (board["ranking"]["uneven"], board["ranking"]["ground"]) == (True, 30)

@@ -13,6 +13,7 @@ from audiocapbench.metrics.result import first_column
 from audiocapbench.stats.bootstrap import (
     FloatArray,
     difference_interval,
+    guarded,
     intervals,
     one_sided,
     permutation_tests,
@@ -158,3 +159,28 @@ def test_no_model_is_surely_within_a_margin_that_it_misses_more_often_than_alpha
         for one, other in zip(first.T, second.T, strict=True)
     ]
     assert np.mean(np.array(found) < 0.05) <= 0.065
+
+
+@pytest.mark.parametrize("count", [15, 40, 150])
+def test_two_of_one_mean_are_told_apart_no_more_often_than_said(count: int) -> None:
+    """One fails in 5 % of cases, and is a little better in all others: their means are the same."""
+    rounds, generator = 400, np.random.default_rng(count)
+    base = generator.integers(6, 10, (count, rounds, 1)) / 10
+    gain = 0.05 / 0.95 * 0.75
+    failing = np.where(generator.random(base.shape) < 0.05, 0.0, base + gain)
+    swapped = permutation_tests(failing, base, first_column, rounds=999)
+    known = guarded(swapped, failing, base, first_column, bounds=(0.0, 1.1))
+    assert (known >= swapped).all()
+    assert (known < 0.05).mean() < 0.07
+    if count < 100:
+        assert (swapped < 0.05).mean() > 0.1
+
+
+def test_ordinary_differences_are_seen_nearly_as_often() -> None:
+    rounds, generator = 300, np.random.default_rng(3)
+    for count, least in ((60, 0.68), (300, 0.75)):
+        base = generator.beta(3, 5, (count, rounds, 1))
+        other = np.clip(base + generator.normal(2.9 * 0.12 / count**0.5, 0.12, base.shape), 0, 1)
+        swapped = permutation_tests(other, base, first_column, rounds=999)
+        known = guarded(swapped, other, base, first_column, bounds=(0.0, 1.0))
+        assert least < (known < 0.05).mean() <= (swapped < 0.05).mean()

@@ -308,7 +308,7 @@ def _cover(found: GateFinding, table: RunTable, scorer: Scorer | None, least: fl
 
 
 def _test(found: GateFinding, case: Case, scorer: Scorer, level: float) -> None:
-    """One-sided p-values: equal runs may be swapped, whatever else leaves room for failures."""
+    """One-sided p-values, with room for failures that nobody has seen."""
     from scipy.special import ndtri
 
     gate, rounds = case.gate, max(bootstrap.SWAPS, ceil(20 / level))

@@ -283,23 +283,25 @@ def pair_scores(
     return pair
 
 
-def visible(pair: PairedScores, sd: float, level: float, sides: int = 2) -> float | None:
+def visible(pair: PairedScores, sd: float, level: float) -> float | None:
     """The smallest difference that a pair would show in four of five cases, by ``p_values``."""
     from scipy.special import ndtri
 
-    least = power.minimum_detectable_difference(sd, pair.clips, level, sides=sides)
+    least = power.minimum_detectable_difference(sd, pair.clips, level)
     if least is None or pair.scores is None:
         return None
     # Rounds of intervals, which p-values keep to, go a little further out, and leave room for
     # failures that nobody has seen.
-    unseen = (2 / sides * level) ** (-1 / pair.clips) - 1
+    unseen = level ** (-1 / pair.clips) - 1
     room = max(*pair.scores, 0.0) * unseen + float(ndtri(power.POWER)) * sd / pair.clips**0.5
     return float(max(least * (1 + 4 / pair.clips), room))
 
 
-def p_values(pairs: Sequence[PairedScores], rounds: int = SWAPS) -> list[float]:
-    """Two-sided p of each, by permutation and no smaller than its interval allows; pairs that are
-    added up alike are tested in one pass."""
+def p_values(
+    pairs: Sequence[PairedScores], rounds: int = SWAPS, test: Test = "permutation"
+) -> list[float]:
+    """Two-sided p of each, no smaller than its interval allows; pairs that are added up alike are
+    tested in one pass."""
     found, alike = [1.0] * len(pairs), dict[Hashable, list[int]]()
     for place, one in enumerate(pairs):
         alike.setdefault(one.alike, []).append(place)
@@ -312,7 +314,11 @@ def p_values(pairs: Sequence[PairedScores], rounds: int = SWAPS) -> list[float]:
             left, right = tables[:, 1], tables[:, 0]
             clips = list(compress(first.group.clips, first.here.tolist()))
             own, made = clips if first.clips < first.n else None, first.aggregate
-            values = permutation_tests(left, right, made, rounds=rounds, clusters=own)
+            if test == "permutation":
+                values = permutation_tests(left, right, made, rounds=rounds, clusters=own)
+            else:
+                drawn = (bootstrap_test(*pairs[place].resampled()) for place in some)
+                values = np.array(list(drawn))
             if (sure := values < power.ALPHA).any():
                 sides, bounds = (left[:, sure], right[:, sure]), first.bounds
                 values[sure] = guarded(values[sure], *sides, made, bounds=bounds, clusters=own)
@@ -363,9 +369,7 @@ def _test(rows: Sequence[PairedDifference], correction: Correction, test: Test) 
     number = Counter(row.category for row, _ in rows)
     tested = [(row, pair) for row, pair in rows if pair is not None]
     pairs = [pair for _, pair in tested]
-    permuted = test == "permutation"
-    found = p_values(pairs) if permuted else [bootstrap_test(*one.resampled()) for one in pairs]
-    for (row, pair), value in zip(tested, found, strict=True):
+    for (row, pair), value in zip(tested, p_values(pairs, test=test), strict=True):
         second, first, drawn, clips = pair.resampled()
         sides, bounds = (second, first), pair.bounds
         row.ci = difference_interval(*sides, drawn, p=value, clusters=clips, bounds=bounds)
