@@ -12,12 +12,7 @@ from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import create_model
 from audiocapbench.report.leaderboard.board import Board
 from audiocapbench.report.leaderboard.build import build_leaderboard
-from audiocapbench.report.page.board import (
-    BINS,
-    board_document,
-    correlations,
-    pooled_kendall,
-)
+from audiocapbench.report.page.board import BINS, board_document, correlations
 from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.drawing import (
     Bar,
@@ -35,6 +30,7 @@ from audiocapbench.report.page.report_data import (
     stored_summaries,
 )
 from audiocapbench.scores.estimate import Scorer
+from audiocapbench.stats.correlation import kendall
 from audiocapbench.store import Run
 from folders import write_folder
 from report_pages import gathered_runs, scored_runs
@@ -142,9 +138,9 @@ def test_kendalls_tau_within_models_counts_only_pairs_of_one_model() -> None:
     ]
     left, right = np.array(signs).T
     expected = (left * right).sum() / np.sqrt((left**2).sum() * (right**2).sum())
-    assert pooled_kendall(first, second, models) == pytest.approx(expected)
-    assert (pooled_kendall(first, second, np.zeros(60)) or 0.0) > 0.5 > abs(expected)
-    assert pooled_kendall(models, second, models) is None
+    assert kendall(first, second, models) == pytest.approx(expected)
+    assert (kendall(first, second) or 0.0) > 0.5 > abs(expected)
+    assert kendall(models, second, models) is None
 
 
 def test_only_runs_on_the_same_samples_are_tested_for_ties(runs: Path) -> None:

@@ -35,11 +35,10 @@ def variance(
         rating_usd (USD): What a rating costs; 0 for 100 ratings.
     """
     from audiocapbench.report import variance as report
-    from audiocapbench.report.leaderboard.build import ranking_scorer
     from audiocapbench.scores.table import labels
 
     with at.open() as kept:
-        entries, scorer = report.read_entries(kept, runs or (), ranking_scorer(metric, judge))
+        entries, scorer = report.read_entries(kept, runs or (), metric, judge)
         named = zip(labels(entries), entries, strict=True)
         found = [report.noise_of_runs(name, one, scorer) for name, one in named]
         if ratings is not None:
@@ -75,11 +74,10 @@ def power(
         judge (J): By this judge's overall score.
     """
     from audiocapbench.report import variance as report
-    from audiocapbench.report.leaderboard.build import ranking_scorer
 
     if (difference is None) == (clips is None):
         raise AudioCapBenchError("name what is given: --difference or --clips")
     with at.open() as kept:
-        entries, scorer = report.read_entries(kept, runs or (), ranking_scorer(metric, judge))
+        entries, scorer = report.read_entries(kept, runs or (), metric, judge)
     how = {"difference": difference, "clips": clips, "tests": tests, "times": repeats}
     at.show(report.power_report(entries, scorer, **how))  # type: ignore[arg-type]

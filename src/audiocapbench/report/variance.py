@@ -11,7 +11,7 @@ from audiocapbench.data.opinions import Opinions
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
 from audiocapbench.report.compare.compute import pair_scores
-from audiocapbench.report.leaderboard.build import default_scorer
+from audiocapbench.report.leaderboard.build import default_scorer, ranking_scorer
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.summary import why_unscored
 from audiocapbench.scores.table import RepeatedTable, RunTable, TableReader, labels, repeats
@@ -55,7 +55,7 @@ class Noise(NamedTuple):
 
 
 def read_entries(
-    store: Store, runs: Sequence[int], scorer: Scorer | None
+    store: Store, runs: Sequence[int], metric: str | None, judge: str | None
 ) -> tuple[list[RunTable], Scorer]:
     """Runs, repeats as one, or each model's newest on the newest data; and what scores them."""
     lines = [one.id for one in store.runs() if not one.is_trial]
@@ -70,7 +70,8 @@ def read_entries(
         left = f"a race left clips of {', '.join(raced)} out"
         raise ReportError(f"{left}; name other runs, or ask the rest with 'run'")
     counts = Counter(one for table in tables for one in table.scorers if table.signature(one))
-    scorer = scorer or default_scorer(counts, len(tables), tables[0].traits.headline)
+    usual = default_scorer(counts, len(tables), tables[0].traits.headline)
+    scorer = ranking_scorer(metric, judge) or usual
     if unscored := [one for one in tables if scorer is None or not one.signature(scorer)]:
         raise ReportError(why_unscored(unscored[0], scorer))
     return tables, scorer  # type: ignore[return-value]

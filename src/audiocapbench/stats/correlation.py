@@ -15,13 +15,22 @@ FEWEST_UNITS = 20  # with fewer, intervals of agreement on names hold the truth 
 FEWEST_PAIRS = 5  # of models, say: below, an interval of a rank correlation holds everything
 
 
-def kendall(first: FloatArray, second: FloatArray) -> float | None:
-    """Kendall's tau-b, ties allowed for; None where either is the same throughout."""
-    if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
-        return None
+def kendall(
+    first: FloatArray, second: FloatArray, groups: FloatArray | None = None
+) -> float | None:
+    """Kendall's tau-b, over pairs within groups where given; None where either never differs."""
     from scipy.stats import kendalltau
 
-    return float(kendalltau(first, second).statistic)
+    groups = np.zeros(len(first)) if groups is None else groups
+    agreed, untied = 0.0, np.zeros(2)
+    for group in np.unique(groups):
+        sides = first[groups == group], second[groups == group]
+        counts = [np.unique(one, return_counts=True)[1] for one in sides]
+        own = np.array([float(one.sum() ** 2 - (one**2).sum()) for one in counts])
+        # Tau-b is what agrees, less what does not, over the mean of the pairs that are not tied.
+        agreed += float(kendalltau(*sides).statistic * np.sqrt(own.prod())) if own.all() else 0.0
+        untied += own
+    return agreed / float(np.sqrt(untied.prod())) if untied.all() else None
 
 
 def auc(higher: FloatArray, lower: FloatArray) -> float | None:

@@ -240,34 +240,20 @@ def correlations(data: ReportData) -> list[parts.MetricJudge]:
                     metric=metric.label,
                     judge=judge.name,
                     pairs=int(both.sum()),
-                    answers=_ranks(left[both], right[both], np.zeros(len(runs))),
+                    answers=_ranks(left[both], right[both]),
                     within=_ranks(left[both], right[both], runs),
-                    models=_ranks(models[:, 0], models[:, 1], np.zeros(len(models)), FEWEST_MODELS),
+                    models=_ranks(models[:, 0], models[:, 1], fewest=FEWEST_MODELS),
                 )
             )
     return found
 
 
 def _ranks(
-    first: FloatArray, second: FloatArray, groups: FloatArray, fewest: int = _FEWEST_PAIRS
+    first: FloatArray,
+    second: FloatArray,
+    groups: FloatArray | None = None,
+    fewest: int = _FEWEST_PAIRS,
 ) -> parts.Correlation:
     if len(first) < fewest:
         return (None, None)
-    return rank_correlation(first, second, groups), pooled_kendall(first, second, groups)
-
-
-def pooled_kendall(first: FloatArray, second: FloatArray, groups: FloatArray) -> float | None:
-    """Kendall's tau-b over the pairs within groups; None where either side never differs there."""
-
-    def untied_pairs(values: FloatArray) -> float:
-        _, counts = np.unique(values, return_counts=True)
-        return float(len(values) * (len(values) - 1) - (counts * (counts - 1)).sum()) / 2
-
-    agreed = left = right = 0.0
-    for group in np.unique(groups):
-        one, other = first[groups == group], second[groups == group]
-        untied = untied_pairs(one), untied_pairs(other)
-        # Tau-b is what agrees, less what does not, over the mean of the pairs that are not tied.
-        agreed += (kendall(one, other) or 0.0) * float(np.sqrt(untied[0] * untied[1]))
-        left, right = left + untied[0], right + untied[1]
-    return agreed / float(np.sqrt(left * right)) if left and right else None
+    return rank_correlation(first, second, groups), kendall(first, second, groups)
