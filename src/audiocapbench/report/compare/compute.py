@@ -294,7 +294,7 @@ def visible(pair: PairedScores, sd: float, level: float) -> float | None:
     # failures that nobody has seen.
     unseen = level ** (-1 / pair.clips) - 1
     room = max(*pair.scores, 0.0) * unseen + float(ndtri(power.POWER)) * sd / pair.clips**0.5
-    return float(max(least * (1 + 4 / pair.clips), room))
+    return float(max(least * (1.05 + 4 / pair.clips), room))
 
 
 def p_values(
