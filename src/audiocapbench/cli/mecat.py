@@ -16,7 +16,7 @@ from audiocapbench.table import Findings, signature_notes
 from audiocapbench.table.forms import Format
 
 if TYPE_CHECKING:
-    from audiocapbench.report.mecat.answers import AnswerSet, ScoredAnswers
+    from audiocapbench.report.mecat.answers import AnswerSet
 
 mecat_app = add_group(
     "mecat", help="Analyses of MECAT: standings, weightings, stability, split, drop and silence."
@@ -72,8 +72,7 @@ def standings(
     """
     from audiocapbench.report.mecat.rankings import standings_report
 
-    report = partial(standings_report, benchmark=benchmark, published=how.published, by=by)
-    _of_scores(report, runs, how, by)
+    _of_scores(partial(standings_report, benchmark=benchmark, by=by), runs, how, by)
 
 
 @options.command(mecat_app.command)
@@ -81,7 +80,7 @@ def weights(runs: ScoredRuns = None, *, how: ScoreOptions) -> None:
     """Rank models under three weightings of speech, music and sound, with Kendall's tau."""
     from audiocapbench.report.mecat.rankings import weight_report
 
-    _of_scores(partial(weight_report, published=how.published), runs, how)
+    _of_scores(weight_report, runs, how)
 
 
 @options.command(mecat_app.command)
@@ -93,7 +92,7 @@ def split(runs: ScoredRuns = None, *, group: str = "pure_speech", how: ScoreOpti
     """
     from audiocapbench.report.mecat.rankings import split_report
 
-    _of_scores(partial(split_report, group=group, published=how.published), runs, how)
+    _of_scores(partial(split_report, group=group), runs, how)
 
 
 @options.command(mecat_app.command)
@@ -101,7 +100,7 @@ def drop(runs: ScoredRuns = None, *, how: ScoreOptions) -> None:
     """See what DATE loses from pure to mixed clips: speech, music and sound."""
     from audiocapbench.report.mecat.rankings import drop_report
 
-    _of_scores(partial(drop_report, published=how.published), runs, how)
+    _of_scores(drop_report, runs, how)
 
 
 @options.command(mecat_app.command)
@@ -156,7 +155,7 @@ def silence(
 
 
 def _of_scores(
-    report: "Callable[[list[ScoredAnswers]], Findings]",
+    report: Callable[..., Findings],
     runs: Sequence[int | Path] | None,
     how: ScoreOptions,
     kind: str = "date",
@@ -169,7 +168,7 @@ def _of_scores(
     options.refuse_overwriting(how.out, files)
     kept = how.open() if len(files) < len(named) else None
     found = [read_scored(run, kept, metric, kind) for run in named]
-    how.write(report(found))
+    how.write(report(found, published=how.published))
     if how.format is Format.TABLE:
         show_lines(*signature_notes(one.signature for one in found))
 
