@@ -217,7 +217,7 @@ class Group:
 
     def aggregate_as_zeros(self, scorer: Scorer, whole: FloatArray | float = 1.0) -> Aggregate:
         """What makes a score of mean statistics as ``spread_as_zeros`` gives them."""
-        return partial(_total_as_zeros, scorer.aggregate, self.weights, whole)
+        return partial(_total, partial(_of_all, scorer.aggregate), self.weights, whole)
 
     def _column(self, scores: SampleScores) -> tuple[FloatArray, Mask]:
         statistics, present = self.arrays([scores])
@@ -258,14 +258,11 @@ def _total(
     return np.asarray(own(corpus_means(means, len(weights), whole)) @ weights)
 
 
-def _total_as_zeros(
-    own: Aggregate, weights: FloatArray, whole: FloatArray | float, means: FloatArray
-) -> FloatArray:
+def _of_all(own: Aggregate, means: FloatArray) -> FloatArray:
     # Of all samples of a corpus: mean statistics with zeros, and the share with a score.
-    table = corpus_means(means, len(weights), whole)
-    share = table[..., -1:]
-    scored = np.where(share > 0, table[..., :-1] / np.where(share > 0, share, 1.0), 1.0)
-    return np.asarray((own(scored) * share[..., 0]) @ weights)
+    share = means[..., -1:]
+    scored = np.where(share > 0, means[..., :-1] / np.where(share > 0, share, 1.0), 1.0)
+    return own(scored) * share[..., 0]
 
 
 def group_samples(
