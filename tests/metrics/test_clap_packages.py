@@ -85,6 +85,8 @@ def test_weights_are_named_or_a_download_is_allowed(weights: Path) -> None:
         load_encoder("ms-clap-2023", {}, "cpu")
     with pytest.raises(MetricError, match=r"path=FILE\]$"):
         load_encoder("m2d-clap", {"download": "yes"}, "cpu")
+    with pytest.raises(MetricError, match="download is yes or no"):
+        load_encoder("ms-clap-2023", {"download": "true"}, "cpu")
     with pytest.raises(MetricError, match="no file of weights"):
         load_encoder("m2d-clap", {"path": str(weights.with_name("none.pth"))}, "cpu")
     with pytest.raises(MetricError, match="has no option"):

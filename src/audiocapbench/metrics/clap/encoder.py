@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from audiocapbench.audio import Samples
 from audiocapbench.errors import MetricError, check_known
-from audiocapbench.metrics.clap.laion import load_laion
+from audiocapbench.metrics.clap.laion import load_laion, yes_no
 from audiocapbench.metrics.clap.windows import PRESETS, Windows
 from audiocapbench.metrics.encoders.encoder import Vectors, choose_device, fingerprint
 from audiocapbench.plugins import plugin_failures, plugins
@@ -132,7 +132,7 @@ def _load_package(name: str, options: dict[str, str], device: str) -> PackageEnc
     package, hint = PACKAGES[name]
     if importlib.util.find_spec(package) is None:
         raise MetricError(f"{name} needs the package {package}, which is not installed: {hint}")
-    path, download = options.pop("path", ""), options.pop("download", "no") == "yes"
+    path, download = options.pop("path", ""), yes_no(name, "download", options)
     if path and not Path(path).is_file():
         raise MetricError(f"{name}: there is no file of weights {path}")
     if not path and not (download and package == "msclap"):

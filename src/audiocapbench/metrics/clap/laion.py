@@ -278,9 +278,9 @@ def load_laion(
     name: str, repository: str, options: dict[str, str], device: str = "auto"
 ) -> LaionEncoder:
     """Load a model that ClapModel reads; the options that it knows are taken out of them."""
-    precision, compiled = options.pop("precision", "exact"), _yes_no(name, "compile", options)
+    precision, compiled = options.pop("precision", "exact"), yes_no(name, "compile", options)
     path, hub = options.pop("path", ""), options.pop("model", "")
-    download = _yes_no(name, "download", options)
+    download = yes_no(name, "download", options)
     if path and hub:
         raise MetricError(f"{name}: give path or model, not both")
     require_packages(MetricError, "CLAP", "local", "torch", "transformers")
@@ -313,7 +313,7 @@ def load_laion(
         return LaionEncoder(label, weights, folder, chosen, precision, compiled=compiled)
 
 
-def _yes_no(name: str, key: str, options: dict[str, str]) -> bool:
+def yes_no(name: str, key: str, options: dict[str, str]) -> bool:
     found = options.pop(key, "no")
     if found not in ("yes", "no"):
         raise MetricError(f"{name}: {key} is yes or no")
