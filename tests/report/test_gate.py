@@ -161,6 +161,12 @@ def test_the_correction_is_over_the_gates_that_are_named(store: Store) -> None:
     assert "held to 0.017" in str(found)
 
 
+def test_a_run_is_not_held_against_itself(store: Store) -> None:
+    name = store.run(1).model
+    with pytest.raises(AudioCapBenchError, match="held against itself"):
+        check_gates(store, [Gate(kind="not-worse", run=1, against=name, metric="rouge_l")])
+
+
 def test_what_a_comparison_calls_worse_closes_a_gate(store: Store) -> None:
     (row,) = compare_runs(store, 1, 2).differences
     assert (one(store, "not-worse", 2, against=1).p or 0) <= (row.p or 0) < 0.05

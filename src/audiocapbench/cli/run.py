@@ -206,7 +206,7 @@ def _race_table(result: "RaceResult") -> Table:
     of = f"{result.asked:,} of the {result.fixed:,} questions that a run of all would take"
     notes = [f"It took {of} ({result.asked / result.fixed:.0%}){cost}."]
     if result.decided and not result.alike_decided and result.asked < result.fixed:
-        notes.append("'race --resume --alike' asks on, for what holds on clips like these.")
+        notes.append("The same command with --resume --alike asks on, for clips like these.")
     return Table(f"A race by {result.scorer.label}, {result.clips:,} clips", rows, columns, notes)
 
 

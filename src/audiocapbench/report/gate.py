@@ -34,7 +34,11 @@ _NEEDS = {"margin": ["against", "margin"], "floor": ["least"], "coverage": ["lea
 _CLAIMS = {  # where the test is sure, where it is not, and what it could show
     "not-worse": ("surely worse than", "not shown to be worse than", "a loss of {} would be seen"),
     "better": ("surely better than", "not surely better than", "a gain of {} would be seen"),
-    "margin": ("surely not {} worse than", "perhaps {} worse than", "equal runs pass by {}"),
+    "margin": (
+        "surely not {} worse than",
+        "perhaps {} worse than",
+        "a true difference of {} passes",
+    ),
 }
 _STEPS = 12
 _NO_XML = {0xFFFE: "?", 0xFFFF: "?"}
@@ -97,7 +101,8 @@ class Gate(BaseModel, extra="forbid", frozen=True, strict=True, allow_inf_nan=Fa
         """A name that stays from build to build, where runs are not named by number."""
         if self.name:
             return self.name if len(self.runs) == 1 else f"{self.name}: {run}"
-        parts = [f"{run}: {self.kind}", self.margin or self.least, self.against and "than"]
+        kind = "worse at most by" if self.kind == "margin" else self.kind
+        parts = [f"{run}: {kind}", self.margin or self.least, self.against and "than"]
         by = self.scorer and f"by {self.scorer.label}"
         return " ".join(str(one) for one in (*parts, self.against, by) if one is not None)
 
@@ -236,7 +241,8 @@ class GateResult(Result):
             # XML takes neither controls, which are written out, nor these two.
             name, words = (escape_line(t).translate(_NO_XML) for t in (one.gate, one.line))
             case = Xml.SubElement(suite, "testcase", classname="gate", name=name)
-            tag = {"fail": "failure", "error": "error"}.get(one.verdict, "system-out")
+            tags = {"fail": "failure", "error": "error", "unsure": "skipped"}
+            tag = tags.get(one.verdict, "system-out")
             Xml.SubElement(case, tag).text = words
         return Xml.tostring(suite, encoding="unicode") + "\n"
 
@@ -257,6 +263,9 @@ def check_gates(store: Store, gates: Iterable[Gate], alpha: float = ALPHA) -> Ga
         for gate in gates
         for run in gate.runs
     ]
+    for one in cases:
+        if one.base is not None and one.base.run == one.table.run:
+            raise ReportError(f"{one.name}: a run is held against itself; name another")
     return check_cases(cases, alpha)
 
 
@@ -373,12 +382,15 @@ def _decide(gate: Gate, found: GateFinding, alpha: float) -> None:
         if (sure := found.known != "unsure") is False and gate.closes_if_sure:
             found.verdict = "unsure"
         side = "under" if (found.score or 0.0) < (gate.least or 0.0) else "above"
+        claimed = below if side == "under" else above
         claim = f"{'surely' if sure else 'not surely'} {side} {gate.least}"
         power = f"{{}} {'under' if gate.closes_if_sure else 'above'} it would be seen"
     else:
-        is_so, is_not, power = _CLAIMS[gate.kind]
+        claimed, (is_so, is_not, power) = p, _CLAIMS[gate.kind]
         claim = f"{(is_so if sure else is_not).format(gate.margin)} {found.against}"
         score = f"{shown(found.difference, f'+{form}')}, now {score}"
+        if gate.margin is not None and found.visible is not None:
+            visible = shown(found.visible - gate.margin, f"+{form}")
     seen = f"; {power.format(visible)} ({POWER:.0%})" if found.visible else ""
-    about = f"{score} on {counted(found.n, 'sample')}, p = {shown(p, 'p')}"
+    about = f"{score} on {counted(found.n, 'sample')}, p = {shown(claimed, 'p')}"
     found.words = f"{found.scorer}: {found.run} is {claim} ({about}){seen}."

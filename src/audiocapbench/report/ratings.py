@@ -345,7 +345,10 @@ def calibration_report(found: Calibration, width: float | None = None) -> Findin
     count = sum(one.ratings for one in found.runs)
     worth = round(sum(one.found.worth or one.ratings for one in found.runs))
     rated = counted(count, "rating")
-    adds = f"{rated} worth {worth:,} or more: the judge saved {worth - count:,} (90 % sure)."
+    adds = (
+        f"{rated} worth {worth:,} or more of the same people: the judge saved {worth - count:,} "
+        "(90 % sure). How far people differ it does not lessen."
+    )
     if found.adds is None:
         adds = f"{rated}: too few or too alike to tell what {label} adds."
     elif not found.adds:
@@ -379,6 +382,10 @@ def calibration_report(found: Calibration, width: float | None = None) -> Findin
         rows.append(row | ({"needed": one.needed} if width is not None else {}))
     title = f"{label}, as people would have given it, with 95 % intervals"
     notes = [adds, *found.notes, f"Signature: {found.signature}"]
+    if width is not None and any(one.needed is None for one in found.runs):
+        notes.insert(
+            1, f"Where needed is –, no number of ratings of the same people makes {width:g}."
+        )
 
     def bias_row(one: Bias) -> Row:
         return {"where": one.group, "n": one.n, "judge less people": one}

@@ -318,14 +318,18 @@ def difference_interval(
         low, high = paired_difference(units_of(wins, clusters), units_of(losses, clusters))
         found: Interval | None = Interval(low * bounds[1], high * bounds[1])
     else:
-        found = mean_interval(*_side_by_side(first, second, aggregate, how), **how)
+        # The worse one first, so that either order has the same rounds.
+        turned = bool(scores[0] > scores[1])
+        pair = (second, first) if turned else (first, second)
+        found = mean_interval(*_side_by_side(*pair, aggregate, how), **how)
+        found = Interval(-found.high, -found.low) if found and turned else found
     if found is None:
         return None
     if p is None:
-        pair = first[:, np.newaxis], second[:, np.newaxis]
-        found_p = permutation_tests(*pair, aggregate, clusters=clusters)
+        both = first[:, np.newaxis], second[:, np.newaxis]
+        found_p = permutation_tests(*both, aggregate, clusters=clusters)
         if bounds is not None:
-            found_p = guarded(found_p, *pair, aggregate, bounds=bounds, clusters=clusters)
+            found_p = guarded(found_p, *both, aggregate, bounds=bounds, clusters=clusters)
         p = float(found_p[0])
     return Interval(*map(float, agreeing(*found, scores[0] - scores[1], p)))
 

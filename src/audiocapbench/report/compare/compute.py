@@ -17,7 +17,7 @@ from audiocapbench.scores import compute
 from audiocapbench.scores.compute import ALL as EVERYTHING
 from audiocapbench.scores.compute import Group, Mask, group_samples
 from audiocapbench.scores.compute import category as in_category
-from audiocapbench.scores.estimate import Scorer, without_plugin
+from audiocapbench.scores.estimate import Missing, Scorer, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
 from audiocapbench.scores.table import RunTable, ScoreTable, TableReader, labels, repeats
 from audiocapbench.stats import power
@@ -79,11 +79,20 @@ def compare_tables(
     test: Test = "permutation",
     by_category: bool = True,
 ) -> ComparisonResult:
-    """The same of runs that were read; rows of categories are a correction of their own."""
+    """The same of runs that were read.
+
+    The headline, which the verdict is about, is corrected over the runs alone, so that nothing else
+    in a store changes it; then the other scores of all samples, and those of categories.
+    """
     pairs: list[PairedDifference] = []
     found = [_compared(base, other, metrics, judges, clips, pairs, by_category) for other in others]
-    for whole in (True, False):
-        rows = [one for one in pairs if (one[0].category == ALL) is whole]
+    heads = {id(one.differences[0]) for one in found}
+    for family in (0, 1, 2):
+        rows = [
+            one
+            for one in pairs
+            if family == (0 if id(one[0]) in heads else 1 if one[0].category == ALL else 2)
+        ]
         _test(rows, correction, test)
     made = [replace(one, correction=correction, test=test) for one in found]
     return replace(made[0], more=tuple(made[1:]))
@@ -109,6 +118,11 @@ def _compared(
     pairs += own
     differences = [row for row, _ in own]
     shown = list(dict.fromkeys(difference.scorer for difference in differences))
+    ids = {sample.id for sample in samples}
+    for run in (one, other):
+        lacks = [run.replies.get(key) for key in ids]
+        if empty := lacks.count(Missing.EMPTY):
+            notes.append(f"{empty:,} of the answers of run {run.run.id} are empty, and scored so.")
     moved = moved_samples(one, other, shown[0], samples)
     signatures = {
         scorer.label: one.signature(scorer)

@@ -147,26 +147,33 @@ class ComparisonResult(Result):
 
     def paper(self) -> str:
         """A paragraph to paste: what was compared and found, how it was tested, and signatures."""
-        said = [f"On {self.first.benchmark}, {one.verdict.words}" for one in self.every]
-        rows = [one for each in self.every for one in each.differences if one.category == ALL]
-        if any(one.as_zero for one in rows):
-            said.append("Answers that failed count as 0.")
-        if any(one.p_adjusted is not None for one in rows):
-            tests = sum(one.p_adjusted is not None for one in rows)
-            rounds = f"{self.test} tests ({SWAPS:,} rounds, clips drawn whole)"
-            how = f"corrected by {self.correction.words} for {counted(tests, 'row')}"
-            said.append(f"P-values are two-sided, by paired {rounds}, {how}; intervals are 95 %.")
-            visible = [one for one in rows if one.detectable is not None and one.difference]
-            shows = (
-                f"{one.detectable:.{one.scorer.digits}f} in {one.scorer.label}"
-                for one in visible[:3]
-            )
+        said = []
+        for one in self.every:
+            said.append(f"On {one.first.benchmark}, {one.verdict.words}")
+            whole = [row for row in one.differences if row.category == ALL and row.n]
+            told = (f"{row.scorer.label} {_found(row)}" for row in whole)
             said.append(
-                f"At that level, differences of {', '.join(shows)} would have been seen with a "
-                f"power of {POWER:g}."
+                f"{one.names[0]} and {one.names[1]} have, with B less A: {'; '.join(told)}."
+            )
+        rows = [row for one in self.every for row in one.differences if row.category == ALL]
+        if failed := sum(row.failed_a + row.failed_b for row in rows[:1]):
+            said.append(f"{counted(failed, 'answer')} that failed count as 0.")
+        if any(row.p_adjusted is not None for row in rows):
+            said.append(
+                f"P-values are two-sided, by paired {self.test} tests ({SWAPS:,} rounds, by clip) "
+                "that leave room for failures not seen, and corrected by "
+                f"{self.correction.words}: the first score over the compared runs, the others over "
+                "their rows. Intervals are 95 %, not corrected."
             )
         signed = {str(one) for each in self.every for one in each.signatures.values()}
         return " ".join([*said, f"Signatures: {'; '.join(sorted(signed))}."])
+
+
+def _found(row: Difference) -> str:
+    form = f".{row.scorer.digits}f"
+    span = "" if row.ci is None else f", {row.ci.low:+{form}} to {row.ci.high:+{form}}"
+    p = "" if row.p_adjusted is None else f", p = {shown(row.p_adjusted, 'p')}"
+    return f"{row.a:{form}} and {row.b:{form}} ({row.difference:+{form}}{span}{p})"
 
 
 def _row(one: Difference) -> dict[str, Any]:
@@ -200,8 +207,10 @@ def _how(comparisons: Iterable[ComparisonResult]) -> Iterable[str]:
     if any(row.p_adjusted is not None for row in rows):
         first = next(iter(comparisons))
         yield (
-            f"p: paired {first.test}; {_corrected(first)}: corrected over the rows of the table; "
-            "95 %: paired; effect: difference in standard deviations of the differences; "
+            f"p: paired {first.test}; {_corrected(first)}: the first score, which the verdict is "
+            "about, corrected over the runs alone, the others over their rows; "
+            "95 %: paired, not corrected; "
+            "effect: difference in standard deviations of the differences; "
             f"visible: what so many samples would show (power {POWER:g}, at the corrected level)."
         )
 

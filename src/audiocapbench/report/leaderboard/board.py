@@ -237,6 +237,8 @@ def board_notes(
             )
         if estimate.n < total:
             yield f"{one.label}: {missing_words(estimate.missing)}."
+        if empty := estimate.coverage.empty:
+            yield f"{one.label}: {counted(empty, 'answer')} empty, scored as what they are."
 
 
 def _test_notes(overall: Ranking, names: Sequence[str], correction: Correction) -> Iterator[str]:
