@@ -3,6 +3,7 @@
 import pytest
 
 from audiocapbench.data.outcome import Status
+from audiocapbench.errors import ReportError
 from audiocapbench.report.compare.compute import compare_runs
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.scores.estimate import Missing, Scorer
@@ -84,4 +85,9 @@ def test_a_board_and_a_comparison_take_repeats_as_one_entry_and_a_number_as_itse
     assert found.differences[0].difference == pytest.approx(0.1)
     assert found.verdict.words.startswith("drawn (runs 1–3) beats other by 0.100 (")
     assert compare_runs(store, 4, 2).differences[0].difference == pytest.approx(0.2)
-    assert len(build_leaderboard(store, all_runs=True).boards[0].entries) == 4
+    with pytest.raises(ReportError, match="run 1 is compared with itself"):
+        compare_runs(store, 2, 3, repeated=True)
+    put_run(store, MadeRun("other", {"meteor": base}), samples)
+    with pytest.raises(ReportError, match="run 4 was asked anew"):
+        compare_runs(store, 4, 2, repeated=True)
+    assert len(build_leaderboard(store, all_runs=True).boards[0].entries) == 5

@@ -21,7 +21,7 @@ from audiocapbench.report.compare import compute as pairing
 from audiocapbench.scores.compute import ALL, corpus_means, group_samples
 from audiocapbench.scores.estimate import Scorer, counted, missing_words
 from audiocapbench.scores.summary import why_unscored
-from audiocapbench.scores.table import RunTable, TableReader, labels, repeats
+from audiocapbench.scores.table import RunTable, TableReader, labels
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, bootstrap
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.power import ALPHA, POWER
@@ -253,10 +253,7 @@ def check_gates(store: Store, gates: Iterable[Gate], alpha: float = ALPHA) -> Ga
     @cache
     def read(run: str | int) -> RunTable:
         newest = store.run(run if isinstance(run, int) else store.run_called(run)[0])
-        if run != newest.model:
-            return reader.read(newest)
-        every = [store.run(line.id) for line in store.runs() if line.model == run]
-        return reader.read_together(next(own for own in repeats(every) if newest in own))
+        return reader.read_repeats(newest) if run == newest.model else reader.read(newest)
 
     cases = [
         Case(gate, gate.called(run), read(run), read(gate.against) if gate.against else None)

@@ -13,7 +13,7 @@ from audiocapbench.benchmarks.corpora import leaves_null_out, without_null
 from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Outcome, Status, median_latency, total_cost
-from audiocapbench.errors import JudgeError, StoreError
+from audiocapbench.errors import JudgeError, ReportError, StoreError
 from audiocapbench.judges.aggregation import OVERALL, Scores, by_judge
 from audiocapbench.models.model import REPEAT
 from audiocapbench.scores import compute, estimate
@@ -394,6 +394,14 @@ class TableReader:
         """The table of a run, or of repeats as one."""
         tables = [self.read(run) for run in runs]
         return tables[0] if len(tables) == 1 else RepeatedTable(tables)
+
+    def read_repeats(self, run: Run) -> RunTable:
+        """The table of a run and its repeats as one."""
+        alike = [line.id for line in self._store.runs() if line.model == run.model]
+        for own in repeats(map(self._store.run, alike)):
+            if run in own:
+                return self.read_together(own)
+        raise ReportError(f"run {run.id} was asked anew; name the newer one, or leave repeats out")
 
 
 def kept_estimate(one: StoredEstimate) -> Estimate:

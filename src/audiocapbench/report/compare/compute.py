@@ -19,7 +19,7 @@ from audiocapbench.scores.compute import Group, Mask, group_samples
 from audiocapbench.scores.compute import category as in_category
 from audiocapbench.scores.estimate import Missing, Scorer, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
-from audiocapbench.scores.table import RunTable, ScoreTable, TableReader, labels, repeats
+from audiocapbench.scores.table import RunTable, ScoreTable, TableReader, labels
 from audiocapbench.stats import power
 from audiocapbench.stats.bootstrap import (
     SWAPS,
@@ -54,16 +54,12 @@ def compare_runs(
     ``clips`` is how many of the samples that moved most to show; the correction is over all rows.
     If ``repeated``, a run stands for all repeats of it (``run --repeats``).
     """
-    numbers = [first, second, *more]
-    if len(set(numbers)) < len(numbers):
-        twice = next(one for one in numbers if numbers.count(one) > 1)
-        raise ReportError(f"run {twice} is compared with itself; name different runs")
     reader = TableReader(store)
-    runs = [[store.run(number)] for number in numbers]
-    if repeated:
-        known = repeats(store.run(one.id) for one in store.runs())
-        runs = [next(own for own in known if run in own) for (run,) in runs]
-    tables = map(reader.read_together, runs)
+    read = reader.read_repeats if repeated else reader.read
+    tables = [read(store.run(number)) for number in (first, second, *more)]
+    numbers = [one.run.id for one in tables]
+    if twice := [one for one in numbers if numbers.count(one) > 1]:
+        raise ReportError(f"run {twice[0]} is compared with itself; name different runs")
     return compare_tables(
         *tables, metrics=metrics, judges=judges, clips=clips, correction=correction, test=test
     )
