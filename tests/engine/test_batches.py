@@ -187,14 +187,21 @@ def test_what_ends_all_questions_ends_the_run_and_the_same_goes_on(
 
 
 def test_an_interrupted_run_finishes_its_batches_and_no_more(folder: Path, store: Store) -> None:
-    seen: list[Outcome] = []
+    interrupted = threading.Event()
 
-    def arrived(outcome: Outcome) -> None:
-        seen.append(outcome)
-        if len(seen) == 1:
+    def arrived(_: Outcome) -> None:
+        if not interrupted.is_set():
+            interrupted.set()
             raise KeyboardInterrupt
 
     model = Recorder()
+
+    def act(_: Sequence[Question]) -> None:
+        if len(model.batches) > 1:  # no batch is done before the first was told
+            interrupted.wait(10)
+            time.sleep(0.2)
+
+    model._act = act
     options = {"progress": Progress(arrived=arrived)}
     end = run_benchmark(open_benchmark(str(folder)), model, store, **options)  # type: ignore[arg-type]
     assert end.stop is Stop.INTERRUPTED

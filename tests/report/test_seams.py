@@ -1,10 +1,13 @@
 """What a race, a stop and a board say of the same runs: none contradicts another."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.report.compare.compute import compare_runs
+from audiocapbench.report.gate import Gate, check_gates
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.leaderboard.tables import LeaderboardResult
 from audiocapbench.scores.estimate import Scorer
@@ -59,9 +62,8 @@ def test_beside_others_a_race_takes_no_rank_and_says_why(store: Store) -> None:
     assert ranks == [1, 2, None, None, None]
     assert verdict == "e beats d in rouge_l on 100 samples."
     (board,) = build_leaderboard(store).boards
-    told = f"Not ranked, and without intervals, because a race stopped them: c, a, b. {SAID}"
     (said,) = [note for note in board.notes if SAID in note]
-    assert said.split(": ")[0] == told.split(": ", maxsplit=1)[0]
+    assert said.startswith("Not ranked, because a race stopped them or whom they raced with: c, ")
     assert {one.estimate().interval is None for one in board.entries[2:]} == {True}
 
 
@@ -94,3 +96,72 @@ def test_a_stop_and_failures_are_told_apart(store: Store) -> None:
     assert [one.label for one in board.entries] == ["g", "f"]
     assert (board.overall.ground, board.overall.uneven, board.overall.by_zero) == (60, True, True)
     assert [one.overall.score for one in board.entries] == pytest.approx([0.45, 0.5 * 50 / 60])
+
+
+def test_who_ran_on_after_a_race_waits_for_the_winner(store: Store) -> None:
+    """b was asked about the rest, c was not: no board puts b first before c can be beside it."""
+    left = IDS[25:]
+    asked = [Outcome(key, Reply("later"), None, 5.0, 0.5) for key in left]
+    store.add_records(2, list(map(AnswerRecord, asked)))
+    made = Signature.parse("rouge_l")
+    store.put_scores(2, "rouge_l", [StoredScore(key, "rouge_l", made, 0.9, (0.9,)) for key in IDS])
+    put_run(store, MadeRun("d", {"rouge_l": dict.fromkeys(IDS, 0.5)}), SAMPLES)
+    (board,) = build_leaderboard(store).boards
+    ranks = {one.label: one.overall.rank for one in board.entries}
+    assert ranks == {"d": 1, "a": None, "b": None, "c": None}
+    beside = compare_runs(store, 3, 4).verdict.words
+    assert beside == f"Not tested, because a race stopped run 3. {SAID}"
+
+
+def test_one_clip_with_most_of_the_samples_is_no_test_anywhere() -> None:
+    """Forty questions, of which 22 are about one clip: no board, comparison or gate is sure."""
+    made, few = Store.open("sqlite://"), made_samples(18)
+    samples = (*few, *(replace(few[0], id=f"q{at}", position=20 + at) for at in range(22)))
+    noise = np.random.default_rng(1).normal(0, 0.02, len(samples))
+    for model, level in (("good", 0.9), ("bad", 0.1)):
+        given = {one.id: level + by for one, by in zip(samples, noise.tolist(), strict=True)}
+        put_run(made, MadeRun(model, {"meteor": given}), samples)
+    assert "were not tested" in compare_runs(made, 1, 2).verdict.words
+    (board,) = build_leaderboard(made).boards
+    assert (board.overall.winner, "too few samples" in board.verdict) == (None, True)
+    gate = Gate(kind="not-worse", run=2, against=1, metric="meteor")
+    (found,) = check_gates(made, [gate]).findings
+    assert (found.verdict, "too few for a gate" in found.words) == ("error", True)
+
+
+def test_likenesses_below_zero_are_told_apart_too() -> None:
+    made, noise = Store.open("sqlite://"), np.random.default_rng(2).normal(0, 0.05, 100)
+    for model, level in (("one", -0.15), ("two", -0.41)):
+        given = {key: level + by for key, by in zip(IDS, noise.tolist(), strict=True)}
+        put_run(made, MadeRun(model, {"similarity": given}), SAMPLES)
+        noise = noise[::-1]
+    assert compare_runs(made, 1, 2).verdict.best == 0
+    gate = Gate(kind="not-worse", run=2, against=1, metric="similarity")
+    assert check_gates(made, [gate]).findings[0].verdict == "fail"
+
+
+def test_a_gate_takes_repeats_as_the_comparison_does() -> None:
+    made, noise = Store.open("sqlite://"), np.random.default_rng(3).normal(0, 0.02, 100)
+    base = {key: 0.5 + by for key, by in zip(IDS, noise.tolist(), strict=True)}
+    for model, levels in (("a", (0.0, 0.02)), ("b", (0.1, -0.1))):
+        for repeat, by in enumerate(levels):
+            given = {key: value + by for key, value in base.items()}
+            again = {"repeat": repeat} if repeat else {}
+            put_run(made, MadeRun(model, {"meteor": given}, parameters=again), SAMPLES)
+    gate = Gate(kind="not-worse", run=4, against=1, metric="meteor")
+    (alone,), (together,) = (
+        check_gates(made, [gate], repeated=both).findings for both in (False, True)
+    )
+    assert alone.difference == pytest.approx(-0.1)
+    assert together.difference == pytest.approx(-0.01)
+
+
+def test_a_run_that_cannot_be_compared_does_not_hide_the_others() -> None:
+    made = Store.open("sqlite://")
+    for model, how in (("a", "rouge_l"), ("b", "rouge_l"), ("c", "rouge_l|tok:other")):
+        given = {key: 0.3 + 0.01 * (at % 9) for at, key in enumerate(IDS)}
+        run = MadeRun(model, {"rouge_l": given}, signatures={"rouge_l": how})
+        put_run(made, run, SAMPLES)
+    found = compare_runs(made, 1, 2, 3)
+    assert [one.second.id for one in found.every] == [2]
+    assert any(note.startswith("Run 3 is left out: ") for note in found.notes)

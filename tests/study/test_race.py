@@ -150,7 +150,7 @@ def test_equal_models_are_ahead_by_chance_and_not_better(few: Path) -> None:
     even = {f"tone_{number}" for number in range(11, 23)}
     found = result(few, [Pupil("one", odd), Pupil("two", even)], "alike.db", alike=True)
     assert (found.decided, found.alike_decided) == (True, False)
-    ahead = f"one is ahead on these {FEW} clips; on clips like these it is not shown to be better."
+    ahead = f"one is ahead on these {FEW} clips; on clips like these the race cannot tell."
     assert found.statement == f"Race of 2 models by meteor: {ahead}"
 
 

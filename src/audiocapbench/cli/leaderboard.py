@@ -144,13 +144,8 @@ def compare(
         test=test,
         repeats=repeats,
     )
-    if paper:
-        show_lines(found.paper())
-    else:
-        longest = LONGEST if shown.format is Format.TABLE else LONGEST_IN_A_FILE
-        shown.write(replace(found, longest=longest))
     scorers = {one.scorer.name: one.scorer for one in reversed(found.differences)}
-    warn_about(kept, [name for name, one in scorers.items() if one.judge], [first, *second])
+    gates = None
     if fail_if_worse:
         from audiocapbench.report.gate import Gate, check_gates
 
@@ -160,7 +155,16 @@ def compare(
                 raise AudioCapBenchError(f"the runs were not compared by {name!r}{there}")
         kind = "not-worse" if margin is None else "margin"
         named = {"kind": kind, "run": tuple(second), "against": first, "margin": margin}
-        gates = check_gates(kept, [Gate.by(scorers[name], **named) for name in fail_if_worse])
+        by = [Gate.by(scorers[name], **named) for name in dict.fromkeys(fail_if_worse)]
+        gates = check_gates(kept, by, repeated=repeats)
+        found = replace(found, gates=gates.to_dict())
+    if paper:
+        show_lines(found.paper())
+    else:
+        longest = LONGEST if shown.format is Format.TABLE else LONGEST_IN_A_FILE
+        shown.write(replace(found, longest=longest))
+    warn_about(kept, [name for name, one in scorers.items() if one.judge], [first, *second])
+    if gates is not None:
         say(*(one.line for one in gates.findings))
         _leave(gates)
 

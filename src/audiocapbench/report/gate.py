@@ -18,6 +18,7 @@ from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics import find_metric
 from audiocapbench.report.compare import compute as pairing
+from audiocapbench.report.verdict import p_words
 from audiocapbench.scores.compute import ALL, corpus_means, group_samples
 from audiocapbench.scores.estimate import Scorer, counted, missing_words
 from audiocapbench.scores.summary import why_unscored
@@ -166,6 +167,7 @@ class GateFinding:
     p_adjusted: float | None = None
     opposite: float | None = None
     visible: float | None = None
+    unasked: int = 0
     words: str = ""
     worse: list[Row] = field(default_factory=list)
 
@@ -247,13 +249,17 @@ class GateResult(Result):
         return Xml.tostring(suite, encoding="unicode") + "\n"
 
 
-def check_gates(store: Store, gates: Iterable[Gate], alpha: float = ALPHA) -> GateResult:
+def check_gates(
+    store: Store, gates: Iterable[Gate], alpha: float = ALPHA, *, repeated: bool = False
+) -> GateResult:
+    """Test gates; models stand for their repeats, and if ``repeated``, so do runs by number."""
     reader = TableReader(store)
 
     @cache
     def read(run: str | int) -> RunTable:
         newest = store.run(run if isinstance(run, int) else store.run_called(run)[0])
-        return reader.read_repeats(newest) if run == newest.model else reader.read(newest)
+        together = repeated or run == newest.model
+        return reader.read_repeats(newest) if together else reader.read(newest)
 
     cases = [
         Case(gate, gate.called(run), read(run), read(gate.against) if gate.against else None)
@@ -335,7 +341,9 @@ def _test(found: GateFinding, case: Case, scorer: Scorer, level: float) -> None:
         found.base, found.difference = base, center
     spread = bootstrap.paired_spread(rows, other, made, clips) or 0.0
     most, second = scorer.max_value, None if case.base is None else other
-    lowest = -most if min(case.table.sample_scores(scorer).values.values()) < 0 else 0.0
+    runs = [one for one in (case.table, case.base) if one is not None]
+    least = min(min(one.sample_scores(scorer).values.values()) for one in runs)
+    lowest = -most if least < 0 else 0.0
     how = bootstrap.Resampling(clusters=clips, bounds=(lowest, most))
     test = partial(bootstrap.one_sided, rows, made, second=second, **how)
     own, opposite = (1, 0) if gate.closes_if_sure else (0, 1)
@@ -347,7 +355,9 @@ def _test(found: GateFinding, case: Case, scorer: Scorer, level: float) -> None:
         middle = (low + high) / 2
         sure = test(center + middle, rounds=rounds // 5)[own] < level
         low, high = (low, middle) if sure else (middle, high)
-    found.visible = abs(high) + float(ndtri(POWER)) * spread / units**0.5
+    seen = abs(high) + float(ndtri(POWER)) * spread / units**0.5
+    found.visible = seen if seen < most else None
+    found.unasked = case.table.coverage.not_asked
 
 
 def _pair(found: GateFinding, case: Case, scorer: Scorer) -> pairing.PairedScores:
@@ -389,5 +399,7 @@ def _decide(gate: Gate, found: GateFinding, alpha: float) -> None:
         if gate.margin is not None and found.visible is not None:
             visible = shown(found.visible - gate.margin, f"+{form}")
     seen = f"; {power.format(visible)} ({POWER:.0%})" if found.visible else ""
-    about = f"{score} on {counted(found.n, 'sample')}, p = {shown(claimed, 'p')}"
+    if found.unasked:
+        seen += f"; {found.unasked:,} of its samples were not asked"
+    about = f"{score} on {counted(found.n, 'sample')}, {p_words(claimed)}"
     found.words = f"{found.scorer}: {found.run} is {claim} ({about}){seen}."

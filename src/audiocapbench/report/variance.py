@@ -195,18 +195,20 @@ def power_report(
         then = noise.error("decoding", (times or 1) / len(one.runs))
         saved[place] = noise.parts["clips"].levels * (noise.error() ** 2 - then**2)
     pair, rows = pair_scores(scorer, widest.group(scorer), entries), list[Row]()
+    tops: list[float] = []
     for first, second in combinations(range(len(entries)), 2):
         if (found := pair(first, second)).testable:
             spread = (paired_spread(*found.resampled()) or 0.0) ** 2 - saved[first] - saved[second]
             row = {"a": names[first], "b": names[second], "clips": found.clips}
+            tops.append(max(found.scores or (0.0,)))
             rows.append(row | {"sd": sqrt(max(spread, 0.0))})
     if not rows:
         raise ReportError("power takes two models with scores of the same ten clips at least")
     sd, form, alpha = median(row["sd"] for row in rows), f".{scorer.digits}f", power.ALPHA / tests
     if difference is not None:
-        clips = power.samples_needed(difference, sd, tests)
+        clips = power.samples_needed(difference, sd, tests, median(tops))
     else:
-        difference = power.minimum_detectable_difference(sd, clips or 0, alpha)
+        difference = power.visible(sd, clips or 0, alpha, median(tops))
     asked = f", each asked {times} times," if times else ""
     many = "More than a billion" if clips is None else f"{clips:,}"
     level = f"two-sided, alpha {power.ALPHA:g}{f' over {tests} tests' * (tests > 1)}"

@@ -43,13 +43,13 @@ def pair_verdict(
         best, worst = (second, first) if difference > 0 else (first, second)
         ends = interval if difference > 0 or interval is None else (-interval[1], -interval[0])
         span = "" if ends is None else f"{ends[0]:{form}} to {ends[1]:{form}}, "
-        by = f"by {abs(difference):{form}} ({span}{_p(p)})"
+        by = f"by {abs(difference):{form}} ({span}{p_words(p)})"
         words = f"{best} beats {worst} {by} in {scorer.label} on {about}."
         return PairVerdict(words, int(difference > 0))
     span = ""  # one that is not corrected may leave out the 0 that the corrected test cannot
     if interval is not None and interval[0] <= 0 <= interval[1]:
         span = f", {interval[0]:+{form}} to {interval[1]:+{form}}"
-    known = f"{difference:+{form}}{span}, {_p(p)}"
+    known = f"{difference:+{form}}{span}, {p_words(p)}"
     words = f"{first} and {second} cannot be told apart by {scorer.label} on {about} ({known})"
     if visible:
         words += f"; a difference above {visible:{form}} would have been seen ({POWER:.0%})"
@@ -90,5 +90,5 @@ def _names(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def _p(value: float) -> str:
+def p_words(value: float) -> str:
     return "p < 0.001" if value < 0.001 else f"p = {shown(value, 'p')}"

@@ -142,23 +142,20 @@ class Group:
 
     def missing(self, scores: SampleScores, replies: Replies) -> dict[Missing, int]:
         """How many of the samples have no score, for each reason."""
-        reasons = Counter(self._reasons(scores, replies))
+        reasons = Counter(
+            replies.get(one.id, Missing.NOT_ASKED) or scores.missing.get(one.id, Missing.NOT_JUDGED)
+            for one in self.samples
+            if one.id not in scores.values
+        )
         return {reason: reasons[reason] for reason in Missing if reasons[reason]}
 
     def failed(self, scores: SampleScores, replies: Replies) -> Mask:
-        """Which samples have no score because the model, or what was said of it, failed."""
-        reasons = self._reasons(scores, replies)
-        return np.array([one is not None and one.is_failure for one in reasons], dtype=bool)
-
-    def _reasons(self, scores: SampleScores, replies: Replies) -> list[Missing | None]:
-        """Why each sample has no score; None where it has one."""
-        return [
-            None
-            if one.id in scores.values
-            else replies.get(one.id, Missing.NOT_ASKED)
-            or scores.missing.get(one.id, Missing.NOT_JUDGED)
+        """Which samples have no score because the model failed; a judge that did is no failure."""
+        lacks = [
+            None if one.id in scores.values else replies.get(one.id, Missing.NOT_ASKED)
             for one in self.samples
         ]
+        return np.array([one is not None and one.is_failure for one in lacks], dtype=bool)
 
     def with_interval(self, estimate: Estimate, scorer: Scorer, scores: SampleScores) -> Estimate:
         """An estimate with its 95 % interval over clips, where every corpus has enough of them."""

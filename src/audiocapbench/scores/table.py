@@ -319,7 +319,8 @@ class RepeatedTable(RunTable):
                 for own, replies in parts
                 if key not in own.values
             ]
-            failures = [one for one in lacks if one.is_failure]
+            got = [replies.get(key) for own, replies in parts if key not in own.values]
+            failures = [one for one in got if one is not None and one.is_failure]
             if not scored or (failures and not scorer.is_mean):
                 missing[key] = (failures or lacks)[0]
                 continue

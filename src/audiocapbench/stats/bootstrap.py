@@ -11,7 +11,7 @@ independent answers as have its variance (Korn and Graubard, 1998).
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -116,7 +116,7 @@ class Resampling(TypedDict, total=False):
     clusters: Clusters
     bounds: tuple[float, float]  # the least and the most of a score, which no interval leaves
     most: float  # as how many independent samples all count at the most, where they are weighted
-    room: tuple[float, float]  # the worst and the best that a sample nobody has seen may well have
+    room: tuple[Any, Any]  # the worst and the best that a sample nobody has seen may well have
     # The score is made of shares, as F1 and a weighted sum of shares are: its interval is that of a
     # share with the same standard error. A plain share need not be announced.
     share: bool
@@ -215,7 +215,8 @@ def _unseen(units: Units, aggregate: Aggregate, how: Resampling) -> _Ends:
         best = np.maximum(score + most, -(score + least) / 2)
     # Where all are alike, nothing tells how far others may be away.
     alike = np.abs(influence).max(axis=0) <= 1e-12 * np.maximum(np.abs(score), 1e-300)
-    return np.where(alike, low, worst), np.where(alike, high, np.minimum(best, high))
+    least, most = how.get("room", (low, high))
+    return np.where(alike, least, worst), np.where(alike, most, np.minimum(best, high))
 
 
 def _influence(units: Units, aggregate: Aggregate) -> FloatArray:
@@ -354,12 +355,14 @@ def guarded(
     are_hits &= (np.abs(own.mean(axis=0) - means) <= 1e-9 * bounds[1]).all(axis=1)
     units = units_of(sides.reshape(*sides.shape[:2], -1), clusters)
     score, failed = means[:, 0] - means[:, 1], max(bounds[0], 0.0)
-    how: Resampling = {"bounds": (bounds[0] - bounds[1], bounds[1] - bounds[0])}
+    how: Resampling = {"bounds": (bounds[0] - bounds[1], bounds[1] - bounds[0]), "rounds": SWAPS}
+    ends = how["room"] = (failed - means[:, 1], means[:, 0] - failed)
     lows, highs = _rounds(units, _difference(aggregate), how)
     reached = np.where(score > 0, (lows <= 0).mean(axis=0), (highs >= 0).mean(axis=0))
-    end = np.where(score > 0, failed - means[:, 1], means[:, 0] - failed)
-    unseen = np.divide(-end, score - end, out=np.ones_like(score), where=score != end)
-    least = np.maximum(2 * reached, np.clip(unseen, 0.0, 1.0) ** units.effective)
+    end = np.where(score > 0, *ends)
+    # A failure undoes a difference only where it is worse than its opposite.
+    unseen = np.divide(-end, score - end, out=np.zeros_like(score), where=end * score < 0)
+    least = np.maximum(2 * reached, unseen**units.effective)
     return np.where(are_hits, p, np.maximum(p, np.minimum(least, 1.0)))
 
 
@@ -424,8 +427,9 @@ def one_sided(
     for sign, scores, end in zip((1, -1), _rounds(units, aggregate, how), room, strict=True):
         reached = (np.count_nonzero(sign * scores <= sign * value) + 1) / (len(scores) + 1)
         # How likely nobody has seen a failure, if there were so many of them.
-        unseen = (value - end) / (score - end) if score != end else 0.0
-        tails.append(max(reached, min(max(unseen, 0.0), 1.0) ** units.effective))
+        is_beyond = sign * end < sign * value < sign * score
+        unseen = (value - end) / (score - end) if is_beyond else 0.0
+        tails.append(max(reached, unseen**units.effective))
     return OneSided(*tails)
 
 

@@ -70,11 +70,32 @@ def fewest_to_test(tests: int = 1) -> int:
     return next(n for n in itertools.count(1) if 2.0 ** (1 - n) * tests < ALPHA)
 
 
-def samples_needed(difference: float, sd: float, tests: int = 1) -> int | None:
-    """The fewest samples that show a difference by a permutation test; None above a billion."""
+def visible(sd: float, n: int, alpha: float, top: float) -> float | None:
+    """The smallest difference that a comparison of n samples, whose scores are up to ``top`` on
+    average, would show: its p-values go a little further out than swaps do, as intervals do, and
+    leave room for failures that nobody has seen."""
+    from scipy.special import ndtri
+
+    if (least := minimum_detectable_difference(sd, n, alpha)) is None:
+        return None
+    room = max(top, 0.0) * (alpha ** (-1 / n) - 1) + float(ndtri(POWER)) * sd / n**0.5
+    return float(max(least * (1.05 + 4 / n), room))
+
+
+def samples_needed(difference: float, sd: float, tests: int = 1, top: float = 0.0) -> int | None:
+    """The fewest samples that show a difference; None above a billion.
+
+    By a permutation test alone, or with ``top`` as ``visible`` has it.
+    """
     fewest, alpha = fewest_to_test(tests), ALPHA / tests
-    if sd <= 0:
+    if sd <= 0 and not top:
         return fewest
+
+    def shows(count: int) -> bool:
+        if not top:
+            return power_of(difference, sd, count, alpha) >= POWER
+        return (visible(sd, count, alpha, top) or 0.0) <= abs(difference)
+
     counts = range(fewest, _MOST + 1)
-    place = bisect_left(counts, POWER, key=lambda count: power_of(difference, sd, count, alpha))
+    place = bisect_left(counts, True, key=shows)
     return counts[place] if place < len(counts) else None

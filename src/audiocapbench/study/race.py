@@ -87,8 +87,7 @@ class RaceResult:
             is_sure = all(one.asked == self.clips for one in self.racers if not one.refusal)
             said = f"{names} {verb} {'ahead' if is_sure else 'best'} {here}"
             said += "" if is_sure else f" {sure}"
-            they = "it is" if verb == "is" else "they are"
-            missing = f"; {alike} {they} not shown to be better"
+            missing = f"; {alike} the race cannot tell"
             said += f", and best {alike} {sure}" if self.alike_decided else missing
         refused = any(one.refusal for one in self.racers)
         who = f"those of {len(self.racers)} models that answer" if refused else ""

@@ -105,7 +105,8 @@ class Table:
             texts.append(_text_column(heading, cells, look, best))
             spans = [value.interval if isinstance(value, Measured) else None for value in values]
             if any(spans):
-                between = " to " if form.startswith("+") else "–"
+                below = any(span and span[0] < 0 for span in spans)
+                between = " to " if below or form.startswith("+") else "–"
                 ends = [between.join(shown(end, form) for end in span or ()) for span in spans]
                 texts.append(_text_column(INTERVAL, ends, replace(look, folds=True)))
         return texts
@@ -154,6 +155,8 @@ def shown(value: Any, form: str = "") -> str:
         case "$":
             return dollars(value)
         case "p":
+            if 0 < value < 0.00005:
+                return "<0.0001"
             return f"{value:.4f}" if value < 0.01 else f"{value:.3f}"
         case "%":
             return f"{100 * value:.1f}"

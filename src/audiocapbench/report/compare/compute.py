@@ -27,8 +27,10 @@ from audiocapbench.stats.bootstrap import (
     bootstrap_test,
     difference_interval,
     guarded,
+    is_enough,
     paired_spread,
     permutation_tests,
+    units_of,
 )
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.store import Store
@@ -81,7 +83,17 @@ def compare_tables(
     in a store changes it; then the other scores of all samples, and those of categories.
     """
     pairs: list[PairedDifference] = []
-    found = [_compared(base, other, metrics, judges, clips, pairs, by_category) for other in others]
+    found, refused = list[ComparisonResult](), list[str]()
+    for other in others:
+        try:
+            found.append(_compared(base, other, metrics, judges, clips, pairs, by_category))
+        except ReportError as error:
+            if len(others) == 1:
+                raise
+            refused.append(f"Run {other.run.id} is left out: {error}.")
+    if not found:
+        raise ReportError(" ".join(refused))
+    found[0] = replace(found[0], notes=(*found[0].notes, *refused))
     heads = {id(one.differences[0]) for one in found}
     for family in (0, 1, 2):
         rows = [
@@ -135,8 +147,17 @@ def _compared(
         tuple(moved[:clips]),
         signatures,
         notes=tuple(notes),
-        race=one.race if one.raced else other.race if other.raced else "",
+        race=_raced(one, other),
     )
+
+
+def _raced(one: RunTable, other: RunTable) -> str:
+    """What is known of two runs where a race stopped one: what it says, if it was about both."""
+    stopped = [table for table in (one, other) if table.raced]
+    if not stopped or one.race == other.race:
+        return stopped[0].race if stopped else ""
+    runs = " and ".join(f"run {table.run.id}" for table in stopped)
+    return f"Not tested, because a race stopped {runs}. {stopped[0].race}"
 
 
 def common_samples(one: RunTable, other: RunTable) -> tuple[list[Sample], dict[str, int]]:
@@ -234,7 +255,9 @@ class PairedScores:
 
     @property
     def testable(self) -> bool:
-        return self.scores is not None and self.group.enough(self.here)
+        clips = list(compress(self.group.clips, self.here.tolist()))
+        enough = self.scores is not None and self.group.enough(self.here)
+        return enough and is_enough(units_of(np.zeros((self.n, 1)), clips))
 
     @property
     def alike(self) -> Hashable:
@@ -291,20 +314,6 @@ def pair_scores(
         )
 
     return pair
-
-
-def visible(pair: PairedScores, sd: float, level: float) -> float | None:
-    """The smallest difference that a pair would show in four of five cases, by ``p_values``."""
-    from scipy.special import ndtri
-
-    least = power.minimum_detectable_difference(sd, pair.clips, level)
-    if least is None or pair.scores is None:
-        return None
-    # Rounds of intervals, which p-values keep to, go a little further out, and leave room for
-    # failures that nobody has seen.
-    unseen = level ** (-1 / pair.clips) - 1
-    room = max(*pair.scores, 0.0) * unseen + float(ndtri(power.POWER)) * sd / pair.clips**0.5
-    return float(max(least * (1.05 + 4 / pair.clips), room))
 
 
 def p_values(
@@ -387,9 +396,11 @@ def _test(rows: Sequence[PairedDifference], correction: Correction, test: Test) 
     fewest = {name: power.fewest_to_test(tests=count) for name, count in number.items()}
     counted = [one for one in tested if one[1].clips >= fewest[one[0].category]]
     adjusted = corrected(np.array([row.p for row, _ in counted], float), correction)
-    for (row, pair), value in zip(counted, adjusted.tolist(), strict=True):
+    for (row, _), value in zip(counted, adjusted.tolist(), strict=True):
         row.p_adjusted = value
-        row.detectable = visible(pair, row.sd or 0.0, power.ALPHA / len(counted))
+        level, top = power.ALPHA / len(counted), max(row.a or 0.0, row.b or 0.0)
+        least = power.visible(row.sd or 0.0, row.clips, level, top)
+        row.detectable = least if least and least < row.scorer.max_value else None
 
 
 def moved_samples(

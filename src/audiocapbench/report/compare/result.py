@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from audiocapbench.report.verdict import PairVerdict, pair_verdict
+from audiocapbench.report.verdict import PairVerdict, p_words, pair_verdict
 from audiocapbench.scores.estimate import Scorer, counted
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
@@ -82,6 +82,7 @@ class ComparisonResult(Result):
     test: Test = "permutation"
     race: str = ""
     more: tuple["ComparisonResult", ...] = field(default=())
+    gates: dict[str, Any] | None = None
 
     @property
     def comparison(self) -> "ComparisonResult":
@@ -143,13 +144,16 @@ class ComparisonResult(Result):
             "correction": str(self.correction),
             "test": self.test,
             "notes": list(self.notes),
-        } | ({"others": [one.to_dict() for one in self.more]} if self.more else {})
+            **({"others": [one.to_dict() for one in self.more]} if self.more else {}),
+            **({} if self.gates is None else {"gates": self.gates}),
+        }
 
     def paper(self) -> str:
         """A paragraph to paste: what was compared and found, how it was tested, and signatures."""
         said = []
         for one in self.every:
-            said.append(f"On {one.first.benchmark}, {one.verdict.words}")
+            on = "" if one.race else f"On {one.first.benchmark}, "
+            said.append(f"{on}{one.verdict.words}")
             whole = [row for row in one.differences if row.category == ALL and row.n]
             told = (f"{row.scorer.label} {_found(row)}" for row in whole)
             said.append(
@@ -172,7 +176,7 @@ class ComparisonResult(Result):
 def _found(row: Difference) -> str:
     form = f".{row.scorer.digits}f"
     span = "" if row.ci is None else f", {row.ci.low:+{form}} to {row.ci.high:+{form}}"
-    p = "" if row.p_adjusted is None else f", p = {shown(row.p_adjusted, 'p')}"
+    p = "" if row.p_adjusted is None else f", {p_words(row.p_adjusted)}"
     return f"{row.a:{form}} and {row.b:{form}} ({row.difference:+{form}}{span}{p})"
 
 

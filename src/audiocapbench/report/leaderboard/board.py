@@ -42,8 +42,9 @@ _SWAPS_A_PAIR = 25
 class Placement:
     """One run among others on one group of samples; its rank is None where it is not ranked.
 
-    ``score`` is what ranks it, over the samples that all ranked runs have settled. Tests leave
-    ``ranks``, in words ``open``, and cannot tell apart who shares a letter in ``tied``.
+    ``score`` is what ranks it, over the samples that all ranked runs have settled; of those
+    ``common`` have a score. Tests leave ``ranks``, in words ``open``, and cannot tell apart who
+    shares a letter in ``tied``.
     """
 
     rank: int | None = None
@@ -51,6 +52,7 @@ class Placement:
     ranks: RankInterval | None = None
     open: str = ""
     tied: str = ""
+    common: int = 0
 
 
 @dataclass(slots=True)
@@ -221,17 +223,19 @@ def board_notes(
     for way in sorted(set(ways.values()) - {""}) if len(set(ways.values())) > 1 else ():
         own = [str(number) for number, one in ways.items() if one == way]
         yield f"{'Run' if len(own) == 1 else 'Runs'} {', '.join(own)}: {way}."
-    for said in dict.fromkeys(one.table.race for one in entries if one.table.raced):
+    races = dict.fromkeys(one.table.race for one in entries if one.table.raced)
+    for said in races:
         names = ", ".join(one.label for one in entries if one.table.race == said)
         told = f" {said}" if overall.ranked else ""
-        yield f"Not ranked, and without intervals, because a race stopped them: {names}.{told}"
+        yield f"Not ranked, because a race stopped them or whom they raced with: {names}.{told}"
     for one in entries:
         estimate, total = one.estimate(), one.estimate().coverage.total
-        if one.overall.rank is None and not one.table.raced:
+        if one.overall.rank is None and one.table.race not in races:
             lacks = f", none in {', '.join(estimate.lacks)}" if estimate.lacks else ""
             yield (
                 f"{one.label} is not ranked: {estimate.n:,} of {total:,} samples have a score"
-                f"{lacks if estimate.n else ''}. A rank takes scores of {FEWEST_SHARE:.0%} of what "
+                f"{lacks if estimate.n else ''}, {one.overall.common:,} of them in common with "
+                "those that are ranked. A rank takes scores of {FEWEST_SHARE:.0%} of what "
                 f"was asked, and as many samples in common with the others, {FEWEST_FOR_INTERVAL} "
                 "at least, in each category where categories are added up."
             )
@@ -268,16 +272,18 @@ class _RankedGroup:
         failed = [group.failed(own, one.replies) for own, one in sides]
         settled = scored | np.stack(failed, axis=1)
         counts, ground = settled.sum(axis=0).tolist(), np.ones(len(scored), dtype=bool)
+        races = {one.race for one in tables if one.raced}  # who was in one waits for the others
         order: list[int] = []
         for place in sorted(range(len(tables)), key=lambda one: -counts[one]):
             both = ground & settled[:, place]
-            enough = group.enough(both & scored[:, place]) and not tables[place].raced
+            enough = group.enough(both & scored[:, place]) and tables[place].race not in races
             of = counts[order[0]] if order else counts[place]
             answered = scored[:, place].sum() >= FEWEST_SHARE * counts[place]
             if enough and answered and both.sum() >= FEWEST_SHARE * of:
                 ground = both
                 order.append(place)
         self.runs, self.ground = len(tables), int(ground.sum()) if order else 0
+        self.shared = (scored & ground[:, np.newaxis]).sum(axis=0).tolist()
         self.uneven = any(counts[place] > self.ground for place in order)
         self.common = int(np.all(scored[ground][:, order], axis=1).sum()) if order else 0
         here = scored[ground][:, order]
@@ -307,12 +313,12 @@ class _RankedGroup:
         if reason == MANY_PAIRS:
             ranks = [None] * len(order)
         groups = tied_groups(len(order), better) if pairs else []
-        placements = [Placement()] * self.runs
+        placements = [Placement(common=count if order else 0) for count in self.shared]
         for number, place in enumerate(order):
             tied = [letters(index) for index, group in enumerate(groups or ()) if number in group]
             left_open = str(ranks[number] or "")
             known = (number + 1, self.scores[place], ranks[number], left_open)
-            placements[place] = Placement(*known, " ".join(tied))
+            placements[place] = Placement(*known, " ".join(tied), self.shared[place])
         return Ranking(
             bool(order),
             tuple(placements),
@@ -343,6 +349,7 @@ def rank_runs(
     for one in groups:
         pairs = len(one.order) * (len(one.order) - 1) // 2
         enough = pairs and len(set(one.group.clips)) >= fewest_to_test(tests=pairs)
+        enough = enough and one.pair(*one.order[:2]).testable
         reasons.append(None if enough else FEW_SAMPLES)
         number += pairs if enough else 0
     if number > MOST_PAIRS:

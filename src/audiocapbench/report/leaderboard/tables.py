@@ -219,8 +219,8 @@ def _by_category(board: Board) -> Table:
         )
     if by_zero := [name for name, one in parts if one.by_zero]:
         notes.append(
-            "Samples without a score count as 0 in the tests, because not all models have scores "
-            f"of the same samples, in {', '.join(by_zero)}."
+            "Failures count as 0 in the tests, because not all models failed on the same samples, "
+            f"in {', '.join(by_zero)}."
         )
     too_few = [
         name
