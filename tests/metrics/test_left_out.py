@@ -9,7 +9,7 @@ import pytest
 from audiocapbench.library.scoring import samples_of
 from audiocapbench.metrics import compute
 from audiocapbench.scores.compute import Group, SampleScores
-from audiocapbench.scores.estimate import Scorer
+from audiocapbench.scores.estimate import Missing, Scorer
 from mecat_runs import sentence
 
 N = 24
@@ -27,7 +27,8 @@ def place(metric: str, texts: Sequence[str | None]) -> float:
     for key, value, own in zip(given, result.samples, result.statistics, strict=True):
         scores.add(key, float(value), own, result.signature)
     group = Group(tuple(samples), tuple(given))
-    estimate = group.point(scorer, scores, dict.fromkeys(given))
+    failed = {str(row): Missing.FAILED for row, text in enumerate(texts) if text is None}
+    estimate = group.point(scorer, scores, dict.fromkeys(given) | failed)
     return -scorer.sort_key(estimate)[1]
 
 

@@ -315,3 +315,13 @@ def test_people_rate_at_once_and_nothing_is_lost_or_doubled(server: str) -> None
         assert Counter(one.item for one in store.ratings.of("trial")) == dict.fromkeys(items, 2)
         line = store.ratings.projects()[0]
         assert (line.people, line.items, line.ratings) == (3, 6, 12)
+
+
+def test_a_pipeline_that_the_driver_lost_is_a_lost_connection(cluster: PostgresServer) -> None:
+    """psycopg asserts that a pipeline has ended, where a server went away within it."""
+    with Store.open(cluster.create("pipeline")) as store:
+        put_run(store, MadeRun("a"), made_samples(3))
+        with pytest.raises(StoreAwayError, match="the connection was lost"):  # noqa: SIM117
+            with writing(store._engine):
+                raise AssertionError
+        assert len(store.runs()) == 1

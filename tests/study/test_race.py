@@ -161,7 +161,7 @@ def test_a_race_for_clips_like_these_takes_more_of_them_and_says_so(place: Path)
     short, long = (result(place, models, "both.db", alike=one) for one in (False, True))
     assert short.asked < long.asked
     said = f"one is best on these {CLIPS} clips (at 0.95)"
-    assert f"{said}; on clips like these it is not shown" in short.statement
+    assert f"{said}; on clips like these the race cannot tell" in short.statement
     assert f"{said}, and best on clips like these (at 0.95)." in long.statement
 
 

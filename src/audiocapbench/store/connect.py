@@ -246,6 +246,13 @@ def _begun(
     try:
         with _explained(engine, damage):
             yield connection
+    except AssertionError as error:
+        # psycopg asserts that its pipeline has ended, in place of what ended the connection.
+        if is_sqlite:
+            raise
+        connection.invalidate()
+        subject = f"{shown(engine.url)}:"
+        raise StoreAwayError("the connection was lost", subject=subject) from error
     finally:
         _close(connection)
 
