@@ -226,16 +226,18 @@ def with_votes(found: LeaderboardResult, votes: Sequence[Vote]) -> LeaderboardRe
                 if one.overall.score is not None:
                     both.append((one.overall.score, ranked.models[name].value))
         count, (scores, shares) = len(both), np.array(both, float).reshape(-1, 2).T
-        tau, rho = effects.kendall(scores, shares), effects.rank_correlation(scores, shares)
+        tau = rho = None
+        if count > 2:  # the order of two is right or wrong, and says nothing of how far
+            tau, rho = effects.kendall(scores, shares), effects.rank_correlation(scores, shares)
         kendall = effects.Coefficient(tau, effects.rank_interval(tau, count, "tau"))
         spearman = effects.Coefficient(rho, effects.rank_interval(rho, count, "rho"))
         facts = {"votes": len(votes), "people": ranked.people, "models": count}
         facts |= kendall.fields("kendall") | spearman.fields("spearman")
         few = f"; an interval takes {effects.FEWEST_PAIRS}" * (count < effects.FEWEST_PAIRS)
         note = (
-            f"people: how often {ranked.people} would prefer a model to another, a tie counting "
-            f"half, by {len(votes):,} votes. It goes with {board.scorer.label} by Kendall's tau "
-            f"{kendall}, Spearman's rho {spearman}, over {count} models{few}."
+            f"people: how often {counted(ranked.people, 'rater')} would prefer a model to another, "
+            f"a tie counting half, by {len(votes):,} votes. It goes with {board.scorer.label} by "
+            f"Kendall's tau {kendall}, Spearman's rho {spearman}, over {count} models{few}."
         )
         notes = (*board.notes, note, *ranked.notes)
         boards.append(replace(board, people=own, votes=facts, notes=notes) if own else board)

@@ -207,6 +207,8 @@ def board_notes(
     """What a reader of a board must know; the entries are in the order of the ranking."""
     if (aggregation := entries[0].table.aggregation) is not None:
         yield f"The score is {aggregation.total}, the weighted sum of the categories."
+    if entries[0].scorer.of_corpus:
+        yield "The score hangs on all samples of a run: on other selections it is another number."
     if overall.uneven:
         yield (
             f"Not all models were asked, or judged, about the same samples: 'on {overall.ground:,}'"
