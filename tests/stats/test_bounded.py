@@ -41,6 +41,7 @@ def likert(draw: np.random.Generator, size: tuple[int, int]) -> FloatArray:
 SHAPES: dict[str, tuple[Draw, float, tuple[float, float]]] = {
     "beta(5, 1)": (lambda draw, size: draw.beta(5, 1, size), 5 / 6, UNIT),
     "beta(1, 5)": (lambda draw, size: draw.beta(1, 5, size), 1 / 6, UNIT),
+    "beta(.1, 3)": (lambda draw, size: draw.beta(0.1, 3, size), 1 / 31, UNIT),
     "beta(.2, 2)": (lambda draw, size: draw.beta(0.2, 2, size), 1 / 11, UNIT),
     "zero-inflated": (failing(lambda draw, size: draw.beta(2, 5, size), 0.6), 0.4 * 2 / 7, UNIT),
     "3 % zeros": (failing(high, 0.03), 8.5 * 0.97, GRADES),

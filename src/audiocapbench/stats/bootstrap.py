@@ -32,10 +32,11 @@ in 58 % of cases where one clip had half of the samples.
 ROUNDS = 1000
 SEED = 42
 
-METHODS = "clopper-pearson for shares, gaffke's for other scores"
+METHODS = "clopper-pearson for shares, gaffke's, with room for long tails, for other scores"
 """How intervals are made; estimates in a store that were made otherwise are made anew."""
 
 SWAPS = 9_999  # rounds of the permutation test; the smallest p-value is one in ten thousand
+_LONG, _FARTHER = 1.2, 10.0  # of scores whose spread is so many times the score, times the largest
 _BEYOND = 30.0  # over n, how far beyond the longer tail its next value is reckoned with
 _ROUNDS_AT_ONCE, _SWAPS_AT_ONCE = 64, 256
 
@@ -209,6 +210,9 @@ def _unseen(units: Units, aggregate: Aggregate, how: Resampling) -> _Ends:
     low, high = how.get("bounds", (-np.inf, np.inf))
     if low >= 0:
         worst = np.minimum(score + least, low)
+        # Where samples differ by more than they score, most of a long tail may be unseen.
+        is_long = influence.std(axis=0) > _LONG * score
+        best = np.where(is_long, np.maximum(best, _FARTHER * (score + most)), best)
     elif "bounds" in how:
         # Differences may turn out the other way too, if less far.
         worst = np.minimum(score + least, -(score + most) / 2)
