@@ -244,6 +244,9 @@ def test_a_gate_closes_by_the_test_and_not_by_the_mean(
     shown = run("compare", *runs, "--fail-if-worse", "rouge_l", "--store", store)
     assert shown.returncode == code
     assert says in shown.stderr
+    twice = ("--fail-if-worse", "rouge_l") * 2
+    told = json.loads(run("compare", *runs, *twice, "--json", "--store", store).stdout)["gates"]
+    assert (told["open"], told["tests"]) == (not code, 1)
 
 
 def test_a_gate_closes_when_a_run_fails_what_the_other_answers(tmp_path: Path) -> None:

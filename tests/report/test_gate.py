@@ -108,6 +108,9 @@ def test_a_floor_is_reached_missed_or_unsure_and_says_which(
     assert [each.known for each in found] == [known, known]
     assert [each.verdict for each in found] == [reached, missed]
     assert all(("not surely" in each.words) is (known == "unsure") for each in found)
+    # Both show the p-value of what they say, whichever of the two would close them.
+    assert len({each.words.split("p ")[1].split(")")[0] for each in found}) == 1
+    assert all(("p = 1.000" in each.words) is False for each in found if known != "unsure")
 
 
 def test_a_mean_below_the_floor_never_reads_as_a_pass(store: Store) -> None:

@@ -13,6 +13,7 @@ from audiocapbench.report.leaderboard.tables import LeaderboardResult
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import TableReader
 from audiocapbench.signature import Signature
+from audiocapbench.stats import power
 from audiocapbench.store import Store, StoredScore
 from audiocapbench.store.unsaved import AnswerRecord
 from made_store import MadeRun, made_samples, put_run
@@ -165,3 +166,15 @@ def test_a_run_that_cannot_be_compared_does_not_hide_the_others() -> None:
     found = compare_runs(made, 1, 2, 3)
     assert [one.second.id for one in found.every] == [2]
     assert any(note.startswith("Run 3 is left out: ") for note in found.notes)
+
+
+def test_power_promises_what_a_comparison_calls_visible() -> None:
+    made = Store.open("sqlite://")
+    for model, seed in (("a", 1), ("b", 2)):
+        drawn = np.random.default_rng(seed).uniform(0.3, 0.6, 100).tolist()
+        put_run(made, MadeRun(model, {"meteor": dict(zip(IDS, drawn, strict=True))}), SAMPLES)
+    (row,) = compare_runs(made, 1, 2).differences
+    top = max(row.a or 0.0, row.b or 0.0)
+    assert row.detectable == power.visible(row.sd or 0.0, 100, power.ALPHA, top)
+    needed = power.samples_needed(row.detectable or 0.0, row.sd or 0.0, top=top)
+    assert needed == 100

@@ -136,7 +136,7 @@ class CheckEntry(DocumentPart):
 
 
 class ScoreDifference(DocumentPart):
-    """A scorer by its label on ``n`` samples of two runs; ``p`` is corrected over the rows."""
+    """A scorer by its label on ``n`` samples of two runs; ``p`` is the corrected one."""
 
     scorer: str
     n: int
