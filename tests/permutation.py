@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.stats.bootstrap import Aggregate, permutation_tests
+from audiocapbench.stats.bootstrap import permutation_tests
+from audiocapbench.stats.units import Aggregate
 
 
 def permutation_test(

@@ -36,7 +36,7 @@ from audiocapbench.report.mecat.rankings import (
 from audiocapbench.report.mecat.silence import silence_report
 from audiocapbench.report.runs import write_samples
 from audiocapbench.scores.table import TableReader
-from audiocapbench.stats.bootstrap import clopper_pearson
+from audiocapbench.stats.shares import clopper_pearson
 from audiocapbench.store import Store
 from cells import cells
 from mecat_runs import items, questions, right, sentence, stored_run

@@ -7,16 +7,9 @@ import pytest
 from scipy import stats
 
 from audiocapbench.metrics.result import first_column
-from audiocapbench.stats.bootstrap import (
-    Aggregate,
-    FloatArray,
-    Interval,
-    Resampling,
-    difference_interval,
-    intervals,
-    units_of,
-)
+from audiocapbench.stats.bootstrap import Resampling, difference_interval, intervals
 from audiocapbench.stats.bootstrap import mean_interval as interval_or_none
+from audiocapbench.stats.units import Aggregate, FloatArray, Interval, units_of
 
 
 def mean_interval(

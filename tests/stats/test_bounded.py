@@ -11,13 +11,13 @@ from scipy import stats
 
 from audiocapbench.metrics.result import first_column
 from audiocapbench.stats.bootstrap import (
-    FloatArray,
     difference_interval,
     guarded,
     intervals,
     one_sided,
     permutation_tests,
 )
+from audiocapbench.stats.units import FloatArray
 
 pytestmark = pytest.mark.slow
 

@@ -10,11 +10,8 @@ import numpy as np
 import pytest
 
 from audiocapbench.metrics.result import first_column
-from audiocapbench.stats.bootstrap import (
-    FloatArray,
-    intervals,
-    permutation_tests,
-)
+from audiocapbench.stats.bootstrap import intervals, permutation_tests
+from audiocapbench.stats.units import FloatArray
 
 pytestmark = pytest.mark.slow
 

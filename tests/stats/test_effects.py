@@ -7,7 +7,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from audiocapbench.stats.bootstrap import wilson
 from audiocapbench.stats.correlation import (
     cliffs_delta,
     cohens_d,
@@ -17,6 +16,7 @@ from audiocapbench.stats.correlation import (
     signed_rank_p,
 )
 from audiocapbench.stats.multiple import Correction, corrected
+from audiocapbench.stats.shares import wilson
 
 
 def ratings(seed: int, count: int, lift: float = 0.0) -> NDArray[np.float64]:

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from audiocapbench.metrics.result import first_column
-from audiocapbench.stats.bootstrap import FloatArray, mean_interval, one_sided
+from audiocapbench.stats.bootstrap import mean_interval, one_sided
+from audiocapbench.stats.units import FloatArray
 
 GRADES = (0.0, 10.0)
 

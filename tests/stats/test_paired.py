@@ -6,12 +6,8 @@ from scipy import stats
 
 from audiocapbench.metrics.ngrams import corpus_bleu
 from audiocapbench.metrics.result import first_column
-from audiocapbench.stats.bootstrap import (
-    FloatArray,
-    difference_interval,
-    paired_spread,
-    permutation_tests,
-)
+from audiocapbench.stats.bootstrap import difference_interval, paired_spread, permutation_tests
+from audiocapbench.stats.units import FloatArray
 from permutation import permutation_test
 
 

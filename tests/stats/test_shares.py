@@ -6,13 +6,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from audiocapbench.metrics.result import first_column
-from audiocapbench.stats.bootstrap import (
-    FloatArray,
-    Interval,
-    clopper_pearson,
-    difference_interval,
-    mean_interval,
-)
+from audiocapbench.stats.bootstrap import difference_interval, mean_interval
+from audiocapbench.stats.shares import clopper_pearson
+from audiocapbench.stats.units import FloatArray, Interval
 from permutation import permutation_test
 
 UNIT = (0.0, 1.0)

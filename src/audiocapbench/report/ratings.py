@@ -21,8 +21,9 @@ from audiocapbench.report.page.plots import draw_sheet
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats import correlation as effects
 from audiocapbench.stats import mean_interval
-from audiocapbench.stats.bootstrap import difference_interval, wilson
+from audiocapbench.stats.bootstrap import difference_interval
 from audiocapbench.stats.multiple import Correction, corrected, letters, rank_intervals, tied_groups
+from audiocapbench.stats.shares import wilson
 from audiocapbench.stats.votes import Vote, strengths
 from audiocapbench.study.calibration import Bias, Calibration
 from audiocapbench.table import Column, Findings, Row, Table, ValueWithInterval, signature_notes

@@ -16,14 +16,9 @@ from audiocapbench.data import Sample
 from audiocapbench.scores.estimate import Coverage, Estimate, Missing, Replies, Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
-from audiocapbench.stats.bootstrap import (
-    Aggregate,
-    Resampling,
-    hits_of,
-    is_enough,
-    own_scores,
-    units_of,
-)
+from audiocapbench.stats.bootstrap import Resampling, own_scores
+from audiocapbench.stats.shares import hits_of
+from audiocapbench.stats.units import Aggregate, is_enough, units_of
 
 FloatArray = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -13,7 +13,7 @@ from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.result import first_column
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, Interval
-from audiocapbench.stats.bootstrap import Aggregate
+from audiocapbench.stats.units import Aggregate
 from audiocapbench.table import shown
 
 FEWEST_SHARE = 0.5

@@ -4,30 +4,27 @@ whether a score is above a value, or a difference between systems on the same sa
 A round is one weighted mean of statistics and never looks at text. Beside the samples it weighs
 one that nobody has seen: grades of 8 and 9 do not say that no answer fails. For a mean of bounded
 values that is Gaffke's bound (2005), which is too high no more often than it says; a bootstrap of
-grades with 5 % zeros held the truth in 63 % of cases at n = 20. Of usual intervals of shares only
-Clopper's and Pearson's never holds the truth less often than it says; Wilson's falls to 90 % at a
-share of .975. Where answers go together, or are weighted, a share counts as one of as many
-independent answers as have its variance (Korn and Graubard, 1998).
+grades with 5 % zeros held the truth in 63 % of cases at n = 20.
 """
 
-from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-FloatArray = NDArray[np.float64]
-Aggregate = Callable[[FloatArray], FloatArray]  # mean statistics (..., k) to scores (...)
-Clusters = Sequence[str] | NDArray[np.int64] | None  # the clip of each sample; None: its own
-
-LEVEL = 0.95
-TAIL = (1 + LEVEL) / 2  # the quantile at which an interval ends
-FEWEST_FOR_INTERVAL = 10
-"""Below this, resampling says more about the few samples than about the model.
-
-Clips count as many as would say as much with as many samples each (Kish): intervals held the truth
-in 58 % of cases where one clip had half of the samples.
-"""
+from audiocapbench.stats.shares import hits_of, interval_of_hits, paired_difference, share_interval
+from audiocapbench.stats.units import (
+    LEVEL,
+    TAIL,
+    Aggregate,
+    Clusters,
+    FloatArray,
+    Interval,
+    Units,
+    is_enough,
+    ordered,
+    units_of,
+)
 
 ROUNDS = 1000
 SEED = 42
@@ -39,71 +36,6 @@ SWAPS = 9_999  # rounds of the permutation test; the smallest p-value is one in 
 _LONG, _FARTHER = 1.2, 10.0  # of scores whose spread is so many times the score, times the largest
 _BEYOND = 30.0  # over n, how far beyond the longer tail its next value is reckoned with
 _ROUNDS_AT_ONCE, _SWAPS_AT_ONCE = 64, 256
-
-
-class Units(NamedTuple):
-    """Units that are drawn whole: sums of their samples' statistics (units, ..., k), and sizes."""
-
-    sums: FloatArray
-    sizes: FloatArray
-
-    @property
-    def means(self) -> FloatArray:
-        """Mean statistics over all samples, shape (..., k)."""
-        means: FloatArray = self.sums.sum(axis=0) / self.sizes.sum()
-        return means
-
-    @property
-    def effective(self) -> float:
-        """How many units of equal size would say as much (Kish); all of them where sizes are."""
-        return float(self.sizes.sum() ** 2 / (self.sizes**2).sum())
-
-    def without_each(self) -> FloatArray:
-        """Mean statistics with each unit left out in turn, shape (units, ..., k)."""
-        left = (self.sizes.sum() - self.sizes).reshape(-1, *(1 for _ in self.sums.shape[1:]))
-        means: FloatArray = (self.sums.sum(axis=0) - self.sums) / left
-        return means
-
-
-def units_of(statistics: FloatArray, clusters: Clusters = None) -> Units:
-    """Add samples up to units; units of one sample each are the samples as they stand."""
-    if clusters is None:
-        return Units(statistics, np.ones(len(statistics)))
-    if len(clusters) != len(statistics):
-        raise ValueError(f"{len(statistics)} samples cannot have {len(clusters)} clusters")
-    _, places = np.unique(np.asarray(clusters), return_inverse=True)
-    sizes = np.bincount(places).astype(np.float64)
-    if len(sizes) == len(statistics):
-        return Units(statistics, sizes)
-    sums = np.zeros((len(sizes), *statistics.shape[1:]))
-    np.add.at(sums, places, statistics)
-    return Units(sums, sizes)
-
-
-def is_enough(units: Units) -> bool:
-    """Whether there are as many units as an interval takes, the large ones not counted as one."""
-    return units.effective > FEWEST_FOR_INTERVAL - 1e-9
-
-
-def ordered(units: Units) -> Units:
-    """The units in an order of their own, so that draws do not depend on the order they came in."""
-    columns = np.column_stack([units.sizes, units.sums.reshape(len(units.sizes), -1)])
-    order = np.lexsort(columns.T[::-1])
-    return Units(units.sums[order], units.sizes[order])
-
-
-def student(freedom: float) -> float:
-    """How many standard errors an interval reaches to each side."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(max(freedom, 1.0), TAIL))
-
-
-class Interval(NamedTuple):
-    """A confidence interval."""
-
-    low: float
-    high: float
 
 
 _Ends = tuple[FloatArray, FloatArray]  # low and high ones of several intervals
@@ -460,77 +392,3 @@ def _difference(aggregate: Aggregate) -> Aggregate:
         return found
 
     return difference
-
-
-def clopper_pearson(hits: float, total: float) -> Interval:
-    """Exact interval of a share, of ``total`` independent answers or as many as they are worth."""
-    from scipy.special import betaincinv
-
-    tail, misses = (1 - LEVEL) / 2, total - hits
-    low = float(betaincinv(hits, misses + 1, tail)) if hits > 0 else 0.0
-    high = float(betaincinv(hits + 1, misses, 1 - tail)) if misses > 0 else 1.0
-    return Interval(low, high)
-
-
-def wilson(hits: int, total: int) -> Interval:
-    """Wilson's interval of a share, which papers print for win rates; narrower than the exact."""
-    from scipy.special import ndtri
-
-    z2, share = float(ndtri(TAIL)) ** 2, hits / total
-    middle = (share + z2 / (2 * total)) / (1 + z2 / total)
-    away = np.sqrt(z2 * (share * (1 - share) + z2 / (4 * total)) / total) / (1 + z2 / total)
-    return Interval(max(0.0, float(middle - away)), min(1.0, float(middle + away)))
-
-
-def share_interval(share: float, most: float, *, variance: float, units: float) -> Interval:
-    """Interval of a share of answers that are not independent, or not counted alike.
-
-    They count as ``most`` independent answers at the most; the variance of the share was estimated
-    from so many ``units``, and 0 leaves the share with those.
-    """
-    counted = min(most, units)
-    if variance > 0:
-        few = student(most - 1) / student(units - 1)
-        counted = min(most, share * (1 - share) / variance * few**2)
-    return clopper_pearson(min(max(share, 0.0), 1.0) * counted, counted)
-
-
-def interval_of_hits(hits: Units) -> Interval:
-    """Interval of the share of hits; a unit's sum is the number of its samples that are hits."""
-    total, found = float(hits.sizes.sum()), hits.sums.reshape(-1)
-    share, units = float(found.sum()) / total, len(found)
-    if units == total:
-        return clopper_pearson(float(found.sum()), total)
-    away = found - share * hits.sizes
-    variance = float((away**2).sum()) * units / (units - 1) / total**2
-    return share_interval(share, total, variance=variance, units=hits.effective)
-
-
-def paired_difference(wins: Units, losses: Units) -> Interval:
-    """Interval of a difference of shares on the same samples, by Bonett and Price (2012).
-
-    A win is a sample that only the first has right; one of each is added: none is no certainty.
-    """
-    from scipy.special import ndtri
-
-    total = float(wins.sizes.sum())
-    won, lost = float(wins.sums.sum()) / total, float(losses.sums.sum()) / total
-    counted = total
-    if (units := len(wins.sizes)) < total:
-        away = (wins.sums - losses.sums).reshape(-1) - (won - lost) * wins.sizes
-        variance = float((away**2).sum()) * units / (units - 1) / total**2
-        alone = won + lost - (won - lost) ** 2
-        counted = min(total, alone / variance) if variance > 0 else wins.effective
-    won, lost = (counted * won + 1) / (counted + 2), (counted * lost + 1) / (counted + 2)
-    half = float(ndtri(TAIL)) * np.sqrt((won + lost - (won - lost) ** 2) / (counted + 2))
-    return Interval(max(-1.0, won - lost - half), min(1.0, won - lost + half))
-
-
-def hits_of(
-    values: FloatArray, score: float, bounds: tuple[float, float] | None
-) -> FloatArray | None:
-    """Which samples are hits; None unless all have 0 or the most, and the score is their mean."""
-    if bounds is None or bounds[0] != 0 or not np.isin(values, bounds).all():
-        return None
-    hits = (values == bounds[1]).astype(np.float64)
-    return hits if abs(hits.mean() * bounds[1] - score) <= 1e-9 * bounds[1] else None

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, ROUNDS, SEED, Interval
-from audiocapbench.stats.bootstrap import TAIL, Clusters, FloatArray, Units, student, units_of
+from audiocapbench.stats.units import TAIL, Clusters, FloatArray, Units, student, units_of
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 FEWEST_UNITS = 20  # with fewer, intervals of agreement on names hold the truth in 85 % of cases

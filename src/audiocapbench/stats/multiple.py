@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audiocapbench.stats.bootstrap import FloatArray
+from audiocapbench.stats.units import FloatArray
 
 _MOST_GROUPS = 100
 

@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from audiocapbench.stats.bootstrap import FloatArray
+from audiocapbench.stats.units import FloatArray
 
 POWER = 0.8
 ALPHA = 0.05

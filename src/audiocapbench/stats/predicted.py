@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.stats.bootstrap import SEED, FloatArray, Interval, student
+from audiocapbench.stats.bootstrap import SEED
+from audiocapbench.stats.units import FloatArray, Interval, student
 
 FEWEST_RATED = 20  # with fewer, the spread itself is a guess, and there is no interval
 FEWEST_PEOPLE = 5  # likewise of how people differ

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audiocapbench.stats.bootstrap import FloatArray
+from audiocapbench.stats.units import FloatArray
 
 ALPHA = 0.05
 STAKES = (0.05, 0.2, 0.5, 0.95)  # of the largest wager; half of the money

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from audiocapbench.stats.bootstrap import FloatArray, Interval, student, units_of
 from audiocapbench.stats.correlation import Coefficient
 from audiocapbench.stats.multiple import Correction, RankInterval, corrected, rank_intervals
 from audiocapbench.stats.power import ALPHA
 from audiocapbench.stats.predicted import FEWEST_PEOPLE
+from audiocapbench.stats.units import FloatArray, Interval, student, units_of
 
 _STEPS, _NO_TIES, _MOST_NAMED = 100, -50.0, 5
 _PRIOR = 1 / 9  # of strengths in log odds, where votes alone would let one grow without end

@@ -17,9 +17,9 @@ from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import RunTable, TableReader, labels
 from audiocapbench.signature import Signature, sign
 from audiocapbench.stats import Interval, predicted
-from audiocapbench.stats.bootstrap import student
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.power import ALPHA
+from audiocapbench.stats.units import student
 from audiocapbench.store import Run, Store
 from audiocapbench.study.choice import choose, strata_of
 

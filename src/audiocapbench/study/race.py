@@ -21,8 +21,8 @@ from audiocapbench.models.model import batch_of
 from audiocapbench.plan import Call, Host, Plan, RunPlan, execute
 from audiocapbench.scores.estimate import HAVE_TEXT, Missing, Scorer
 from audiocapbench.scores.table import TableReader
-from audiocapbench.stats.bootstrap import FloatArray
 from audiocapbench.stats.racing import ALPHA, FEWEST_A_ROUND, Bets, deal_clips
+from audiocapbench.stats.units import FloatArray
 from audiocapbench.store import Run, Store
 from audiocapbench.store.schema import now
 

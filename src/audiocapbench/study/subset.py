@@ -18,8 +18,8 @@ from audiocapbench.scores.compute import ALL
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import RunTable, labels
 from audiocapbench.stats import Interval
-from audiocapbench.stats.bootstrap import FloatArray, student
 from audiocapbench.stats.correlation import kendall
+from audiocapbench.stats.units import FloatArray, student
 from audiocapbench.table import Row, ValueWithInterval
 
 FEWEST_MODELS = 4

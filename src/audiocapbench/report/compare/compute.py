@@ -23,16 +23,14 @@ from audiocapbench.scores.table import RunTable, ScoreTable, TableReader, labels
 from audiocapbench.stats import power
 from audiocapbench.stats.bootstrap import (
     SWAPS,
-    Aggregate,
     bootstrap_test,
     difference_interval,
     guarded,
-    is_enough,
     paired_spread,
     permutation_tests,
-    units_of,
 )
 from audiocapbench.stats.multiple import Correction, corrected
+from audiocapbench.stats.units import Aggregate, is_enough, units_of
 from audiocapbench.store import Store
 from audiocapbench.table import Row
 

@@ -14,7 +14,7 @@ from audiocapbench.errors import ReportError
 from audiocapbench.metrics.negation import NegationRules, find_denials
 from audiocapbench.metrics.shipped import read_lists, word_set
 from audiocapbench.report.mecat.answers import QA_SUBTASK, AnswerSet
-from audiocapbench.stats.bootstrap import clopper_pearson
+from audiocapbench.stats.shares import clopper_pearson
 from audiocapbench.table import Column, Findings, Row, Table
 
 KINDS = ("speech", "music", "sound")

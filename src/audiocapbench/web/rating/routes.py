@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from audiocapbench.errors import StoreAwayError, StoreError
 from audiocapbench.report.ratings import agreement_row
-from audiocapbench.stats.bootstrap import wilson
+from audiocapbench.stats.shares import wilson
 from audiocapbench.store import Store
 from audiocapbench.store.ratings import ADMINISTRATOR, Rating, RatingLoad, RatingReceipt
 from audiocapbench.web.rating.items import export_ratings, load_items, playable
