@@ -81,14 +81,16 @@ def said(process: Forked, words: str) -> str:
     raise AssertionError(f"it ended without a word of: {words}")
 
 
-def interrupt(process: Forked | subprocess.Popen[str]) -> None:
+def interrupt(
+    process: Forked | subprocess.Popen[str], number: signal.Signals = signal.SIGINT
+) -> None:
     """Ctrl-C, and wait until it has come: two that are on their way at once are one."""
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     status = Path(f"/proc/{process.pid}/status")
     if not status.exists():
         time.sleep(0.5)
         return
-    bit = 1 << (signal.SIGINT - 1)
+    bit = 1 << (number - 1)
     wait_until(lambda: not any(int(one, 16) & bit for one in _PENDING.findall(status.read_text())))
 
 

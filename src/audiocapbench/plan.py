@@ -21,8 +21,14 @@ from audiocapbench.benchmarks import Benchmark, Selection, Traits, stored_traits
 from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.data import Sample
 from audiocapbench.errors import AudioCapBenchError, FatalError, some
-from audiocapbench.judges import Judge, ajudge_run, create_judges, judge_run, missing_judgements
-from audiocapbench.judges.executor import JudgeOptions, JudgeTask, expected_answers, preview_judging
+from audiocapbench.judges import Judge, create_judges, missing_judgements
+from audiocapbench.judges.executor import (
+    JudgeOptions,
+    JudgeTask,
+    Judging,
+    expected_answers,
+    preview_judging,
+)
 from audiocapbench.judges.judge import models_of
 from audiocapbench.models import Model
 from audiocapbench.models.model import REPEAT, RepeatedModel, may_vary
@@ -345,9 +351,11 @@ class RunPlan(Plan[RunsEnd]):
             else:
                 how = self.asking.of_model(asked, host.watch(asked.name))
                 how["selection"], how["only"] = self.selection, self.only
-                who = (self.benchmark, asked, self.store)
+                who = (self.benchmark, asked, self.store, how)
                 try:
-                    end = await call(engine.run_benchmark, engine.arun_benchmark, *who, **how)
+                    asker = await call(engine.BenchmarkRun, None, *who)
+                    await call(engine.ask_together, engine.aask_together, [asker])
+                    end = await call(asker.end, None)
                 except FatalError as error:
                     result.refusals.append(error)
                     continue
@@ -367,8 +375,9 @@ class RunPlan(Plan[RunsEnd]):
     ) -> engine.RunEnd:
         options = judge_options(self.asking, host.watch())
         options["repeats"], options["samples"] = self.repeats, self.only
-        who = (self.store, end.run, self.judges)
-        judging = await call(judge_run, ajudge_run, *who, **options)
+        asker = await call(Judging, None, self.store, end.run, self.judges, options)
+        await call(engine.ask_together, engine.aask_together, [asker])
+        judging = await call(asker.end, None)
         result.refusals += judging.refusals
         result.judged += sum(one.total - one.known for one in judging.judges)
         reached = ", ".join(one.reached for one in judging.judges) if judging.stop else None

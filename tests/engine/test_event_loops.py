@@ -1,6 +1,7 @@
 """Runs and judging from code that is async already: a notebook, a server, a script."""
 
 import asyncio
+import signal
 import subprocess
 import textwrap
 from pathlib import Path
@@ -9,8 +10,8 @@ import pytest
 
 import audiocapbench as acb
 from audiocapbench.benchmarks import open_benchmark
-from audiocapbench.engine import arun_benchmark, run_benchmark
-from audiocapbench.judges import ajudge_run, create_judge, judge_run
+from audiocapbench.engine import run_benchmark
+from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import create_model
 from audiocapbench.store import Store
 from forks import Forked
@@ -46,14 +47,12 @@ def test_the_async_calls_share_the_loop_with_others(place: Path) -> None:
         clock = asyncio.create_task(tick())
         benchmark = open_benchmark(str(place / "tones"))
         store = Store.open(str(place / "runs.db"))
-        ends = await asyncio.gather(
-            arun_benchmark(benchmark, create_model("control/right"), store),
-            arun_benchmark(benchmark, create_model("control/safe"), store),
-        )
-        judging = await ajudge_run(store, ends[0].run, [create_judge("elements")])
+        names = ("control/right", "control/safe")
+        runs = await asyncio.gather(*(acb.arun(benchmark, one, store=store) for one in names))
+        judged = await acb.ajudge(runs[0], "elements", store=store)
         clock.cancel()
         store.close()
-        return sum(end.statuses["ok"] for end in ends), judging.judges[0].statuses["ok"]
+        return sum(len(one.answers) for one in runs), judged.summary.judges["elements"].judged
 
     assert asyncio.run(main()) == (2 * CLIPS, CLIPS)
     assert ticks > 5
@@ -62,16 +61,15 @@ def test_the_async_calls_share_the_loop_with_others(place: Path) -> None:
 NOTEBOOK = textwrap.dedent(
     """
     import asyncio
-    from audiocapbench.benchmarks import open_benchmark
-    from audiocapbench.engine import run_benchmark
-    from audiocapbench.models import create_model
-    from audiocapbench.store import Store
+    import audiocapbench as acb
 
     async def cell():
-        store = Store.open("audiocapbench.db")
-        end = run_benchmark(open_benchmark("tones"), create_model("diary/slow"), store)
-        print(end.stop, len(store.outcomes(end.run.id)))
-        store.close()
+        with acb.Store.open("audiocapbench.db") as store:
+            slow = acb.create_model("diary/slow")
+            try:
+                acb.run_benchmark(acb.open_benchmark("tones"), slow, store)
+            except KeyboardInterrupt:
+                print("interrupted", len(store.outcomes(1)))
 
     asyncio.new_event_loop().run_until_complete(cell())
     """
@@ -93,6 +91,43 @@ def test_interrupting_a_notebook_cell_keeps_what_was_in_flight(place: Path) -> N
     out, err = process.communicate(timeout=120)
     assert out.split() == ["interrupted", str(len(asked(place)))], err
     assert len(asked(place)) < CLIPS
+
+
+LOOP = textwrap.dedent(
+    """
+    import sys
+    import audiocapbench as acb
+    from audiocapbench.store import Store
+
+    for name in ("diary/slow", "diary/other", "diary/third"):
+        if sys.argv[1] == "run":
+            acb.run("tones", name, metrics="rouge_l")
+        else:
+            with Store.open("audiocapbench.db") as store:
+                acb.run_benchmark(acb.open_benchmark("tones"), acb.create_model(name), store)
+    """
+)
+
+
+@pytest.mark.parametrize(
+    ("way", "number"),
+    [("run", signal.SIGINT), ("run", signal.SIGTERM), ("run_benchmark", signal.SIGINT)],
+)
+def test_an_interrupted_script_ends_and_asks_no_other_model(
+    place: Path, way: str, number: signal.Signals
+) -> None:
+    told = {"cwd": place, "env": environment(place, DIARY_FREE="2")}
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = Forked("-c", LOOP, way, **told, **piped)  # type: ignore[arg-type]
+    wait_until(lambda: len(asked(place)) == 3)
+    interrupt(process, number)
+    open_gate(place)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode != 0
+    assert "KeyboardInterrupt" in err
+    with Store.open(str(place / "audiocapbench.db")) as store:
+        (line,) = store.runs()
+        assert len(store.outcomes(line.id)) == len(asked(place)) == 3
 
 
 @pytest.mark.parametrize("given", ["a dog", None, acb.Reply(None)])  # type: ignore[arg-type]

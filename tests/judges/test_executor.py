@@ -413,6 +413,39 @@ SCRIPT = textwrap.dedent(
 )
 
 
+JUDGES = textwrap.dedent(
+    """
+    import sys
+    import audiocapbench as acb
+
+    for name in sys.argv[2:]:
+        acb.judge(1, name, store=sys.argv[1], concurrency=CLIPS)
+    """
+)
+
+
+def test_ctrl_c_at_the_last_verdict_ends_a_script_that_would_ask_other_judges(
+    server: OpenAIServer, store: Store, run: Run, tmp_path: Path
+) -> None:
+    go = threading.Event()
+
+    def reply(_request: Request) -> dict[str, Any]:
+        go.wait(120)
+        return completion(verdict())
+
+    server.reply = reply
+    name = judge_at(server).name
+    told = ("-c", JUDGES.replace("CLIPS", str(CLIPS)), str(tmp_path / "runs.db"))
+    process = Forked(*told, name, "elements", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    wait_until(lambda: len(server.requests) == CLIPS)
+    interrupt(process)
+    go.set()
+    _, err = process.communicate(timeout=120)
+    assert "KeyboardInterrupt" in err
+    assert {one.judge for one in store.judgements(run.id)} == {name}
+    assert len(store.judgements(run.id)) == CLIPS
+
+
 def test_ctrl_c_finishes_what_is_in_flight_and_keeps_it(
     server: OpenAIServer, store: Store, run: Run, tmp_path: Path
 ) -> None:

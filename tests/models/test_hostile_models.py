@@ -12,7 +12,7 @@ import pytest
 import audiocapbench as acb
 from audiocapbench.benchmarks import Benchmark, open_benchmark
 from audiocapbench.data.outcome import Outcome, Reply
-from audiocapbench.engine import RunEnd, Stop, arun_benchmark, run_benchmark
+from audiocapbench.engine import RunEnd, run_benchmark
 from audiocapbench.errors import ModelError, TransientError
 from audiocapbench.models import AudioContract, Question, create_model, create_models
 from audiocapbench.store import Store
@@ -171,12 +171,13 @@ def test_absurd_usage_ends_no_run(tones: Benchmark, store: Store, count: Any) ->
     assert len(store.outcomes(end.run.id)) == CLIPS
 
 
-def test_an_interrupt_that_a_model_raises_ends_the_run_as_interrupted(
+def test_an_interrupt_that_a_model_raises_ends_the_run_and_is_raised_again(
     tones: Benchmark, store: Store
 ) -> None:
-    end = run_benchmark(tones, Odd(raising(KeyboardInterrupt())), store)
-    assert end.stop is Stop.INTERRUPTED
-    assert "failed" not in end.statuses
+    with pytest.raises(KeyboardInterrupt):
+        run_benchmark(tones, Odd(raising(KeyboardInterrupt())), store)
+    (line,) = store.runs()
+    assert "failed" not in line.statuses
     assert run_benchmark(tones, Odd(lambda: Reply("A tone.")), store).statuses == {"ok": CLIPS}
 
 
@@ -189,7 +190,7 @@ def test_a_real_cancellation_is_no_failure(tones: Benchmark, store: Store) -> No
             await asyncio.sleep(60)
             raise TransientError("never")
 
-        running = asyncio.ensure_future(arun_benchmark(tones, Odd(wait), store))
+        running = asyncio.ensure_future(acb.arun(tones, Odd(wait), store=store))
         await reached.wait()
         running.cancel()
         with pytest.raises(asyncio.CancelledError):

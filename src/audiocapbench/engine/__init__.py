@@ -6,11 +6,13 @@ from audiocapbench.engine.runner import (
     AnsweredSample,
     AskContext,
     Asking,
+    BenchmarkRun,
     Preview,
     RunEnd,
+    aask_together,
     answered,
-    arun_benchmark,
     as_questions,
+    ask_together,
     cached_answers,
     find_run,
     preview_questions,
@@ -20,6 +22,7 @@ from audiocapbench.engine.runner import (
 from audiocapbench.engine.session import Progress, RateLimits
 from audiocapbench.engine.workers import Stop
 
-__all__ = ["AnsweredSample", "AskContext", "Asking", "Budget", "Preview", "Progress", "RateLimits"]
-__all__ += ["RetryPolicy", "RunEnd", "Stop", "answered", "arun_benchmark", "as_questions"]
-__all__ += ["cached_answers", "find_run", "preview_questions", "run_benchmark", "score_run"]
+__all__ = ["AnsweredSample", "AskContext", "Asking", "BenchmarkRun", "Budget", "Preview"]
+__all__ += ["Progress", "RateLimits", "RetryPolicy", "RunEnd", "Stop", "aask_together", "answered"]
+__all__ += ["as_questions", "ask_together", "cached_answers", "find_run", "preview_questions"]
+__all__ += ["run_benchmark", "score_run"]

@@ -1,13 +1,13 @@
 """Runs a benchmark: asks what is missing, says before what that will cost, scores the answers."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, Self, Unpack
+from typing import NamedTuple, Protocol, Self, Unpack
 
-from anyio import to_thread
+import anyio
 
 from audiocapbench.asking import ModelOptions, RequestOptions
 from audiocapbench.benchmarks import Benchmark, Selection, stored_traits
@@ -60,22 +60,50 @@ def run_benchmark(
     Raises:
         FatalError: The provider refuses all questions; what was answered is kept.
         ModelError: The settings cannot be kept, such as a budget for a model without a price.
+        KeyboardInterrupt: Somebody interrupted; what was in flight is waited for and kept.
     """
-    asked = _BenchmarkRun(benchmark, model, store, options)
-    asked.session.run_blocking(asked.ask)
-    return asked.end()
+    asker = BenchmarkRun(benchmark, model, store, options)
+    ask_together([asker])
+    end = asker.end()
+    if end.stop is Stop.INTERRUPTED:
+        raise KeyboardInterrupt
+    return end
 
 
-async def arun_benchmark(
-    benchmark: Benchmark, model: Model, store: Store, **options: Unpack[RunOptions]
-) -> RunEnd:
-    """As ``run_benchmark``, in the caller's own event loop; cancelling drops what is in flight."""
-    asked = await to_thread.run_sync(_BenchmarkRun, benchmark, model, store, options)
-    await asked.session.work(asked.ask)
-    return await to_thread.run_sync(asked.end)
+class Asker(Protocol):
+    """Questions to one model or several judges about a run, to be asked in its session."""
+
+    session: RunSession
+
+    async def ask(self) -> None: ...
 
 
-class _BenchmarkRun:
+def ask_together(askers: Sequence[Asker]) -> None:
+    """Ask all at the same time; whoever interrupts stops all of them."""
+    askers[0].session.run_blocking(_joined(askers))
+
+
+async def aask_together(askers: Sequence[Asker]) -> None:
+    """The same in the caller's own event loop; cancelling drops what is in flight."""
+    await askers[0].session.work(_joined(askers))
+
+
+def _joined(askers: Sequence[Asker]) -> Callable[[], Awaitable[None]]:
+    first, *others = askers
+    first.session.others = [one.session for one in others]
+
+    async def ask() -> None:
+        async with anyio.create_task_group() as group:
+            for one in others:
+                group.start_soon(one.session.work, one.ask)
+            await first.ask()
+
+    return ask
+
+
+class BenchmarkRun:
+    """One model's run of a benchmark, begun or gone on with when it is made."""
+
     def __init__(
         self, benchmark: Benchmark, model: Model, store: Store, options: RunOptions
     ) -> None:
@@ -306,7 +334,9 @@ class AskContext(Asking):
     def ask(self, benchmark: Benchmark, model: Model, name: str) -> Mapping[str, Outcome]:
         """The outcomes of all samples by id; StoppedError where it ended before the last."""
         progress = self.watch(name, len(benchmark.samples))
-        end = run_benchmark(benchmark, model, self.store, **self.of_model(model, progress))
+        asker = BenchmarkRun(benchmark, model, self.store, self.of_model(model, progress))
+        ask_together([asker])
+        end = asker.end()
         if end.stop is not None:
             raise StoppedError(
                 f"{name}: stopped after {sum(end.statuses.values())} of {end.total} answers: "

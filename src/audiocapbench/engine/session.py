@@ -117,6 +117,7 @@ class RunSession:
         self._everything: anyio.CancelScope | None = None
         self._watches_signals = False  # an event loop may belong to the caller
         self._interrupted = self._store_is_away = self.dropped = False
+        self.others: list[RunSession] = []  # that are interrupted with it
 
     def pool(self, judge: str = "") -> WorkerPool:
         """Those who ask one model: refused, or over the budget, they stop alone."""
@@ -258,6 +259,8 @@ class RunSession:
 
     def interrupt(self) -> None:
         """First time: finish what is in flight. Second time: drop it."""
+        for other in self.others:
+            other.interrupt()
         if self._interrupted and self._everything is not None:
             self.dropped = True
             self._everything.cancel()

@@ -3,10 +3,10 @@
 from audiocapbench.errors import JudgeError, ReplyError
 from audiocapbench.judges.check import check_judge
 from audiocapbench.judges.contract import Contract, JudgeInput, ReplyField, Verdict
-from audiocapbench.judges.executor import ajudge_run, judge_run, missing_judgements
+from audiocapbench.judges.executor import judge_run, missing_judgements
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge
 from audiocapbench.judges.registry import create_judge, create_judges, find_contract
 
 __all__ = ["Contract", "Judge", "JudgeError", "JudgeInput", "ModelJudge", "ReplyError"]
-__all__ += ["ReplyField", "TextJudge", "Verdict", "ajudge_run", "check_judge", "create_judge"]
+__all__ += ["ReplyField", "TextJudge", "Verdict", "check_judge", "create_judge"]
 __all__ += ["create_judges", "find_contract", "judge_run", "missing_judgements"]

@@ -12,7 +12,15 @@ from anyio import to_thread
 
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, Reply, Status, total_cost
-from audiocapbench.engine import AnsweredSample, Budget, Preview, Stop, answered, preview_questions
+from audiocapbench.engine import (
+    AnsweredSample,
+    Budget,
+    Preview,
+    Stop,
+    answered,
+    ask_together,
+    preview_questions,
+)
 from audiocapbench.engine.outage import MOST_REFUSED
 from audiocapbench.engine.retrying_client import RetryingClient
 from audiocapbench.engine.session import AskOptions, QuestionQueue, RunSession
@@ -93,18 +101,9 @@ def judge_run(
     A judge whose provider refuses all questions, or of whose first replies none can be read, stops
     alone: what it was not asked is kept as failed, with the reason, and asked the next time.
     """
-    judging = _Judging(store, run, judges, options)
-    judging.session.run_blocking(judging.judge_all)
+    judging = Judging(store, run, judges, options)
+    ask_together([judging])
     return judging.end()
-
-
-async def ajudge_run(
-    store: Store, run: Run, judges: Sequence[Judge], **options: Unpack[JudgeOptions]
-) -> JudgingEnd:
-    """As ``judge_run``, in the caller's own event loop; cancelling drops what is in flight."""
-    judging = await to_thread.run_sync(_Judging, store, run, judges, options)
-    await judging.session.work(judging.judge_all)
-    return await to_thread.run_sync(judging.end)
 
 
 def missing_judgements(
@@ -146,7 +145,9 @@ def check_prices(judges: Iterable[Judge], budget: Budget, prices: Path | None) -
             budget.check(f"judge {judge.name}", price_of(judge.model.name, prices))
 
 
-class _Judging:
+class Judging:
+    """The judging of one run's answers, by judges side by side."""
+
     def __init__(
         self, store: Store, run: Run, judges: Sequence[Judge], options: JudgeOptions
     ) -> None:
@@ -185,12 +186,14 @@ class _Judging:
             cost = total_cost(one.cost_usd for one in judged)
             counts = (len(wanted), self._known(judge), statuses)
             ends.append(JudgeEnd(judge.name, *counts, cost, pool.fatal))
-            if len(judged) < len(wanted) and pool.stop is not Stop.REFUSED:
+            is_whole = len(judged) == len(wanted)
+            # As of models: whoever interrupts at the last verdict wants nothing more asked, too.
+            if pool.stop is Stop.INTERRUPTED or (not is_whole and pool.stop is not Stop.REFUSED):
                 stops.append(pool.stop)
-        stop = next(iter(stops), None)
+        stop = next(filter(None, stops), None)
         return JudgingEnd(tuple(ends), stop, session.budget.spending, session.dropped)
 
-    async def judge_all(self) -> None:
+    async def ask(self) -> None:
         async with anyio.create_task_group() as group:
             for judge in self._judges:
                 total = len(self._wanted[judge.name])

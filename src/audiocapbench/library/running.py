@@ -179,7 +179,9 @@ async def _executed(
         await call(joined, None, options.get("engine", "local")),
     ):
         plan: RunPlan = await call(plan_of, None, store)
-        found = await call(execute, aexecute, plan, Host(options.get("progress")))
+        found: RunsEnd = await call(execute, aexecute, plan, Host(options.get("progress")))
+        if found.stop is Stop.INTERRUPTED:  # what was answered is kept, and a loop must end
+            raise KeyboardInterrupt
         if not found.ends:
             raise found.refusals[0]
         result: RunResult = await call(_result, None, plan, found)
