@@ -1,6 +1,6 @@
 """Which metrics there are, and computing several of them on one corpus."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from audiocapbench.errors import MetricError, check_known
 from audiocapbench.metrics.names import ScorerName, check_options, parse_name
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
+from audiocapbench.metrics.shipped import read_lists
 from audiocapbench.plugins import plugin_failures, plugins
 from audiocapbench.signature import Signature
 
@@ -69,127 +70,20 @@ def _later(place: str) -> Callable[..., Any]:
     return call
 
 
-def _metric(name: str, description: str, compute: str, **how: Any) -> Metric:
-    """A metric whose functions are given by their places."""
-    for field in {"aggregate", "prepare", "explain"} & how.keys():
-        how[field] = _later(how[field]) if isinstance(how[field], str) else how[field]
-    return Metric(name, description, _later(compute), **how)
+def _metrics() -> Iterator[Metric]:
+    """The metrics of ``metrics.toml``."""
+    for row in read_lists("audiocapbench.metrics", "metrics.toml")["metric"]:
+        for order in range(1, 5) if "{n}" in row["name"] else (0,):
+            how = row | {key: row[key].format(n=order) for key in ("name", "description")}
+            how["options"] = tuple(row.get("options", ()))
+            for field in {"compute", "aggregate", "prepare", "explain"} & row.keys():
+                how[field] = _later(row[field])
+            if order and "aggregate" in row:
+                how["aggregate"] = partial(how["aggregate"], order=order)
+            yield Metric(**how)
 
 
-_BY_MEANING: dict[str, Any] = {"counts_words": False}
-_ENCODED = {**_BY_MEANING, "options": ("encoder",), "prepare": "encoders.load"}
-_COSINE = {**_ENCODED, "min_value": -1.0}
-_JAVA = "Java, extra coco"
-_SPICE = {"needs": f"{_JAVA}, CoreNLP models", "prepare": "java.prepare_spice"}
-_SPIDER: dict[str, Any] = {"max_value": 5.5, "of_corpus": True}
-_DATE: dict[str, Any] = {
-    **_BY_MEANING,
-    "compute": "date.metric.date_and_parts",
-    "options": ("variant", "subtask", "encoder", "detector"),
-    "of_corpus": True,
-    "prepare": "date.metric.prepare_date",
-}
-_METRICS = (
-    _metric("meteor", "NLTK's METEOR with WordNet 3.0 synonyms, as published", "align.meteor"),
-    *(
-        _metric(f"bleu_{n}", f"sentence BLEU-{n}, smoothed, as published", "ngrams.bleu")
-        for n in range(1, 5)
-    ),
-    _metric("rouge_l", "longest common subsequence with stemming, as published", "align.rouge_l"),
-    _metric("similarity", "cosine of sentence embeddings", "fluency.fense.similarity", **_COSINE),
-    _metric(
-        "fluency",
-        "how whole a caption is, by our own detector",
-        "fluency.detector.fluency",
-        reads_references=False,
-        **_BY_MEANING,
-    ),
-    _metric(
-        "fluent_similarity",
-        "similarity less a share for errors",
-        "fluency.detector.fluent_similarity",
-        **_COSINE,
-    ),
-    _metric(
-        "coverage",
-        "how much of the references is said, rare words first",
-        "preference.blend.coverage",
-        **_BY_MEANING,
-    ),
-    _metric(
-        "preference",
-        "which caption people would prefer: a blend learned from votes",
-        "preference.blend.preference",
-        explain="preference.blend.explain_preference",
-        **_ENCODED,
-    ),
-    _metric(
-        "fense",
-        "similarity cut for broken captions, as published",
-        "fluency.fense.fense",
-        options=("encoder", "detector"),
-        needs="extra sbert; detector=PATH of the published checkpoint",
-        min_value=-1.0,
-        prepare="fluency.fense.prepare_fense",
-        **_BY_MEANING,
-    ),
-    *(
-        _metric(
-            f"bleu_coco_{n}",
-            f"corpus BLEU-{n} of the COCO evaluation",
-            "ngrams.bleu_coco",
-            aggregate=partial(_later("ngrams.corpus_bleu"), order=n),
-        )
-        for n in range(1, 5)
-    ),
-    _metric("rouge_l_coco", "ROUGE-L of the COCO evaluation", "align.rouge_l_coco"),
-    _metric(
-        "cider_d",
-        "CIDEr-D of the COCO evaluation",
-        "ngrams.cider_d",
-        max_value=10.0,
-        of_corpus=True,
-    ),
-    _metric(
-        "meteor_1_5",
-        "METEOR 1.5 by its own jar",
-        "java.meteor_1_5",
-        needs=_JAVA,
-        aggregate="java.corpus_meteor",
-        prepare="java.prepare_meteor",
-    ),
-    _metric("spice", "SPICE by its own jar", "java.spice", **_SPICE),
-    _metric("spider", "mean of cider_d and spice", "java.spider", **_SPICE, **_SPIDER),
-    _metric(
-        "spider_fl",
-        "spider cut for broken captions",
-        "java.detected_spider_fl",
-        options=("detector",),
-        needs=f"{_JAVA}, CoreNLP models, extra sbert; detector=PATH",
-        prepare="java.prepare_spider_fl",
-        **_SPIDER,
-    ),
-    _metric(
-        "date",
-        "MECAT's similarity and discriminability",
-        aggregate="date.metric.aggregate_date",
-        **_DATE,
-    ),
-    _metric("date_similarity", "date's likeness to its references", **_DATE),
-    _metric("date_discriminability", "date's unlikeness to other samples' references", **_DATE),
-    _metric(
-        "clap",
-        "cosine of caption and clip, 0 to 1, without references",
-        "clap.scoring.clap",
-        options=tuple("encoder path model download windows device precision compile".split()),
-        needs="the clips of a run; extra local; path=FOLDER of the weights",
-        hears=True,
-        reads_references=False,
-        prepare="clap.scoring.prepare_clap",
-        **_BY_MEANING,
-    ),
-)
-METRICS = {metric.name: metric for metric in _METRICS}
+METRICS = {metric.name: metric for metric in _metrics()}
 
 
 def find_metric(text: str) -> tuple[Metric, ScorerName]:
