@@ -30,7 +30,9 @@ def test_the_interval_of_a_mean_is_close_to_the_normal_one() -> None:
 
 def test_of_shares_it_is_the_exact_interval() -> None:
     values = np.repeat([0.0, 1.0], [9, 21])[:, np.newaxis]
-    low, high = intervals(values[:, np.newaxis], first_column, bounds=(0.0, 1.0), rounds=40_000)
+    low, high = intervals(
+        units_of(values[:, np.newaxis]), first_column, bounds=(0.0, 1.0), rounds=40_000
+    )
     exact = stats.binomtest(21, 30).proportion_ci(method="exact")
     assert (low[0], high[0]) == pytest.approx((exact.low, exact.high), abs=0.005)
 
@@ -49,7 +51,7 @@ def test_many_scores_at_once_get_the_intervals_that_each_gets_alone() -> None:
         ratio: FloatArray = means[..., 0] / means[..., 1]
         return ratio
 
-    low, high = intervals(statistics, aggregate)
+    low, high = intervals(units_of(statistics), aggregate)
     for place in range(3):
         alone = mean_interval(statistics[:, place], aggregate)
         assert (low[place], high[place]) == pytest.approx(alone)

@@ -17,7 +17,7 @@ from audiocapbench.stats.bootstrap import (
     one_sided,
     permutation_tests,
 )
-from audiocapbench.stats.units import FloatArray
+from audiocapbench.stats.units import FloatArray, units_of
 
 pytestmark = pytest.mark.slow
 
@@ -57,14 +57,14 @@ SHAPES: dict[str, tuple[Draw, float, tuple[float, float]]] = {
 def test_intervals_hold_the_truth_in_93_percent(shape: str, n: int) -> None:
     values, truth, bounds = SHAPES[shape]
     drawn = values(np.random.default_rng(n), (n, TIMES))[..., np.newaxis]
-    low, high = intervals(drawn, first_column, bounds=bounds)
+    low, high = intervals(units_of(drawn), first_column, bounds=bounds)
     assert ((low <= truth) & (truth <= high)).mean() >= 0.93
 
 
 @pytest.mark.parametrize("n", [30, 80])
 def test_very_long_tails_are_held_in_90_percent(n: int) -> None:
     drawn = np.random.default_rng(n).lognormal(0.0, 1.5, (n, TIMES, 1))
-    low, high = intervals(drawn, first_column)
+    low, high = intervals(units_of(drawn), first_column)
     truth = np.exp(1.5**2 / 2)
     assert ((low <= truth) & (truth <= high)).mean() >= 0.9
 
@@ -74,7 +74,7 @@ def test_clips_of_unequal_weight_are_held_from_an_effective_ten_on(sizes: list[i
     draw, clips = np.random.default_rng(3), np.repeat(np.arange(len(sizes)), sizes)
     for values, truth, bounds in (SHAPES["beta(1, 5)"], SHAPES["5 % zeros"]):
         drawn = values(draw, (len(sizes), TIMES))[clips][..., np.newaxis]
-        low, high = intervals(drawn, first_column, bounds=bounds, clusters=clips)
+        low, high = intervals(units_of(drawn, clips), first_column, bounds=bounds)
         assert ((low <= truth) & (truth <= high)).mean() >= 0.93
 
 
@@ -94,7 +94,7 @@ STUDENTISED = {10: 1.34, 20: 1.14, 50: 1.045, 100: 1.02}
 def test_intervals_of_ordinary_scores_are_at_most_1_15_times_as_wide(shape: str, n: int) -> None:
     values, bounds = ORDINARY[shape]
     drawn = values(np.random.default_rng(4), (n, 400))
-    low, high = intervals(drawn[..., np.newaxis], first_column, bounds=bounds)
+    low, high = intervals(units_of(drawn[..., np.newaxis]), first_column, bounds=bounds)
     half = stats.t.ppf(0.975, n - 1) * drawn.std(axis=0, ddof=1) / np.sqrt(n)
     assert (high - low).mean() <= 1.15 * STUDENTISED[n] * 2 * half.mean()
 

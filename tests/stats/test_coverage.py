@@ -11,7 +11,7 @@ import pytest
 
 from audiocapbench.metrics.result import first_column
 from audiocapbench.stats.bootstrap import intervals, permutation_tests
-from audiocapbench.stats.units import FloatArray
+from audiocapbench.stats.units import FloatArray, units_of
 
 pytestmark = pytest.mark.slow
 
@@ -73,11 +73,8 @@ def clustered(n: int) -> World:
 
 
 def coverage(world: World, *, by_clip: bool = True) -> float:
-    low, high = intervals(
-        world.statistics,
-        world.aggregate,
-        clusters=world.clusters if by_clip else None,
-    )
+    units = units_of(world.statistics, world.clusters if by_clip else None)
+    low, high = intervals(units, world.aggregate)
     return float(((low <= world.truth) & (world.truth <= high)).mean())
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 from audiocapbench.metrics.result import first_column
 from audiocapbench.stats.bootstrap import difference_interval, mean_interval
 from audiocapbench.stats.shares import clopper_pearson
-from audiocapbench.stats.units import FloatArray, Interval
+from audiocapbench.stats.units import FloatArray, Interval, units_of
 from permutation import permutation_test
 
 UNIT = (0.0, 1.0)
@@ -137,6 +137,6 @@ def test_skewed_scores_are_covered_as_well() -> None:
     from audiocapbench.stats.bootstrap import intervals
 
     drawn = np.random.default_rng(9).lognormal(0.0, 1.0, (30, 400, 1))
-    low, high = intervals(drawn, first_column)
+    low, high = intervals(units_of(drawn), first_column)
     truth = np.exp(0.5)
     assert ((low <= truth) & (truth <= high)).mean() >= 0.93

@@ -82,7 +82,7 @@ def mean_interval(
         most = how.get("most", float(units.sizes.sum()))
         low, high = share_interval(share, most, variance=variance, units=units.effective)
         return Interval(min(low, share) * bounds[1], max(high, share) * bounds[1])
-    low, high = map(float, _intervals(units, aggregate, how))
+    low, high = map(float, intervals(units, aggregate, **how))
     return Interval(low, high) if np.isfinite([low, high]).all() else None
 
 
@@ -92,12 +92,8 @@ def own_scores(statistics: FloatArray, aggregate: Aggregate) -> FloatArray:
         return aggregate(statistics)
 
 
-def intervals(statistics: FloatArray, aggregate: Aggregate, **how: Unpack[Resampling]) -> _Ends:
+def intervals(units: Units, aggregate: Aggregate, **how: Unpack[Resampling]) -> _Ends:
     """Intervals of many scores at once (n, ..., k), none taken for a share; infinite for none."""
-    return _intervals(units_of(statistics, how.get("clusters")), aggregate, how)
-
-
-def _intervals(units: Units, aggregate: Aggregate, how: Resampling) -> _Ends:
     score = aggregate(units.means[np.newaxis])[0]
     low, high = (
         np.quantile(scores, place, axis=0, method="inverted_cdf")
