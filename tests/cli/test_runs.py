@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import sqlite3
-from dataclasses import replace
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -142,11 +141,10 @@ def test_a_run_that_a_command_is_at_work_on_is_not_deleted(store: str) -> None:
         assert listed(store) == ["first", "second"]
         kept.claims.release(worker)
         # Whoever died holds nothing.
-        kept.claims.take(
-            2, replace(Worker(30.0), process="gone:1.1"), [task], kept.claims.states(2)
-        )
+        kept.claims.take(2, worker, [task], kept.claims.states(2))
+        ended = f"{worker.process.rpartition(':')[0]}:{2**22}.1"  # a number that no process has
         with sqlite3.connect(store) as direct:
-            direct.execute("UPDATE workers SET until = 0")
+            direct.execute("UPDATE workers SET process = ?", [ended])
     assert call("delete", "second", "--yes", "--store", store).returncode == 0
     assert listed(store) == ["first"]
 

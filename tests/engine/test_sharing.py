@@ -168,54 +168,9 @@ def test_what_is_refused_by_all_is_asked_once_by_all(store: Store) -> None:
     assert store.claims.take(run.id, late, [key], {}).done == [key]  # it changed since it was seen
 
 
-def let_time_pass(place: Path, seconds: float) -> None:
-    """Move everybody's last sign of life that far into the past."""
-    with closing(sqlite3.connect(place / "audiocapbench.db", timeout=60)) as store, store:
-        store.execute("UPDATE workers SET until = until - ?", [seconds])
-
-
 def lives_until(place: Path) -> float:
     with closing(sqlite3.connect(place / "audiocapbench.db", timeout=60)) as store:
         return float(store.execute("SELECT until FROM workers").fetchone()[0])
-
-
-def test_a_lease_expires_without_signs_of_life(tmp_path: Path, store: Store) -> None:
-    run = store.run(1)
-    seen = store.claims.states(run.id)
-    keys = [TaskKey("", one) for one in run.sample_ids[:3]]
-    silent = Worker(300, process="another machine:1.1")
-    assert store.claims.take(run.id, silent, keys, seen).taken == keys
-    assert store.claims.take(run.id, Worker(30), keys, seen).taken == []
-    let_time_pass(tmp_path, 301)
-    assert store.claims.take(run.id, Worker(30), keys, seen).taken == keys
-    assert store.claims.take(run.id, silent, keys, seen).lost
-
-
-def test_a_process_that_lives_here_keeps_its_claims_through_a_locked_store(
-    tmp_path: Path, store: Store
-) -> None:
-    run = store.run(1)
-    seen, keys = store.claims.states(run.id), [TaskKey("", run.sample_ids[0])]
-    late = Worker(30)
-    assert store.claims.take(run.id, late, keys, seen).taken == keys
-    let_time_pass(tmp_path, 31)  # as if the store had been locked: no sign could be given
-    assert store.claims.take(run.id, Worker(30), keys, seen).taken == []
-    assert store.claims.renew(late)
-
-
-def test_whoever_was_cut_off_from_the_store_gives_the_others_time(
-    tmp_path: Path, store: Store
-) -> None:
-    run = store.run(1)
-    seen = store.claims.states(run.id)
-    first, second = ([TaskKey("", one)] for one in run.sample_ids[:2])
-    far = Worker(300, process="another machine:1.1")
-    back = Worker(300, process="a third machine:1.1")
-    assert store.claims.take(run.id, far, first, seen).taken == first
-    assert store.claims.take(run.id, back, second, seen).taken == second
-    let_time_pass(tmp_path, 301)
-    assert store.claims.take(run.id, back, first, seen).taken == []
-    assert store.claims.renew(far)
 
 
 def test_signs_of_life_keep_a_lease(tmp_path: Path, store: Store) -> None:

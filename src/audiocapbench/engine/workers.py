@@ -16,7 +16,7 @@ from audiocapbench.engine.budget import Budget, OverBudgetError
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.errors import AwaitedError, FatalError, StoreAwayError, StoreError
 from audiocapbench.store import Run, Store
-from audiocapbench.store.claims import LEASE_S, ClaimReply, TaskKey, Worker
+from audiocapbench.store.claims import LEASE_S, SIGNS_OF_LIFE, ClaimReply, TaskKey, Worker
 from audiocapbench.store.connect import patience
 from audiocapbench.store.unsaved import Record
 
@@ -31,7 +31,8 @@ _GIVE_UP_S = 600.0
 _STOPPED_S = 10.0  # whoever interrupts waits for no store for longer
 _LONGEST_CALL_S, _LAST_CALL_S = 30.0, 2.0
 _LONGEST_LULL_S = 0.2
-_SIGNS_OF_LIFE = 5  # in the time of a lease
+_CLOCK: int = getattr(time, "CLOCK_BOOTTIME", -1)  # goes on while the machine sleeps
+_now = time.monotonic if _CLOCK < 0 else lambda: time.clock_gettime(_CLOCK)
 
 
 def log_note(words: str) -> None:
@@ -163,29 +164,39 @@ class Lease:
 
     def __init__(self, store: Store) -> None:
         self.store, self.worker = store, Worker(LEASE_S)
-        self.epoch = 0  # changes when the lease was lost: what was claimed before is void
+        self._epoch, self._alive_at = 0, math.inf
         self._ended = threading.Event()
         self._begun = False
 
     def claim(self, run_id: int, tasks: list[TaskKey], seen: Mapping[TaskKey, str]) -> ClaimReply:
         """Take tasks that nobody has; with the first, signs of life begin."""
-        reply = self.store.claims.take(run_id, self.worker, tasks, seen)
+        began, reply = _now(), self.store.claims.take(run_id, self.worker, tasks, seen)
         if not self._begun:
             self._begun = True
             threading.Thread(target=self._live, name="signs of life", daemon=True).start()
         elif reply.lost:
-            self.epoch += 1
+            self._epoch += 1
+        self._alive_at = began
         return reply
+
+    @property
+    def epoch(self) -> int:
+        """Changes when the lease was lost or may have been: what was claimed before is void."""
+        if _now() - self._alive_at > self.worker.lease_s:
+            self._epoch, self._alive_at = self._epoch + 1, math.inf
+        return self._epoch
 
     def _live(self) -> None:
         # Not in the event loop: a model that keeps that busy must not lose the lease.
-        pause = self.worker.lease_s / _SIGNS_OF_LIFE
+        pause = self.worker.lease_s / SIGNS_OF_LIFE
         while not self._ended.wait(pause):
             with suppress(StoreError), patience(pause):
+                began = _now()
                 if not self.store.claims.renew(self.worker):
-                    self.epoch += 1
+                    self._epoch += 1
                     if self._ended.is_set():  # it was released meanwhile: leave nothing behind
                         self.store.claims.release(self.worker)
+                self._alive_at = began
 
     async def close(self) -> bool:
         """Release everything; False where the store is away, so that it has to expire."""

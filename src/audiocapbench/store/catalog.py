@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,11 +17,11 @@ from audiocapbench.errors import StoreError
 from audiocapbench.signature import Signature
 from audiocapbench.store import records as stored
 from audiocapbench.store import schema
-from audiocapbench.store.claims import holders_of
+from audiocapbench.store.claims import ClaimRepository
 from audiocapbench.store.connect import StoreRepository
 from audiocapbench.store.records import Dataset, ScorerLine, matching, record_of, row_of
 
-_LATEST = 500
+_LATEST, _LOOK_AGAIN_S = 500, 1.0
 
 
 class RoundScores(NamedTuple):
@@ -103,14 +104,15 @@ class RunCatalog(StoreRepository):
     def delete(self, run_ids: Sequence[int]) -> None:
         """Delete runs, unless one is at work, and datasets that no run is about any more."""
         self._check(run_ids)
-        runs, kept = schema.runs, schema.datasets
-        with self._writing(alone=True) as connection:
-            for run, owner in holders_of(connection, run_ids):
-                words = f"{owner} is at work on run {run}; end that first"
-                raise StoreError(f"{self.name}: {words}")
-            connection.execute(delete(runs).where(runs.c.id.in_(run_ids)))
-            used = sa.exists().where(runs.c.dataset == kept.c.fingerprint)
-            connection.execute(delete(kept).where(~used))
+        runs, kept, claims = schema.runs, schema.datasets, ClaimRepository(self._engine)
+        while True:
+            with self._writing(alone=True) as connection:
+                if claims.are_idle(connection, run_ids):
+                    connection.execute(delete(runs).where(runs.c.id.in_(run_ids)))
+                    used = sa.exists().where(runs.c.dataset == kept.c.fingerprint)
+                    connection.execute(delete(kept).where(~used))
+                    return
+            time.sleep(_LOOK_AGAIN_S)
 
     def revisions(self) -> dict[int, int]:
         """A number of each run that grows with whatever changes in it."""

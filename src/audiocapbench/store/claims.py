@@ -1,16 +1,17 @@
 """Who is asking what right now, live or in a batch, so that nobody else asks it too.
 
 A worker, which is one command, claims tasks of a run and loses them when its time is up, by the
-database's clock, so that machines need not agree on theirs.
+server's clock or, with SQLite, by the silence that others observe: clocks need not agree.
 """
 
 import os
 import socket
+import time
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,8 +24,8 @@ from audiocapbench.store.connect import StoreRepository
 from audiocapbench.store.records import insert_all, matching
 from audiocapbench.store.unsaved import AnswerRecord, Record
 
-LEASE_S = 30.0
-"""Seconds without a sign of life after which a command counts as gone."""
+LEASE_S, SIGNS_OF_LIFE = 30.0, 5
+"""Seconds after which a silent command counts as gone, and how many signs it gives in them."""
 
 OWN = "run-"
 """How the key of a line begins whose answer is for its own run alone."""
@@ -62,6 +63,11 @@ class Worker:
 
 
 class ClaimRepository(StoreRepository):
+    def __init__(self, engine: sa.Engine) -> None:
+        super().__init__(engine)
+        # Of each worker its last sign of life, the silence since then, and when that was looked at.
+        self._watched: dict[str, tuple[float, float, float]] = {}
+
     def take(
         self, run_id: int, worker: Worker, tasks: Sequence[TaskKey], seen: Mapping[TaskKey, str]
     ) -> ClaimReply:
@@ -74,18 +80,15 @@ class ClaimRepository(StoreRepository):
             # On PostgreSQL, whoever writes about the run waits here; SQLite has one writer anyway.
             connection.execute(select(runs.c.id).where(runs.c.id == run_id).with_for_update())
             lost = not _renewed(connection, worker)
-            _forget_the_gone(connection, worker.lease_s)
+            self._forget_the_gone(connection, worker.lease_s)
             rows = connection.execute(held).all()
             owners = {TaskKey(judge, row.sample, row.repeat): row for row in rows}
             others = {task: row for task, row in owners.items() if row.worker != worker.id}
             now = _states(connection, run_id, judge, samples)
             free = [task for task in tasks if task not in others]
             taken = [task for task in free if now.get(task) == seen.get(task)]
-            new = [
-                task._asdict() | {"run": run_id, "worker": worker.id}
-                for task in taken
-                if task not in owners
-            ]
+            own = {"run": run_id, "worker": worker.id}
+            new = [task._asdict() | own for task in taken if task not in owners]
             insert_all(connection, table, new)
         busy = Counter(others[task].owner for task in tasks if task in others)
         done = [task for task in free if now.get(task) != seen.get(task)]
@@ -101,15 +104,46 @@ class ClaimRepository(StoreRepository):
             return _renewed(connection, worker)
 
     def release(self, worker: Worker) -> None:
-        table = schema.workers
         with self._writing() as connection:
-            connection.execute(delete(table).where(table.c.id == worker.id))
+            connection.execute(delete(schema.workers).where(schema.workers.c.id == worker.id))
 
     def tasks(self) -> Sequence[Any]:
         """Run, judge (empty for its own model) and number of ``owners`` of what is being asked."""
         whose = (schema.claims.c.run, schema.claims.c.judge)
         query = _held(*whose, func.count(schema.workers.c.owner.distinct()).label("owners"))
         return self._fetch(query.group_by(*whose).order_by(*whose))
+
+    def are_idle(self, connection: Connection, run_ids: Sequence[int]) -> bool:
+        """Whether nobody is at work on runs, False until that is known; StoreError if somebody."""
+        unsure, table = self._forget_the_gone(connection, LEASE_S), schema.claims.c
+        query = _held(table.run, table.worker, schema.workers.c.owner).order_by(table.run)
+        rows = connection.execute(query.where(table.run.in_(run_ids))).all()
+        for run, worker, owner in rows:
+            if worker not in unsure:
+                raise StoreError(f"{self.name}: {owner} is at work on run {run}; end that first")
+        return not rows
+
+    def _forget_the_gone(self, connection: Connection, lease_s: float) -> set[str]:
+        """Forget workers that have ended or are late; those of whom it cannot be told yet."""
+        table, machine, now, unsure = schema.workers, _machine(), time.monotonic(), set[str]()
+        late, clock = sa.null().label("late_s"), database_time(connection)
+        if connection.dialect.name != "sqlite":
+            began = sa.cast(sa.extract("epoch", func.pg_postmaster_start_time()), sa.Float)
+            # A server that has just begun hears late.
+            late = func.least(clock - table.c.until, clock - began - lease_s).label("late_s")
+        for row in connection.execute(select(table, late)).all():
+            sign, silent_s, at = self._watched.get(row.id, (row.until, 0.0, now))
+            # While nobody looked, as the store was locked, one sign was missed at most.
+            silent_s += min(now - at, lease_s / SIGNS_OF_LIFE) if sign == row.until else -silent_s
+            self._watched[row.id] = row.until, silent_s, now
+            late_s = silent_s - lease_s if row.late_s is None else row.late_s
+            there, _, process = row.process.rpartition(":")
+            seen = _process(process.partition(".")[0]) if machine and there == machine else None
+            if seen not in (None, process) or late_s > (_HUNG_S if seen else 0.0):
+                connection.execute(delete(table).where(table.c.id == row.id))
+            elif seen is None and row.late_s is None and sign == row.until:
+                unsure.add(row.id)
+        return unsure
 
 
 class BatchRepository(StoreRepository):
@@ -179,14 +213,6 @@ class BatchRepository(StoreRepository):
             raise StoreError(f"{waiting} questions of run {run_id} are in a batch; {words}")
 
 
-def holders_of(connection: Connection, run_ids: Sequence[int]) -> list[tuple[int, str]]:
-    """Who is at work on runs, as far as they live: each run with its owner."""
-    _forget_the_gone(connection, LEASE_S)
-    table = schema.claims.c
-    query = _held(table.run, schema.workers.c.owner).distinct().where(table.run.in_(run_ids))
-    return [(row.run, row.owner) for row in connection.execute(query.order_by(table.run))]
-
-
 def _held(*columns: Any) -> Select[Any]:
     same = schema.workers.c.id == schema.claims.c.worker
     return select(*columns).join_from(schema.claims, schema.workers, same)
@@ -221,36 +247,19 @@ def database_time(connection: Connection) -> ColumnElement[Any]:
 
 
 def _renewed(connection: Connection, worker: Worker) -> bool:
-    table, now = schema.workers, database_time(connection)
+    table, is_sqlite = schema.workers, connection.dialect.name == "sqlite"
+    # With SQLite, a count that only this worker makes: that it changes is the sign of life.
+    now = sa.literal(time.monotonic()) if is_sqlite else database_time(connection)
     same, until = table.c.id == worker.id, now + worker.lease_s
     is_late = connection.execute(select(table.c.until < now).where(same)).scalar()
     if is_late is None:
         own = {"id": worker.id, "owner": worker.owner, "process": worker.process}
         connection.execute(insert(table).values(**own, started_at=schema.now(), until=until))
         return False
-    # Whoever comes back late was cut off from the store, and others may have been so, too.
-    cut_off = same | (table.c.until < now) if is_late else same
+    # Whoever comes back late was cut off from the server, and others may have been so, too.
+    cut_off = same | (table.c.until < now) if is_late and not is_sqlite else same
     connection.execute(table.update().where(cut_off).values(until=until))
     return True
-
-
-def _forget_the_gone(connection: Connection, lease_s: float) -> None:
-    """Workers whose time is up, unless they are seen to live, and those whose process has ended."""
-    table, now, machine = schema.workers, database_time(connection), _machine()
-    query = select(table.c.id, table.c.process, (now - table.c.until).label("late_s"))
-    served_s = inf  # in which signs of life could be given; a server that has just begun hears late
-    if connection.dialect.name != "sqlite":
-        began = sa.cast(sa.extract("epoch", func.pg_postmaster_start_time()), sa.Float)
-        served_s = float(connection.execute(select(now - began)).scalar_one())
-    for row in connection.execute(query).all():
-        there, _, process = row.process.rpartition(":")
-        if machine and there == machine:
-            lives = _process(process.partition(".")[0]) == process
-            gone = not lives or row.late_s > _HUNG_S
-        else:
-            gone = row.late_s > 0 and served_s > lease_s
-        if gone:
-            connection.execute(delete(table).where(table.c.id == row.id))
 
 
 def _states(
@@ -267,18 +276,21 @@ def _states(
 
 
 def _machine() -> str:
-    """What processes that can see each other share: a boot and a table of processes; else empty."""
+    """What processes that are in one table of processes share: a boot and a namespace; or empty."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-        return f"{boot}:{os.stat('/proc/self/ns/pid').st_ino}"
+        is_ours = os.readlink("/proc/self") == str(os.getpid())  # not of an outer namespace
+        return f"{boot}:{os.stat('/proc/self/ns/pid').st_ino}" if is_ours else ""
     except OSError:
         return ""
 
 
-def _process(number: int | str) -> str:
-    """A process that lives, by its number and when it began; empty for one that has ended."""
+def _process(number: int | str) -> str | None:
+    """A process by its number and when it began; empty if it has ended, None if it is hidden."""
     try:
+        with suppress(PermissionError):  # another user's is there, whether it can be read or not
+            os.kill(int(number), 0)
         state, *more = Path(f"/proc/{number}/stat").read_text("utf-8").rpartition(")")[2].split()
-    except (OSError, ValueError):
-        return ""
+    except (OSError, ValueError, OverflowError) as error:
+        return "" if isinstance(error, ProcessLookupError) else None
     return "" if state in "ZXx" else f"{number}.{more[18]}"
