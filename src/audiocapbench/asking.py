@@ -41,7 +41,7 @@ class ModelOptions:
 
     Attributes:
         temperature (T): [default: as published]
-        max_tokens (N): Longest answer, in tokens.
+        max_tokens (N): Longest answer, in tokens. [default: the benchmark's, mostly 1,024]
         system (TEXT): What a chat model is told beforehand.
     """
 

@@ -93,9 +93,11 @@ def evaluate(
     how = session.asking(retry=retry)
     named = _one_a_provider() if all_models else dict([_named(provider, model)])
     settings, models, outputs = how.model_settings(told), [], {}
+    benchmark = load_audiocapbench(data_dir, follow_links=follow_links, metadata=metadata)
+    published, limit = protocol == "published", benchmark.traits.max_tokens
     for name, whose in named.items():
         try:
-            [made] = create_models([name], settings, published=protocol == "published")
+            [made] = create_models([name], settings, published=published, max_tokens=limit)
         except AudioCapBenchError as error:
             if len(named) == 1:
                 raise
@@ -103,7 +105,6 @@ def evaluate(
             continue
         models.append(made)
         outputs[made.name] = (*whose, _output(output, *whose, several=all_models))
-    benchmark = load_audiocapbench(data_dir, follow_links=follow_links, metadata=metadata)
     panel = JudgePanel([] if no_llm_judge else [_judge(judge_model)], protocol=protocol)
     chosen = benchmarks.Selection((category,) if category is not None else (), max_samples)
     plan = RunPlan.of_models(session.store, benchmark, models, how, panel=panel, selection=chosen)

@@ -33,6 +33,7 @@ from audiocapbench.judges.judge import models_of
 from audiocapbench.models import Model
 from audiocapbench.models.model import REPEAT, RepeatedModel, may_vary
 from audiocapbench.models.openai_chat import check_batchable
+from audiocapbench.models.price import token_limit
 from audiocapbench.scores.estimate import counted
 from audiocapbench.store import Run, Store
 
@@ -320,7 +321,7 @@ class RunPlan(Plan[RunsEnd]):
             model.name + round_of,
             model,
             engine.as_questions(asked),
-            _questions(asked),
+            _questions(asked, token_limit(model.parameters)),
             prices=self.asking.prices,
         )
         return found._replace(known=len(samples) - len(missing), reused=len(reused))
@@ -410,12 +411,13 @@ def panel_judges(
     return judges
 
 
-def _questions(samples: Sequence[Sample]) -> str:
+def _questions(samples: Sequence[Sample], limit: int | None) -> str:
     """Questions in words, with ``{}`` for their number where several are about one clip."""
+    longest = f", answers up to {limit:,} tokens" if limit else ""
     clips = len({sample.clip.sha256 for sample in samples})
     seconds = sum(sample.clip.duration_s for sample in samples)
     questions = "{} questions on " if len(samples) != clips else ""
-    return f"{questions}{counted(clips, 'clip')}, {length(seconds)} of audio"
+    return f"{questions}{counted(clips, 'clip')}, {length(seconds)} of audio{longest}"
 
 
 def length(seconds: float) -> str:

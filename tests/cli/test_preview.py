@@ -99,7 +99,7 @@ def provider(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
 def test_what_the_cache_answers_is_not_counted_as_paid(provider: Callable[..., Any]) -> None:
     assert provider("--limit", "3", "--yes")[1] == 3
     more, _ = provider()
-    assert "preview: 1 clip, 0 s of audio, about $0." in more.stderr
+    assert "preview: 1 clip, 0 s of audio, answers up to 1,024 tokens, about $0." in more.stderr
     assert "; 3 reused from the cache" in more.stderr
     assert "preview: 4 clips, 1 s" in provider("--fresh")[0].stderr
     fewer, requests = provider("--limit", "2")  # a run of its own, all of it answered before

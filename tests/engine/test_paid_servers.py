@@ -337,15 +337,16 @@ def test_the_command_says_what_was_spent_and_what_is_estimated(
     write_folder(tmp_path / "tones", 6)
     model = f"endpoint/fake@{server.base_url}"
     prices = str(write_prices(tmp_path / "prices.json", model))
+    words = (model, "--prices", prices, "--max-tokens", "16000", "--yes")
     server.reply = lambda _request: completion("dog " * 1_000) | {"usage": None}
-    end = finish(tmp_path, model, "--prices", prices, "--budget", "0.025", "--yes")
+    end = finish(tmp_path, *words, "--budget", "0.025")
     assert end.code == 1
     assert "Stopped after 2 of 6: the budget is spent: $0.02" in end.err
     assert "2 answers or attempts came without usage" in end.err
     budget = json.loads(end.out)["budget"]
     assert (budget["limit_usd"], budget["over_usd"], budget["estimated"]) == (0.025, 0.0, 2)
     server.reply = lambda _request: completion() | {"usage": till.bill(9_000)}
-    end = finish(tmp_path, model, "--prices", prices, "--budget", "0.002", "--yes")
+    end = finish(tmp_path, *words, "--budget", "0.002")
     assert "Warning: $0.0904 was spent of a budget of $0.002: the last question cost" in end.err
     assert json.loads(end.out)["budget"]["over_usd"] == pytest.approx(0.0884, abs=1e-4)
     end = finish(tmp_path, model, "--prices", prices, "--budget", "0.0001", "--yes")

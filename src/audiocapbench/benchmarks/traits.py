@@ -108,6 +108,7 @@ class Traits:
         controls: What its control models say.
         strata: Details, such as a domain, that a part of the samples is drawn from in turn.
         unfit_judges: Judges that were seen not to hold here, and what was measured.
+        max_tokens: The longest answer, thoughts aside, where nobody says otherwise.
     """
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}
@@ -120,9 +121,11 @@ class Traits:
     controls: ControlRules = field(default_factory=lambda: ControlRules(_SAFE))
     strata: tuple[str, ...] = ()
     unfit_judges: Mapping[str, str] = field(default_factory=dict)
+    max_tokens: int = 1_024
 
     def __post_init__(self) -> None:
-        for name, kind in (("headline", str), ("judge", str), ("controls", ControlRules)):
+        kinds = {"headline": str, "judge": str, "controls": ControlRules, "max_tokens": int}
+        for name, kind in kinds.items():
             if not isinstance(getattr(self, name), kind):
                 raise BenchmarkError(f"{name}: give a {kind.__name__}, not {getattr(self, name)!r}")
         if not isinstance(self.aggregation, Aggregation | None):

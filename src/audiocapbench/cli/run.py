@@ -76,8 +76,9 @@ def run(
 
     how = session.asking(fresh=fresh)
     settings, published = how.model_settings(told), panel.protocol == "published"
-    models = create_models(model, settings, published=published)
     opened = open_benchmark(benchmark, data, follow_links=follow_links)
+    limit = opened.traits.max_tokens
+    models = create_models(model, settings, published=published, max_tokens=limit)
     ids: tuple[str, ...] = ()
     if only is not None:
         from audiocapbench.study.subset import read_subset
@@ -162,7 +163,8 @@ def race(
         rules = {name: known[name] for name in given}
         alike = alike or known["alike"]
         metric, judge = (None, known["scorer"]) if known["by_judge"] else (known["scorer"], None)
-    models = create_models(rules.pop("models", ()), how.model_settings(told))
+    settings, limit = how.model_settings(told), opened.traits.max_tokens
+    models = create_models(rules.pop("models", ()), settings, max_tokens=limit)
     metrics = () if judge else [metric or opened.traits.headline]
     panel = JudgePanel([judge] if judge else [])
     runs = plan.RunPlan.of_models(session.store, opened, models, how, metrics=metrics, panel=panel)
@@ -277,10 +279,11 @@ def study(
     path = Path(words[-1])
     found = read_study(path)
     is_there = "://" in found.store or Path(found.store).exists()
+    opened = benchmarks.open_benchmark(found.benchmark, found.data)
     plan = RunPlan.of_models(
         found.store if is_there or way == "run" else "sqlite://",
-        benchmarks.open_benchmark(found.benchmark, found.data),
-        found.create(),
+        opened,
+        found.create(opened.traits.max_tokens),
         engine.Asking.of(found.asking),
         metrics=None if found.metrics is None else list(dict.fromkeys(found.metrics)),
         panel=JudgePanel(list(found.judges), protocol=found.protocol),

@@ -20,7 +20,7 @@ from audiocapbench.engine.ray_cluster import joined
 from audiocapbench.errors import ModelError
 from audiocapbench.judges.executor import check_prices
 from audiocapbench.library import scoring
-from audiocapbench.models import Model, ModelSettings, create_model
+from audiocapbench.models import Model, ModelSettings, create_models
 from audiocapbench.plan import Call, Host, RunPlan, RunsEnd, aexecute, execute, finish, in_loop, now
 from audiocapbench.report.runs import estimate_table
 from audiocapbench.scores.estimate import Estimate, Scorer
@@ -217,7 +217,7 @@ def _run_plan(
         raise ModelError(f"{model.name} is made already; give it its settings when it is made")
     settings = replace(settings, timeout=settings.timeout or options.get("timeout"))
     if isinstance(model, str):
-        model = create_model(model, settings)
+        [model] = create_models([model], settings, max_tokens=benchmark.traits.max_tokens)
     asking = Asking.of(options, fresh=options.get("fresh", False))
     metrics = options.get("metrics")
     draw = (options.get("limit"), options.get("sample"), options.get("seed", 0))

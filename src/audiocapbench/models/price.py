@@ -1,6 +1,7 @@
 """What a model's tokens cost, as reported by a provider or estimated from seconds and text."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from numbers import Integral, Real
@@ -15,6 +16,7 @@ from audiocapbench.errors import ModelError
 PRICED = date(2026, 11, 15)  # when the prices in this package were looked up
 _PER = 1_000_000
 _LETTERS_PER_TOKEN = 4
+_LIMITS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
 _MOST_TOKENS, _MOST_DOLLARS = 100_000_000, 100_000.0
 _Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -23,6 +25,12 @@ def tokens_of(text: str) -> int:
     """Tokens of a text, about: four ASCII letters, any other character, at least one a word."""
     plain = len(text.encode("ascii", "ignore"))
     return max(len(text.split()), -(-plain // _LETTERS_PER_TOKEN) + len(text) - plain)
+
+
+def token_limit(parameters: Mapping[str, Any]) -> int | None:
+    """The longest answer that a model's requests allow, in tokens; None where they set no limit."""
+    given = (one for one in map(parameters.get, _LIMITS) if type(one) is int and one > 0)
+    return next(given, None)
 
 
 def checked_usage(reply: Reply) -> Reply:

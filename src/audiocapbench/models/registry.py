@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import EntryPoint
 from inspect import iscoroutinefunction, unwrap
@@ -202,6 +202,8 @@ def create_model(
         settings: What the user says; a setting that the model does not take is refused.
         defaults: What holds where the user says nothing and the model takes the setting.
     """
+    from audiocapbench.models.gemini import THINKING_BUDGET, thinks
+
     in_file = provider_in_file(name)
     if in_file is not None:
         _in_files[in_file.name] = in_file
@@ -211,16 +213,25 @@ def create_model(
         near = did_you_mean(name, [one.name for one in list_models()])
         listing = "'audiocapbench models' lists those that can be asked"
         raise ModelError(f"there is no model {without_query(name)!r}{near}; {listing}")
+    if defaults is not None and defaults.max_tokens and thinks(name):
+        defaults = replace(defaults, max_tokens=defaults.max_tokens + THINKING_BUDGET)
     return provider.create(name, settings, defaults)
 
 
 def create_models(
-    names: Iterable[str], settings: ModelSettings | None = None, *, published: bool = False
+    names: Iterable[str],
+    settings: ModelSettings | None = None,
+    *,
+    published: bool = False,  # as AudioCapBench's published tool asks them
+    max_tokens: int | None = None,  # else the longest answer, of who is asked with a key
 ) -> list[Model]:
-    """Make several models, each once; ``published`` as AudioCapBench's published tool asks them."""
+    """Make several models, each once."""
     models: dict[str, Model] = {}
     for name in dict.fromkeys(names):
-        model = create_published(name, settings) if published else create_model(name, settings)
+        keyed = bool(getattr(provider_of(name), "key_names", ())) and not published
+        limit = ModelSettings(max_tokens=max_tokens if keyed else None)
+        make = create_published if published else partial(create_model, defaults=limit)
+        model = make(name, settings)
         known = models.setdefault(model.name, model)
         if known.parameters != model.parameters:
             to_do = "rename one of the files, or its class"

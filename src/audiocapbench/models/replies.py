@@ -275,7 +275,8 @@ def ending_as(reason: Any, text: str, whose: str) -> Reply:
     if known in _ENDED_WELL:
         return Reply(text) if text.strip() else Reply("", Status.EMPTY)
     if known in _CUT_OFF:
-        return Reply(text, Status.TRUNCATED, "the answer reached the limit of output tokens")
+        why = "the answer reached the limit of output tokens; --max-tokens allows more"
+        return Reply(text, Status.TRUNCATED, why)
     if known in _STOPPED:
         return Reply("", Status.FILTERED, f"the answer was stopped ({reason})")
     how = f"ended as {short(str(reason))!r}" if reason else "did not say how its answer ended"

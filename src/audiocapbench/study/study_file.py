@@ -82,13 +82,14 @@ class Study(_Strict):
             raise ValueError(f"{', '.join(twice)} stands twice among the models")
         return self
 
-    def create(self) -> list[Model]:
+    def create(self, max_tokens: int | None = None) -> list[Model]:
         found: list[Model] = []
+        how: Any = {"published": self.protocol == "published", "max_tokens": max_tokens}
         for one in self.models:
             given = ModelSettings(**one.model_dump(exclude={"name"}))
             if given.timeout is None:
                 given = replace(given, timeout=self.asking.get("timeout"))
-            found += create_models([one.name], given, published=self.protocol == "published")
+            found += create_models([one.name], given, **how)
         return found
 
 
