@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 import anyio
 
 from audiocapbench.data.outcome import Reply, Status
-from audiocapbench.engine.budget import Budget
+from audiocapbench.engine.books import Books
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.outage import Outage
 from audiocapbench.engine.retrying_client import RetryingClient, RetryPolicy
@@ -182,7 +182,7 @@ async def ask_all(
         _empty_store(),
         limiter,
         retry,
-        Budget(),
+        Books(),
         None,
         use_cache=False,
         stopping=pool.stopping,

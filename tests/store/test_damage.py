@@ -77,6 +77,7 @@ def read(kept: Store) -> None:
         kept.batches.of_run(run.id)
         kept.batches.awaited(run.id)
     kept.batches.lines("a" * 32)
+    kept.ledger.entries()
     kept.ratings.projects()
     kept.ratings.person("votes", "token")
     kept.ratings.items("votes")

@@ -154,4 +154,14 @@ def test_a_check_of_old_belongs_to_the_benchmark_that_it_was_made_on(old: Path) 
         (elsewhere,) = store.judge_checks([3], ["elements"])
         assert isinstance(elsewhere, StoredCheck)
         assert store.judge_checks([10], ["elements"]) == []
-    assert schema.VERSION == 6
+    assert schema.VERSION == 7
+
+
+def test_what_answers_of_old_cost_is_in_the_ledger(old: Path) -> None:
+    with Store.open(str(old)) as store:
+        answers = [one.reply for run in store.runs() for one in store.outcomes(run.id).values()]
+        booked = store.ledger.entries()
+        paid = sum(one.cost_usd or 0.0 for one in answers)
+        paid += sum(one.cost_usd or 0.0 for run in store.runs() for one in store.judgements(run.id))
+        assert sum(one.counted for one in booked) == pytest.approx(paid)
+        assert {one.state for one in booked} <= {"billed", "estimated"}

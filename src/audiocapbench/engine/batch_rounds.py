@@ -8,18 +8,19 @@ import json
 import tempfile
 import uuid
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from math import inf
 from operator import itemgetter
-from typing import IO, Any, TypeVar
+from typing import IO, Any, Protocol, TypeVar
 
 import anyio
 from anyio import to_thread
 from pydantic import TypeAdapter
 
-from audiocapbench.engine.budget import Budget
+from audiocapbench.engine.books import Books, CostTracker
 from audiocapbench.engine.retrying_client import RetryPolicy
 from audiocapbench.engine.workers import Note, Stop, StoreAccess, WorkerPool, look_up_together
 from audiocapbench.errors import AwaitedError, FatalError, ModelError, TransientError
@@ -28,6 +29,7 @@ from audiocapbench.models.price import Price
 from audiocapbench.models.remote import Exchange, SentBody
 from audiocapbench.store import Run, Store
 from audiocapbench.store.claims import OWN
+from audiocapbench.store.ledger import Reservation, line_id
 
 Result = TypeVar("Result")
 Finder = Callable[[str], Awaitable[Any]]
@@ -37,8 +39,16 @@ _MOST_BATCHES = 4  # that a question goes into
 _FIRST_POLL_S, _SLOWEST_POLL_S, _HOPELESS_S = 0.5, 60.0, 5.0
 _NOT_THERE, _LONGEST = 404, timedelta(hours=48)  # after which providers end any batch
 
-RequestFile = tuple[IO[bytes], dict[str, tuple[str, int]]]
-"""The lines of a batch that is to be sent, on disk, and the sample and round of each."""
+RequestFile = tuple[IO[bytes], dict[str, tuple[str, int]], dict[str, Any]]
+"""A batch to be sent, on disk; of each line its sample and round, and the row of its cost."""
+
+
+class Share(Protocol):
+    """Has workers ask what is left, or ``only`` some samples and rounds of it."""
+
+    def __call__(
+        self, *, patient: bool, only: Set[tuple[str, int]] | None = None
+    ) -> Awaitable[None]: ...
 
 
 @dataclass(slots=True)
@@ -50,33 +60,36 @@ class BatchRounds:
     run: Run
     judge: str
     price: Price | None
-    budget: Budget
+    books: Books
     access: StoreAccess
     note: Note
     pool: WorkerPool
     _brought: dict[str, tuple[int, Any]] = field(default_factory=dict)
+    _marks: dict[str, str] = field(default_factory=dict)  # of the batches that brought them
     _askers: dict[str, tuple[str, int]] = field(default_factory=dict)
     _tries: Counter[str] = field(default_factory=Counter)
     _files: list[RequestFile] = field(default_factory=list)
     _awaited: dict[str, str | None] = field(default_factory=dict)
     _gone: set[str] = field(default_factory=set)
+    _promised_usd: float = 0.0  # to lines that are yet to be sent
+    _collecting: bool = False  # then nothing is sent
     _failures: int = 0
     _reached: bool = False
     _left: bool = False
     _refusal: str | None = None
     _refused: bool = False
 
-    def of_repeat(self, repeat: int, *, fresh: bool) -> Callable[[str, str], Exchange]:
+    def of_repeat(self, repeat: int, *, fresh: bool) -> Callable[[str, str, CostTracker], Exchange]:
         """Who takes a question's body; the same, whoever asks it, is one line, unless ``fresh``."""
         known = look_up_together(self.store.batches.open_lines, self.access)
 
-        def exchange(sample: str, question: str) -> Exchange:
+        def exchange(sample: str, question: str, costs: CostTracker) -> Exchange:
             whose = [[self.run.id, self.run.created_at, self.judge, sample, repeat, question]]
             if question and not fresh:
                 whose.append([self.judge, repeat, question])
             keys = [hashlib.sha256(json.dumps(one).encode()).hexdigest() for one in whose]
             keys[0] = OWN + keys[0][len(OWN) :]
-            return partial(self._answer, known, keys, (sample, repeat))
+            return partial(self._answer, known, keys, (sample, repeat), costs)
 
         return exchange
 
@@ -92,13 +105,19 @@ class BatchRounds:
         return keys[-1], None
 
     async def _answer(
-        self, known: Finder, keys: list[str], task: tuple[str, int], body: SentBody
+        self,
+        known: Finder,
+        keys: list[str],
+        task: tuple[str, int],
+        costs: CostTracker,
+        body: SentBody,
     ) -> tuple[int, Any]:
         key, line = await self._line(known, keys, task)
         is_last = self._tries[key] >= _MOST_BATCHES
         is_first = key not in self._askers
         asker = self._askers.setdefault(key, task)
         if key in self._brought and (is_last or is_first):  # asked twice, another is wanted
+            costs.bring(self._marks[key], key)
             return self._brought[key]
         if asker != task:
             self._left = True  # the next round finds it in the cache, or asks it
@@ -111,31 +130,39 @@ class BatchRounds:
             return 503, {"error": {"message": "its batches ended without an answer to it"}}
         elif self._refusal is not None:
             self._refused = True  # said when the round has kept what came
+        elif self._collecting:
+            self._left = True
         else:
             content = await to_thread.run_sync(body.whole)
-            self._add(key, task, self.service.line % (key.encode(), content))
+            row = costs.line(self._promised_usd)
+            self._promised_usd += row["held_usd"]
+            self._add(key, task, row, self.service.line % (key.encode(), content))
         raise AwaitedError("its answer comes with a batch")
 
-    def _add(self, key: str, task: tuple[str, int], line: bytes) -> None:
-        file, lines = self._files[-1] if self._files else (None, {})
+    def _add(self, key: str, task: tuple[str, int], row: Any, line: bytes) -> None:
+        file, lines, rows = self._files[-1] if self._files else (None, {}, {})
         is_full = len(lines) == self.service.most_lines
         if file is None or is_full or file.tell() + len(line) > self.service.most_bytes:
-            file, lines = tempfile.TemporaryFile(), {}  # noqa: SIM115
-            self._files.append((file, lines))
+            file, lines, rows = tempfile.TemporaryFile(), {}, {}  # noqa: SIM115
+            self._files.append((file, lines, rows))
         file.write(line)
-        lines[key] = task
+        lines[key], rows[key] = task, row
 
-    async def ask(self, share: Callable[[bool], Awaitable[None]]) -> None:
-        """Ask in rounds until nothing is left; only at the end are others waited for."""
-        patient, awaited = False, True
+    async def ask(self, share: Share) -> None:
+        """Ask in rounds until nothing is left; only at the end are others waited for.
+
+        What is out is taken in and booked before anything else is promised.
+        """
+        patient, awaited, budget = False, True, self.books.budget
         while awaited or not patient:
             patient = not awaited
-            self._askers.clear()
-            self._left = False
-            await share(patient)
-            self.budget.let_go()
+            out = await self.access.call(self.store.batches.awaited, self.run.id, self.judge)
+            await self._visit(partial(share, patient=False, only=out), collecting=True)
+            await self.books.refresh()
+            if self.pool.stop is None and not (self._awaited and budget.is_limited):
+                await self._visit(partial(share, patient=patient), collecting=False)
             if self.pool.stop is Stop.BUDGET and (self._files or self._awaited):
-                self.pool.stop = None  # what they cost is known when they are here
+                self.pool.stop = budget.refusal = None  # what they cost is known when they are here
             if self._refused and self.pool.stop is None:
                 self.pool.stop, self.pool.fatal = Stop.REFUSED, FatalError(str(self._refusal))
             if self.pool.stop is not None:
@@ -151,12 +178,32 @@ class BatchRounds:
                     self.pool.stop = Stop.REFUSED
                     self.pool.fatal = FatalError(f"{error}; the same command goes on")
 
-    async def _send(self, file: IO[bytes], lines: dict[str, tuple[str, int]]) -> None:
-        mark = uuid.uuid4().hex
+    async def _visit(self, share: Callable[[], Awaitable[None]], *, collecting: bool) -> None:
+        self._askers.clear()
+        self._left, self._collecting, self._promised_usd = False, collecting, 0.0
+        await share()
+
+    async def _send(
+        self, file: IO[bytes], lines: dict[str, tuple[str, int]], rows: dict[str, Any]
+    ) -> None:
+        mark, budget = uuid.uuid4().hex, self.books.budget
         price = TypeAdapter(Price | None).dump_python(self.price, mode="json")
+        sums = dict.fromkeys(("held_usd", "likely_usd"), budget.own_usd + budget.held_usd)
+        costs = []
+        for key, cost in rows.items():
+            if cost["held_usd"]:
+                sums = {name: usd + cost[name] for name, usd in sums.items()}
+                own = {"id": line_id(mark, key), "batch": mark}
+                alone_usd = sums["likely_usd"] if len(rows) == 1 else inf
+                costs.append(Reservation(cost | own, sums["held_usd"], alone_usd))
         # Written down before it is sent, so that it is found by its mark whatever happens now.
         row = {"mark": mark, "judge": self.judge, "price": price}
-        await self.access.call(self.store.batches.add, row, self.run.id, lines)
+        what = (row, self.run.id, lines, costs, budget.scope)
+        if (others := await self.access.call(self.store.batches.add, *what)) is not None:
+            budget.others, self._left = others, True  # others were quicker
+            file.close()
+            return
+        budget.promise({one.row["id"]: one.row["held_usd"] for one in costs})
         self._awaited[mark] = None
         try:
             with file:
@@ -194,7 +241,7 @@ class BatchRounds:
                 await self._rest(pause_s, state.retry_after_s)
                 pause_s = min(_SLOWEST_POLL_S, 1.5 * pause_s)
             if not state.is_full:
-                await self._keep(remote, keys)
+                await self._keep(mark, remote, keys)
                 return
         except ModelError as error:
             if error.status != _NOT_THERE:
@@ -210,7 +257,7 @@ class BatchRounds:
                     "The same command goes on; `fresh` asks, and pays for, everything anew"
                 )
             else:
-                await self.access.call(self.store.batches.close_lines, list(keys))
+                await self.access.call(self.store.batches.close_lines, mark, list(keys), why)
                 sends = "it is given up, and the same command sends its questions again"
                 self._refusal = f"{what}; {sends}"
             return
@@ -218,7 +265,7 @@ class BatchRounds:
         await self.access.call(sent, mark, None)
         await self._rest(_SLOWEST_POLL_S, state.retry_after_s)
 
-    async def _keep(self, remote: str, keys: set[str]) -> None:
+    async def _keep(self, mark: str, remote: str, keys: set[str]) -> None:
         """Keep what a batch brought; what it says it answered is looked for, not asked again."""
         state, brought, extra, is_whole = await self._patiently(
             self.service.results, remote, keys, is_there=itemgetter(-1)
@@ -231,11 +278,12 @@ class BatchRounds:
                 raise error
             state = state._replace(refusal="answered more than its files hold")
         # What was not answered is not paid for, and must not be taken for an answer later.
-        await self.access.call(self.store.batches.close_lines, list(keys - good))
+        await self.access.call(self.store.batches.close_lines, mark, list(keys - good))
         ignored = f"; {extra:,} lines that came twice or answer no question are ignored"
         words = f"{remote} is {state.status}: {len(good):,} of {len(keys):,} answered"
         self.note(words + (ignored if extra else ""))
         self._brought |= brought
+        self._marks |= dict.fromkeys(brought, mark)
         self._tries.update(keys)
         if state.refusal is not None:
             self._refusal = f"{remote} {state.refusal}; the same command sends the rest again"

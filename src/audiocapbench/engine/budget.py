@@ -1,19 +1,24 @@
 """A budget in dollars: what a question costs, what is spent and in flight, and when to stop."""
 
+import os
 import re
+import uuid
 from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import floor, inf, isfinite, log10
 from numbers import Real
 from typing import Any, NamedTuple
 
 import anyio
 
-from audiocapbench.data.outcome import Reply, Status, total_cost
-from audiocapbench.errors import AudioCapBenchError, ModelError, TransientError
-from audiocapbench.models import Model, Question
-from audiocapbench.models.price import Price, checked_usage, example_of_prices, tokens_of
+from audiocapbench.errors import AudioCapBenchError, ModelError
+from audiocapbench.models import Model
+from audiocapbench.models.price import Price, example_of_prices, tokens_of
+from audiocapbench.store.ledger import Scope, Standing
+
+BUDGET_VARIABLE = "AUDIOCAPBENCH_BUDGET"
 
 _TOKENS_OF_ANSWER = 120
 # What a provider puts around a prompt, and a schema that answers are held to.
@@ -21,6 +26,7 @@ _TOKENS_AROUND = 512
 # What an answer may have where neither the request nor the price says: no model here writes more.
 _LONGEST_ANSWER = 32_768
 _LIMITS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
+_LOOK_AGAIN_S = 1.0  # for what other commands spend
 
 
 class QuestionCost(NamedTuple):
@@ -42,7 +48,7 @@ def question_cost(price: Price | None, model: Model, audio_s: float, text: str) 
     unlimited = price.longest_answer or _LONGEST_ANSWER
     limits = (one for one in map(model.parameters.get, _LIMITS) if isinstance(one, int))
     longest = next((one for one in limits if one is not True and one > 0), unlimited)
-    system, thinks = _system(model), thoughts(model)
+    system, thinks = system_of(model), thoughts(model)
     asked, written = tokens_of(system) + tokens_of(text), min(_TOKENS_OF_ANSWER, longest)
     likely = price.estimate(audio_s, asked, written + thinks)
     read = len((system + text).encode("utf-8", "replace")) + _TOKENS_AROUND
@@ -58,18 +64,18 @@ def thoughts(model: Model) -> int:
     return max(0, int(model.parameters.get("thinking_budget", 0)))
 
 
-def _system(model: Model) -> str:
+def system_of(model: Model) -> str:
     return str(model.parameters.get("system", ""))
 
 
 _ENOUGH = 3  # answers after which the dearest may be below what is likely
 _TRUSTED = 20  # answers in a row within the most, until which ...
 _UNSURE = 10.0  # ... as many times as much is set aside
-_ROUNDING = 1 + 1e-9
+ROUNDING = 1 + 1e-9
 
 
 @dataclass(slots=True)
-class _CostHistory:
+class CostHistory:
     """What a model's answers cost: the ``dearest`` by what was likely, ``beyond`` by the most."""
 
     answers: int = 0
@@ -77,37 +83,67 @@ class _CostHistory:
     within: int = 0
     dearest: float = 0.0
     beyond: float = 1.0
+    _reported: int = 0  # answers whose cost the provider told, and what they cost together ...
+    _share: float = 0.0  # ... by what was likely
 
     def expected_usd(self, cost: QuestionCost) -> float:
         """Dollars that an attempt will likely cost, judged by the dearest answer so far."""
         enough = self.answers >= _ENOUGH
         return cost.likely_usd * (self.dearest if enough else max(1.0, self.dearest))
 
-    def held_usd(self, cost: QuestionCost) -> float:
-        """Dollars to set aside, by how far the most that a question may cost is to be trusted."""
-        most = cost.most_usd * self.beyond
-        return most if self.within >= _TRUSTED else max(_UNSURE * most, cost.unlimited_usd)
+    def usual_usd(self, cost: QuestionCost) -> float | None:
+        """Dollars that an attempt costs on average; None where no cost of an answer was told."""
+        return cost.likely_usd * self._share / self._reported if self._reported else None
 
-    def learn(self, cost_usd: float, expected: QuestionCost) -> None:
+    def held_usd(self, cost: QuestionCost, *, in_batch: bool = False) -> float:
+        """Dollars to set aside, by how far the most that a question may cost is to be trusted.
+
+        A batch is one answer's worth of trust.
+        """
+        most = cost.most_usd * self.beyond
+        is_sure = in_batch or self.within >= _TRUSTED
+        return most if is_sure else max(_UNSURE * most, cost.unlimited_usd)
+
+    def learn(self, cost_usd: float, expected: QuestionCost, *, reported: bool) -> None:
         self.answers += 1
         if expected.likely_usd > 0:
             share = cost_usd / expected.most_usd
-            self.within = self.within + 1 if share <= self.beyond * _ROUNDING else 0
+            self.within = self.within + 1 if share <= self.beyond * ROUNDING else 0
             self.beyond = max(self.beyond, share)
             self.dearest = max(self.dearest, cost_usd / expected.likely_usd)
+            self._reported += reported
+            self._share += reported * cost_usd / expected.likely_usd
 
 
 class OverBudgetError(AudioCapBenchError):
     """The next question no longer fits the budget."""
 
 
+@dataclass(slots=True)
+class _Process:
+    """What this process has spent and set aside, whatever its budgets and stores."""
+
+    spent_usd: float = 0.0
+    held_usd: float = 0.0
+
+
+_process = _Process()
+
+Book = Callable[[float, float], Awaitable[Standing | None]]
+"""Sets aside in the ledger: what a start has spent and set aside with an attempt, and, where that
+asks alone, what it will likely have spent; None where it fits, or else how others stand."""
+
+
 class Budget:
     """Counts dollars so that no more than one question can pass the limit.
+
+    It holds for a command however often that is started, or for all that is booked on a project:
+    what others spend is read from the ledger. AUDIOCAPBENCH_BUDGET holds for this process besides.
 
     For every attempt in flight the most that it may cost is set aside, and what is spent and set
     aside stays within the limit. An attempt whose most does not fit is made only while nothing
     else is in flight, and only if its likely cost, scaled up by the dearest answer that the model
-    gave so far, still fits. Where nobody says what an attempt cost, it cost the most that it might.
+    gave so far, still fits. Where nobody says what an attempt cost, it cost what is usual.
 
     That holds while servers keep to the most, which is learned, not provable: a model is asked one
     question alone until an answer of it was counted; ten times the most, or what an answer without
@@ -116,18 +152,36 @@ class Budget:
     bill what it likes for the questions then in flight.
     """
 
-    def __init__(self, limit_usd: float | None = None, spent_usd: float = 0.0) -> None:
-        limit: Any = limit_usd
-        is_number = isinstance(limit, Real) and not isinstance(limit, bool) and isfinite(limit)
-        if limit is not None and (not is_number or limit < 0):
-            raise AudioCapBenchError(f"budget is {limit!r}; it must be 0 or more dollars, or None")
-        self.is_limited, self.limit_usd = limit is not None, inf if limit is None else float(limit)
-        self.spent_usd, self.held_usd, self.promised_usd = spent_usd, 0.0, 0.0
-        # Attempts in flight, and those whose cost is an estimate or was beyond the most.
-        self.in_flight = self.estimated = self.beyond = 0
+    def __init__(
+        self, limit_usd: float | None = None, spent_usd: float = 0.0, *, project: str | None = None
+    ) -> None:
+        self.limit_usd = _amount("budget", limit_usd)
+        said = os.environ.get(BUDGET_VARIABLE, "").strip()
+        self._process_usd = _amount(BUDGET_VARIABLE, said and _number(said)) if said else inf
+        self.project, self.command, self.start = project, "", uuid.uuid4().hex
+        self.own_usd, self.held_usd = spent_usd, 0.0
+        self.others = Standing()
+        # Attempts in flight, and those whose cost is an estimate, was beyond the most, or is lost.
+        self.in_flight = self.estimated = self.beyond = self.lost = 0
+        self.lost_usd = 0.0  # at most
         self.refusal: str | None = None
-        self.histories: dict[str, _CostHistory] = defaultdict(_CostHistory)
+        self.histories: dict[str, CostHistory] = defaultdict(CostHistory)
+        self._promised: dict[str, float] = {}  # to batches of this process, by rows of the ledger
         self._settled: anyio.Event | None = None
+
+    @property
+    def is_limited(self) -> bool:
+        return min(self.limit_usd, self._process_usd) < inf
+
+    @property
+    def scope(self) -> Scope:
+        limit = self.limit_usd if self.limit_usd < inf else None
+        by = ("project", self.project) if self.project else ("command", self.command or self.start)
+        return Scope(*by, self.start, limit)
+
+    @property
+    def spent_usd(self) -> float:
+        return self.own_usd + self.others.spent_usd
 
     @property
     def spending(self) -> "Budget | None":
@@ -136,7 +190,7 @@ class Budget:
 
     @property
     def over_usd(self) -> float:
-        return max(0.0, self.spent_usd - self.limit_usd * _ROUNDING)
+        return max(0.0, self.spent_usd - self.limit_usd * ROUNDING)
 
     @property
     def overshoot(self) -> str | None:
@@ -148,9 +202,22 @@ class Budget:
         many = "1 question" if self.beyond == 1 else f"{self.beyond:,} questions"
         return f"{spent}: {many} cost more than the most that was allowed"
 
+    @property
+    def uncertain(self) -> str | None:
+        """What may have been billed for attempts that were lost, in words."""
+        if not (most := self.lost_usd + self.others.lost_usd):
+            return None
+        return (
+            f"at most {dollars(most)} may have been billed for questions whose answers were lost; "
+            "they count as what is usual"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         names = ("limit_usd", "spent_usd", "over_usd", "estimated")
-        return {name: getattr(self, name) for name in names}
+        facts = {name: getattr(self, name) for name in names}
+        facts["limit_usd"] = min(self.limit_usd, self._process_usd)
+        lost = self.lost_usd + self.others.lost_usd
+        return facts | {"lost_at_most_usd": lost, "in_batches_usd": self.others.batches_usd}
 
     def check(self, model: str, price: Price | None) -> None:
         """Refuse a limit that cannot be kept."""
@@ -163,147 +230,115 @@ class Budget:
                 f"{example_of_prices(name)}"
             )
 
-    async def hold(self, model: str, cost: QuestionCost, question: str) -> float | None:
+    async def hold(self, model: str, cost: QuestionCost, question: str, book: Book) -> float | None:
         """Set aside what an attempt may cost; None where it does not fit, and ``refusal`` says."""
         known = self.histories[model]
         while True:
             held_usd = known.held_usd(cost)
+            if not held_usd:
+                return held_usd
+            expected, alone = known.expected_usd(cost), not self.in_flight
             teaching = self.is_limited and not known.answers and known.in_flight > 0
-            if not held_usd or (not teaching and self._fits(self.held_usd + held_usd)):
-                break
-            if not self.in_flight:
-                expected = known.expected_usd(cost)
-                if self._fits(expected):
-                    break
-                self.refusal = self.refusal or self._refusal(f"{model} about {question}", expected)
+            is_last = alone and not self.others.in_flight_usd and self._fits(expected)
+            if is_last or (not teaching and self._fits(held_usd)):
+                alone_usd = self.own_usd + expected if alone else inf
+                self._take(known, held_usd)
+                try:
+                    others = await book(self.own_usd + self.held_usd, alone_usd)
+                except BaseException:
+                    self.settle(known, held_usd, 0.0)
+                    raise
+                if others is None:
+                    return held_usd
+                self.others = others
+                self.settle(known, held_usd, 0.0)
+            elif not alone:
+                # Those in flight may turn out cheaper than what is set aside for them. An event
+                # belongs to the loop that waits for it; a budget may outlive several.
+                self._settled = self._settled or anyio.Event()
+                await self._settled.wait()
+            elif self.others.in_flight_usd:
+                await anyio.sleep(_LOOK_AGAIN_S)
+                self.others = self.others._replace(in_flight_usd=0.0)  # what the ledger says now
+            else:
+                self.refuse(f"{model} about {question}", expected)
                 return None
-            # Those in flight may turn out cheaper than what is set aside for them. An event belongs
-            # to the loop that waits for it; a budget may outlive several.
-            self._settled = self._settled or anyio.Event()
-            await self._settled.wait()
-        if held_usd:
-            self.held_usd += held_usd
-            self.in_flight += 1
-            known.in_flight += 1
+
+    def hold_line(self, model: str, cost: QuestionCost, question: str, promised: float) -> float:
+        """What a line of a batch may cost, beside others that are promised already.
+
+        Raises:
+            OverBudgetError: It does not fit; what comes back may turn out cheaper.
+        """
+        known = self.histories[model]
+        held_usd, expected = known.held_usd(cost, in_batch=True), known.expected_usd(cost)
+        is_first = not promised + self.others.batches_usd + self.others.in_flight_usd
+        fits = self._fits(promised + held_usd) or (is_first and self._fits(expected))
+        if held_usd and not fits:
+            self.refuse(f"{model} about {question}", expected)
+            raise OverBudgetError(self.refusal)
         return held_usd
 
-    def settle(self, known: _CostHistory, held_usd: float, cost_usd: float) -> None:
+    def _take(self, known: CostHistory, held_usd: float) -> None:
+        self.held_usd += held_usd
+        _process.held_usd += held_usd
+        self.in_flight += 1
+        known.in_flight += 1
+
+    def settle(self, known: CostHistory, held_usd: float, cost_usd: float) -> None:
         if held_usd:
             self.in_flight -= 1
             known.in_flight -= 1
+            _process.held_usd = max(0.0, _process.held_usd - held_usd)
             self.held_usd = max(0.0, self.held_usd - held_usd) if self.in_flight else 0.0
-        self.spent_usd += cost_usd
+        self.own_usd += cost_usd
+        _process.spent_usd += cost_usd
         if self._settled is not None:
             self._settled.set()
             self._settled = None
 
-    def let_go(self) -> None:
-        """What batches were promised is asked anew, or answered."""
-        self.spent_usd -= self.promised_usd
-        self.promised_usd, self.refusal = 0.0, None
+    def promise(self, rows: Mapping[str, float]) -> None:
+        """What lines of a batch may cost, which was sent, is in the ledger alone."""
+        self._promised |= rows
+        _process.spent_usd += sum(rows.values())
+
+    def brought(self, row: str, cost_usd: float) -> None:
+        if row in self._promised:
+            _process.spent_usd += cost_usd - self._promised.pop(row)
 
     def _fits(self, usd: float) -> bool:
-        return self.spent_usd + usd <= self.limit_usd * _ROUNDING
+        own = self.own_usd + self.held_usd + self.others.total_usd + usd
+        everything = _process.spent_usd + _process.held_usd + usd
+        return own <= self.limit_usd * ROUNDING and everything <= self._process_usd * ROUNDING
 
-    def _refusal(self, asked: str, expected: float) -> str:
+    def refuse(self, asked: str, expected: float) -> None:
+        """Say why a question is not asked; the first reason stays."""
         needs = f"asking {asked} would likely cost {dollars(expected)}"
-        limit = dollars(self.limit_usd)
-        if not self.spent_usd:
-            return f"a budget of {limit} is too small: {needs}; allow more"
-        return f"the budget is spent: {dollars(self.spent_usd)} of {limit}, and {needs}"
+        spent_usd, limit_usd, whose = self.spent_usd, self.limit_usd, ""
+        if _process.spent_usd + expected > self._process_usd:
+            spent_usd, limit_usd = _process.spent_usd, self._process_usd
+            whose = f" of {BUDGET_VARIABLE}"
+        limit = f"{dollars(limit_usd)}{whose}"
+        words = f"a budget of {limit} is too small: {needs}; allow more"
+        if spent_usd or self.others.batches_usd:
+            words = f"the budget is spent: {dollars(spent_usd)} of {limit}, and {needs}"
+            if (batches := self.others.batches_usd) and not whose:
+                words += f"; up to {dollars(batches)} is promised to batches"
+        self.refusal = self.refusal or words
 
 
-class CostTracker:
-    """What the attempts at one question cost together: set aside before, and counted after."""
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
-    def __init__(
-        self, budget: Budget, price: Price | None, model: Model, question: Question
-    ) -> None:
-        self._budget, self._price, self._model, self._question = budget, price, model, question
-        self._audio_s = question.audio.duration_s if question.audio else 0.0
-        self._cost = question_cost(price, model, self._audio_s, question.instruction)
-        self._known = budget.histories[model.name]
-        self._held: float | None = None
-        self.attempts: list[Reply] = []
 
-    async def hold(self) -> bool:
-        self._held = await self._budget.hold(self._model.name, self._cost, self._question.sample_id)
-        return self._held is not None
-
-    def release(self, cost_usd: float = 0.0) -> None:
-        """Count what an attempt cost in place of what is set aside; nothing where none was made."""
-        if self._held is not None:
-            self._budget.settle(self._known, self._held, cost_usd)
-            self._held = None
-
-    def keep(self) -> None:
-        """The answer comes with a batch, and what it may cost is as good as spent until then."""
-        if self._held is not None:
-            self._known.within = _TRUSTED  # a batch is one answer's worth of trust
-            self._budget.promised_usd += self._held
-            self.release(self._held)
-
-    def answered(self, reply: Reply) -> None:
-        """Count an attempt that ended with a reply; a failure at 0 dollars was no server's."""
-        used = (reply.cost_usd, reply.input_tokens, reply.output_tokens)
-        if reply.status is Status.FAILED and used == (0.0, None, None):
-            self.release()
-            return
-        cost = reply.cost_usd
-        if cost is None and self._price is not None:
-            # What the model wrote may be neither counted nor there to be counted.
-            told = reply.output_tokens is not None or reply.status is Status.REFUSED
-            unseen = not reply.text.strip() and self._budget.is_limited
-            if not told and (unseen or reply.status is Status.FAILED):
-                self.lost(reply)
-                return
-            prompt = _system(self._model) + self._question.instruction
-            cost = self._price.cost(reply, self._audio_s, prompt, thoughts(self._model))
-        held, cost_usd = self._held, self._count(replace(reply, cost_usd=cost))
-        if held is not None:
-            self._budget.beyond += cost_usd > self._cost.most_usd * _ROUNDING
-            self._known.learn(cost_usd, self._cost)
-
-    def failed(self, error: TransientError) -> None:
-        """Count a failed attempt, as far as it was billed or may have been."""
-        if not error.billed or self._price is None:
-            self.release()
-        elif not isinstance(error.reply, Reply):
-            self.lost()
-        else:
-            reply = replace(checked_usage(error.reply), status=Status.OK)
-            # What came before it broke off need not be all that was written.
-            cut_off = reply.cost_usd is None and None in (reply.input_tokens, reply.output_tokens)
-            if cut_off and self._budget.is_limited:
-                self.lost(reply)
-            else:
-                self.answered(reply)
-
-    def lost(self, reply: Reply = Reply("", Status.FAILED)) -> None:  # noqa: B008
-        """Count an attempt of which nobody can tell the cost: under a limit, as the most."""
-        usd = None
-        if self._price is not None:
-            most = self._cost.most_usd * self._known.beyond
-            usd = most if self._budget.is_limited else self._known.expected_usd(self._cost)
-        self._count(replace(reply, cost_usd=usd))
-
-    def on(self, reply: Reply) -> Reply:
-        """The reply with what all attempts used; unknown where one of them did not say."""
-        used: dict[str, Any] = {"cost_usd": total_cost(one.cost_usd for one in self.attempts)}
-        for name in ("input_tokens", "output_tokens", "audio_tokens"):
-            counts = [getattr(one, name) for one in self.attempts]
-            used[name] = None if not counts or None in counts else sum(counts)
-        return replace(reply, **used)
-
-    def _count(self, reply: Reply) -> float:
-        self.attempts.append(reply)
-        cost_usd = reply.cost_usd
-        if cost_usd is None:
-            cost_usd = self._known.expected_usd(self._cost)
-        if self._held is not None and cost_usd:
-            self._budget.estimated += None in (reply.input_tokens, reply.output_tokens)
-        self.release(cost_usd)
-        return cost_usd
+def _amount(name: str, given: Any) -> float:
+    is_number = isinstance(given, Real) and not isinstance(given, bool) and isfinite(given)
+    if given is not None and (not is_number or given < 0):
+        raise AudioCapBenchError(f"{name} is {given!r}; it must be 0 or more dollars, or None")
+    return inf if given is None else float(given)
 
 
 def dollars(usd: float) -> str:

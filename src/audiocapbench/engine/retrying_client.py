@@ -16,7 +16,8 @@ from audiocapbench import audio
 from audiocapbench.credentials import redacted
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
-from audiocapbench.engine.budget import Budget, CostTracker, OverBudgetError
+from audiocapbench.engine.books import Books, CostTracker
+from audiocapbench.engine.budget import OverBudgetError
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.outage import Refusals, unbilled
 from audiocapbench.engine.workers import StoreAccess, look_up_together
@@ -75,14 +76,15 @@ class RetryingClient:
     store: Store
     limiter: Limiter
     retry: RetryPolicy
-    budget: Budget
+    books: Books
     price: Price | None
     use_cache: bool
     stopping: anyio.Event
     access: StoreAccess = field(default_factory=StoreAccess)
     draw: random.Random = field(default_factory=random.Random)
     refusals: Refusals = field(default_factory=Refusals)
-    batches: Callable[[str, str], Exchange] | None = None
+    batches: Callable[[str, str, CostTracker], Exchange] | None = None
+    repeat: int = 0
     _cache: Callable[[str], Awaitable[Reply | None]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -107,7 +109,7 @@ class RetryingClient:
         reply = replace(
             answer.outcome.reply, text="", status=Status.FAILED, error=wrong, withheld=None
         )
-        return AnswerRecord(replace(answer.outcome, reply=reply), None)
+        return replace(answer, outcome=replace(answer.outcome, reply=reply), cache_key=None)
 
     async def ask_question(self, question: Question) -> AnswerRecord | None:
         """Ask a question whose audio, if any, is ready to be sent; otherwise as ``ask``."""
@@ -117,17 +119,15 @@ class RetryingClient:
             if known is not None:
                 outcome = _outcome(question.sample_id, known, question.audio, 0.0, 0)
                 return AnswerRecord(replace(outcome, cached=True), None)
-        costs = CostTracker(self.budget, self.price, self.model, question)
+        costs = CostTracker(self.books, self.price, self.model, question, self.repeat)
         try:
             answer = await self._attempts(question, costs)
-        except AwaitedError:
-            costs.keep()
-            raise
         finally:
             costs.release()
         if answer is None:
             return None
-        return AnswerRecord(answer, key if answer.reply.status is Status.OK else None)
+        key = key if answer.reply.status is Status.OK else None
+        return AnswerRecord(answer, key, tuple(costs.bills))
 
     def _key(self, question: Question) -> str | None:
         if not self.model.cacheable:
@@ -150,10 +150,11 @@ class RetryingClient:
             return ended(Reply("", Status.FAILED, f"{why}: {problem}"))
 
         while True:
-            if not await costs.hold():
+            # What goes into a batch is set aside with it.
+            if self.batches is None and not await costs.hold():
                 if not costs.attempts:
-                    raise OverBudgetError(self.budget.refusal)
-                return given_up(f"not asked again, because {self.budget.refusal}")
+                    raise OverBudgetError(costs.refusal)
+                return given_up(f"not asked again, because {costs.refusal}")
             came = anyio.current_time()
             start = await self.limiter.enter(self.stopping, tokens)
             if start is None:
@@ -202,7 +203,8 @@ class RetryingClient:
         try:
             try:
                 if self.batches is not None:
-                    BATCH_TRANSPORT.set(self.batches(question.sample_id, self._key(question) or ""))
+                    asked = (question.sample_id, self._key(question) or "", costs)
+                    BATCH_TRANSPORT.set(self.batches(*asked))
                 reply = await checked_reply(self.model, question)
             except (RefusedQuestionError, FatalError) as error:
                 if isinstance(error, RefusedQuestionError) and error.billed:
@@ -255,7 +257,7 @@ def _spoken(answer: AnswerRecord, instruction: str) -> AnswerRecord:
     elif reply.status is Status.OK and is_blank(text):
         changed = replace(changed, text="", status=Status.EMPTY, error="nothing but thoughts")
     key = answer.cache_key if changed.status is Status.OK else None
-    return AnswerRecord(replace(answer.outcome, reply=changed), key)
+    return replace(answer, outcome=replace(answer.outcome, reply=changed), cache_key=key)
 
 
 def _kept(text: str, sent: SentAudio | None) -> str:

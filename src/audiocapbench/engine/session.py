@@ -7,7 +7,7 @@ record; leases, limits, batches, interruptions and a store that is away are deal
 import signal
 import threading
 from collections import Counter, deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence, Set
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypedDict, TypeVar
@@ -17,6 +17,7 @@ from anyio.from_thread import start_blocking_portal
 
 from audiocapbench.engine import workers
 from audiocapbench.engine.batch_rounds import BATCH_RETRY, BatchRounds
+from audiocapbench.engine.books import Books
 from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.outage import Outage, Refusals
@@ -109,6 +110,7 @@ class RunSession:
         self.rate_limits = replace(limits, retry=BATCH_RETRY) if self.batch else limits
         self._pools: dict[str, WorkerPool] = {}
         self._limiters: list[Limiter] = []
+        self._books: list[Books] = []
         self.lease = workers.Lease(store)
         leaving = (Stop.INTERRUPTED, Stop.STORE)  # somebody waits for the end, or it has failed
         pools = self._pools.values()
@@ -132,12 +134,17 @@ class RunSession:
         pool, limiter, refusals = self.pool(queue.judge), queue.limiter, Refusals(queue.known > 0)
         self._limiters.append(limiter)
         price = queue.price and queue.price.in_batches() if self.batch else queue.price
-        alike = (self.store, limiter, self.rate_limits.retry, self.budget, price, not self.fresh)
+        whose: dict[str, Any] = {"worker": self.lease.worker.id, "owner": self.lease.worker.owner}
+        whose |= {"run": self.run.id, "judge": queue.judge}
+        books = Books(self.budget, self.store, self.access, whose)
+        self._books.append(books)
+        alike = (self.store, limiter, self.rate_limits.retry, books, price, not self.fresh)
         clients = {
             repeat: RetryingClient(
                 queue.variant(repeat) if queue.variant else queue.model,
                 *(*alike, pool.stopping, self.access),
                 refusals=refusals,
+                repeat=repeat,
             )
             for repeat in {key.repeat for key in queue.tasks}
         }
@@ -152,8 +159,9 @@ class RunSession:
                     await self._writer.commit(record)
                 queue.arrived(record)
 
-        async def share(patient: bool = True) -> None:
-            async with aclosing(self._claimed(queue, pool, patient)) as tasks:
+        async def share(*, patient: bool = True, only: Set[tuple[str, int]] | None = None) -> None:
+            left = [one for one in queue.tasks if only is None or one[1:] in only]
+            async with aclosing(self._claimed(queue, pool, left, patient)) as tasks:
                 await pool.share(lambda: anext(tasks, None), limiter, ask)
 
         try:
@@ -161,8 +169,8 @@ class RunSession:
                 await share()
                 return
             async with aclosing(queue.model.batches()) as service:  # type: ignore[attr-defined]
-                whose = (self.store, self.run, queue.judge, price, self.budget)
-                batches = BatchRounds(service, *whose, self.access, self.note, pool)
+                own = (self.store, self.run, queue.judge, price, books)
+                batches = BatchRounds(service, *own, self.access, self.note, pool)
                 for repeat, client in clients.items():
                     client.batches = batches.of_repeat(repeat, fresh=self.fresh)
                 await batches.ask(share)
@@ -173,10 +181,14 @@ class RunSession:
                     await queue.model.aclose()
 
     async def _claimed(
-        self, queue: QuestionQueue[Any, Any], pool: WorkerPool, patient: bool
+        self,
+        queue: QuestionQueue[Any, Any],
+        pool: WorkerPool,
+        tasks: Sequence[TaskKey],
+        patient: bool,
     ) -> AsyncGenerator[TaskKey, None]:
         """Tasks that no other command deals with; those of others are waited for if ``patient``."""
-        left, ready, epoch = deque(queue.tasks), deque[TaskKey](), 0
+        left, ready, epoch = deque(tasks), deque[TaskKey](), 0
         owners, noted, passed = Counter[str](), frozenset[str](), 0
         at_a_time = max(_FEWEST_CLAIMED, min(_MOST_CLAIMED, queue.limiter.most))
 
@@ -248,6 +260,8 @@ class RunSession:
                     finally:
                         stored = await self._writer.close()
                         self.dropped |= any(one.dropped for one in self._pools.values())
+                        for books in self._books:
+                            await workers.last_call(books.catch_up)
                         self._store_is_away = not await self.lease.close() or not stored
                 everything.cancel_scope.cancel()
         except BaseExceptionGroup as group:

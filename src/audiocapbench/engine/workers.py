@@ -73,7 +73,7 @@ class StoreAccess:
                 return result
 
 
-async def _last_call(function: Callable[..., None], *args: object) -> bool:
+async def last_call(function: Callable[..., None], *args: object) -> bool:
     """Call it once at the end, also when cancelled; whether that went at once."""
     last = anyio.fail_after(_LAST_CALL_S, shield=True)
     with patience(0), suppress(StoreError, TimeoutError), last:
@@ -150,7 +150,7 @@ class RecordWriter:
         records = [record for record, _ in self._waiting]
         if not records:
             return True
-        stored = await _last_call(self._store.add_records, self._run.id, records, self._worker)
+        stored = await last_call(self._store.add_records, self._run.id, records, self._worker)
         if not stored:
             path = self._store.keep_unsaved(self._run, records)
             kept = f"{len(records)} answers could not be stored and are kept in {path}"
@@ -201,7 +201,7 @@ class Lease:
     async def close(self) -> bool:
         """Release everything; False where the store is away, so that it has to expire."""
         self._ended.set()
-        return not self._begun or await _last_call(self.store.claims.release, self.worker)
+        return not self._begun or await last_call(self.store.claims.release, self.worker)
 
 
 class Stop(StrEnum):

@@ -15,7 +15,6 @@ from audiocapbench.engine.budget import OverBudgetError
 from audiocapbench.engine.retrying_client import RetryingClient, prepare
 from audiocapbench.errors import (
     AudioError,
-    AwaitedError,
     FatalError,
     JudgeError,
     RefusedQuestionError,
@@ -26,6 +25,7 @@ from audiocapbench.models import Model, Question
 from audiocapbench.models.model import ModelVariant
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.signature import Signature, sign
+from audiocapbench.store.ledger import Bill
 from audiocapbench.store.records import Judgement, JudgeReply
 from audiocapbench.store.unsaved import JudgementRecord
 
@@ -185,7 +185,7 @@ async def question_judge(
         prompt = judge.contract.prompt(case)
     except (AudioError, JudgeError) as error:
         return JudgementRecord(replace(made, status=Status.FAILED, error=str(error)))
-    problem = ""
+    problem, bills = "", tuple[Bill, ...]()
     for _ in range(judge.contract.asked_at_most):
         asked, why = None, "stopped"
         try:
@@ -194,14 +194,11 @@ async def question_judge(
             if not made.cost_usd:
                 raise
             why = f"not asked again, because {error}"
-        except AwaitedError:
-            client.budget.promised_usd += made.cost_usd or 0.0  # counted when it is read again
-            raise
         if asked is None:
             # What was paid for the replies before must be on record.
             failed = replace(made, status=Status.FAILED, error=f"{problem}; {why}")
-            return JudgementRecord(failed) if made.cost_usd else None
-        reply = asked.outcome.reply
+            return JudgementRecord(failed, bills=bills) if made.cost_usd else None
+        reply, bills = asked.outcome.reply, bills + asked.bills
         # Where a reply does not say what it cost, what was known stays.
         spent = {
             name: (getattr(made, name) or 0) + now
@@ -210,7 +207,8 @@ async def question_judge(
         }
         made = replace(made, latency_s=asked.outcome.latency_s, **spent)
         if reply.status in _FINAL:
-            return JudgementRecord(replace(made, status=reply.status, error=reply.error))
+            made = replace(made, status=reply.status, error=reply.error)
+            return JudgementRecord(made, bills=bills)
         try:
             if reply.status is Status.TRUNCATED and judge.contract.quotes:
                 raise ReplyError("the reply was cut off at its longest; be brief")
@@ -222,7 +220,8 @@ async def question_judge(
         key = asked.cache_key
         kept = None if key is None else JudgeReply(key, judge.model.name, asked.outcome)
         made = replace(made, scores=verdict.scores, reasoning=verdict.reasoning, error=verdict.note)
-        return JudgementRecord(made, kept)
+        return JudgementRecord(made, kept, bills)
     began = reply.text[:_SHOWN_OF_A_REPLY]
     words = f"{problem}; asked {judge.contract.asked_at_most} times; the last reply began: {began}"
-    return JudgementRecord(replace(made, status=Status.UNPARSED, error=words))
+    made = replace(made, status=Status.UNPARSED, error=words)
+    return JudgementRecord(made, bills=bills)

@@ -21,6 +21,7 @@ from sqlalchemy import ColumnElement, Connection, Select, bindparam, delete, fun
 from audiocapbench.errors import StoreError
 from audiocapbench.store import schema
 from audiocapbench.store.connect import StoreRepository
+from audiocapbench.store.ledger import Reservation, Scope, Standing, line_id, lose, release, reserve
 from audiocapbench.store.records import insert_all, matching
 from audiocapbench.store.unsaved import AnswerRecord, Record
 
@@ -151,30 +152,50 @@ class BatchRepository(StoreRepository):
     finds it by its mark; each line is open until what it asks for is committed."""
 
     def add(
-        self, row: Mapping[str, Any], run_id: int, lines: Mapping[str, tuple[str, int]]
-    ) -> None:
-        """Write down a batch that is to be sent: by key, the sample and round of each line."""
+        self,
+        row: Mapping[str, Any],
+        run_id: int,
+        lines: Mapping[str, tuple[str, int]],
+        costs: Sequence[Reservation] = (),
+        scope: Scope | None = None,
+    ) -> Standing | None:
+        """Write down a batch that is to be sent: by key, the sample and round of each line.
+
+        What it may cost is set aside; where that does not fit, how others stand is returned, and
+        there is no batch.
+        """
         own = {"run": run_id, "judge": row["judge"], "batch": row["mark"], "open": True}
         tasks = [{"key": key, "sample": one[0], "repeat": one[1]} for key, one in lines.items()]
         made = {"run": run_id, "count": len(lines), "made_at": schema.now()}
-        with self._writing() as connection:
+        with self._writing(alone=scope is not None) as connection:
+            fits, others = reserve(connection, costs, scope) if scope else ([], None)
+            if not all(fits):
+                connection.rollback()
+                return others
             # A line that was in an earlier batch is now in this one.
             connection.execute(delete(_lines).where(_same_key), [{"old": key} for key in lines])
             connection.execute(insert(_batches).values(**row, **made))
             connection.execute(insert(_lines), [task | own for task in tasks])
+        return None
 
     def sent(self, mark: str, remote: str | None) -> None:
         """The provider has a batch, under a name of its own; None for one that was never made."""
         same = _batches.c.mark == mark
         change = _batches.update().where(same).values(remote=remote)
         with self._writing() as connection:
+            if remote is None:
+                release(connection, batch=mark)
             connection.execute(delete(_batches).where(same) if remote is None else change)
 
-    def close_lines(self, keys: Sequence[str]) -> None:
-        if keys:  # of lines that brought no answer: they may be sent again
+    def close_lines(self, mark: str, keys: Sequence[str], why: str = "") -> None:
+        """Lines of a batch that brought no answer may be sent again; what may have been paid for
+        them all the same, for the reason given, is lost."""
+        ids = [line_id(mark, key) for key in keys]
+        change = _lines.update().where(_same_key).values(open=False)
+        if keys:
             with self._writing() as connection:
-                change = _lines.update().where(_same_key).values(open=False)
                 connection.execute(change, [{"old": key} for key in keys])
+                lose(connection, ids, why) if why else release(connection, id=ids)
 
     def open_lines(self, keys: Iterable[str]) -> dict[str, Any]:
         """Of lines that are awaited, by key, whose each is, its batch's mark and remote name."""

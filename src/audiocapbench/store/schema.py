@@ -17,7 +17,7 @@ from sqlalchemy.types import TypeEngine
 
 from audiocapbench.data.outcome import Status
 
-VERSION = 6
+VERSION = 7
 
 
 class DamagedCellError(ValueError):
@@ -361,4 +361,14 @@ batch_lines = _table(
     *_columns(hash="key*", text="sample judge", integer="repeat", flag="open"),
     _refers("batch", "batches.mark"),
     _refers("run", "runs.id"),
+)
+
+ledger = _table(
+    "ledger",
+    # An attempt that costs money: what it may cost at most and will likely cost; what it did cost
+    # once that is known. It refers to no run: what was paid stays on record when a run is deleted.
+    *_columns(hash="id* worker start batch?", text="command project? owner model judge sample"),
+    *_columns(integer="run repeat input_tokens? output_tokens?", word="kind", text="why?"),
+    *_columns(number="held_usd likely_usd usd?", time="made_at settled_at?"),
+    *(sa.Index(f"ledger_by_{name}", name) for name in ("command", "project", "run", "batch")),
 )

@@ -20,6 +20,7 @@ from audiocapbench.store.cache import AnnotationRepository, CacheRepository
 from audiocapbench.store.catalog import RunCatalog, keep_dataset
 from audiocapbench.store.claims import BatchRepository, ClaimRepository, release_tasks, task_of
 from audiocapbench.store.connect import DEFAULT_STORE, StoreRepository, connect
+from audiocapbench.store.ledger import LedgerRepository, settle
 from audiocapbench.store.ratings import RatingRepository
 from audiocapbench.store.records import Judgement, Run, StoredCheck, StoredEstimate, StoredScore
 from audiocapbench.store.unsaved import AnswerRecord, JudgementRecord, Record, UnsavedFile
@@ -38,6 +39,7 @@ class Store(StoreRepository):
         self.cache = CacheRepository(engine)
         self.claims = ClaimRepository(engine)
         self.batches = BatchRepository(engine)
+        self.ledger = LedgerRepository(engine)
         self.ratings = RatingRepository(engine)
         self.annotations = AnnotationRepository(engine)
         # Whoever forgets to close it leaves no connection open.
@@ -163,6 +165,7 @@ class Store(StoreRepository):
                 _write_answers(connection, run_id, answers)
             if judged:
                 _write_judgements(connection, run_id, judged)
+            settle(connection, (bill for one in records for bill in one.bills))
             release_tasks(connection, run_id, worker, [task_of(one) for one in records])
 
     def keep_unsaved(self, run: Run, records: Sequence[Record]) -> Path:

@@ -24,6 +24,7 @@ from audiocapbench.data.outcome import Outcome
 from audiocapbench.errors import ReportError, StoreError
 from audiocapbench.files import write_file
 from audiocapbench.store.connect import shown, store_file
+from audiocapbench.store.ledger import Bill
 from audiocapbench.store.records import Judgement, JudgeReply, Run
 
 Kind = TypeVar("Kind")
@@ -36,18 +37,20 @@ _adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 
 @dataclass(frozen=True, slots=True)
 class AnswerRecord:
-    """An outcome to commit, and the key to cache its reply under."""
+    """An outcome to commit, the key to cache its reply under, and what its attempts cost."""
 
     outcome: Outcome
     cache_key: str | None = None
+    bills: tuple[Bill, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class JudgementRecord:
-    """A judgement to commit, and the reply to cache with it."""
+    """A judgement to commit, the reply to cache with it, and what its attempts cost."""
 
     judgement: Judgement
     reply: JudgeReply | None = None
+    bills: tuple[Bill, ...] = ()
 
 
 Record = AnswerRecord | JudgementRecord
@@ -83,7 +86,7 @@ def files_of(url: URL, run: Run) -> Iterator[UnsavedFile]:
         written = [line for line in lines if line.strip()]
         for line in written:
             with suppress(ValueError, TypeError, RecursionError):
-                content = json.loads(line)
+                content = {"bills": [], **json.loads(line)}  # which were none before 0.3
                 kind: type[Record] = AnswerRecord if "outcome" in content else JudgementRecord
                 record = parse_record(kind, content)
                 about = record.outcome if isinstance(record, AnswerRecord) else record.judgement
@@ -162,5 +165,8 @@ def _check(value: Any, name: str = "", least: int = 0) -> None:
     elif isinstance(value, int | float):
         if not least <= value <= _LARGEST_NUMBER:
             raise ValueError("a number is out of range")
+    elif isinstance(value, list) and name == "bills":
+        for one in value:
+            _check(one)
     elif value is not None:
         raise ValueError("a list")

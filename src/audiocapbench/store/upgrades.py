@@ -1,12 +1,24 @@
 """Makes the tables of a new store, and brings an older one up to date, in one transaction."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import nullcontext
 from importlib.resources import files
 from typing import Any
 
-from sqlalchemy import Connection, Engine, MetaData, Table, insert, inspect, select, text
+from sqlalchemy import (
+    Connection,
+    Engine,
+    MetaData,
+    Table,
+    insert,
+    inspect,
+    literal,
+    select,
+    text,
+    true,
+)
 
 from audiocapbench.errors import StoreError
 from audiocapbench.signature import Signature
@@ -20,6 +32,7 @@ _CHECK = "trial/check/"
 _FOREIGN = "is not a store but another program's database; choose another `store`"
 _AT_ONCE = 10_000
 _UPGRADE_S = 600
+_LEDGER = 7  # the first version that has one
 
 
 def bring_up_to_date(engine: Engine) -> None:
@@ -62,7 +75,41 @@ def upgrade(connection: Connection) -> None:
     schema.metadata.create_all(connection)
     if version == 2:
         connection.execute(text("ALTER TABLE runs ADD COLUMN source JSON"))
+    if version < _LEDGER:
+        _open_ledger(connection)
     connection.execute(schema.schema_version.update().values(version=schema.VERSION))
+
+
+def _open_ledger(connection: Connection) -> None:
+    """What answers and judgements of old cost is booked, on no command."""
+    runs, asked, judged = schema.runs.c, schema.outcomes, schema.judgements
+    for table, judge, repeat, at, paid in (
+        (asked, literal(""), literal(0), asked.c.answered_at, ~asked.c.cached),
+        (judged, judged.c.judge, judged.c.repeat, judged.c.judged_at, true()),
+    ):
+        own = (table.c.run, table.c.sample, table.c.input_tokens, table.c.output_tokens)
+        named = (judge.label("judge"), repeat.label("repeat"), at.label("made_at"))
+        query = select(*own, *named, table.c.cost_usd.label("usd"), runs.model)
+        query = query.join_from(table, schema.runs, runs.id == table.c.run)
+        for part in connection.execute(query.where(table.c.cost_usd > 0, paid)).partitions(
+            _AT_ONCE
+        ):
+            rows = [_old_entry(row._mapping) for row in part]
+            connection.execute(insert(schema.ledger), rows)
+
+
+def _old_entry(row: Mapping[Any, Any]) -> dict[str, Any]:
+    task = json.dumps([row["run"], row["judge"], row["sample"], row["repeat"]])
+    is_told = None not in (row["input_tokens"], row["output_tokens"])
+    return {
+        **row,
+        **dict.fromkeys(("worker", "start", "command", "owner"), ""),
+        **dict.fromkeys(("held_usd", "likely_usd"), row["usd"]),
+        "id": hashlib.sha256(task.encode()).hexdigest(),
+        "kind": "billed" if is_told else "estimated",
+        "model": row["judge"] or row["model"],
+        "settled_at": row["made_at"],
+    }
 
 
 def _rebuild(connection: Connection) -> None:

@@ -1,0 +1,224 @@
+"""Books: every attempt's cost is set aside in the ledger before it is made, and settled after."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import anyio
+
+from audiocapbench.data.outcome import Reply, Status, total_cost
+from audiocapbench.engine.budget import (
+    ROUNDING,
+    Budget,
+    question_cost,
+    system_of,
+    thoughts,
+)
+from audiocapbench.engine.workers import StoreAccess
+from audiocapbench.errors import TransientError
+from audiocapbench.models import Model, Question
+from audiocapbench.models.price import Price, checked_usage
+from audiocapbench.store import Store
+from audiocapbench.store.ledger import Bill, Reservation, Standing, line_id
+from audiocapbench.store.schema import now
+
+
+@dataclass(slots=True)
+class Books:
+    """Where attempts at the questions of one run are booked; without a store, nowhere."""
+
+    budget: Budget = field(default_factory=Budget)
+    store: Store | None = None
+    access: StoreAccess = field(default_factory=StoreAccess)
+    whose: Mapping[str, Any] = field(default_factory=dict)  # what all rows have
+    bills: list[Bill] = field(default_factory=list)  # of attempts whose question goes on
+    unused: list[str] = field(default_factory=list)
+    _waiting: dict[str, Reservation] = field(default_factory=dict)
+    _answers: dict[str, Standing | None] = field(default_factory=dict)
+    _lock: anyio.Lock = field(default_factory=anyio.Lock)
+
+    def row(self, model: str, sample: str, repeat: int, held: float, likely: float) -> Any:
+        who = {"command": self.budget.command or self.budget.start, "project": self.budget.project}
+        what = {"model": model, "sample": sample, "repeat": repeat, "kind": "held"}
+        much = {"held_usd": held, "likely_usd": likely, "made_at": now()}
+        return {**self.whose, **who, "start": self.budget.start, **what, **much, "batch": None}
+
+    async def reserve(self, one: Reservation) -> Standing | None:
+        """Write a row before its question is asked, with all that wait for the same."""
+        if self.store is None:
+            return None
+        name = one.row["id"]
+        self._waiting[name] = one
+        try:
+            async with self._lock:
+                if name not in self._answers:
+                    await self._reserve_waiting(self.store)
+        finally:
+            self._waiting.pop(name, None)
+        return self._answers.pop(name)
+
+    async def _reserve_waiting(self, store: Store) -> None:
+        ids, wanted = list(self._waiting), list(self._waiting.values())
+        bills, unused = list(self.bills), list(self.unused)
+        asked = (store.ledger.reserve, wanted, self.budget.scope, bills, unused)
+        fits, others = await self.access.call(*asked)
+        del self.bills[: len(bills)], self.unused[: len(unused)]
+        for name, does in zip(ids, fits, strict=True):
+            self._waiting.pop(name, None)
+            self._answers[name] = None if does else others
+        if all(fits):
+            self.budget.others = others
+
+    async def refresh(self) -> None:
+        await self.access.call(self.catch_up)
+
+    def catch_up(self) -> None:
+        """Book what is known of attempts, and read how all others stand."""
+        if self.store is None:
+            return
+        bills, unused, scope = list(self.bills), list(self.unused), self.budget.scope
+        if bills or unused:
+            self.store.ledger.settle(bills, unused)
+            del self.bills[: len(bills)], self.unused[: len(unused)]
+        if scope.limit_usd is not None:
+            self.budget.others = self.store.ledger.standing(scope)
+
+
+class CostTracker:
+    """What the attempts at one question cost together: set aside before, and counted after."""
+
+    def __init__(
+        self, books: Books, price: Price | None, model: Model, question: Question, repeat: int = 0
+    ) -> None:
+        self._books, self._budget, self._price = books, books.budget, price
+        self._model, self._question, self._repeat = model, question, repeat
+        self._audio_s = question.audio.duration_s if question.audio else 0.0
+        self._cost = question_cost(price, model, self._audio_s, question.instruction)
+        self._known = self._budget.histories[model.name]
+        self._held: float | None = None
+        self._row = ""  # of the attempt that is being made
+        self._in_batch = False
+        self.attempts: list[Reply] = []
+        self.bills: list[Bill] = []
+
+    @property
+    def refusal(self) -> str | None:
+        return self._budget.refusal
+
+    async def hold(self) -> bool:
+        """Set aside what an attempt may cost; False where it does not fit."""
+        self._row = uuid.uuid4().hex
+        asked = (self._model.name, self._cost, self._question.sample_id)
+        self._held = await self._budget.hold(*asked, self._book)
+        return self._held is not None
+
+    async def _book(self, own_usd: float, alone_usd: float) -> Standing | None:
+        held = self._known.held_usd(self._cost)
+        return await self._books.reserve(
+            Reservation(self._entry(held) | {"id": self._row}, own_usd, alone_usd)
+        )
+
+    def _entry(self, held_usd: float) -> dict[str, Any]:
+        asked = (self._model.name, self._question.sample_id, self._repeat)
+        entry: dict[str, Any] = self._books.row(*asked, held_usd, self._usual_usd)
+        return entry
+
+    def line(self, promised_usd: float) -> dict[str, Any]:
+        """The row of a question that goes into a batch; OverBudgetError where it does not fit."""
+        asked = (self._model.name, self._cost, self._question.sample_id)
+        return self._entry(self._budget.hold_line(*asked, promised_usd))
+
+    def bring(self, mark: str, key: str) -> None:
+        """A batch brought what was set aside for: it is counted where it was."""
+        self._row, self._in_batch = line_id(mark, key), True
+
+    @property
+    def _usual_usd(self) -> float:
+        usual = self._known.usual_usd(self._cost)
+        return self._cost.likely_usd if usual is None else usual
+
+    def release(self) -> None:
+        """No attempt was made, or nothing was billed for it."""
+        if self._held:
+            self._books.unused.append(self._row)
+        self._settle(0.0)
+
+    def _settle(self, cost_usd: float) -> None:
+        if self._held is not None:
+            self._budget.settle(self._known, self._held, cost_usd)
+            self._held = None
+
+    def answered(self, reply: Reply) -> None:
+        """Count an attempt that ended with a reply; a failure at 0 dollars was no server's."""
+        used = (reply.cost_usd, reply.input_tokens, reply.output_tokens)
+        if reply.status is Status.FAILED and used == (0.0, None, None):
+            self.release()
+            return
+        cost, is_told = reply.cost_usd, reply.cost_usd is not None or None not in used[1:]
+        if cost is None and self._price is not None:
+            # What the model wrote may be neither counted nor there to be counted.
+            told = reply.output_tokens is not None or reply.status is Status.REFUSED
+            unseen = not reply.text.strip() and self._budget.is_limited
+            if not told and (unseen or reply.status is Status.FAILED):
+                self.lost(reply)
+                return
+            prompt = system_of(self._model) + self._question.instruction
+            cost = self._price.cost(reply, self._audio_s, prompt, thoughts(self._model))
+            if not told and cost is not None:
+                cost = max(cost, self._known.usual_usd(self._cost) or 0.0)
+        is_counted = self._held is not None or self._in_batch
+        kind = "billed" if is_told else "estimated"
+        cost_usd = self._count(replace(reply, cost_usd=cost), kind)
+        if is_counted:
+            self._budget.beyond += cost_usd > self._cost.most_usd * ROUNDING
+            self._known.learn(cost_usd, self._cost, reported=is_told)
+
+    def failed(self, error: TransientError) -> None:
+        """Count a failed attempt, as far as it was billed or may have been."""
+        if not error.billed or self._price is None:
+            self.release()
+        elif not isinstance(error.reply, Reply):
+            self.lost(why=str(error))
+        else:
+            reply = replace(checked_usage(error.reply), status=Status.OK)
+            # What came before it broke off need not be all that was written.
+            cut_off = reply.cost_usd is None and None in (reply.input_tokens, reply.output_tokens)
+            if cut_off and self._budget.is_limited:
+                self.lost(reply, str(error))
+            else:
+                self.answered(reply)
+        if not self._in_batch:
+            self._books.bills += self.bills[-1:]
+
+    def lost(self, reply: Reply = Reply("", Status.FAILED), why: str = "") -> None:  # noqa: B008
+        """Count an attempt of which nobody can tell the cost as what is usual."""
+        usd = None if self._price is None else self._usual_usd
+        self._budget.lost_usd += self._held or 0.0
+        self._budget.lost += usd is not None
+        self._count(replace(reply, cost_usd=usd), "lost", why or "it is not told what it used")
+
+    def on(self, reply: Reply) -> Reply:
+        """The reply with what all attempts used; unknown where one of them did not say."""
+        used: dict[str, Any] = {"cost_usd": total_cost(one.cost_usd for one in self.attempts)}
+        for name in ("input_tokens", "output_tokens", "audio_tokens"):
+            counts = [getattr(one, name) for one in self.attempts]
+            used[name] = None if not counts or None in counts else sum(counts)
+        return replace(reply, **used)
+
+    def _count(self, reply: Reply, kind: str, why: str | None = None) -> float:
+        self.attempts.append(reply)
+        cost_usd = reply.cost_usd
+        if cost_usd is None:
+            cost_usd = self._known.expected_usd(self._cost)
+        is_booked = self._held or self._in_batch
+        if is_booked and cost_usd:
+            self._budget.estimated += None in (reply.input_tokens, reply.output_tokens)
+        if is_booked:
+            used = (reply.input_tokens, reply.output_tokens)
+            self.bills.append(Bill(self._row, cost_usd, kind, *used, why))
+        if self._in_batch:
+            self._books.bills += self.bills[-1:]
+            self._budget.brought(self._row, cost_usd)
+        self._settle(cost_usd)
+        return cost_usd

@@ -1,0 +1,163 @@
+"""The ledger: what every attempt may cost and did cost, for every process and every start.
+
+A row is made before a question is sent, and settled in the transaction that keeps its answer. Of a
+process that ended before that, nobody can tell whether its attempts were billed: they count as what
+they likely cost, and the most that they may have cost is told apart.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Row, Select, bindparam, case, delete, func, or_, select
+
+from audiocapbench.store import schema
+from audiocapbench.store.connect import StoreRepository
+from audiocapbench.store.records import insert_all, matching
+
+_ledger, _workers = schema.ledger, schema.workers
+_own, _ROUNDING = schema.ledger.c, 1 + 1e-9
+_is_open = _own.usd.is_(None)
+_in_flight = _is_open & _own.batch.is_(None) & _workers.c.id.is_not(None)
+_in_batch = _is_open & _own.batch.is_not(None)
+_counted = case((_in_flight | _in_batch, 0.0), else_=func.coalesce(_own.usd, _own.likely_usd))
+_lost = (_own.kind == "lost") | (_is_open & _own.batch.is_(None) & _workers.c.id.is_(None))
+_LIVE = _ledger.outerjoin(_workers, _workers.c.id == _own.worker)
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What an attempt cost: ``billed`` by its usage, ``estimated``, or ``lost`` on the way."""
+
+    id: str
+    usd: float
+    kind: str
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    why: str | None = None
+
+
+class Scope(NamedTuple):
+    """What counts against a limit: all of a ``command`` or a ``project``, by any start of it."""
+
+    column: str
+    name: str
+    start: str  # whose own attempts are left out, as it knows them better; but those in batches
+    limit_usd: float | None
+
+
+class Standing(NamedTuple):
+    """Dollars that are spent, in flight at most, and in batches at most."""
+
+    spent_usd: float = 0.0
+    in_flight_usd: float = 0.0
+    batches_usd: float = 0.0
+    lost_usd: float = 0.0  # the most that what was lost may have cost
+
+    @property
+    def total_usd(self) -> float:
+        return self.spent_usd + self.in_flight_usd + self.batches_usd
+
+
+class Reservation(NamedTuple):
+    """A row, and what its start has spent and set aside with it; less where it asks alone."""
+
+    row: Mapping[str, Any]
+    own_usd: float
+    alone_usd: float
+
+
+class LedgerRepository(StoreRepository):
+    def reserve(
+        self,
+        wanted: Sequence[Reservation],
+        scope: Scope,
+        bills: Sequence[Bill] = (),
+        unused: Sequence[str] = (),
+    ) -> tuple[list[bool], Standing]:
+        """Set aside what attempts may cost, each as far as it fits; and how others stand.
+
+        Before that it is booked what attempts cost that ended without a record, or were never made.
+        """
+        with self._writing(alone=scope.limit_usd is not None) as connection:
+            settle(connection, bills, unused)
+            return reserve(connection, wanted, scope)
+
+    def standing(self, scope: Scope) -> Standing:
+        with self._reading() as connection:
+            return _standing(connection, scope)
+
+    def settle(self, bills: Sequence[Bill], unused: Sequence[str]) -> None:
+        with self._writing() as connection:
+            settle(connection, bills, unused)
+
+    def correct(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Book what a provider's own account says that no attempt here explains."""
+        with self._writing() as connection:
+            insert_all(connection, _ledger, rows)
+
+    def entries(self, **wanted: Any) -> Sequence[Row[Any]]:
+        """Attempts by when they were made, each with its ``state`` and dollars ``counted``."""
+        state = case(
+            (_in_batch, "in a batch"), (_in_flight, "in flight"), (_lost, "lost"), else_=_own.kind
+        )
+        query = select(_ledger, state.label("state"), _counted.label("counted"))
+        query = query.select_from(_LIVE).where(*matching(_ledger, **wanted))
+        return self._fetch(query.order_by(_own.made_at, _own.id))
+
+
+def line_id(mark: str, key: str) -> str:
+    """The row of a line of a batch, for whoever brings its answer."""
+    return mark[:32] + key[-32:]
+
+
+def reserve(
+    connection: Connection, wanted: Sequence[Reservation], scope: Scope
+) -> tuple[list[bool], Standing]:
+    if scope.limit_usd is None:
+        insert_all(connection, _ledger, [one.row for one in wanted])
+        return [True] * len(wanted), Standing()
+    others, limit = _standing(connection, scope), scope.limit_usd * _ROUNDING
+    fits = [
+        one.own_usd + others.total_usd <= limit
+        or (not others.in_flight_usd and one.alone_usd + others.total_usd <= limit)
+        for one in wanted
+    ]
+    rows = [one.row for one, does in zip(wanted, fits, strict=True) if does]
+    insert_all(connection, _ledger, rows)
+    return fits, others
+
+
+def settle(connection: Connection, bills: Iterable[Bill], unused: Sequence[str] = ()) -> None:
+    """Book bills; the same bill twice is booked once."""
+    values = [asdict(one) | {"row": one.id, "settled_at": schema.now()} for one in bills]
+    if values:
+        names = ("usd", "kind", "input_tokens", "output_tokens", "why", "settled_at")
+        change: dict[str, Any] = {name: bindparam(name) for name in names}
+        query = _ledger.update().where(_own.id == bindparam("row")).values(change)
+        connection.execute(query, values)
+    if unused:
+        release(connection, id=unused)
+
+
+def release(connection: Connection, **which: Any) -> None:
+    """What was never billed is no longer set aside."""
+    connection.execute(delete(_ledger).where(*matching(_ledger, **which), _is_open))
+
+
+def lose(connection: Connection, ids: Sequence[str], why: str) -> None:
+    """Nobody can tell any more whether these were billed: they count as what they likely cost."""
+    change = {"usd": _own.likely_usd, "kind": "lost", "why": why, "settled_at": schema.now()}
+    query = _ledger.update().where(_own.id.in_(ids), _is_open).values(change)
+    connection.execute(query)
+
+
+def _standing(connection: Connection, scope: Scope) -> Standing:
+    def total(which: Any, column: Any = _own.held_usd) -> Any:
+        return func.coalesce(func.sum(case((which, column), else_=0.0)), 0.0)
+
+    others = or_(_own.start != scope.start, _own.batch.is_not(None))
+    sums = (func.coalesce(func.sum(_counted), 0.0), *map(total, (_in_flight, _in_batch, _lost)))
+    query: Select[Any] = select(*sums).select_from(_LIVE)
+    row = connection.execute(query.where(_own[scope.column] == scope.name, others)).one()
+    return Standing(*map(float, row))
