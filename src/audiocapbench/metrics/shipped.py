@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,6 +24,19 @@ def read_lists(package: str, file: str) -> dict[str, Any]:
 def word_set(package: str, file: str, name: str) -> frozenset[str]:
     """One of the lists as a set of words."""
     return frozenset(read_lists(package, file)[name].split())
+
+
+def with_pieces(text: str, pieces: Mapping[str, str]) -> str:
+    """A pattern, which may go on over lines, with the piece of that name for each ``<NAME>``."""
+    whole = text.replace("\n", "")
+    return re.sub("<([A-Z]+)>", lambda found: with_pieces(pieces[found[1]], pieces), whole)
+
+
+def patterns(package: str, file: str) -> dict[str, re.Pattern[str]]:
+    """The ``patterns`` of a file of lists, made of its ``pieces`` if it has some."""
+    lists = read_lists(package, file)
+    named, pieces = lists["patterns"].items(), lists.get("pieces", {})
+    return {name: re.compile(with_pieces(text, pieces)) for name, text in named}
 
 
 @contextmanager

@@ -6,23 +6,18 @@ from typing import Any, NamedTuple
 
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.metrics.porter import stem
-from audiocapbench.metrics.shipped import read_lists, word_set
+from audiocapbench.metrics.shipped import patterns, read_lists, with_pieces, word_set
 
 _FILE = ("audiocapbench.meta.answers", "patterns.toml")
 _SOUNDS = ("audiocapbench.metrics.elements", "thesaurus.toml")
-_PIECE = re.compile(r"<([A-Z]+)>")
 _WORD = re.compile(r"[^\W_]+")
 
 
 def predicates() -> list[tuple[str, int, str, str]]:
     """What speaks for or against a caption: pattern, sign, weight and role."""
     rows: list[Any] = read_lists(*_FILE)["predicates"]["all"]
-    return [(_pattern(text), sign, weight, role) for text, sign, weight, role in rows]
-
-
-def _pattern(text: str) -> str:
     pieces = read_lists(*_FILE)["pieces"]
-    return _PIECE.sub(lambda found: _pattern(pieces[found[1]]), text.replace("\n", ""))
+    return [(with_pieces(text, pieces), sign, weight, role) for text, sign, weight, role in rows]
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -30,7 +25,7 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in found)
 
 
-P = {name: re.compile(_pattern(text)) for name, text in read_lists(*_FILE)["patterns"].items()}
+P = patterns(*_FILE)
 SOUND_WORDS = content_words(" ".join(map(str, read_lists(*_SOUNDS).values())))
 VERDICT_WORDS = word_set(*_FILE, "verdict_words")
 """The words that a verdict is made of; a clause with another word is none that is certain."""

@@ -10,18 +10,14 @@ time: a rule that could scan far ahead in vain has a guard.
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from string import ascii_letters, ascii_lowercase, digits
 
-from audiocapbench.metrics.shipped import read_lists
+from audiocapbench.metrics.shipped import read_lists, with_pieces
 
-LETTER = "\u00e9"  # stands for every non-ASCII letter
-MARK = "\u0301"  # for combining marks, which belong to words but not after digits
-DIGIT = "\u0660"
-SYMBOL = "\u00a7"  # for characters that are tokens by themselves
-SUPERSCRIPT, SUBSCRIPT, SIGN = "\u00b2\u2082\u207a"  # for raised and lowered digits and signs
-NO_BREAK, WIDE_SPACE = "\u00a0\u2000"  # for spaces that addresses may have inside
-DROPPED = "\uffff"  # for characters that end a token and leave no trace
+_GRAMMAR = read_lists("audiocapbench.metrics.ptb", "rules.toml")
+_STAND_INS: dict[str, str] = _GRAMMAR["stand_ins"]
+DIGIT, NO_BREAK, WIDE_SPACE, DROPPED = (_STAND_INS[kind] for kind in "DNWX")
 _TABLES = read_lists("audiocapbench.metrics.ptb", "characters.toml")
 _SIGNS: dict[str, str] = _TABLES["signs"]
 _ENTITIES: dict[str, str] = _TABLES["entities"]
@@ -29,19 +25,6 @@ _NOT_ASCII = re.compile("[^ -~]")
 _AMPERSAND = re.compile("(?i:&amp;)")
 _GRAVE_LIKE = re.compile("[\u2018\u0091\u201b]")
 _ITSELF = "T"
-_STAND_INS = {
-    "L": LETTER,
-    "M": MARK,
-    "D": DIGIT,
-    "S": SYMBOL,
-    "X": DROPPED,
-    "E": " ",
-    "P": SUPERSCRIPT,
-    "B": SUBSCRIPT,
-    "G": SIGN,
-    "N": NO_BREAK,
-    "W": WIDE_SPACE,
-}
 _FIRST_KIND = 0x80
 # The letter of each character's kind, from U+0080 on.
 _KINDS = "".join(run[0] * int(run[1:], 16) for run in _TABLES["kinds"].split())
@@ -80,10 +63,7 @@ def _spelled(characters: dict[str, str]) -> Callable[[str], str]:
     return lambda token: token.translate(table)
 
 
-_quotes = _spelled(_TABLES["quotes"])  # several in a row are one token
 _TREEBANK = {"(": "-LRB-", ")": "-RRB-"}
-_brackets, _unbroken = _spelled(_TREEBANK), _spelled(_TREEBANK | {" ": "\u00a0"})
-_unsoftened = _spelled({"\u00ad": ""})
 
 
 def entity(token: str) -> str:
@@ -109,209 +89,53 @@ class _Guard:
     needle: re.Pattern[str]
 
 
-_Spell = Callable[[str], str] | None
-_Rule = tuple[re.Pattern[str], _Spell, _Guard | None]  # of one kind of token
-
-
-def _rule(pattern: str, spell: _Spell = None, guard: _Guard | None = None) -> _Rule:
-    return re.compile(pattern), spell, guard
-
-
-def _guard(run: str, needle: str) -> _Guard:
-    return _Guard(re.compile(run), re.compile(needle))
-
-
-def _either(words: str) -> str:
-    return "|".join(words.split())
-
-
-def _capitalised(words: str) -> str:
-    return "|".join(f"{word[0].upper()}(?i:{word[1:]})" for word in words.split())
-
-
-_APOS = "(?:['\u0092\u2019]|(?i:&apos;))"
-_APOS_LIKE = "(?:['\u0092\u2019`\u0091\u2018\u201b]|(?i:&apos;))"
-_D = f"[0-9{DIGIT}]"
-_JOINING = f" {NO_BREAK}"
-_S = f"[ \t{NO_BREAK}{WIDE_SPACE}]"
-_SPACED = f"[ \t\n{NO_BREAK}{WIDE_SPACE}"
-# Long s, dotless and dotted i and the Kelvin sign: S, I and K where case does not matter.
-_CASELESS = "\u017f\u0131\u0130\u212a"
-_LETTER = f"A-Za-z{LETTER}{_CASELESS}"
-_ACCENTED = "&[aeiouAEIOU](?i:acute|grave|uml);"
-_L = f"(?:[{_LETTER}{MARK}\u00ad]|{_ACCENTED})"
-_LD = f"(?:[{_LETTER}{MARK}\u00ad0-9{DIGIT}]|{_ACCENTED})"
-_ALNUM = f"[{_LETTER}0-9{DIGIT}]"
-_HYPHEN = "[-_\u058a\u2010\u2011]"
-_ACRONYM = r"[A-Za-z](?:\.[A-Za-z])+"
-_WORD = rf"{_L}{_LD}*+(?:[.!?]{_L}{_LD}*+)*+"
-_PREFIX = f"[dDoOlL]{_APOS_LIKE}{_ALNUM}"
-_THING = f"(?:{_PREFIX})?{_ALNUM}++(?:{_HYPHEN}(?:{_PREFIX})?{_ALNUM}++)*+"
-_INITIALS = "[A-Z]++(?:(?:(?i:&amp;)|[+&])[A-Z]++)++"
-_LONG_COMPOUND = rf"[A-Za-z0-9][A-Za-z0-9.,\u00ad]*+(?:-(?:{_ACRONYM}\.|[A-Za-z0-9\u00ad]++))+"
-_LONG_COMPOUND_AHEAD = _guard(r"[A-Za-z0-9.,\u00ad]*+(?:-[A-Za-z0-9\u00ad])?", "-")
-_NUMBER = f"(?:{_D}+(?:[.:,\u00ad\u066b\u066c]{_D}+)*|(?:[.:,\u00ad\u066b\u066c]{_D}+)+)"
-_AUXILIARY = f"{_APOS}(?:[msdMSD]|(?i:re|ve|ll))"
-_URL_END = r'[^ \t\n"<>|.!?(){},\-]'
-_URL = r'[^ \t\n"<>|(){}]'
-_PATH = rf'/[^ \t\n"<>|()]+{_URL_END}'
-_HOST = r"[^ \t\n\"`'<>|.!?(){},-_$]++"
-_TOP = "(?i:com|net|org|edu)"
-_HOST_AHEAD = _guard(rf"(?:{_HOST}\.)*+(?:{_HOST})?", rf"\.{_TOP}")
-_WWW = r'[^ \t\n"<>|.!?(){},]++'
-_WWW_AHEAD = _guard(rf"(?:{_WWW}\.)*+(?:{_WWW})?", r"\.[a-zA-Z]{2}")
-_WWW_PATH_AHEAD = _guard(_WWW_AHEAD.run.pattern, r"\.[a-zA-Z]{2,4}/")
-_MAIL = r'[^ \t\n\u00a0"<>|(){}]'
-_MAIL_HOST = r'[^ \t\n\u00a0"<>|(){}.]'
-_MAIL_AHEAD = _guard(f"<?{_MAIL}*+", f"@{_MAIL_HOST}")
-_TAG_NAME = "[A-Za-z][A-Za-z0-9_:.-]*+"
-_QUOTED = r"(?:'[^'\"]*+'|\"[^'\"]*+\")"
-_TAG = (
-    r"<(?:[!?][A-Za-z-][^>]*+"
-    rf"|/?{_TAG_NAME}(?: +{_TAG_NAME}(?: *= *{_QUOTED})?){{0,100}} */?)>"
-)
-_TAG_AHEAD = _guard("[^>]*+>?", ">")
-
-_CONTRACTED = (
-    _rule("((?i:can(?=not)|gon(?=na)|got(?=ta)|lem(?=me)|gim(?=me)|wan(?=na)))(?i:not|ta|me|na)"),
-    _rule(f"([A-Za-z\u00ad]*[A-MO-Za-mo-z]\u00ad*)[nN]{_APOS_LIKE}[tT]", _unsoftened),
-    _rule(f"([nN]{_APOS_LIKE}[tT])", contraction),
-    _rule(f"({_WORD}){_AUXILIARY}", _unsoftened),
-)
-_APOSTROPHED = (
-    _rule(f"([A-HJ-XZn]{_APOS_LIKE}[{_LETTER}]{{2}}[{_LETTER}]*+)"),
-    _rule(f"([{_LETTER}]+[aeiouyAEIOUY]{_APOS_LIKE}[aeiouA-Z][{_LETTER}]*+)"),
-    _rule(f"((?i:dunkin|somethin|ol|[ldj]){_APOS}|(?i:cap{_APOS}n|c{_APOS}est))"),
-    _rule("((?i:c'mon|e'er|li'l|nat'l))"),
-    _rule(f"([yY]{_APOS})[{_LETTER}]"),
-    _rule(f"([oO]{_APOS_LIKE}[oO])"),
-)
-_OPENERS = _capitalised(ABBREVIATIONS["openers"])
-_ABBREVIATED = (
-    _rule(rf"((?i:{_either(ABBREVIATIONS['anywhere'])})\.)"),
-    _rule(rf"((?i:{_either(ABBREVIATIONS['numbered'])})\.){_S}?{_D}"),
-    _rule(rf"([A-Za-z])\.{_S}++(?:{_OPENERS}|M[rRsS]\.){_SPACED}]"),
-    _rule(rf"([A-Za-z])\.{_S}++{_TAG}{_SPACED}]", guard=_TAG_AHEAD),
-    _rule(r"([A-Za-z]\.)"),
-    _rule(rf"((?:{_ACRONYM}|(?i:a\.k\.a))\.)"),
-)
-_FINALLY_ABBREVIATED = (
-    _rule(rf"((?i:{_either(ABBREVIATIONS['final'])}|ph\.d|ed\.d)\.)(?s:..)?"),
-    _rule(rf"((?:{_capitalised(ABBREVIATIONS['capitalised'])})\.)(?s:..)?"),
-)
-_BEFORE_COMMA = (
-    _rule(rf"((?:{_WORD}|{_INITIALS}|{_THING})\.)[,;:\u3001]", _unsoftened),
-    _rule(rf"({_LONG_COMPOUND}\.)[,;:\u3001]", _unsoftened, _LONG_COMPOUND_AHEAD),
-)
-_COMPOUND = (
-    _rule(f"({_INITIALS})", lambda token: _AMPERSAND.sub("&", token)),
-    _rule(r"([A-Za-z0-9]++(?:-[A-Za-z]++){0,2}+(?:\\?/[A-Za-z0-9]++(?:-[A-Za-z]++){0,2}+){1,2}+)"),
-    _rule(f"({_LONG_COMPOUND})", _unsoftened, _LONG_COMPOUND_AHEAD),
-    _rule(f"({_THING})"),
-)
-_EXTENSION = (
-    r"\.(?i:bat|bmp|c|cgi|class|cpp|dll|docx?|exe|gif|gz|h|html?|jar|java|jpe?g|mov|mp3|pdf|php|pl"
-    r"|png|ppt|ps|py|sql|tar|txt|wav|x|xml|zip)"
-)
-_FILE_NAME = _rule(
-    rf"({_LD}++(?:\.{_LD}++)*{_EXTENSION}){_SPACED}.,?!]",
-    guard=_guard(rf"(?:{_LD}++\.)*+{_LD}*+", f"{_EXTENSION}{_SPACED}.,?!]"),
-)
-_NUMBERS = (
-    _rule(f"({_D}{{1,2}}[-/]{_D}{{1,2}}[-/]{_D}{{2,4}})"),
-    _rule(f"((?:{_D}{{1,4}}[-{_JOINING}])?{_D}{{1,4}}(?:\\\\?/|\u2044){_D}{{1,4}})", _unbroken),
-    _rule(f"([-+]?{_NUMBER})", _unsoftened),
-    _rule(
-        rf"((?:\([0-9]{{2,3}}\)[{_JOINING}]?"
-        rf"|(?:\+\+?)?(?:[0-9]{{2,4}}[-{_JOINING}])?[0-9]{{2,4}}[-{_JOINING}])"
-        rf"[0-9]{{3,4}}[-{_JOINING}]?[0-9]{{3,5}}"
-        r"|(?:(?:\+\+?)?[0-9]{2,4}\.)?[0-9]{2,4}\.[0-9]{3,4}\.[0-9]{3,5})",
-        _unbroken,
-    ),
-)
-_ADDRESSES = (
-    _rule(rf"((?i:https?)://{_URL}+{_URL_END})"),
-    _rule(rf"((?:{_HOST}\.)+{_TOP}(?:{_PATH})?)", guard=_HOST_AHEAD),
-    _rule(
-        rf"((?:<|(?i:&lt;))?[a-zA-Z0-9]{_MAIL}*@(?:{_MAIL_HOST}++\.)*{_MAIL_HOST}++"
-        r"(?:>|(?i:&gt;))?)",
-        guard=_MAIL_AHEAD,
-    ),
-    _rule(rf"((?i:www)\.(?:{_WWW}\.)+[a-zA-Z]{{2,4}})", guard=_WWW_AHEAD),
-    _rule(rf"((?i:www)\.(?:{_WWW}\.)+?[a-zA-Z]{{2,4}}{_PATH})", guard=_WWW_PATH_AHEAD),
-)
-_FACES = (
-    _rule(r"([<>]?[:;=][-o*']?[()DPdpO\\{@|\[\]])[^A-Za-z0-9]", _brackets),
-    _rule(
-        r"([-^x=~<>']_[-^x=~<>']|\([-^x=~<>'][_.]?[-^x=~<>']\)|\([-^x=~<>']-[-^x=~<>'`]\))",
-        _brackets,
-    ),
-)
-_MARKUP = (_rule(f"({_TAG})", _unbroken, _TAG_AHEAD), _rule("(<<|>>)"))
-_APOSTROPHE_FIRST = (
-    _rule(f"({_AUXILIARY})[^A-Za-z]", contraction),
-    _rule("('[tT])(?i:is|was)"),
-    _rule(f"({_APOS}(?i:n{_APOS}?|em|cause|till?|[2-9]0s))"),
-    _rule(f"({_APOS}[0-9]{{2}}){_SPACED}]"),
-    _rule(f"(')[A-Za-z][^ \t\n{NO_BREAK}]"),
-    _rule(f"({_AUXILIARY})", contraction),
-)
-_PLAIN_WORD = _rule(f"({_WORD})", _unsoftened)
-_ENTITY = _rule(
-    "((?i:&(?:amp|lt|gt|quot|apos|nbsp|ht|lr|q[clr]|tl|ur|[co]dq|md|[mn]dash);)|&#[0-9]+;)", entity
-)
-_RUNS = _rule(r"([!?]+|#+|\*+|_+|@{2,}|-{5,}|-{1,4}|\\\*|'')", sign)
-_ELLIPSIS = _rule(rf"(\.{{3,5}}|\.(?:[{_JOINING}]\.){{2,4}})", lambda dots: "...")
-_QUOTES = _rule("([`\u0091-\u0094\u2018-\u201f\u2039\u203a\u00ab\u00bb]{1,2})", _quotes)
-_SCRIPTS = _rule(f"({SIGN}?(?:{SUPERSCRIPT}+|{SUBSCRIPT}+))")
-_TAGS = (_rule(f"(#{_L}+)"), _rule("(@[A-Za-z_][A-Za-z_0-9]*)"))
-_SHARPS = (_rule(r"([cC]\+\+|[cCfF]#)"), _rule(r"([A-Z]*\$)"))
-_BRACKET_NAMES = _rule("(-(?i:[LR][RSC]B)-)")
-
-_SHORTENED = (*_CONTRACTED, *_APOSTROPHED, *_ABBREVIATED, *_BEFORE_COMMA, *_SHARPS, *_FACES[1:])
-_LONGER = (_PLAIN_WORD, *_ADDRESSES, *_FINALLY_ABBREVIATED, _FILE_NAME, *_COMPOUND)
-_WORDS = (*_SHORTENED, *_LONGER)
-_FOREIGN = (*_CONTRACTED[1::2], _APOSTROPHED[1], *_BEFORE_COMMA, _COMPOUND[-1], _FILE_NAME)
-_FOREIGN_WORDS = (*_FOREIGN, _PLAIN_WORD, _ADDRESSES[1])
-
-
-_NUMBER_ONLY, _HOST_ONLY = _NUMBERS[2], _ADDRESSES[1]
-RULES_BY_FIRST: dict[str, tuple[_Rule, ...]] = {
-    **dict.fromkeys(ascii_letters + _CASELESS, _WORDS),
-    **dict.fromkeys(LETTER + MARK, _FOREIGN_WORDS),
-    **dict.fromkeys(digits, (*_NUMBERS, *_BEFORE_COMMA, *_COMPOUND, _FILE_NAME, _ADDRESSES[2])),
-    DIGIT: (*_NUMBERS, *_BEFORE_COMMA, _COMPOUND[-1], _FILE_NAME, _HOST_ONLY),
-    "'": (*_APOSTROPHE_FIRST, *_FACES, _RUNS),
-    **dict.fromkeys("\u2019\u0092", (*_APOSTROPHE_FIRST, _QUOTES)),
-    "&": (*_APOSTROPHE_FIRST, _ENTITY, _PLAIN_WORD, *_ADDRESSES[1:3]),
-    "-": (_NUMBER_ONLY, _BRACKET_NAMES, *_FACES, _RUNS),
-    "+": (*_NUMBERS[2:], _HOST_ONLY),
-    "\u00ad": (_NUMBER_ONLY, *_FOREIGN_WORDS),
-    "(": (*_NUMBERS[3:], *_FACES),
-    "<": (*_MARKUP, *_FACES, _ADDRESSES[2]),
-    ">": (*_MARKUP, *_FACES),
-    "@": (*_TAGS, _RUNS),
-    "#": (*_TAGS, _RUNS, _HOST_ONLY),
-    "$": _SHARPS,
-    "*": (_RUNS, _HOST_ONLY),
-    "~": (*_FACES, _HOST_ONLY),
-    **dict.fromkeys("%" + SYMBOL + DROPPED + NO_BREAK + WIDE_SPACE, (_HOST_ONLY,)),
-    **dict.fromkeys(SIGN + SUPERSCRIPT + SUBSCRIPT, (_SCRIPTS, _HOST_ONLY)),
-    **dict.fromkeys(",\u066b\u066c", (_NUMBER_ONLY,)),
-    ".": (_NUMBER_ONLY, _ELLIPSIS),
-    **dict.fromkeys(
-        "`\u0091\u0093\u0094\u2018\u201a\u201b\u201c\u201d\u201e\u201f\u2039\u203a\u00ab\u00bb",
-        (_QUOTES,),
-    ),
-    ":": (_NUMBER_ONLY, *_FACES),
-    **dict.fromkeys(";=^", _FACES),
-    **dict.fromkeys("!?_\\", (_RUNS,)),
+_SPELLINGS: dict[str, Callable[[str], str]] = {
+    "sign": sign,
+    "contraction": contraction,
+    "entity": entity,
+    "ampersand": lambda token: _AMPERSAND.sub("&", token),
+    "dots": lambda token: "...",
+    "quotes": _spelled(_TABLES["quotes"]),  # several in a row are one token
+    "brackets": _spelled(_TREEBANK),
+    "unbroken": _spelled(_TREEBANK | {" ": "\u00a0"}),
+    "unsoftened": _spelled({"\u00ad": ""}),
 }
-"""Which rules can start with which character; all others are tokens by themselves."""
+_Rule = tuple[re.Pattern[str], Callable[[str], str] | None, _Guard | None]
+
+
+def _capitalised(word: str) -> str:
+    return f"{word[0].upper()}(?i:{word[1:]})"
+
+
+_PIECES: dict[str, str] = _GRAMMAR["pieces"] | _STAND_INS
+for _name, _listed in ABBREVIATIONS.items():
+    _forms = map(_capitalised if _name in ("openers", "capitalised") else str, _listed.split())
+    _PIECES[_name.upper()] = "|".join(_forms)
+
+
+def _rules_by_first() -> dict[str, tuple[_Rule, ...]]:
+    """Which rules can start with which character."""
+    filled = partial(with_pieces, pieces=_PIECES)
+    guards = {
+        name: _Guard(*(re.compile(filled(one)) for one in both))
+        for name, both in _GRAMMAR["guards"].items()
+    }
+    rules: dict[str, tuple[_Rule, ...]] = {}
+    for name, row in _GRAMMAR["rules"].items():
+        pattern, spelling, guard = (*row, "", "")[:3]
+        how = _SPELLINGS.get(spelling), guards.get(guard)
+        rules[name] = ((re.compile(filled(pattern)), *how),)
+    for name, names in (*_GRAMMAR["groups"].items(), *_GRAMMAR["first"]["by"]):
+        rules[filled(name)] = tuple(rule for one in names.split() for rule in rules[one])
+    firsts = [filled(characters) for characters, _ in _GRAMMAR["first"]["by"]]
+    return {character: rules[first] for first in firsts for character in first}
+
+
+RULES_BY_FIRST = _rules_by_first()
 # Characters that have rules of their own, and may begin an address as well.
 for _place in (place for place, letter in enumerate(_KINDS) if letter == _ITSELF):
-    if (_character := chr(_FIRST_KIND + _place)) not in _CASELESS:
-        RULES_BY_FIRST[_character] = (*RULES_BY_FIRST.get(_character, ()), _HOST_ONLY)
+    if (_character := chr(_FIRST_KIND + _place)) not in _PIECES["CASELESS"]:
+        RULES_BY_FIRST[_character] = RULES_BY_FIRST.get(_character, ()) + RULES_BY_FIRST["%"]
 
 _Ahead = dict[_Guard, tuple[int, int]]  # where the run searched last ends, and its last needle
 TOKENIZER = "ptb-3.4.1"  # in signatures: the version of the original that it equals
