@@ -18,6 +18,7 @@ from audiocapbench.metrics.clap.embedding import Embedder
 from audiocapbench.metrics.clap.encoder import PACKAGES
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.names import parse_name
+from audiocapbench.metrics.shipped import patterns
 from audiocapbench.plugins import plugins
 from audiocapbench.store.cache import STAGES, Finding, StageRecord
 
@@ -34,24 +35,7 @@ _ABSENT = re.compile(
     r"silent|missing|undetect\w+|isn't|aren't|cannot|can't)\b",
     re.IGNORECASE,
 )
-_PARENTHESES = re.compile(r"[()\[\]{}（）［］｛｝〔〕【】]")
-_FIGURES = re.compile(
-    r"\b(?:bpm|beats per minute|mos|dnsmos|p808|nisqa|lufs|dbfs|t60|rt60)\b"
-    r"|\d\s*(?:k?hz|db|decibels?|hertz)\b",
-    re.IGNORECASE,
-)
-_METADATA = re.compile(
-    r"\bmeta-?\s?(?:data|info\w*)|\bjson\b|\bvideo(?!\s+game)|\b(?:title|description) of the\b"
-    r"|\baccording to (?:the )?(?:analys|data|model|transcript|expert)"
-    r"|\b(?:model|expert|classifier|detector|asr|vad|transcription)s? (?:output|detect|report|say|"
-    r"suggest|indicat|classif)|\bconfidence (?:score|level)|\btranscri(?:pt|ption) (?:says|reads)",
-    re.IGNORECASE,
-)
-_PLACEHOLDER = re.compile(
-    r"\bparaphrased version\b|-caption\b|-captions\b|\bfocused analysis\b|\bintegrated summary\b"
-    r"|^single-sentence essence$|^(?:question|answer) content$",
-    re.IGNORECASE,
-)
+_FAULTS = patterns("audiocapbench.annotate", "faults.toml")
 _END = re.compile(r"[.!?…]+[\"'”’]*(?=\s+[\"'“‘]?[A-Z0-9]|\s*$)")
 
 
@@ -107,12 +91,7 @@ def wording(case: ClipCase) -> Iterator[str]:
         if len({plain_words(one) for one in texts}) < len(texts):
             yield f"two wordings of the {view} caption are the same"
     for name, text in case.annotation.texts():
-        for what, pattern in (
-            ("has parentheses", _PARENTHESES),
-            ("has a technical figure", _FIGURES),
-            ("speaks of metadata or models", _METADATA),
-            ("is the prompt's own placeholder", _PLACEHOLDER),
-        ):
+        for what, pattern in _FAULTS.items():
             if pattern.search(text):
                 yield f"{name} {what}"
 

@@ -12,7 +12,7 @@ from typing import Any
 from audiocapbench.benchmarks.mecat.groups import QA, SUBTASKS
 from audiocapbench.errors import ReportError
 from audiocapbench.metrics.negation import NegationRules, find_denials
-from audiocapbench.metrics.shipped import read_lists, word_set
+from audiocapbench.metrics.shipped import patterns, read_lists, word_set
 from audiocapbench.report.mecat.answers import QA_SUBTASK, AnswerSet
 from audiocapbench.stats.shares import clopper_pearson
 from audiocapbench.table import Column, Findings, Row, Table
@@ -23,30 +23,7 @@ LONGEST_READ = 20_000
 
 _LISTS = ("audiocapbench.report.mecat", "claims.toml")
 _FEW = 4
-_QUOTE = re.compile(
-    r"[\"“”«»]([^\"“”«»]*)[\"“”«»]|(?<!\w)['‘]([^'‘’]*(?:['’]\w[^'‘’]*)*)['’](?!\w)"
-)
-_SENTENCE = re.compile(r"[.!?;\n]+")
-_TOKEN = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*|,")
-_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
-_LETTER = re.compile(r"[^\W\d_]")
-_NOT_ONLY = re.compile(
-    r"\b(?:not (?:only|just|merely)|nothing but|none other than"
-    r"|(?:no|without|beyond)(?: an?y?)? (?:doubt|question))\b"
-)
-# Together these claim an event; alone "sound" says nothing.
-_SOUND_PHRASE = re.compile(
-    r"\b(?:sound (?:events?|effects?)"
-    r"|(?:environmental|natural|everyday|mechanical|animal) sounds?"
-    r"|sounds? of (?!silen|noise|static|hiss|the recording|an? (?:silent|quiet|empty))"
-    r"|(?:(?:electronic|pure|sine|test|steady|sustained|single|continuous|constant|pulsing)[ -]"
-    r"|(?:low|high)-pitched )+(?:tones?|pitch))\b"
-)
-_SPEECH_PHRASE = re.compile(
-    r"\b(?:(?:tells?|telling|told)(?: \w+){0,3} (?:stor(?:y|ies)|jokes?|tales?|anecdotes?|news)"
-    r"|(?:tells|telling|told) (?:him|her|them|someone|somebody|people|an? \w+|the \w+) (?:to|about)"
-    r"|read(?:s|ing)? (?:aloud|out))\b"
-)
+_P = patterns(*_LISTS)
 # What takes the place of a quotation or a phrase: what it claims, and how it is shown.
 _MARKS = {
     "quotedwords": ("speech", "quoted words"),
@@ -60,10 +37,10 @@ def claims(text: str) -> dict[str, str]:
     """What a text claims to be audible, and because of which words, in the order of ``KINDS``."""
     found: dict[str, str] = {}
     # Lower case, with quotations and phrases as one word each.
-    lowered = _NOT_ONLY.sub(" ", _QUOTE.sub(_quotation, text[:LONGEST_READ]).lower())
-    prepared = _SOUND_PHRASE.sub(f" {_EVENT} ", _SPEECH_PHRASE.sub(f" {_TOLD} ", lowered))
-    for sentence in _SENTENCE.split(prepared):
-        words = _TOKEN.findall(sentence)
+    lowered = _P["not_only"].sub(" ", _P["quote"].sub(_quotation, text[:LONGEST_READ]).lower())
+    prepared = _P["sound"].sub(f" {_EVENT} ", _P["speech"].sub(f" {_TOLD} ", lowered))
+    for sentence in _P["sentence"].split(prepared):
+        words = _P["token"].findall(sentence)
         for place, denier in enumerate(find_denials(words, _negation())):
             kind = _kind_at(words, place)
             if kind is not None and denier is None:
@@ -74,14 +51,14 @@ def claims(text: str) -> dict[str, str]:
 def readable(text: str) -> bool:
     """Whether the rules can look into a text: half of its letters are Latin, or it is blank."""
     read = text[:LONGEST_READ]
-    latin, letters = len(_LATIN.findall(read)), len(_LETTER.findall(read))
+    latin, letters = len(_P["latin"].findall(read)), len(_P["letter"].findall(read))
     return not read.strip() or (latin > 0 and 2 * latin >= letters)
 
 
 def _quotation(found: re.Match[str]) -> str:
     """What somebody is said to have said; a quoted denial is nothing that was said."""
     said = (found[1] if found[1] is not None else found[2]) or ""
-    words = _TOKEN.findall(said.lower())
+    words = _P["token"].findall(said.lower())
     denials = (_negation().negators, _negation().adjectives, {"silence"})
     empty = not words or (len(words) < _FEW and any(words[0] in one for one in denials))
     # A full stop within the quotation ends the sentence around it as well.
