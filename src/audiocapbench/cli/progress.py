@@ -61,7 +61,7 @@ class Terminal(Host):
         elif spending is not None and spending.refusal is None:
             say(f"Spent {dollars(spending.spent_usd)} of {dollars(spending.limit_usd)}.")
         if estimated := self._budget.estimated:
-            say(f"{estimated:,} answers or attempts came without usage; their cost is estimated.")
+            say(f"{estimated:,} answers or attempts came without usage that adds up: estimated.")
 
     def say(self, *lines: str) -> None:
         say(*lines)

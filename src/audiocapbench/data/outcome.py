@@ -78,6 +78,7 @@ class Reply:
         audio_tokens: Those of the input tokens that were audio.
         cost_usd: Dollars that all attempts cost, where the price is known.
         raw: The provider's reply as JSON text, without audio, kept to look into later.
+        usage_note: Why what it says of its tokens is not believed; is not stored.
     """
 
     text: str
@@ -89,6 +90,7 @@ class Reply:
     audio_tokens: int | None = None
     cost_usd: float | None = None
     raw: str | None = None
+    usage_note: str | None = None
 
     @property
     def cost_is_estimated(self) -> bool:

@@ -1,6 +1,7 @@
 """What a model's tokens cost, as reported by a provider or estimated from seconds and text."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
@@ -18,6 +19,9 @@ _PER = 1_000_000
 _LETTERS_PER_TOKEN = 4
 _LIMITS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
 _MOST_TOKENS, _MOST_DOLLARS = 100_000_000, 100_000.0
+_MOST_AROUND, _MOST_PER_S = 1_000, 100  # tokens of audio: no model here makes more than 32 a second
+CONTRADICTION = "its usage contradicts itself"
+_THOUGHTS = re.compile(r'"(?:reasoning(?:_content)?|thinking)":"[^"]|"thought":true')
 _Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
@@ -33,16 +37,20 @@ def token_limit(parameters: Mapping[str, Any]) -> int | None:
     return next(given, None)
 
 
-def checked_usage(reply: Reply) -> Reply:
-    """The reply without numbers that cannot be true: those count as not reported."""
+def checked_usage(reply: Reply, audio_s: float | None = None) -> Reply:
+    """The reply without usage that cannot be true, of its clip or at all: it was not reported."""
 
     def sane(value: Any, kind: Any, most: float, number: type) -> Any:
         is_one = isinstance(value, kind) and not isinstance(value, bool) and 0 <= value <= most
         return number(value) if is_one else None
 
     cost = sane(reply.cost_usd, Real, _MOST_DOLLARS, float)
-    counts = (reply.input_tokens, reply.output_tokens, reply.audio_tokens)
-    read, written, heard = (sane(one, Integral, _MOST_TOKENS, int) for one in counts)
+    told = (reply.input_tokens, reply.output_tokens, reply.audio_tokens)
+    read, written, heard = found = [sane(one, Integral, _MOST_TOKENS, int) for one in told]
+    most = _MOST_TOKENS if audio_s is None else _MOST_AROUND + _MOST_PER_S * audio_s
+    if found.count(None) > told.count(None) or (heard or 0) > min(most, read or most):
+        read = written = heard = None
+        reply = replace(reply, usage_note=CONTRADICTION)
     if written == 0 and reply.text.strip():
         written = None
     tokens = {"output_tokens": written, "audio_tokens": heard}
@@ -74,12 +82,12 @@ class Price:
         return replace(self, text_in=text_in, audio_in=heard, out=out, source=source)
 
     def cost(
-        self, reply: Reply, audio_s: float, prompt: str = "", thoughts: int = 0
+        self, reply: Reply, audio_s: float, prompt: str = "", thoughts: int = 0, limit: int = 0
     ) -> float | None:
         """Dollars of an answer, and what was not reported of it; None where audio has no price."""
         if self.text_in == self.out == self.audio_in == 0:
             return 0.0
-        usage = checked_usage(reply)
+        usage = checked_usage(reply, audio_s)
         read, written, heard = usage.input_tokens, usage.output_tokens, usage.audio_tokens
         audio = self._audio_tokens(audio_s) if heard is None else heard
         if audio is None or (audio > 0 and self.audio_in is None):
@@ -87,6 +95,8 @@ class Price:
         text = tokens_of(prompt) if read is None else max(0.0, read - audio)
         if written is None:
             written = tokens_of(reply.text or reply.error or "") + thoughts
+            if not thoughts and _THOUGHTS.search(reply.raw or ""):
+                written = max(written, limit)  # what is shown of thoughts may be a part of them
         return self._dollars(text, audio, written)
 
     def estimate(self, audio_s: float, text_tokens: int = 60, answer_tokens: int = 120) -> float:

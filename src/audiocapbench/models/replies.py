@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from audiocapbench.credentials import raw_json, short
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import ModelError, TransientError
+from audiocapbench.models.price import CONTRADICTION
 from audiocapbench.models.remote import RemoteModel, span_s
 
 Json = Mapping[str, Any]
@@ -20,8 +21,12 @@ _TEXTS = ("text", "output_text")
 _USED = (
     ("prompt_tokens", "input_tokens", "promptTokenCount"),
     ("completion_tokens", "output_tokens", "candidatesTokenCount"),
+    ("total_tokens", "totalTokenCount"),
 )
-_DETAILS = ("prompt_tokens_details", "input_token_details")
+_USED_BESIDE = ("cachedContentTokenCount", "thoughtsTokenCount", "audio_tokens")
+_DETAILS = (
+    "prompt_tokens_details input_token_details completion_tokens_details output_token_details"
+).split()
 
 _FILTER_CODES = (
     "content_filter content_policy_violation data_inspection_failed datainspectionfailed".split()
@@ -86,31 +91,38 @@ def cleaned(reply: Reply) -> Reply:
 
 
 def metered(body: Json, remote: RemoteModel, reply: Reply) -> Reply:
-    read, written, heard = _usage(body)
-    reply = replace(reply, input_tokens=read, output_tokens=written, audio_tokens=heard)
-    return replace(reply, raw=raw_json(body, remote.secrets))
+    return replace(reply, **_usage(body), raw=raw_json(body, remote.secrets))
 
 
 def used_by(body: Any, text: str = "") -> Reply | None:
     """What a body that is no use says was used; None where it does not."""
-    read, written, _ = _usage(json_object(body))
-    return Reply(text, input_tokens=read, output_tokens=written) if read or written else None
+    reply = Reply(text, **_usage(json_object(body)))
+    return reply if reply.input_tokens or reply.output_tokens else None
 
 
-def _usage(body: Json) -> tuple[int | None, int | None, int | None]:
-    """Tokens read, written and heard, in any provider's words, where they are counts."""
+def _usage(body: Json) -> dict[str, Any]:
+    """Tokens read, written and heard, in any provider's words; why not, where they contradict."""
     usage = json_object(body.get("usage")) or json_object(body.get("usageMetadata"))
-    read, written = (next((usage[one] for one in names if one in usage), None) for names in _USED)
-    read, written, beside = map(count, (read, written, usage.get("audio_tokens")))
-    if (thoughts := count(usage.get("thoughtsTokenCount"))) is not None:
+    told = [next((usage[one] for one in names if one in usage), None) for names in _USED]
+    told += map(usage.get, _USED_BESIDE)
+    read, written, total, cached, thoughts, beside = map(count, told)
+    if thoughts is not None:
         written = (written or 0) + thoughts  # which are billed as the answer is
-    details = [json_object(usage.get(name)).get("audio_tokens") for name in _DETAILS]
+    prompt, heard_in, answer, spoken = (json_object(usage.get(name)) for name in _DETAILS)
     parts = json_objects(usage.get("promptTokensDetails"))
-    details += [part.get("tokenCount") for part in parts if part.get("modality") == "AUDIO"]
-    heard = next((known for one in details if (known := count(one)) is not None), beside)
-    if read is not None and heard is beside is not None and beside > read:
+    audio = [prompt.get("audio_tokens"), heard_in.get("audio_tokens")]
+    audio += [part.get("tokenCount") for part in parts if part.get("modality") == "AUDIO"]
+    within = next((known for one in audio if (known := count(one)) is not None), None)
+    wholes = [(one, read) for one in (*prompt.values(), *heard_in.values(), within, cached)]
+    wholes += [(one, written) for one in (*answer.values(), *spoken.values())]
+    wholes += [((read or 0) + (written or 0), total)]
+    larger = any(whole is not None and (count(one) or 0) > whole for one, whole in wholes)
+    if larger or any(one is not None and count(one) is None for one in told):
+        return {"usage_note": CONTRADICTION}
+    if read is not None and within is None and beside is not None and beside > read:
         read += beside  # DashScope's older models count the audio beside the input, not within it
-    return read, written, heard
+    heard = beside if within is None else within
+    return {"input_tokens": read, "output_tokens": written, "audio_tokens": heard}
 
 
 def paid_for(error: ModelError, body: Any, text: str = "") -> ModelError:

@@ -1,0 +1,105 @@
+"""Usage that contradicts itself is no usage: it is left out with a note, and the cost estimated."""
+
+from typing import Any
+
+import pytest
+
+from audiocapbench.data.outcome import Reply
+from audiocapbench.models.price import PRICED, Price, checked_usage
+from audiocapbench.models.registry import price_of
+from audiocapbench.models.remote import RemoteModel
+from audiocapbench.models.replies import metered, used_by
+
+REMOTE = RemoteModel("endpoint/x", "x", "http://127.0.0.1:1/v1", "127.0.0.1", "KEY", "the address")
+OPENAI = {"prompt_tokens": 130, "completion_tokens": 40, "total_tokens": 170}
+HEARD = {"prompt_tokens_details": {"audio_tokens": 100, "cached_tokens": 0, "text_tokens": 30}}
+THOUGHT = {"completion_tokens_details": {"reasoning_tokens": 30, "audio_tokens": 0}}
+GEMINI = {"promptTokenCount": 330, "candidatesTokenCount": 40, "totalTokenCount": 400}
+GEMINI |= {"thoughtsTokenCount": 30}
+GEMINI |= {"promptTokensDetails": [{"modality": "AUDIO", "tokenCount": 320}]}  # type: ignore[dict-item]
+REALTIME = {"input_tokens": 130, "output_tokens": 40, "total_tokens": 170}
+REALTIME |= {"input_token_details": {"audio_tokens": 100, "cached_tokens_details": {}}}  # type: ignore[dict-item]
+
+
+def read(usage: dict[str, Any], text: str = "A dog barks.") -> Reply:
+    name = "usageMetadata" if "promptTokenCount" in usage else "usage"
+    return metered({name: usage}, REMOTE, Reply(text))
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        (OPENAI, (130, 40, None)),
+        (OPENAI | HEARD | THOUGHT, (130, 40, 100)),
+        (OPENAI | {"prompt_tokens_details": None, "completion_tokens_details": None}, None),
+        (GEMINI, (330, 70, 320)),
+        ({"promptTokenCount": 330, "totalTokenCount": 330}, (330, None, None)),
+        (REALTIME, (130, 40, 100)),
+        # DashScope's older models count the audio beside the input.
+        ({"input_tokens": 33, "output_tokens": 26, "audio_tokens": 325}, (358, 26, 325)),
+        ({}, (None, None, None)),
+    ],
+)
+def test_usage_as_providers_report_it_is_believed(
+    usage: dict[str, Any], tokens: tuple[int | None, ...] | None
+) -> None:
+    reply = checked_usage(read(usage), 10.0)
+    found = (reply.input_tokens, reply.output_tokens, reply.audio_tokens)
+    assert found == (tokens or (130, 40, None))
+    assert reply.usage_note is None
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        OPENAI | {"prompt_tokens_details": {"audio_tokens": 10**7}},
+        OPENAI | {"prompt_tokens_details": {"audio_tokens": 131}},
+        OPENAI | {"prompt_tokens_details": {"cached_tokens": 131}},
+        OPENAI | {"completion_tokens_details": {"reasoning_tokens": 41}},
+        OPENAI | {"total_tokens": 169},
+        OPENAI | {"prompt_tokens": -130},
+        OPENAI | {"completion_tokens": 40.5},
+        OPENAI | {"completion_tokens": True},
+        OPENAI | {"prompt_tokens": "130"},
+        OPENAI | {"audio_tokens": -1},
+        OPENAI | {"prompt_tokens": 10**12, "total_tokens": 10**13},
+        GEMINI | {"totalTokenCount": 399},
+        GEMINI | {"cachedContentTokenCount": 331},
+        GEMINI | {"promptTokensDetails": [{"modality": "AUDIO", "tokenCount": 331}]},
+        GEMINI | {"thoughtsTokenCount": -1},
+        REALTIME | {"output_token_details": {"text_tokens": 41}},
+        # More than the clip of ten seconds can have at any rate.
+        {"prompt_tokens": 10, "completion_tokens": 40, "audio_tokens": 10**7},
+    ],
+)
+def test_usage_that_contradicts_itself_is_left_out_with_a_note(usage: dict[str, Any]) -> None:
+    reply = checked_usage(read(usage), 10.0)
+    assert (reply.input_tokens, reply.output_tokens, reply.audio_tokens) == (None, None, None)
+    assert reply.usage_note == "its usage contradicts itself"
+    price = price_of("openai/gpt-audio")
+    assert price is not None
+    estimate = price.cost(Reply("A dog barks."), 10.0, "Describe the sound.")
+    assert price.cost(read(usage), 10.0, "Describe the sound.") == estimate
+    assert used_by({"usage": OPENAI | {"total_tokens": 1}}) is None
+
+
+def test_a_model_of_ones_own_that_contradicts_itself_is_estimated_too() -> None:
+    reply = checked_usage(Reply("A dog.", input_tokens=10, output_tokens=5, audio_tokens=11))
+    assert (reply.input_tokens, reply.output_tokens, reply.audio_tokens) == (None, None, None)
+    assert reply.usage_note
+
+
+@pytest.mark.parametrize("key", ["reasoning_content", "reasoning", "thinking"])
+def test_thoughts_that_nobody_counted_cost_as_much_as_the_limit_allows(key: str) -> None:
+    price = Price(0, 1_000_000, "a dollar for a token written", PRICED, 0, 0)
+
+    def cost(thought: str | None, **how: Any) -> float | None:
+        body = {"choices": [{"message": {key: thought, "content": "A dog."}}]}
+        return price.cost(metered(body, REMOTE, Reply("A dog barks.")), 1.0, **how)
+
+    assert cost("Hmm, a dog?", limit=1_024) == 1_024
+    assert cost("", limit=1_024) == cost(None, limit=1_024) == 3
+    assert cost("Hmm, a dog?") == 3
+    assert cost("Hmm, a dog?", limit=2) == 3
+    # A budget of thoughts says more than the limit.
+    assert cost("Hmm, a dog?", limit=2_048, thoughts=1_024) == 1_027
