@@ -19,7 +19,9 @@ class RequestOptions(TypedDict, total=False):
         concurrency (N): Questions at once. [default: the model's own]
         rpm (N): The provider's requests a minute.
         tpm (N): The provider's tokens a minute.
-        budget (USD): Most that this command may spend, judges and retries included.
+        budget (USD): Most that this command may spend, however often it is started, judges and
+            retries included.
+        budget_of (NAME): Book what is spent on a project; --budget is then for all of it.
         prices (FILE): Prices that replace the built-in table's.
         timeout (S): Seconds to wait for an answer or a verdict. [default: 120]
     """
@@ -29,6 +31,7 @@ class RequestOptions(TypedDict, total=False):
     rpm: Annotated[float | None, Ge(0.01)]
     tpm: Annotated[float | None, Ge(1)]
     budget: Annotated[float | None, Ge(0)]
+    budget_of: str | None
     prices: Path | None
     timeout: Annotated[float | None, Ge(1)]
 

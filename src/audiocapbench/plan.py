@@ -20,6 +20,7 @@ from audiocapbench.audio import EXTENSIONS
 from audiocapbench.benchmarks import Benchmark, Selection, Traits, stored_traits
 from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.data import Sample
+from audiocapbench.engine.budget import command_name
 from audiocapbench.errors import AudioCapBenchError, FatalError, some
 from audiocapbench.judges import Judge, create_judges, missing_judgements
 from audiocapbench.judges.executor import (
@@ -211,6 +212,11 @@ class RunPlan(Plan[RunsEnd]):
         store = Store.open(store) if isinstance(store, str) else store
         # All are asked once before anyone is asked again: a budget may end before that.
         again = [RepeatedModel(one, repeat) for repeat in range(1, repeats) for one in models]
+        if not asking.fresh:
+            whom = [(one.name, dict(one.parameters)) for one in models]
+            what = (benchmark.name, benchmark.fingerprint, repr(chosen), repeats)
+            judging = [(judge.name, str(judge.signature)) for judge in judges]
+            asking.budget.command = command_name("run", what, whom, judging)
         return cls(store, asking, list(names), judges, benchmark, [*models, *again], chosen)
 
     @classmethod
@@ -231,6 +237,9 @@ class RunPlan(Plan[RunsEnd]):
         judges = panel_judges(panel or JudgePanel(), traits, asking.timeout)
         names = traits.metrics if metrics is None else metrics
         check_metrics(traits.aggregation, names)
+        if not asking.fresh:
+            judging = [(judge.name, str(judge.signature)) for judge in judges]
+            asking.budget.command = command_name("judge", run.id, judging, repeats)
         return cls(store, asking, list(names), judges, runs=[run], repeats=repeats)
 
     @property

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin,
 
 import typer
 from annotated_types import Ge
+from click import get_current_context
 from typer import Option
 from typer.models import ParameterInfo
 from typing_extensions import is_typeddict
@@ -215,9 +216,17 @@ class Session:
     store: Store = DEFAULT_STORE
 
     def asking(self, **how: Any) -> "Asking":
+        """How this command asks; started again, with more money or other limits, it is the same."""
         from audiocapbench.engine import Asking
+        from audiocapbench.engine.budget import command_name
 
-        return Asking.of(self.requests, **how)
+        asking, context = Asking.of(self.requests, **how), get_current_context(silent=True)
+        if context is not None and not asking.fresh:
+            options = (RequestOptions, Session, Outputs)
+            own = {"out", "format", *(name for kind in options for name in kind.__annotations__)}
+            given = {name: one for name, one in context.params.items() if name not in own}
+            asking.budget.command = command_name(str(context.info_name), given)
+        return asking
 
     @property
     def files(self) -> list[Path]:

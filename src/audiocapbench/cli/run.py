@@ -284,7 +284,7 @@ def study(
         found.store if is_there or way == "run" else "sqlite://",
         opened,
         found.create(opened.traits.max_tokens),
-        engine.Asking.of(found.asking),
+        engine.Asking.of({"budget_of": found.name, **found.asking}),
         metrics=None if found.metrics is None else list(dict.fromkeys(found.metrics)),
         panel=JudgePanel(list(found.judges), protocol=found.protocol),
         selection=benchmarks.Selection(found.category, found.limit, found.sample, found.seed),

@@ -39,7 +39,7 @@ class Books:
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
 
     def row(self, model: str, sample: str, repeat: int, held: float, likely: float) -> Any:
-        who = {"command": self.budget.command or self.budget.start, "project": self.budget.project}
+        who = {"command": self.budget.command, "project": self.budget.project}
         what = {"model": model, "sample": sample, "repeat": repeat, "kind": "held"}
         much = {"held_usd": held, "likely_usd": likely, "made_at": now()}
         return {**self.whose, **who, "start": self.budget.start, **what, **much, "batch": None}

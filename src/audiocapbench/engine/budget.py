@@ -1,5 +1,7 @@
 """A budget in dollars: what a question costs, what is spent and in flight, and when to stop."""
 
+import hashlib
+import json
 import os
 import re
 import uuid
@@ -158,7 +160,8 @@ class Budget:
         self.limit_usd = _amount("budget", limit_usd)
         said = os.environ.get(BUDGET_VARIABLE, "").strip()
         self._process_usd = _amount(BUDGET_VARIABLE, said and _number(said)) if said else inf
-        self.project, self.command, self.start = project, "", uuid.uuid4().hex
+        self.project, self.start = project or None, uuid.uuid4().hex
+        self.command = self.start  # unless it can be told when it is started again
         self.own_usd, self.held_usd = spent_usd, 0.0
         self.others = Standing()
         # Attempts in flight, and those whose cost is an estimate, was beyond the most, or is lost.
@@ -176,7 +179,7 @@ class Budget:
     @property
     def scope(self) -> Scope:
         limit = self.limit_usd if self.limit_usd < inf else None
-        by = ("project", self.project) if self.project else ("command", self.command or self.start)
+        by = ("project", self.project) if self.project else ("command", self.command)
         return Scope(*by, self.start, limit)
 
     @property
@@ -325,6 +328,12 @@ class Budget:
             if (batches := self.others.batches_usd) and not whose:
                 words += f"; up to {dollars(batches)} is promised to batches"
         self.refusal = self.refusal or words
+
+
+def command_name(kind: str, *asked: object) -> str:
+    """What a command is called in the ledger: the same, however it is started again."""
+    words = json.dumps(asked, default=str, sort_keys=True)
+    return f"{kind} {hashlib.sha256(words.encode()).hexdigest()[:16]}"
 
 
 def _number(text: str) -> float | str:

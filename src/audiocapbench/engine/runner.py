@@ -267,7 +267,7 @@ class Asking:
     ) -> Self:
         limits = (options.get("concurrency"), options.get("rpm"), options.get("tpm"))
         return cls(
-            Budget(options.get("budget")),
+            Budget(options.get("budget"), project=options.get("budget_of")),
             RateLimits(*limits, retry=retry or RetryPolicy()),
             options.get("prices"),
             options.get("timeout"),

@@ -15,6 +15,7 @@ from audiocapbench.benchmarks import Benchmark
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import total_cost
 from audiocapbench.engine import Preview, Progress, Stop, find_run
+from audiocapbench.engine.budget import command_name
 from audiocapbench.errors import ReportError
 from audiocapbench.models import Model
 from audiocapbench.models.model import batch_of
@@ -154,6 +155,8 @@ class RacePlan(Plan[RaceResult]):
                 how = "give the same --temperature, --max-tokens and --system"
                 raise ReportError(f"{model.name} was asked in another way in that race; {how}")
         self.asking = self.runs.asking
+        budget = self.asking.budget
+        budget.command = command_name("race", budget.command, self.scorer.label)
         self.begun: dict[str, Run] = {}
         self.dealt: dict[str, set[str]] = {one.name: set() for one in self.runs.models}
         self.refusals: dict[str, str] = {}
