@@ -60,6 +60,8 @@ class Terminal(Host):
             say(f"Warning: {spending.overshoot}.")
         elif spending is not None and spending.refusal is None:
             say(f"Spent {dollars(spending.spent_usd)} of {dollars(spending.limit_usd)}.")
+        if (lost := self._budget.uncertain) is not None:
+            say(f"Besides, {lost}.")
         if estimated := self._budget.estimated:
             say(f"{estimated:,} answers or attempts came without usage that adds up: estimated.")
 

@@ -21,6 +21,7 @@ from anyio import to_thread
 from pydantic import TypeAdapter
 
 from audiocapbench.engine.books import Books, CostTracker
+from audiocapbench.engine.budget import OverBudgetError
 from audiocapbench.engine.retrying_client import RetryPolicy
 from audiocapbench.engine.workers import Note, Stop, StoreAccess, WorkerPool, look_up_together
 from audiocapbench.errors import AwaitedError, FatalError, ModelError, TransientError
@@ -134,7 +135,12 @@ class BatchRounds:
             self._left = True
         else:
             content = await to_thread.run_sync(body.whole)
-            row = costs.line(self._promised_usd)
+            try:
+                row = costs.line(self._promised_usd)
+            except OverBudgetError as error:
+                if not costs.attempts:
+                    raise
+                return 503, {"error": {"message": f"not asked again, because {error}"}}
             self._promised_usd += row["held_usd"]
             self._add(key, task, row, self.service.line % (key.encode(), content))
         raise AwaitedError("its answer comes with a batch")

@@ -11,6 +11,7 @@ from audiocapbench.data.outcome import Reply, Status, total_cost
 from audiocapbench.engine.budget import (
     ROUNDING,
     Budget,
+    OverBudgetError,
     question_cost,
     system_of,
     thoughts,
@@ -107,10 +108,16 @@ class CostTracker:
         return self._budget.refusal
 
     async def hold(self) -> bool:
-        """Set aside what an attempt may cost; False where it does not fit."""
+        """Set aside what an attempt may cost; False where it does not fit after others did.
+
+        Raises:
+            OverBudgetError: The first does not fit.
+        """
         self._row = uuid.uuid4().hex
         asked = (self._model.name, self._cost, self._question.sample_id)
         self._held = await self._budget.hold(*asked, self._book)
+        if self._held is None and not self.attempts:
+            raise OverBudgetError(self.refusal)
         return self._held is not None
 
     async def _book(self, own_usd: float, alone_usd: float) -> Standing | None:

@@ -157,7 +157,7 @@ class Budget:
     def __init__(
         self, limit_usd: float | None = None, spent_usd: float = 0.0, *, project: str | None = None
     ) -> None:
-        self.limit_usd = _amount("budget", limit_usd)
+        self._own_limit_usd = _amount("budget", limit_usd)
         said = os.environ.get(BUDGET_VARIABLE, "").strip()
         self._process_usd = _amount(BUDGET_VARIABLE, said and _number(said)) if said else inf
         self.project, self.start = project or None, uuid.uuid4().hex
@@ -173,12 +173,16 @@ class Budget:
         self._settled: anyio.Event | None = None
 
     @property
+    def limit_usd(self) -> float:
+        return min(self._own_limit_usd, self._process_usd)
+
+    @property
     def is_limited(self) -> bool:
-        return min(self.limit_usd, self._process_usd) < inf
+        return self.limit_usd < inf
 
     @property
     def scope(self) -> Scope:
-        limit = self.limit_usd if self.limit_usd < inf else None
+        limit = self._own_limit_usd if self._own_limit_usd < inf else None
         by = ("project", self.project) if self.project else ("command", self.command)
         return Scope(*by, self.start, limit)
 
@@ -218,7 +222,6 @@ class Budget:
     def to_dict(self) -> dict[str, Any]:
         names = ("limit_usd", "spent_usd", "over_usd", "estimated")
         facts = {name: getattr(self, name) for name in names}
-        facts["limit_usd"] = min(self.limit_usd, self._process_usd)
         lost = self.lost_usd + self.others.lost_usd
         return facts | {"lost_at_most_usd": lost, "in_batches_usd": self.others.batches_usd}
 
@@ -312,12 +315,12 @@ class Budget:
     def _fits(self, usd: float) -> bool:
         own = self.own_usd + self.held_usd + self.others.total_usd + usd
         everything = _process.spent_usd + _process.held_usd + usd
-        return own <= self.limit_usd * ROUNDING and everything <= self._process_usd * ROUNDING
+        return own <= self._own_limit_usd * ROUNDING and everything <= self._process_usd * ROUNDING
 
     def refuse(self, asked: str, expected: float) -> None:
         """Say why a question is not asked; the first reason stays."""
         needs = f"asking {asked} would likely cost {dollars(expected)}"
-        spent_usd, limit_usd, whose = self.spent_usd, self.limit_usd, ""
+        spent_usd, limit_usd, whose = self.spent_usd, self._own_limit_usd, ""
         if _process.spent_usd + expected > self._process_usd:
             spent_usd, limit_usd = _process.spent_usd, self._process_usd
             whose = f" of {BUDGET_VARIABLE}"

@@ -152,8 +152,6 @@ class RetryingClient:
         while True:
             # What goes into a batch is set aside with it.
             if self.batches is None and not await costs.hold():
-                if not costs.attempts:
-                    raise OverBudgetError(costs.refusal)
                 return given_up(f"not asked again, because {costs.refusal}")
             came = anyio.current_time()
             start = await self.limiter.enter(self.stopping, tokens)
@@ -221,7 +219,7 @@ async def checked_reply(model: Model, question: Question) -> Reply:
     """What a model replies to one question; whatever else it does is a failure of that one."""
     try:
         reply = await model.answer(question)
-    except (TransientError, RefusedQuestionError, FatalError, AwaitedError):
+    except (TransientError, RefusedQuestionError, FatalError, AwaitedError, OverBudgetError):
         raise
     except (KeyboardInterrupt, GeneratorExit):
         raise
