@@ -3,17 +3,21 @@
 import concurrent.futures
 import csv
 import io
+import itertools
 import json
 import os
 import resource
 import secrets
 import signal
+import socket
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -460,19 +464,66 @@ def test_a_strange_site_cannot_write(attacked: RatingServer) -> None:
     assert attacked.ask(path, token=token).status == 405
 
 
-def test_links_cannot_be_guessed(tmp_path: Path) -> None:
+def test_whoever_was_invited_gets_in_whatever_others_at_the_same_address_tried(
+    tmp_path: Path,
+) -> None:
     with serving(write_project(tmp_path, "rel")) as server:
         path, ana = "/rate/api/next", server.tokens["ana"]
         assert server.ask(path, {}).status == 401
-        assert server.ask(path, {}, token=ana).status == 200
         for forged in ({}, {"X_Forwarded_For": "10.1.2.3"}):
-            tried = [server.ask(path, {}, token=f"guess-{n}", **forged).status for n in range(11)]
-        assert tried[-1] == 429
-        assert server.ask(path, {}, token=server.tokens["ben"]).status == 429
-        assert server.ask(path, {}, token=ana).status == 200, "who rates goes on"
+            tried = {server.ask(path, {}, token=f"guess-{n}", **forged).status for n in range(15)}
+            assert tried == {401}
+            assert server.ask(path, {}, token=ana, **forged).status == 200
+        assert server.ask(path, {}, token=server.tokens["ben"]).status == 200
+        assert min(map(len, server.tokens.values())) >= 24, "144 bits are not guessed"
     with sqlite3.connect(tmp_path / "audiocapbench.db") as plain:
         kept = "\n".join(plain.iterdump())
     assert not [one for one in server.tokens.values() if one in kept]
+
+
+HALF_SENT = {
+    "nothing": "",
+    "headers": "GET /rate/ HTTP/1.1\r\nHost: localhost\r\nX: ",
+    "a body that is not for reading": "GET /rate/api/progress HTTP/1.1\r\nHost: localhost\r\n"
+    "Content-Length: 100\r\n\r\n{",
+    "a body": "POST /rate/api/next HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
+    "Content-Type: application/json\r\nX-Requested-With: audiocapbench\r\n\r\n{",
+    "a body after its answer": "POST / HTTP/1.1\r\nHost: other\r\nContent-Length: 100\r\n\r\n{",
+    "the next headers": "GET /rate/rate.css HTTP/1.1\r\nHost: localhost\r\n\r\nGET /rate/ HT",
+}
+
+
+def half_sent(server: RatingServer, which: str) -> socket.socket:
+    place = urlsplit(server.address)
+    found = socket.create_connection((place.hostname, place.port), timeout=30)
+    found.sendall(HALF_SENT[which].encode())
+    return found
+
+
+def is_ended(connection: socket.socket) -> bool:
+    """Wait until the server has ended a connection, whatever it said before."""
+    with connection, suppress(ConnectionResetError):
+        while connection.recv(1 << 16):
+            pass
+    return True
+
+
+@pytest.mark.parametrize("which", HALF_SENT)
+def test_a_request_has_its_time(
+    attacked: RatingServer, which: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("audiocapbench.web.server._REQUEST_S", 0.2)
+    assert is_ended(half_sent(attacked, which))
+
+
+def test_half_sent_requests_make_room_for_those_that_come_whole(attacked: RatingServer) -> None:
+    kinds = itertools.cycle(HALF_SENT)
+    waiting = [half_sent(attacked, next(kinds)) for _ in range(200)]
+    assert attacked.ask("/rate/").status == 200
+    assert Rater(attacked, "ana").next()["state"] == "item"
+    assert all(map(is_ended, waiting[:100])), "those that waited longest"
+    for one in waiting[100:]:
+        one.close()
 
 
 def test_a_new_link_ends_the_one_before(tmp_path: Path) -> None:

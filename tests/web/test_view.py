@@ -32,6 +32,7 @@ from report_pages import gathered_runs, scored_runs
 from showing import Shown, showing
 
 JUDGED = f"{JUDGE}\toverall"
+NUMBERS = [("list", name) for name in ("runs", "run", "first", "last", "low", "high")]
 
 
 @pytest.fixture(scope="module")
@@ -211,6 +212,11 @@ def test_the_verdict_follows_the_runs_that_come(tmp_path: Path) -> None:
         ("list", {"sort": "sideways", "first": 0, "last": 5}),
         ("list", {"low": "nan", "first": 0, "last": 5}),
         ("list", {"run": "9" * 40, "first": 0, "last": 5}),
+        *(
+            (what, {name: "9" * 5_000})
+            for what, name in (*NUMBERS, ("duel", "a"), ("compared", "b"))
+        ),
+        ("list", {"runs": ",".join("1" * 2_000), "first": 0, "last": 5}),
         ("list", {"benchmark": "other", "first": 0, "last": 5}),
         ("duel", {"a": "one", "b": 2}),
         ("compared", {"a": 1, "b": 99}),
@@ -289,6 +295,6 @@ def test_what_cannot_be_shown_is_said_plainly(tmp_path: Path) -> None:
         put_models(store)
     done = run_command("view", "--no-open", "--port", "0", "--token", "short", cwd=tmp_path)
     assert done.returncode == 2
-    assert "--token: give 12 letters and digits at least" in done.stderr
+    assert "--token: give 20 letters and digits at least" in done.stderr
     done = run_command("view", "99", "--no-open", "--port", "0", cwd=tmp_path)
     assert "has no run 99" in done.stderr

@@ -135,8 +135,8 @@ def view(
     if rate is not None:
         _rate(rate, host, port, store)
         return
-    if token is not None and not (token.isascii() and token.isalnum() and len(token) >= 12):
-        raise ReportError("--token: give 12 letters and digits at least")
+    if token is not None and not (token.isascii() and token.isalnum() and len(token) >= 20):
+        raise ReportError("--token: give 20 letters and digits at least, which nobody guesses")
     if token is None and not server.is_loopback(host):
         token = secrets.token_hex(16)
     with server.listen(host, port) as taken, options.open_store(store) as kept:

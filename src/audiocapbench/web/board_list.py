@@ -22,7 +22,7 @@ from audiocapbench.store.catalog import RoundScores
 from audiocapbench.store.records import Judgement, overall_of
 
 Column = NDArray[np.float64]
-_LONGEST_SEARCH = 500
+_LONGEST_SEARCH, _MOST_RUNS = 500, 1_000
 _ORDERS_KEPT, _WAYS_KEPT = 16, 256
 _MOST_SOUND = 200_000_000
 _FEW = 2_000
@@ -43,7 +43,9 @@ class ListQuery(BaseModel, frozen=True):
 
     score: ScorerLabel = Scorer("")
     runs: Annotated[
-        tuple[Number, ...], BeforeValidator(lambda text: [one for one in text.split(",") if one])
+        tuple[Number, ...],
+        Field(max_length=_MOST_RUNS),
+        BeforeValidator(lambda text: [one for one in text.split(",") if one]),
     ] = ()
     search: Annotated[str, AfterValidator(lambda text: text[:_LONGEST_SEARCH])] = ""
     category: str = ""

@@ -1,7 +1,8 @@
 """The server behind ``view``, and what every request passes first, whatever is behind it.
 
 Names that other sites could make their own are refused (DNS rebinding), writes come from our own
-pages only, bodies have a bound, and an address that others can reach needs a token.
+pages only, requests have a bound and their time, and an address that others can reach needs a token
+that is too long to be guessed: whoever has it gets in, whatever others try.
 """
 
 import hmac
@@ -9,9 +10,9 @@ import ipaddress
 import re
 import socket
 import time
-from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
+from operator import attrgetter
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
@@ -19,7 +20,6 @@ from pydantic import ValidationError
 
 from audiocapbench.errors import AudioCapBenchError, ReportError
 from audiocapbench.store.connect import patience
-from audiocapbench.store.ratings import token_hash
 
 Scope = Mapping[str, Any]
 Message = dict[str, Any]
@@ -36,8 +36,8 @@ ANY_ADDRESS = "*"
 
 _COOKIE = re.compile(r"(?:^|;)\s*audiocapbench_token=([^;\s]+)")
 _SAFE = ("GET", "HEAD")
-_BODY_S = 20.0
-_GUESSES, _GUESS_S, _CLIENTS = 10, 60.0, 10_000
+# A request has so long to come; so few wait that no usual limit of open files is met.
+_REQUEST_S, _MOST_WAITING = 20.0, 64
 _HOST = re.compile(r"(?:\[(?P<six>[0-9a-fA-F:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::\d{1,5})?")
 
 HEADERS = {
@@ -77,34 +77,6 @@ def hosts_of(host: str, url: str | None = None) -> frozenset[str]:
     return frozenset({ANY_ADDRESS, socket.gethostname().lower(), socket.getfqdn().lower(), *names})
 
 
-class GuessLimit:
-    """Counts wrong tokens by address; one that was right from there before is no guess."""
-
-    def __init__(self) -> None:
-        self._wrong: dict[str, deque[float]] = {}
-        self._right: set[tuple[str, str]] = set()
-
-    def wait_s(self, client: str, token: str) -> int:
-        """Seconds until a client may try a token; 0 for now."""
-        tries = self._wrong.get(client)
-        if tries is None or (client, token_hash(token)) in self._right:
-            return 0
-        now = time.monotonic()
-        while tries and tries[0] < now - _GUESS_S:
-            tries.popleft()
-        return int(tries[0] + _GUESS_S - now) + 1 if len(tries) >= _GUESSES else 0
-
-    def note(self, client: str, token: str, *, right: bool) -> None:
-        if right:
-            if len(self._right) >= _CLIENTS:
-                self._right.clear()
-            self._right.add((client, token_hash(token)))
-            return
-        if len(self._wrong) >= _CLIENTS and client not in self._wrong:
-            self._wrong.pop(next(iter(self._wrong)))
-        self._wrong.setdefault(client, deque(maxlen=_GUESSES)).append(time.monotonic())
-
-
 def _refuse(status: int, why: str, **headers: str) -> Any:
     """A response that says why; names of headers have underscores here."""
     from starlette.responses import JSONResponse
@@ -121,7 +93,6 @@ class GuardedApp:
 
     def __init__(self, app: Application, hosts: Collection[str], token: str | None = None) -> None:
         self._app, self._hosts, self._token = app, {one.lower() for one in hosts}, token
-        self._limit = GuessLimit()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -149,7 +120,7 @@ class GuardedApp:
             return left.pop() if left else await receive()
 
         answer = self._why_not(scope, headers) or self._why_closed(scope, headers)
-        if answer is None and scope["method"] not in _SAFE:
+        if answer is None:
             body = await _body(headers, receive)
             if isinstance(body, bytes):
                 left.append({"type": "http.request", "body": body, "more_body": False})
@@ -185,13 +156,7 @@ class GuardedApp:
         in_link = dict(query).get("token") if scope["method"] == "GET" else None
         cookie = _COOKIE.search(headers.get("cookie", ""))
         given = in_link or bearer(headers) or (cookie[1] if cookie else "")
-        client = (scope.get("client") or ("",))[0]
-        if wait := self._limit.wait_s(client, given):
-            return _refuse(429, "too many wrong tokens; wait", retry_after=str(wait))
-        right = hmac.compare_digest(given.encode(), self._token.encode())
-        if given:
-            self._limit.note(client, given, right=right)
-        if not right:
+        if not hmac.compare_digest(given.encode(), self._token.encode()):
             return _refuse(401, "open the link with its token that 'audiocapbench view' shows")
         if in_link is None:
             return None
@@ -207,22 +172,18 @@ def bearer(headers: Mapping[str, str]) -> str | None:
 
 
 async def _body(headers: Mapping[str, str], receive: Receive) -> Any:
-    from anyio import fail_after
-
     too_large = _refuse(413, f"the request is larger than {LARGEST_BODY:,} bytes")
     said = headers.get("content-length", "0")
     if not re.fullmatch(r"\d{1,15}", said) or int(said) > LARGEST_BODY:
         return too_large
     body, more = b"", True
-    try:
-        with fail_after(_BODY_S):
-            while more:
-                message = await receive()
-                body, more = body + message.get("body", b""), message.get("more_body", False)
-                if len(body) > LARGEST_BODY:
-                    return too_large
-    except TimeoutError:
-        return _refuse(408, "the request came too slowly")
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return _refuse(400, "the request broke off")
+        body, more = body + message.get("body", b""), message.get("more_body", False)
+        if len(body) > LARGEST_BODY:
+            return too_large
     return body
 
 
@@ -292,8 +253,41 @@ def address_of(taken: socket.socket) -> str:
 
 def settings() -> dict[str, Any]:
     """How uvicorn serves: quietly, and without believing what proxies say of clients."""
-    quiet = {"log_level": "warning", "access_log": False, "lifespan": "off"}
-    return quiet | {"proxy_headers": False, "server_header": False, "timeout_graceful_shutdown": 3}
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class TimedProtocol(H11Protocol):  # type: ignore[misc]
+        """Ends what has not sent a request in time, and where many wait, those that wait longest.
+
+        uvicorn's own limit is for the time between requests alone.
+        """
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self.expect_request()
+            waiting = (one for one in self.connections if one.is_waiting)
+            for one in sorted(waiting, key=attrgetter("since"))[:-_MOST_WAITING]:
+                one.transport.abort()
+
+        def on_response_complete(self) -> None:
+            self.expect_request()
+            super().on_response_complete()
+
+        def expect_request(self) -> None:
+            self.since, self.answered = time.monotonic(), self.cycle
+            self.loop.call_later(_REQUEST_S, self.end_waiting, self.since)
+
+        @property
+        def is_waiting(self) -> bool:
+            has_come = self.cycle is not self.answered and not self.cycle.more_body
+            return not has_come and not self.transport.is_closing()
+
+        def end_waiting(self, since: float) -> None:
+            if self.since == since and self.is_waiting:
+                self.transport.abort()
+
+    how = {"log_level": "warning", "access_log": False, "lifespan": "off", "http": TimedProtocol}
+    how |= {"proxy_headers": False, "server_header": False, "timeout_graceful_shutdown": 3}
+    return how | {"backlog": _MOST_WAITING}
 
 
 def serve(app: Application, taken: socket.socket) -> None:

@@ -66,8 +66,8 @@ async function next() {
   let reply;
   try { reply = await ask("next", {}); } catch { reply = { status: 0, said: {} }; }
   if (!reply.ok) {
-    const gone = [401, 403, 429].includes(reply.status);
-    tell(gone ? "This link does not work" : "The server cannot be reached", gone ? sentence(reply.said.error) : `${reply.said.error ? sentence(reply.said.error) : "Perhaps it is being restarted."} Nothing that you saved is lost.`, !gone || reply.status === 429);
+    const gone = [401, 403].includes(reply.status);
+    tell(gone ? "This link does not work" : "The server cannot be reached", gone ? sentence(reply.said.error) : `${reply.said.error ? sentence(reply.said.error) : "Perhaps it is being restarted."} Nothing that you saved is lost.`, !gone);
     return;
   }
   project = reply.said.project;
