@@ -20,8 +20,8 @@ from folders import write_folder, write_lines, write_ten_faults, write_tone
 from plugin import environment, install
 
 COMMANDS = """demo build annotate run race subset study import score leaderboard compare gate
-variance power report view ratings figures site submission export mecat meta corrupt runs models
-metrics judges benchmarks""".split()
+variance power report view ratings figures site submission export mecat meta corrupt runs costs
+models metrics judges benchmarks""".split()
 
 
 class Asked(NamedTuple):

@@ -17,7 +17,7 @@ from audiocapbench.version import VERSION
 _PROGRAM = "audiocapbench"
 _ORDER = (
     "demo build annotate run race subset study import score leaderboard compare gate variance "
-    "power report view ratings figures site submission export mecat meta corrupt runs models "
+    "power report view ratings figures site submission export mecat meta corrupt runs costs models "
     "metrics judges benchmarks"
 )
 _HOMES = {
