@@ -39,18 +39,6 @@ _ENOUGH_WORDS = 3
 _SPACE = re.compile(r"[^\S\n]+")
 _SCRIPTS = re.compile(r"(?<=[\u3040-\u9fff])(?=[A-Za-z\d])|(?<=[A-Za-z\d])(?=[\u3040-\u9fff])")
 _STRAIGHT = str.maketrans("“”„«»’‘`´\xa0", '"""""\'\'\'\' ')
-_REWRITTEN = (
-    ("*", " "),
-    *((one, " , therefore ") for one in ("=>", "->", "→", "⇒")),
-    ("caption number", "caption"),
-    ("as if", "as though"),
-    ("anything but", "not"),
-    ("my first choice", "my favourite"),
-    *((one, "runner-up") for one in ("second best", "second-best", "my second choice")),
-    ("nothing but", "only"),
-    *((one, " correct ") for one in "✅✔✓☑"),
-    *((one, " incorrect ") for one in "❌✗✘"),
-)
 _DIGITS = {"zero": "0", "one": "1", "two": "2"}
 _NAMED = {
     "cannot": f" {UNDECIDED} ",
@@ -95,7 +83,7 @@ def mark(answer: str, first: str, second: str, labels: Labels) -> str:
     text = P["letter"].sub(lettered, text)
     unread = GUESSED if P["unread_letter"].search(text) else ""
     text = text.lower()
-    for written, meant in _REWRITTEN:
+    for written, meant in read_lists(*_FILE)["rewritten"]["all"]:
         text = text.replace(written, meant)
     # Numbers count from 0 if the answer has a 0, from 1 if it has a 2, else as the prompt does.
     text = P["counted_both"].sub(r"caption \2 \3 caption \4", text)

@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 from audiocapbench.metrics.negation import NegationRules, find_denials
 from audiocapbench.metrics.porter import stem
-from audiocapbench.metrics.shipped import read_lists, word_set
+from audiocapbench.metrics.shipped import read_lists, with_pieces, word_set
 
 LONGEST_REMEMBERED = 2_000
+_LISTS = ("audiocapbench.metrics.elements", "words.toml")
 
 
 class ElementKind(IntEnum):
@@ -30,7 +31,7 @@ class ElementKind(IntEnum):
 
 
 def words_that_are(name: str) -> frozenset[str]:
-    return word_set("audiocapbench.metrics.elements", "words.toml", name)
+    return word_set(*_LISTS, name)
 
 
 ATTRIBUTES, COUNTS = words_that_are("attributes"), words_that_are("counts")
@@ -126,24 +127,15 @@ class ParsedCaption(NamedTuple):
 _element = lru_cache(maxsize=100_000)(Element)
 
 
-# Several words that act as one, and the mark that takes their place.
-_THEN, _BEFORE, _AFTER, _LAST, _BREAK, _END, _OR = "\x01\x02\x03\x04\x05\x06\x07"
-_COMMA, _DENY = "\x08\x09"
+# What stands in the place of words that steer the reading.
+_NAMES = "then before after last break end or comma deny".split()
+_MARKS = {name: chr(number) for number, name in enumerate(_NAMES, 1)}
+_THEN, _BEFORE, _AFTER, _LAST, _BREAK, _END, _OR, _COMMA, _DENY = _MARKS.values()
 _VAGUE = ElementKind.VAGUE
-_PHRASES = {
-    r"followed (?:closely |shortly )?by|after which|before finally|later on|and finally"
-    r"|proceeded by|succeeded by|leading (?:in)?to": _THEN,
-    r"(?:towards?|at|near) the (?:very )?end": _LAST,
-    r"preceded by": _AFTER,
-    r"nothing but|not only|no longer|at all|at the same time|as well as|such as|as if|as though"
-    r"|after a (?:moment|while|bit|pause)|from beginning to end|one (?:can|could|would)"
-    r"|no one|each other|one another": " ",
-    r"absence of|free (?:of|from)|devoid of|lack of": "without",
-    r"apart from|except(?: for)?|other than": _BREAK,
-    r"near(?:ly)? silen(?:ce|t)|nothing": "silence",
-}
-_PHRASE = re.compile(r"\b(?:" + "|".join(f"({phrase})" for phrase in _PHRASES) + r")\b")
-_MARKS = list(_PHRASES.values())
+_PHRASES: dict[str, str] = read_lists(*_LISTS)["phrases"]
+_EITHER = "|".join(f"({with_pieces(one, {})})" for one in _PHRASES.values())
+_PHRASE = re.compile(rf"\b(?:{_EITHER})\b")
+_PLACED = [_MARKS.get(name, name) for name in _PHRASES]
 _QUOTE = re.compile(r'["“”„«»]([^"“”„«»]*)["“”„«»]')
 # Han and kana are written without spaces: there each sign is a token. Words are cut at 64 letters,
 # for what is remembered about words must not be as large as what a model may write.
@@ -153,16 +145,10 @@ _TOKEN = re.compile(rf"{_LETTERS}(?:['’\-](?!s\b){_LETTERS}){{0,4}}|[{_SIGNS}]
 _PUNCTUATION = frozenset(".;:!?,")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 
-_STEERING = {
-    **dict.fromkeys(("then", "afterwards", "afterward", "later", "finally", "subsequently"), _THEN),
-    **dict.fromkeys(("next", "eventually", "until", "till"), _THEN),
-    **dict.fromkeys(("before", "prior"), _BEFORE),
-    **dict.fromkeys(("after", "following"), _AFTER),
-    **dict.fromkeys(("while", "as", "with", "and", "but", "over", "when", "because"), _BREAK),
-    **dict.fromkeys(("or", "nor"), _OR),
-    **dict.fromkeys(".;:!?", _END),
-    ",": _COMMA,
-    **{mark: mark for mark in (_THEN, _BEFORE, _AFTER, _LAST, _BREAK)},
+_STEERING = {mark: mark for mark in (_THEN, _BEFORE, _AFTER, _LAST, _BREAK)} | {
+    word: _MARKS[name]
+    for name, words in read_lists(*_LISTS)["steering"].items()
+    for word in words.split()
 }
 _NEGATION = NegationRules(
     negators=words_that_are("negators"),
@@ -192,7 +178,7 @@ def _split(text: str) -> ParsedCaption:
     quoted = _QUOTE.findall(plain)
     if quoted:
         plain = _QUOTE.sub(" , ", plain)
-    tokens = _TOKEN.findall(_PHRASE.sub(lambda found: _MARKS[(found.lastindex or 1) - 1], plain))
+    tokens = _TOKEN.findall(_PHRASE.sub(lambda found: _PLACED[(found.lastindex or 1) - 1], plain))
     read, ordered = _read(tokens)
     said = [
         _element(word, ElementKind.QUOTED, 0, False) for piece in quoted for word in words_of(piece)
