@@ -195,8 +195,6 @@ def test_no_clip_at_all_is_no_score(encoder: AudioTextEncoder, tmp_path: Path) -
     found = clap_scores([tmp_path / "a.wav", "b\0.wav"], ["a", "b"], encoder)
     assert found.heard == ()
     assert len(found.missing) == 2
-    with pytest.raises(MetricError, match="no clip could be read"):
-        _ = found.spread
     assert clap_scores([], [], encoder).by_seed.shape == (1, 0)
 
 
@@ -269,9 +267,9 @@ def test_plain_clap_tells_how_much_its_seeds_matter(
     assert found.by_seed[:, 0].std() == 0  # shorter than the model's input
     assert found.by_seed[:, 4].std() > 0
     means = found.by_seed.mean(axis=1)
-    assert found.spread == SeedSpread.of(means)
-    assert found.spread.sd == pytest.approx(np.std(means, ddof=1))
-    assert found.spread.minimum == means.min() < means.max() == found.spread.maximum
+    spread = SeedSpread.of(means)
+    assert spread.sd == pytest.approx(np.std(means, ddof=1))
+    assert spread.minimum == means.min() < means.max() == spread.maximum
     backwards = clap_scores(clips[::-1], CAPTIONS[::-1], encoder, cutting=cutting, batch=3)
     np.testing.assert_allclose(backwards.by_seed[:, ::-1], found.by_seed, atol=1e-6)
     few = clap_scores(

@@ -22,9 +22,8 @@ _ORDER = (
 )
 _HOMES = {
     "run": "demo race study",
-    "leaderboard": "subset compare gate",
+    "leaderboard": "subset compare gate variance power",
     "score": "import",
-    "variance": "power",
     "report": "view figures site submission export",
     "judges": "ratings meta",
     "runs": "models metrics benchmarks",

@@ -201,12 +201,8 @@ def models(*, json: bool = False) -> None:
     from audiocapbench.models import list_models
 
     rows = [
-        {
-            "name": one.name,
-            "description": one.description,
-            "audio": str(one.contract or "its own"),
-            "settings": ", ".join(one.settings),
-        }
+        {"name": one.name, "description": one.description}
+        | {"audio": str(one.contract or "its own"), "settings": ", ".join(one.settings)}
         for one in list_models()
     ]
     _show_listing("models", rows, json=json)
@@ -218,12 +214,8 @@ def metrics(*, json: bool = False) -> None:
     from audiocapbench.metrics import list_metrics
 
     rows = [
-        {
-            "name": one.name,
-            "description": one.description,
-            "options": ", ".join(one.options),
-            "needs": one.needs,
-        }
+        {"name": one.name, "description": one.description}
+        | {"options": ", ".join(one.options), "needs": one.needs}
         for one in list_metrics()
     ]
     _show_listing("metrics", rows, json=json)

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 
@@ -119,9 +118,3 @@ def total_cost(costs: Iterable[float | None]) -> float | None:
     """Costs together, as far as they are known; None where none is."""
     known = [one for one in costs if one is not None]
     return sum(known) if known else None
-
-
-def median_latency(outcomes: Iterable[Outcome]) -> float | None:
-    """Median time of an answer, where known: not of one from the cache or from a batch."""
-    times = [one.latency_s for one in outcomes if not one.cached and one.latency_s]
-    return median(times) if times else None

@@ -6,13 +6,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from shlex import quote
+from statistics import median
 from typing import Any
 
 from audiocapbench.benchmarks import Traits, stored_traits
 from audiocapbench.benchmarks.corpora import leaves_null_out, without_null
 from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Sample
-from audiocapbench.data.outcome import Outcome, Status, median_latency, total_cost
+from audiocapbench.data.outcome import Outcome, Status, total_cost
 from audiocapbench.errors import JudgeError, ReportError, StoreError
 from audiocapbench.judges.aggregation import OVERALL, Scores, by_judge
 from audiocapbench.models.model import REPEAT
@@ -217,7 +218,9 @@ class RunTable(ScoreTable):
         self.statuses = Counter(str(one.status) for one in answers)
         self.cost_usd = total_cost(one.cost_usd for one in answers)
         self.cost_estimated = sum(one.cost_is_estimated for one in answers)
-        self.latency_s = median_latency(outcomes)
+        # Where known: not of an answer from the cache or from a batch.
+        times = [one.latency_s for one in outcomes if not one.cached and one.latency_s]
+        self.latency_s = median(times) if times else None
         total, found = len(self.run.sample_ids), (lacks.count(None), lacks.count(Missing.EMPTY))
         self.coverage = Coverage(total, *found, total - len(lacks))
         self.has_no_answers = not any(found)

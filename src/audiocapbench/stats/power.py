@@ -25,39 +25,32 @@ def _spreads(freedom: int) -> tuple[FloatArray, FloatArray]:
     return np.sqrt(2 * gammaincinv(freedom / 2, (places + 1) / 2) / freedom), weights
 
 
-def power_of(
-    difference: float, sd: float, n: int, alpha: float = ALPHA, *, sides: int = 2
-) -> float:
-    """Probability that a paired t-test on n >= 2 samples sees a difference; sd > 0.
-
-    A one-sided test (``sides=1``) is of differences in the direction of this one.
-    """
+def power_of(difference: float, sd: float, n: int, alpha: float = ALPHA) -> float:
+    """Probability that a two-sided paired t-test on n >= 2 samples sees a difference; sd > 0."""
     from scipy.special import ndtr, stdtrit
 
     freedom = n - 1
-    bound = float(stdtrit(freedom, 1 - alpha / sides))
+    bound = float(stdtrit(freedom, 1 - alpha / 2))
     shift = abs(difference) / sd * float(np.sqrt(n))
     # Student's t with a shift is a normal over a chi: average over the latter. Library functions
     # for it lose all digits where there are thousands of samples.
     spreads, weights = _spreads(freedom)
-    seen = ndtr(shift - bound * spreads) + (sides - 1) * ndtr(-shift - bound * spreads)
+    seen = ndtr(shift - bound * spreads) + ndtr(-shift - bound * spreads)
     return float(weights @ seen / 2)
 
 
-def minimum_detectable_difference(
-    sd: float, n: int, alpha: float = ALPHA, *, sides: int = 2
-) -> float | None:
+def minimum_detectable_difference(sd: float, n: int, alpha: float = ALPHA) -> float | None:
     """The smallest true difference that n samples show; None below 2 samples."""
     if n < 2:
         return None
     if sd <= 0:
         return 0.0
     low, high = 0.0, sd
-    while power_of(high, sd, n, alpha, sides=sides) < POWER:
+    while power_of(high, sd, n, alpha) < POWER:
         low, high = high, 2 * high
     for _ in range(50):
         middle = (low + high) / 2
-        seen = power_of(middle, sd, n, alpha, sides=sides) >= POWER
+        seen = power_of(middle, sd, n, alpha) >= POWER
         low, high = (low, middle) if seen else (middle, high)
     return high
 

@@ -22,12 +22,9 @@ def clopper_pearson(hits: float, total: float) -> Interval:
 
 def wilson(hits: int, total: int) -> Interval:
     """Wilson's interval of a share, which papers print for win rates; narrower than the exact."""
-    from scipy.special import ndtri
+    from scipy.stats import binomtest
 
-    z2, share = float(ndtri(TAIL)) ** 2, hits / total
-    middle = (share + z2 / (2 * total)) / (1 + z2 / total)
-    away = np.sqrt(z2 * (share * (1 - share) + z2 / (4 * total)) / total) / (1 + z2 / total)
-    return Interval(max(0.0, float(middle - away)), min(1.0, float(middle + away)))
+    return Interval(*map(float, binomtest(hits, total).proportion_ci(LEVEL, "wilson")))
 
 
 def share_interval(share: float, most: float, *, variance: float, units: float) -> Interval:

@@ -48,12 +48,6 @@ _Row = tuple[ClipLocation, dict[str, Any]]
 _Sounds = Iterator[tuple[ClipLocation, bytes]]
 
 
-def layout_of(repository: Repository, source: ClipSource) -> "ParquetTables | AudioFolder":
-    paths = split_files(repository, source.split)
-    tables = [path for path in paths if path.endswith(".parquet")]
-    return ParquetTables(repository, tables) if tables else AudioFolder(repository, paths)
-
-
 def one_split(where: str, known: Sequence[str], split: str | None) -> str:
     """The split that is meant; nothing where all is one."""
     if split is None and len(known) > 1:

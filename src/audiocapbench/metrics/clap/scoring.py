@@ -56,13 +56,6 @@ class ClapScores:
         """Mean over seeds of each caption that was heard, ready for intervals."""
         return MetricResult.of_means("clap", self.signature, self.by_seed.mean(axis=0))
 
-    @property
-    def spread(self) -> SeedSpread:
-        """Over seeds, of the mean score of all captions that were heard."""
-        if not self.heard:
-            raise MetricError("no clip could be read, so there is no score to speak of")
-        return SeedSpread.of(self.by_seed.mean(axis=1))
-
 
 def clap_scores(
     clips: Sequence[str | Path],

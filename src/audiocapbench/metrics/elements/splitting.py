@@ -145,7 +145,7 @@ _TOKEN = re.compile(rf"{_LETTERS}(?:['’\-](?!s\b){_LETTERS}){{0,4}}|[{_SIGNS}]
 _PUNCTUATION = frozenset(".;:!?,")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 
-_STEERING = {mark: mark for mark in (_THEN, _BEFORE, _AFTER, _LAST, _BREAK)} | {
+_STEERING: dict[str, str] = {mark: mark for mark in (_THEN, _BEFORE, _AFTER, _LAST, _BREAK)} | {
     word: _MARKS[name]
     for name, words in read_lists(*_LISTS)["steering"].items()
     for word in words.split()

@@ -59,17 +59,16 @@ class Placement:
 class PairTest:
     """A test between two runs, by their places in the list; the first has the higher place.
 
-    On ``n`` samples the first less the second is ``difference``. ``p`` is two-sided; None where
-    there are too few. It is adjusted for all pairs of the table, and ``different`` says that the
-    first is significantly better.
+    On ``n`` samples the first less the second is ``difference``. ``p`` is two-sided. It is adjusted
+    for all pairs of the table, and ``different`` says that the first is significantly better.
     """
 
     first: int
     second: int
     n: int
-    difference: float | None = None
-    p: float | None = None
-    p_adjusted: float | None = None
+    difference: float
+    p: float
+    p_adjusted: float = 1.0
     different: bool = False
 
 
@@ -237,7 +236,7 @@ def board_notes(
             yield (
                 f"{one.label} is not ranked: {estimate.n:,} of {total:,} samples have a score"
                 f"{lacks if estimate.n else ''}, {one.overall.common:,} of them in common with "
-                "those that are ranked. A rank takes scores of {FEWEST_SHARE:.0%} of what "
+                f"those that are ranked. A rank takes scores of {FEWEST_SHARE:.0%} of what "
                 f"was asked, and as many samples in common with the others, {FEWEST_FOR_INTERVAL} "
                 "at least, in each category where categories are added up."
             )
@@ -361,9 +360,9 @@ def rank_runs(
         [] if reason else one.tests(rounds) for one, reason in zip(groups, reasons, strict=True)
     ]
     tested = [pair for own in tests for pair in own]
-    adjusted = corrected(np.array([pair.p for pair in tested], float), correction)
+    adjusted = corrected(np.array([pair.p for pair in tested]), correction)
     for pair, value in zip(tested, adjusted.tolist(), strict=True):
         pair.p_adjusted = value
-        pair.different = value < ALPHA and (pair.difference or 0.0) > 0
+        pair.different = value < ALPHA and pair.difference > 0
     ends = zip(groups, tests, reasons, strict=True)
     return [one.placed(tuple(own), reason) for one, own, reason in ends]

@@ -211,7 +211,7 @@ def _by_category(board: Board) -> Table:
                 row[f"tied in {name}"] = one.by_category[name].tied
         rows.append(row)
     notes, parts = [], board.parts.items()
-    if tested := sum(pair.p is not None for _, one in parts for pair in one.pairs):
+    if tested := sum(len(one.pairs) for _, one in parts):
         notes.append(
             "Models that share a letter within a category cannot be told apart there: "
             f"{tested} paired permutation tests, corrected by {board.correction.words} over the "
@@ -352,7 +352,7 @@ def _place(entry: RunEntry, place: Placement, key: GroupKey = ALL) -> dict[str, 
 def _test(board: Board, pair: PairTest) -> Row:
     runs = [board.entries[place].run.id for place in (pair.first, pair.second)]
     test = {name: getattr(pair, name) for name in _TEST}
-    return {"runs": runs, **test, "tested": pair.p is not None}
+    return {"runs": runs, **test, "tested": True}
 
 
 def _paper_results(board: Board) -> _Parts:
