@@ -23,6 +23,7 @@ class RequestOptions(TypedDict, total=False):
             retries included.
         budget_of (NAME): Book what is spent on a project; --budget is then for all of it.
         prices (FILE): Prices that replace the built-in table's.
+        free: Models of endpoint/… and of plug-ins that have no price cost nothing.
         timeout (S): Seconds to wait for an answer or a verdict. [default: 120]
     """
 
@@ -33,6 +34,7 @@ class RequestOptions(TypedDict, total=False):
     budget: Annotated[float | None, Ge(0)]
     budget_of: str | None
     prices: Path | None
+    free: bool
     timeout: Annotated[float | None, Ge(1)]
 
     __pydantic_config__ = {"extra": "forbid", "allow_inf_nan": False}  # type: ignore[misc]  # noqa: RUF012

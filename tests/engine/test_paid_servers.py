@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import ModelSettings, create_model
 from audiocapbench.models.controls import ControlModel
 from audiocapbench.models.price import PRICED, Price
+from audiocapbench.models.registry import price_of
 from audiocapbench.store import Store
 from fakes import faults
 from fakes.faults import Fault, Plan
@@ -306,7 +308,7 @@ def test_a_panel_of_judges_shares_a_budget_that_holds(
     text = json.dumps(scores)
     server.reply = lambda _request: completion(text) | {"usage": till.bill(700, 450)}
     budget = Budget(0.06)
-    end = judge_run(store, asked, judges, budget=budget, prices=prices)
+    end = judge_run(store, asked, judges, budget=budget, prices=partial(price_of, overrides=prices))
     assert end.stop is Stop.BUDGET
     till.check(0.06)
     assert sum(one.cost_usd or 0.0 for one in end.judges) == pytest.approx(budget.spent_usd)
@@ -321,7 +323,14 @@ def test_replies_of_no_use_are_on_record_when_the_budget_ends_before_a_verdict(
     server.reply = lambda _request: completion("No idea.") | {"usage": till.bill(1_000, 450)}
     budget = Budget(0.025)
     limits = RateLimits(concurrency=1)
-    end = judge_run(store, asked, [judge], budget=budget, prices=prices, rate_limits=limits)
+    end = judge_run(
+        store,
+        asked,
+        [judge],
+        budget=budget,
+        prices=partial(price_of, overrides=prices),
+        rate_limits=limits,
+    )
     assert (end.stop, len(till.bills)) == (Stop.BUDGET, 2)
     failed = store.judgements(asked.id, judge.name)
     assert {str(one.status) for one in failed} == {"failed"}

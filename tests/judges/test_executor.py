@@ -8,6 +8,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from audiocapbench.judges import JudgeError, ModelJudge, create_judge, judge_run
 from audiocapbench.judges.executor import preview_judging
 from audiocapbench.models import create_model
 from audiocapbench.models.price import tokens_of
+from audiocapbench.models.registry import price_of
 from audiocapbench.store import Run, Store
 from fakes.faults import Plan, status
 from fakes.http_server import Request
@@ -167,7 +169,9 @@ def test_what_judging_will_cost_is_told_by_the_prompts_that_are_sent(
     }
     (tmp_path / "prices.json").write_text(json.dumps(table))
     missing = missing_judgements(store, run, judge, repeats=2)
-    told = preview_judging(judge, missing, prices=tmp_path / "prices.json")
+    told = preview_judging(
+        judge, missing, prices=partial(price_of, overrides=tmp_path / "prices.json")
+    )
     assert server.requests == []
     judge_run(store, run, [judge], repeats=2)
     sent = [tokens_of(prompt_of(request)) for request in server.requests]
@@ -316,7 +320,12 @@ def test_costs_are_counted_and_the_budget_ends_the_judging(
     prices = write_prices(tmp_path / "prices.json", judge.model.name)
     budget = Budget(0.6)  # by its length, a prompt is $0.46 and not the $0.12 that the server says
     end = judge_run(
-        store, run, [judge], budget=budget, prices=prices, rate_limits=RateLimits(concurrency=1)
+        store,
+        run,
+        [judge],
+        budget=budget,
+        prices=partial(price_of, overrides=prices),
+        rate_limits=RateLimits(concurrency=1),
     )
     assert end.stop is Stop.BUDGET
     done = end.judges[0].statuses["ok"]
@@ -324,7 +333,7 @@ def test_costs_are_counted_and_the_budget_ends_the_judging(
     assert end.judges[0].cost_usd == pytest.approx(0.12 * done)
     assert budget.spent_usd == pytest.approx(0.12 * done)
     assert store.runs()[0].cost_usd in (None, 0.0)
-    rest = judge_run(store, run, [judge], prices=prices)
+    rest = judge_run(store, run, [judge], prices=partial(price_of, overrides=prices))
     assert rest.stop is None
     assert len(server.requests) == CLIPS
 

@@ -382,7 +382,8 @@ def test_a_price_without_the_address_is_said_and_an_example_shows_how_to_write_i
     words = ("run", "tones", "--metrics", "rouge_l", "--model", name_at(good), "--yes")
     done = call(place, *words, "--budget", "0.2")
     assert done.returncode == 2
-    example = json.loads(done.stderr[done.stderr.index("{") : done.stderr.rindex("}") + 1])
+    written = done.stderr[done.stderr.index("{") : done.stderr.rindex("}") + 1]
+    example = json.loads(written.replace("…", "1").replace("YYYY-MM-DD", "2026-11-01"))
     assert list(example["models"]) == [name_at(good)]
     [priced] = example["models"].values()
     example["models"] = {"endpoint/gpt": priced}

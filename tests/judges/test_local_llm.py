@@ -12,6 +12,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -25,6 +26,7 @@ from audiocapbench.judges import ModelJudge, create_judge, judge_run
 from audiocapbench.judges.executor import JudgeEnd
 from audiocapbench.judges.judge import held_to_schema
 from audiocapbench.models import ModelSettings, create_model
+from audiocapbench.models.registry import price_of
 from audiocapbench.store import Run, Store
 from audiocapbench.store.records import Judgement
 from fakes.local_llm import LONGEST_REPLY, LocalLlm, Tokens, local_llm
@@ -123,7 +125,9 @@ def judged(server: LocalLlm, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     run = answered(store, CAPTIONS)
     prices = write_prices(place / "prices.json", judge.model.name)
     before = server.tokens()
-    (end,) = judge_run(store, run, [judge], prices=prices, rate_limits=ONE_AT_A_TIME).judges
+    (end,) = judge_run(
+        store, run, [judge], prices=partial(price_of, overrides=prices), rate_limits=ONE_AT_A_TIME
+    ).judges
     yield Judged(store, run, judge, end, spent(server, before))
     store.close()
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from audiocapbench.meta.corrupt.captions import (
 from audiocapbench.meta.corrupt.make import CorruptionResult, CorruptionSettings
 from audiocapbench.meta.scorers.scorer import TrialSettings
 from audiocapbench.models import create_model
+from audiocapbench.models.registry import price_of
 from audiocapbench.store import Store
 from fakes.faults import Plan, status
 from fakes.http_server import Request
@@ -136,7 +138,9 @@ def test_the_preview_counts_both_passes_and_asks_nothing(
     with answering(noun) as server:
         name = f"endpoint/gpt@{server.base_url}"
         prices = write_prices(tmp_path / "prices.json", name)
-        settings = TrialSettings(store_url=store.name, rate_limits=FAST, prices=prices)
+        settings = TrialSettings(
+            store_url=store.name, rate_limits=FAST, prices=partial(price_of, overrides=prices)
+        )
         model = create_model(name)
         previews = preview_by_model(captions, model, settings, NOUNS)
         assert [one.questions for one in previews] == [CAPTIONS, CAPTIONS]
@@ -196,7 +200,13 @@ def test_a_budget_stops_it_and_the_next_call_goes_on(
             make(server, captions, store, budget=Budget(1.0))
         prices = write_prices(tmp_path / "prices.json", name)
         with pytest.raises(StoppedError, match=r"the budget is spent.*answers are kept"):
-            make(server, captions, store, budget=Budget(0.5), prices=prices)
+            make(
+                server,
+                captions,
+                store,
+                budget=Budget(0.5),
+                prices=partial(price_of, overrides=prices),
+            )
         asked = len(server.requests)
         assert 0 < asked < CAPTIONS
         make(server, captions, store)

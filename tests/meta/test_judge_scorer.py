@@ -4,6 +4,7 @@ import json
 import re
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +16,7 @@ from audiocapbench.errors import StoppedError, TrialError
 from audiocapbench.meta.pairs import CaptionPair, PairSet
 from audiocapbench.meta.scorers.scorer import Choice, TrialSettings, create_scorer
 from audiocapbench.meta.trial import try_scorer
+from audiocapbench.models.registry import price_of
 from fakes.faults import Plan, hang
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
@@ -140,7 +142,9 @@ def test_a_spent_budget_stops_the_trial_and_says_how_to_go_on(
     table = {"currency": "USD", "unit": "per 1,000,000 tokens", "models": {model: dear}}
     prices.write_text(json.dumps(table))
     settings = TrialSettings(
-        store_url=str(tmp_path / "trial.db"), budget=Budget(0.001), prices=prices
+        store_url=str(tmp_path / "trial.db"),
+        budget=Budget(0.001),
+        prices=partial(price_of, overrides=prices),
     )
     with pytest.raises(StoppedError, match="the same command goes on"):
         try_scorer(create_scorer(f"judge:{model}", settings), PAIRS)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from audiocapbench.meta.pairs import Agreement, CaptionPair, PairSet
 from audiocapbench.meta.scorers.pairwise import PairwiseScorer
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, TrialSettings
 from audiocapbench.meta.trial import ScorerTrial, agreed, trial_document, try_scorer
+from audiocapbench.models.registry import price_of
 from audiocapbench.report.trial import trial_tables
 from audiocapbench.stats.correlation import Coefficient
 from audiocapbench.store import Store
@@ -275,7 +277,7 @@ def test_a_spent_budget_stops_and_keeps_what_was_answered(tmp_path: Path, clips:
     pairs = pairs_of(12)
     with serving(longer) as server:
         prices = write_prices(tmp_path / "prices.json", f"endpoint/judge@{server.base_url}")
-        limited = {"prices": prices, "budget": Budget(0.6)}
+        limited = {"prices": partial(price_of, overrides=prices), "budget": Budget(0.6)}
         [told] = scorer(server, tmp_path, clips, **limited).preview(pairs)
         with pytest.raises(StoppedError, match="the budget is spent"):
             scorer(server, tmp_path, clips, **limited).choose(pairs)

@@ -232,8 +232,8 @@ class Budget:
             name = re.sub(r"\[[^\[\]]*=[^\[\]]*\]$", "", model.removeprefix("judge "))
             raise ModelError(
                 f"no price is known for {model}, so that no budget can be kept; leave the budget "
-                "out, or give a file of prices (`prices` FILE) such as this, with yours: "
-                f"{example_of_prices(name)}"
+                "out, say that a server of your own costs nothing (`free`), or give a file of "
+                f"prices (`prices` FILE), with numbers in the place of …: {example_of_prices(name)}"
             )
 
     async def hold(self, model: str, cost: QuestionCost, question: str, book: Book) -> float | None:

@@ -3,8 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from pathlib import Path
+from functools import cached_property, partial
 from typing import NamedTuple, Protocol, Self, Unpack
 
 import anyio
@@ -24,7 +23,7 @@ from audiocapbench.models import Model, ModelSettings
 from audiocapbench.models.model import batch_of
 from audiocapbench.models.openai_chat import check_batchable
 from audiocapbench.models.price import Price
-from audiocapbench.models.registry import check_model, price_of
+from audiocapbench.models.registry import Prices, check_model, price_of
 from audiocapbench.plugins import plugin_failures
 from audiocapbench.store import Dataset, Run, RunSpec, Store, StoredScore, cache_key
 from audiocapbench.store.claims import TaskKey
@@ -225,10 +224,10 @@ class Preview(NamedTuple):
 
 
 def preview_questions(
-    who: str, model: Model, questions: Iterable[tuple[str, float]], what: str, prices: Path | None
+    who: str, model: Model, questions: Iterable[tuple[str, float]], what: str, prices: Prices
 ) -> Preview:
     """What questions (text, seconds of its clip) will likely cost; ``{}`` of words is how many."""
-    price, hears = price_of(model.name, prices), model.contract.container != "none"
+    price, hears = prices(model.name), model.contract.container != "none"
     costs = [question_cost(price, model, hears * length, text) for text, length in questions]
     likely = None if price is None else sum(cost.likely_usd for cost in costs)
     return Preview(who, len(costs), what.format(f"{len(costs):,}"), likely)
@@ -256,7 +255,7 @@ class Asking:
 
     budget: Budget = field(default_factory=Budget)
     rate_limits: RateLimits = field(default_factory=RateLimits)
-    prices: Path | None = None
+    prices: Prices = price_of
     timeout: float | None = None
     batch: bool = False
     fresh: bool = False
@@ -269,7 +268,7 @@ class Asking:
         return cls(
             Budget(options.get("budget"), project=options.get("budget_of")),
             RateLimits(*limits, retry=retry or RetryPolicy()),
-            options.get("prices"),
+            partial(price_of, overrides=options.get("prices"), free=options.get("free", False)),
             options.get("timeout"),
             options.get("batch", False),
             fresh,
@@ -281,7 +280,7 @@ class Asking:
         return {"rate_limits": limits, "budget": budget, "fresh": self.fresh, "batch": self.batch}
 
     def of_model(self, model: Model, progress: Progress | None = None) -> RunOptions:
-        price = price_of(model.name, self.prices)
+        price = self.prices(model.name)
         return {**self.options, "price": price, "progress": progress}  # type: ignore[typeddict-item]
 
     def model_settings(self, told: ModelOptions) -> ModelSettings:

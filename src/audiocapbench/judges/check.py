@@ -7,7 +7,6 @@ judge needs stands here too: who judges which answers, what that costs, and inte
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -36,6 +35,7 @@ from audiocapbench.judges.judge import Judge
 from audiocapbench.metrics.result import FloatArray, first_column
 from audiocapbench.models import Model, Question
 from audiocapbench.models.controls import ControlModel
+from audiocapbench.models.registry import Prices
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval, mean_interval
 from audiocapbench.stats.correlation import auc, rank_correlation, rank_interval, rated_kappa
@@ -75,7 +75,7 @@ def judge_parts(store: Store, parts: Iterable[StudyPart], what: str, options: Ju
             )
 
 
-def preview_parts(store: Store, parts: Iterable[StudyPart], prices: Path | None) -> list[Preview]:
+def preview_parts(store: Store, parts: Iterable[StudyPart], prices: Prices) -> list[Preview]:
     """What each judge will likely cost."""
     tasks: dict[str, list[JudgeTask]] = {}
     judges = {part.judge.name: part.judge for part in parts}

@@ -4,7 +4,6 @@ import random
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Unpack
 
 import anyio
@@ -35,7 +34,7 @@ from audiocapbench.judges.judge import (
     question_judge,
 )
 from audiocapbench.models.openai_chat import check_batchable
-from audiocapbench.models.registry import price_of
+from audiocapbench.models.registry import Prices, price_of
 from audiocapbench.store import Run, Store, cache_key
 from audiocapbench.store.claims import TaskKey
 from audiocapbench.store.records import Judgement
@@ -89,7 +88,7 @@ class JudgeOptions(AskOptions, total=False):
     """How answers are judged: ``repeats`` times by a model, once by a text judge."""
 
     repeats: int
-    prices: Path | None
+    prices: Prices
     samples: frozenset[str] | None
 
 
@@ -138,11 +137,11 @@ def _key(judgement: Judgement) -> TaskKey:
     return TaskKey(judgement.judge, judgement.sample_id, judgement.repeat)
 
 
-def check_prices(judges: Iterable[Judge], budget: Budget, prices: Path | None) -> None:
+def check_prices(judges: Iterable[Judge], budget: Budget, prices: Prices) -> None:
     """Refuse a budget that cannot be kept because a judge has no price; ModelError says so."""
     for judge in judges:
         if isinstance(judge, ModelJudge):
-            budget.check(f"judge {judge.name}", price_of(judge.model.name, prices))
+            budget.check(f"judge {judge.name}", prices(judge.model.name))
 
 
 class Judging:
@@ -169,7 +168,7 @@ class Judging:
             wanted, missing = _tasks(store, run, judge, repeats, options.get("samples"))
             self._wanted[judge.name] = wanted
             self._missing[judge.name] = wanted if self.session.fresh else missing
-        self._prices = options.get("prices")
+        self._prices = options.get("prices", price_of)
         asked = [judge for judge in judges if self._missing[judge.name]]
         check_prices(asked, self.session.budget, self._prices)
 
@@ -249,7 +248,7 @@ class Judging:
                 self._seen[judge.name],
                 answer,
                 session.rate_limits.limiter(judge.model, progress.noted),
-                price_of(judge.model.name, self._prices),
+                self._prices(judge.model.name),
                 judge=judge.name,
                 known=self._known(judge),
                 variant=judge.asked,
@@ -285,7 +284,7 @@ def preview_judging(
     tasks: Iterable[JudgeTask],
     *,
     store: Store | None = None,
-    prices: Path | None = None,
+    prices: Prices = price_of,
 ) -> Preview:
     who = f"judge {judge.name}"
     if not isinstance(judge, ModelJudge):

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
@@ -29,7 +29,7 @@ from audiocapbench.models.model import (
     Provider,
     Question,
 )
-from audiocapbench.models.price import Price
+from audiocapbench.models.price import SAID_FREE, Price
 from audiocapbench.plugins import plugin_failures, plugins
 
 _RECORDS = (
@@ -279,10 +279,19 @@ class _PriceFile(BaseModel):
     models: dict[str, Price]
 
 
-def price_of(model: str, overrides: Path | None = None) -> Price | None:
-    """What a model costs, by a user's file or else its provider; None where that is not known."""
+Prices = Callable[[str], Price | None]
+"""``price_of``, with what the user says of prices."""
+
+
+def price_of(model: str, overrides: Path | None = None, *, free: bool = False) -> Price | None:
+    """What a model costs, by a user's file or else its provider; None where that is not known.
+
+    Of one's own endpoint and of plug-ins, ``free`` says that it is nothing.
+    """
     provider = provider_of(model)
     price = provider.price_of(model) if provider is not None else None
+    is_own = provider is None or provider.name not in built_in_providers().keys() - {"endpoint"}
+    price = SAID_FREE if free and is_own and price is None else price
     if overrides is None:
         return price
     try:
