@@ -9,7 +9,7 @@ import json
 import random
 import re
 from base64 import b64decode
-from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ from audiocapbench.models.remote import SentBody
 from audiocapbench.models.replies import HttpReply
 
 PROMPT_TOKENS, AUDIO_TOKENS = 40, 4
+TORN = 1_000_000  # looks at a file after which it is whole: never
 _AUDIO = re.compile(rb'"data": ?"([A-Za-z0-9+/=]+)"')
 _LIMIT = re.compile(rb'"(?:max_completion_tokens|maxOutputTokens)": ?(\d+)')
 
@@ -91,12 +92,7 @@ class SimulatedService:
         self.bills: list[Bill] = []
         self.files: dict[str, bytes] = {}
         self.batches: dict[str, SimulatedBatch] = {}
-        self.requests = 0
         self._numbers = iter(range(1_000_000))
-
-    @property
-    def billed_usd(self) -> float:
-        return sum(bill.usd for bill in self.bills)
 
     def _happens(self, share: float) -> bool:
         return self.draw.random() < share
@@ -105,19 +101,18 @@ class SimulatedService:
         self, process: Any, method: str, path: str, request: Mapping[str, Any]
     ) -> HttpReply:
         """What ``HttpModel.fetch`` returns or raises."""
-        self.requests += 1
-        faults = self.faults
+        is_live = path.endswith(("/chat/completions", ":generateContent"))
+        faults, some = self.faults, 1.0 if is_live else 0.3  # of a batch's calls, many must go well
         await process.step()
-        if self._happens(faults.unconnected):
+        if self._happens(some * faults.unconnected):
             raise httpx.ConnectError("refused")
         content = await _content(request)
         await process.step()
         self.work(anyio.current_time())
-        if self._happens(faults.refused):
+        if self._happens(some * faults.refused):
             return self._refusal()
-        if self._happens(faults.broken / 2):
+        if self._happens(some * faults.broken / 2):
             raise httpx.ReadError("reset")
-        is_live = path.endswith(("/chat/completions", ":generateContent"))
         if is_live:
             await anyio.sleep(self.draw.uniform(0.1, 3))
             process.check()
@@ -125,12 +120,12 @@ class SimulatedService:
             reply = HttpReply(200, {}, json.dumps(body).encode())
         else:
             bill, reply = None, self._respond(method, path, content, request)
-        if self._happens(faults.stalled):
+        if self._happens(some * faults.stalled):
             await anyio.sleep(10_000)
         await process.step()
-        if self._happens(faults.broken / 2):
+        if self._happens(some * faults.broken / 2):
             raise httpx.ReadError("reset")
-        if self._happens(faults.unreadable):
+        if self._happens(some * faults.unreadable):
             return HttpReply(200, {}, b'{"choices": [{"mess')
         if bill is not None:
             bill.heard = True
@@ -222,7 +217,7 @@ class SimulatedService:
         over_at = anyio.current_time() + self.draw.uniform(0, takes_s)
         unseen = 2 * self._happens(self.faults.late)
         batch = SimulatedBatch(name, mark, lines, over_at, unseen)
-        batch.torn = int(self._happens(self.faults.torn))
+        batch.torn = self.draw.choice([1, 1, TORN]) * self._happens(self.faults.torn)
         self.batches[name] = batch
         return batch
 
@@ -260,7 +255,7 @@ class SimulatedService:
     def _download(self, batch: SimulatedBatch) -> HttpReply:
         content = b"".join(line + b"\n" for line in batch.answers)
         if batch.torn:
-            batch.torn, content = 0, content[: len(content) // 2]
+            batch.torn, content = batch.torn - 1, content[: len(content) // 2] + b"{"
         return HttpReply(200, {}, content)
 
     def _listed(self, query: Mapping[str, Any]) -> dict[str, Any]:
@@ -315,6 +310,3 @@ async def _content(request: Mapping[str, Any]) -> bytes:
         whole: bytes = file.read()
         return whole
     return b""
-
-
-Fetch = Callable[..., Awaitable[HttpReply]]

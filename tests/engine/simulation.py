@@ -32,7 +32,7 @@ from sqlalchemy import event
 
 from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
 from audiocapbench.data.outcome import Status
-from audiocapbench.engine import Budget, RateLimits, batch_rounds, retrying_client, session
+from audiocapbench.engine import Budget, RateLimits, batch_rounds, books, retrying_client, session
 from audiocapbench.engine import workers as engine_workers
 from audiocapbench.engine.budget import question_cost
 from audiocapbench.engine.runner import BenchmarkRun, RunOptions, aask_together
@@ -52,6 +52,7 @@ MODELS = {"openai/gpt-audio": False, "gemini/gemini-2.5-flash": True}
 _KEYS = {"OPENAI_API_KEY": "sk-0123456789", "GEMINI_API_KEY": "sk-0123456789"}
 _BEGIN = datetime(2026, 11, 1, tzinfo=UTC)
 _LONGEST_S = 6 * 86_400.0  # virtual seconds after which a schedule hangs
+_GIVEN_UP_S = 49 * 3_600.0  # after which a batch that is gone is sent again
 _MOST_STEPS = 20_000
 _CLOCK, _FILE = time.monotonic, tempfile.TemporaryFile
 
@@ -115,6 +116,7 @@ class Schedule:
     crashing: float
     leaving: float
     budget: float | None  # as a share of what all answers would likely cost
+    by_project: bool  # whose budget it is, or else the command's
     longest: int  # tokens of an answer
     max_tokens: int | None
     faults: Faults
@@ -133,7 +135,8 @@ class Schedule:
             starts=draw.randint(1, 2),
             crashing=draw.choice([0.0, 0.7]),
             leaving=draw.choice([0.0, 0.0, 0.3]),
-            budget=draw.choice([None, draw.uniform(0.3, 4.0)]),
+            budget=draw.choice([None, draw.uniform(0.3, 4.0), draw.uniform(1, 60)]),
+            by_project=draw.random() < 0.3,
             longest=draw.choice([200, 2_000, 9_000]),
             max_tokens=draw.choice([None, 300]),
             faults=Faults(**on),
@@ -154,6 +157,7 @@ class World:
     steps: int = 0
     broken: list[str] = field(default_factory=list)
     limit_usd: float | None = None
+    most_usd: float = field(init=False)  # that a question costs
     files: ExitStack = field(default_factory=ExitStack)  # that who dies leaves open
     _written: datetime = _BEGIN
 
@@ -169,9 +173,13 @@ class World:
             is_gemini=MODELS[how.model],
             longest=longest,
         )
+        price = price.in_batches() if how.batch else price
+        cost = question_cost(
+            price, self.model(), 0.25, self.shared.benchmark.samples[0].instruction
+        )
+        self.most_usd = cost.most_usd
         if how.budget is not None:
-            likely = question_cost(price, self.model(), 0.05, "Describe it.").likely_usd
-            self.limit_usd = how.budget * how.clips * likely / (2 if how.batch else 1)
+            self.limit_usd = how.budget * how.clips * cost.likely_usd
 
     def model(self) -> Model:
         return create_model(self.schedule.model, ModelSettings(None, self.schedule.max_tokens, 10))
@@ -199,6 +207,8 @@ class World:
             for _ in range(6):
                 if self.last.end == "ended":
                     break
+                if self.last.end.startswith("error"):
+                    await anyio.sleep(_GIVEN_UP_S)
                 await self._command()
             self._check(self.last)
 
@@ -234,6 +244,8 @@ class World:
     async def _run(self, process: Process) -> None:
         how = self.schedule
         self.say(process, "starts")
+        budget = Budget(self.limit_usd, project="a project" if how.by_project else None)
+        budget.command = f"command {process.number}" if how.by_project else "the command"
         store = copy(self.shared.store)
         store.claims = claims.ClaimRepository(store._engine)  # which remembers what it saw
         progress = Progress(
@@ -242,7 +254,7 @@ class World:
         )
         options: RunOptions = {
             "selection": Selection(limit=how.clips),
-            "budget": Budget(self.limit_usd),
+            "budget": budget,
             "price": self.service.price,
             "batch": how.batch,
             "rate_limits": RateLimits(concurrency=IN_FLIGHT),
@@ -277,27 +289,62 @@ class World:
             if bill.text in good or (bill.batch is None and not bill.heard):
                 continue
             if bill.batch is not None:
-                self.broken.append(f"paid in batch {bill.batch} and not collected: {bill.text}")
+                if self.service.batches[bill.batch].torn:
+                    continue
+                self.broken.append(f"paid and not collected: {bill}")
             elif bill.process.end not in ("crash", "dropped"):
-                self.broken.append(f"paid and not stored: {bill.text}")
+                self.broken.append(f"paid and not stored: {bill}")
             else:
                 unsaved[bill.process.number] += 1
         if max(unsaved.values(), default=0) > IN_FLIGHT:
             self.broken.append(f"more lost at a crash than was in flight: {unsaved}")
-        self._check_budget(last)
+        self._check_ledger(last, set(good))
 
-    def _check_budget(self, last: Process) -> None:
+    def _check_ledger(self, last: Process, stored: set[str]) -> None:
+        bills, entries = self.service.bills, self.shared.store.ledger.entries()
+        self.log += [
+            f"ledger: {row.state} ${row.counted:.6f}, at most ${row.held_usd:.6f}, for "
+            f"{row.sample}{' in a batch' if row.batch else ''} ({row.why or ''})"
+            for row in entries
+        ]
+        rows = {
+            kind: [one for one in entries if one.state == kind]
+            for kind in ("billed", "estimated", "lost", "in flight", "in a batch")
+        }
+        certain = [bill.usd for bill in bills if bill.told and bill.text in stored]
+        estimated = [bill.usd for bill in bills if not bill.told and bill.text in stored]
+        lost = [bill.usd for bill in bills if bill.text not in stored]
+        said = sorted(row.counted for row in rows["billed"])
+        if len(said) != len(certain) or any(
+            abs(one - other) > 1e-9 for one, other in zip(said, sorted(certain), strict=True)
+        ):
+            self.broken.append(f"the ledger says {said}, billed was {sorted(certain)}")
+        if len(rows["estimated"]) != len(estimated):
+            self.broken.append(
+                f"{len(rows['estimated'])} estimated, {len(estimated)} without usage"
+            )
+        open_rows = rows["lost"] + rows["in flight"]  # of who died, until somebody sees it
+        if len(open_rows) < len(lost):
+            self.broken.append(f"{len(lost)} lost, and {len(open_rows)} in the ledger")
+        if sum(row.held_usd for row in open_rows) + 1e-9 < sum(lost):
+            self.broken.append("what was lost cost more than the ledger's most")
+        if rows["in a batch"] and last.end == "ended":
+            self.broken.append(f"{len(rows['in a batch'])} rows wait for a batch")
         if self.limit_usd is None:
             return
-        bills = self.service.bills
+        counted = sum(row.counted or row.likely_usd for row in open_rows + rows["estimated"])
         dearest = max((bill.usd for bill in bills), default=0.0)
-        uncertain = sum(bill.usd for bill in bills if not (bill.heard or bill.batch))
-        billed = self.service.billed_usd
-        if billed > self.limit_usd + dearest + uncertain:
+        uncertain = max(0.0, sum(lost) + sum(estimated) - counted)
+        if (
+            billed := sum(bill.usd for bill in bills)
+        ) > self.limit_usd + dearest + uncertain + 1e-9:
             self.broken.append(
                 f"over budget: ${billed:.4f} of ${self.limit_usd:.4f}, "
                 f"the dearest ${dearest:.4f}, uncertain ${uncertain:.4f}"
             )
+        left = self.limit_usd - sum(certain) - counted
+        if last.stop is Stop.BUDGET and left > max(dearest, self.most_usd) + 1e-9:
+            self.broken.append(f"stopped for a budget that has ${left:.4f} left")
 
 
 class _SimulatedEvent:
@@ -449,6 +496,7 @@ def laboratory() -> Iterator[Callable[[int], World]]:
             (tempfile, "TemporaryFile", _temporary_file),
             (claims, "_machine", lambda: ""),
             (schema, "now", _now),
+            (books, "now", _now),
         ):
             stack.enter_context(patch.object(where, name, what))
         shared = Shared(benchmark, store, template)

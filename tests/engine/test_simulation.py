@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
-from engine.simulation import Schedule, World, laboratory
+from engine.simulation import World, laboratory
 
 AGAIN = "PYTHONPATH=tests python -m engine.simulation --seed"
 
@@ -28,6 +28,4 @@ def test_a_seed_is_one_schedule(run: Callable[[int], World]) -> None:
 
 
 def test_nothing_is_lost_or_paid_twice_in_fifty_schedules(run: Callable[[int], World]) -> None:
-    how = map(Schedule.of, range(60))
-    # A brought answer needs a new hold, so that a batch under a budget stays uncollected.
-    explore(run, [one.seed for one in how if not one.batch or one.budget is None])
+    explore(run, range(50))
