@@ -231,7 +231,7 @@ def test_judges_pass_the_same_gate() -> None:
             "hollow/x",
             "a Hollow without contract, parameters, cacheable, concurrency, answer;",
         ),
-        ("hollow/x", "audiocapbench.SimpleModel, to derive from, has defaults for all but"),
+        ("hollow/x", "derive it from audiocapbench.SimpleModel, which has all but"),
         ("silent/x", "makes a Silent without answer"),
         ("blocking/x", "whose answer cannot be awaited; write 'async def answer'"),
         ("wordy/x", "declares the contract 'wav'; it is of type AudioContract, or left out"),

@@ -17,7 +17,6 @@ from audiocapbench.errors import ModelError
 PRICED = date(2026, 11, 15)  # when the prices in this package were looked up
 _PER = 1_000_000
 _LETTERS_PER_TOKEN = 4
-_NUMBERS = ("text_in", "out", "audio_in", "audio_tokens_per_s")
 _LIMITS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
 _MOST_TOKENS, _MOST_DOLLARS = 100_000_000, 100_000.0
 _MOST_AROUND, _MOST_PER_S = 1_000, 100  # tokens of audio: no model here makes more than 32 a second
@@ -120,10 +119,10 @@ class Price:
 
 def example_of_prices(model: str) -> str:
     """A price file in one line for this model, with … where its user fills in numbers."""
-    numbers = ", ".join(f'"{name}": …' for name in _NUMBERS)
-    price = f'{{{numbers}, "source": "who says so", "as_of": "YYYY-MM-DD"}}'
-    models = f"{{{json.dumps(model, ensure_ascii=False)}: {price}}}"
-    return f'{{"currency": "USD", "unit": "per 1,000,000 tokens", "models": {models}}}'
+    price = dict.fromkeys(("text_in", "out", "audio_in", "audio_tokens_per_s"), "…")
+    price |= {"source": "who says so", "as_of": "YYYY-MM-DD"}
+    file = {"currency": "USD", "unit": "per 1,000,000 tokens", "models": {model: price}}
+    return json.dumps(file, ensure_ascii=False).replace('"…"', "…")
 
 
 FREE = Price(0, 0, "answers on this machine, by construction free", PRICED, 0, 0)

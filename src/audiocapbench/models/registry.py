@@ -42,6 +42,8 @@ PUBLISHED_NAMES = {"openai-realtime": "openai_realtime", "dashscope": "qwen_audi
 """Providers that the published tool calls otherwise."""
 
 _PUBLISHED_MAX_TOKENS = 256
+_OWN = {"endpoint"}
+Prices = Callable[[str], Price | None]  # ``price_of``, with what the user says of prices
 
 _IN_FILE = re.compile(r"(?P<path>.*\.py):(?P<attribute>\w*)", re.DOTALL)
 MODULE_OF_FILE = "_model_"
@@ -53,9 +55,6 @@ _TYPES: Mapping[str, type] = {
     "cacheable": bool,
     "concurrency": int,
 }
-_DEFAULTS = (
-    "audiocapbench.SimpleModel, to derive from, has defaults for all but contract and answer"
-)
 
 
 def provider_of_plugin(point: EntryPoint) -> Provider:
@@ -139,7 +138,8 @@ def check_model(model: Any, where: str) -> None:
     made = f"{where} makes a {type(model).__name__}"
     missing = [one for one in (*_TYPES, "answer") if not hasattr(model, one)]
     if missing:
-        raise ModelError(f"{made} without {', '.join(missing)}; {_DEFAULTS}")
+        to_do = "derive it from audiocapbench.SimpleModel, which has all but contract and answer"
+        raise ModelError(f"{made} without {', '.join(missing)}; {to_do}")
     for attribute, kind in _TYPES.items():
         if not isinstance(getattr(model, attribute), kind):
             raise ModelError(f"{made} whose {attribute} is no {kind.__name__}")
@@ -279,19 +279,13 @@ class _PriceFile(BaseModel):
     models: dict[str, Price]
 
 
-Prices = Callable[[str], Price | None]
-"""``price_of``, with what the user says of prices."""
-
-
 def price_of(model: str, overrides: Path | None = None, *, free: bool = False) -> Price | None:
-    """What a model costs, by a user's file or else its provider; None where that is not known.
-
-    Of one's own endpoint and of plug-ins, ``free`` says that it is nothing.
-    """
+    """What a model costs, by a user's file or else its provider; None where that is not known."""
     provider = provider_of(model)
     price = provider.price_of(model) if provider is not None else None
-    is_own = provider is None or provider.name not in built_in_providers().keys() - {"endpoint"}
-    price = SAID_FREE if free and is_own and price is None else price
+    # Of one's own server and of plug-ins alone, the user can say so.
+    if free and price is None and model.partition("/")[0] not in built_in_providers().keys() - _OWN:
+        price = SAID_FREE
     if overrides is None:
         return price
     try:

@@ -23,7 +23,6 @@ _USED = (
     ("completion_tokens", "output_tokens", "candidatesTokenCount"),
     ("total_tokens", "totalTokenCount"),
 )
-_USED_BESIDE = ("cachedContentTokenCount", "thoughtsTokenCount", "audio_tokens")
 _DETAILS = (
     "prompt_tokens_details input_token_details completion_tokens_details output_token_details"
 ).split()
@@ -104,18 +103,18 @@ def _usage(body: Json) -> dict[str, Any]:
     """Tokens read, written and heard, in any provider's words; why not, where they contradict."""
     usage = json_object(body.get("usage")) or json_object(body.get("usageMetadata"))
     told = [next((usage[one] for one in names if one in usage), None) for names in _USED]
-    told += map(usage.get, _USED_BESIDE)
-    read, written, total, cached, thoughts, beside = map(count, told)
+    told += map(usage.get, ("thoughtsTokenCount", "audio_tokens"))
+    read, written, total, thoughts, beside = map(count, told)
     if thoughts is not None:
         written = (written or 0) + thoughts  # which are billed as the answer is
-    prompt, heard_in, answer, spoken = (json_object(usage.get(name)) for name in _DETAILS)
+    prompt, given, answer, output = (json_object(usage.get(name)) for name in _DETAILS)
     parts = json_objects(usage.get("promptTokensDetails"))
-    audio = [prompt.get("audio_tokens"), heard_in.get("audio_tokens")]
+    audio = [prompt.get("audio_tokens"), given.get("audio_tokens")]
     audio += [part.get("tokenCount") for part in parts if part.get("modality") == "AUDIO"]
     within = next((known for one in audio if (known := count(one)) is not None), None)
-    wholes = [(one, read) for one in (*prompt.values(), *heard_in.values(), within, cached)]
-    wholes += [(one, written) for one in (*answer.values(), *spoken.values())]
-    wholes += [((read or 0) + (written or 0), total)]
+    within_read = (within, usage.get("cachedContentTokenCount"), *prompt.values(), *given.values())
+    wholes = [((read or 0) + (written or 0), total), *((one, read) for one in within_read)]
+    wholes += [(one, written) for one in (*answer.values(), *output.values())]
     larger = any(whole is not None and (count(one) or 0) > whole for one, whole in wholes)
     if larger or any(one is not None and count(one) is None for one in told):
         return {"usage_note": CONTRADICTION}
