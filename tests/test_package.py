@@ -18,8 +18,8 @@ SOURCE = Path(audiocapbench.__file__).parent
 # From top to bottom: a room imports only rooms that stand below it.
 ROOMS = (
     "__main__ build_dataset evaluate cli library bridges web report study annotate meta plan "
-    "scores judges engine benchmarks metrics models store data stats audio signature table plugins "
-    "credentials asking files version errors"
+    "rounds scores judges engine benchmarks metrics models store data stats audio signature table "
+    "plugins credentials asking files version errors"
 ).split()
 
 

@@ -5,9 +5,8 @@ missing, and returns how it went. Nothing is printed here: whoever watches is th
 """
 
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
@@ -19,22 +18,13 @@ from audiocapbench.asking import JudgePanel, SampleOptions
 from audiocapbench.audio import EXTENSIONS
 from audiocapbench.benchmarks import Benchmark, Selection, Traits, stored_traits
 from audiocapbench.benchmarks.corpora import check_metrics
-from audiocapbench.data import Sample
 from audiocapbench.engine.budget import command_name
-from audiocapbench.errors import AudioCapBenchError, FatalError, some
-from audiocapbench.judges import Judge, create_judges, missing_judgements
-from audiocapbench.judges.executor import (
-    JudgeOptions,
-    JudgeTask,
-    Judging,
-    expected_answers,
-    preview_judging,
-)
+from audiocapbench.errors import AudioCapBenchError, some
+from audiocapbench.judges import Judge, create_judges
 from audiocapbench.judges.judge import models_of
 from audiocapbench.models import Model
 from audiocapbench.models.model import REPEAT, RepeatedModel, may_vary
-from audiocapbench.models.openai_chat import check_batchable
-from audiocapbench.models.price import token_limit
+from audiocapbench.rounds import Call, RunRounds, RunsEnd, RunSet
 from audiocapbench.scores.estimate import counted
 from audiocapbench.store import Run, Store
 
@@ -42,12 +32,6 @@ if TYPE_CHECKING:
     from audiocapbench.scores.summary import RunSummary
 
 Result = TypeVar("Result")
-Call = Callable[..., Coroutine[Any, Any, Any]]
-"""Awaits a function, or its async twin where there is one and an event loop to run it in."""
-
-
-def judge_options(asking: engine.Asking, progress: engine.Progress | None = None) -> JudgeOptions:
-    return {**asking.options, "prices": asking.prices, "progress": progress}  # type: ignore[typeddict-item]
 
 
 @dataclass
@@ -60,9 +44,14 @@ class Host:
         """Be told something in words."""
 
     def agree(
-        self, previews: Iterable[engine.Preview], budget: engine.Budget, caveat: str = ""
+        self,
+        previews: Iterable[engine.Preview],
+        budget: engine.Budget,
+        caveat: str = "",
+        clips: int = 0,
     ) -> None:
-        """Agree to what will be asked, or raise an error; a caveat is said of what costs money."""
+        """Agree to what everyone will be asked about clips, where it is about some, or raise an
+        error; a caveat is said of what costs money."""
 
     def watch(self, model: str = "", rounds: Sequence[str] = ()) -> engine.Progress | None:
         """Who is told how a model's run goes, or else judging; of several rounds, each by name."""
@@ -77,6 +66,11 @@ class Plan(ABC, Generic[Result]):
 
     asking: engine.Asking
     caveat = ""
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """Ids of the samples that everyone is asked about now, if it is about samples."""
+        return frozenset()
 
     def notes(self) -> Iterable[str]:
         """What is to be said beforehand."""
@@ -120,7 +114,7 @@ async def aexecute(
 
     def agree() -> None:
         host.say(*plan.notes())
-        host.agree(plan.previews(), plan.asking.budget, plan.caveat)
+        host.agree(plan.previews(), plan.asking.budget, plan.caveat, len(plan.wanted))
 
     await call(agree, None)
     return await plan.carry_out(host, call)
@@ -153,38 +147,9 @@ async def in_loop(
     return await to_thread.run_sync(partial(function, *args, **options))
 
 
-@dataclass
-class RunsEnd:
-    """How a plan of runs ended; models and judges that refuse all questions have no end."""
-
-    ends: list[engine.RunEnd] = field(default_factory=list)
-    refusals: list[FatalError] = field(default_factory=list)
-    judged: int = 0  # judgements that there were yet to make
-
-    @property
-    def runs(self) -> list[Run]:
-        return [end.run for end in self.ends]
-
-    @property
-    def stop(self) -> engine.Stop | None:
-        """Why it ended before the last question; None if it did not."""
-        return next((end.stop for end in self.ends if end.stop is not None), None)
-
-
 @dataclass(frozen=True)
-class RunPlan(Plan[RunsEnd]):
+class RunPlan(RunSet, Plan[RunsEnd]):
     """Models are asked about a benchmark, or old runs are taken; answers are scored and judged."""
-
-    store: Store
-    asking: engine.Asking
-    metrics: Sequence[str]
-    judges: Sequence[Judge] = ()
-    benchmark: Benchmark | None = None
-    models: Sequence[Model] = ()
-    selection: Selection = field(default_factory=Selection)
-    only: frozenset[str] | None = None  # ids to ask and judge now; the rest is left for later
-    runs: Sequence[Run] = ()  # old ones, in the place of a benchmark and models
-    repeats: int = 1  # how often a model judges each answer
 
     @classmethod
     def of_models(
@@ -242,20 +207,6 @@ class RunPlan(Plan[RunsEnd]):
             asking.budget.command = command_name("judge", run.id, judging, repeats)
         return cls(store, asking, list(names), judges, runs=[run], repeats=repeats)
 
-    @property
-    def subject(self) -> Benchmark:
-        if self.benchmark is None:
-            raise TypeError("this plan is about old runs; nobody is asked about a benchmark")
-        return self.benchmark
-
-    @property
-    def samples(self) -> tuple[Sample, ...]:
-        return self.selection.of(self.subject)
-
-    @property
-    def judge_names(self) -> list[str]:
-        return [judge.name for judge in self.judges]
-
     def notes(self) -> Iterator[str]:
         """What was guessed, is left out, or has changed since the benchmark was last run."""
         if (benchmark := self.benchmark) is None:
@@ -297,48 +248,7 @@ class RunPlan(Plan[RunsEnd]):
 
     def previews(self) -> Iterator[engine.Preview]:
         """What models would be asked, and judges, were every question answered."""
-        if self.asking.batch:
-            check_batchable([*self.models, *models_of(self.judges)])
-        to_judge: dict[str, list[JudgeTask]] = {judge.name: [] for judge in self.judges}
-        for model in self.models:
-            yield self.asking.priced(self._preview(model, to_judge))
-        for run in self.runs:
-            self._add_missing(run, to_judge)
-        known = None if self.asking.fresh else self.store
-        for judge in self.judges:
-            found = preview_judging(
-                judge, to_judge[judge.name], store=known, prices=self.asking.prices
-            )
-            yield self.asking.priced(found)
-
-    def _preview(self, model: Model, to_judge: Mapping[str, list[JudgeTask]]) -> engine.Preview:
-        fresh, store, benchmark = self.asking.fresh, self.store, self.subject
-        samples = self.samples
-        run, missing = None, list(samples)
-        if not fresh:
-            run, missing = engine.find_run(benchmark, model, store, samples)
-        reused = {} if fresh else engine.cached_answers(store, model, missing)
-        waiting = set() if fresh else store.batches.awaited_anywhere(benchmark.fingerprint, model)
-        waiting |= {sample for sample, _ in store.batches.awaited(run.id)} if run else set()
-        asked = [one for one in missing if one.id not in reused and one.id not in waiting]
-        for tasks in to_judge.values():
-            tasks.extend(expected_answers(missing, reused))
-        if run is not None:
-            self._add_missing(run, to_judge)
-        round_of = f" (repeat {repeat})" if (repeat := model.parameters.get(REPEAT)) else ""
-        found = engine.preview_questions(
-            model.name + round_of,
-            model,
-            engine.as_questions(asked),
-            _questions(asked, token_limit(model.parameters)),
-            prices=self.asking.prices,
-        )
-        return found._replace(known=len(samples) - len(missing), reused=len(reused))
-
-    def _add_missing(self, run: Run, to_judge: Mapping[str, list[JudgeTask]]) -> None:
-        for judge in self.judges:
-            missing = missing_judgements(self.store, run, judge, repeats=self.repeats)
-            to_judge[judge.name].extend(missing)
+        return self.previews_of({})
 
     def summaries(self, found: RunsEnd) -> "list[RunSummary]":
         # Nothing before the first question needs it.
@@ -350,49 +260,7 @@ class RunPlan(Plan[RunsEnd]):
         ]
 
     async def carry_out(self, host: Host, call: Call) -> RunsEnd:
-        """Ask, score and judge one run after the other, and stop where told to."""
-        result = RunsEnd()
-        everyone: list[Model | Run] = [*self.models, *self.runs]
-        for asked in everyone:
-            if isinstance(asked, Run):
-                outcomes = self.store.outcomes(asked.id).values()
-                statuses = Counter(str(one.reply.status) for one in outcomes)
-                end = engine.RunEnd(asked, len(asked.sample_ids), len(outcomes), statuses, None)
-            else:
-                how = self.asking.of_model(asked, host.watch(asked.name))
-                how["selection"], how["only"] = self.selection, self.only
-                who = (self.benchmark, asked, self.store, how)
-                try:
-                    asker = await call(engine.BenchmarkRun, None, *who)
-                    await call(engine.ask_together, engine.aask_together, [asker])
-                    end = await call(asker.end, None)
-                except FatalError as error:
-                    result.refusals.append(error)
-                    continue
-            result.ends.append(end)
-            if end.dropped:
-                break
-            if self.metrics:
-                await call(engine.score_run, None, self.store, end.run, self.metrics)
-            if end.stop is None and self.judges:
-                result.ends[-1] = end = await self._judge(end, result, host, call)
-            if end.stop is not None:
-                break
-        return result
-
-    async def _judge(
-        self, end: engine.RunEnd, result: RunsEnd, host: Host, call: Call
-    ) -> engine.RunEnd:
-        options = judge_options(self.asking, host.watch())
-        options["repeats"], options["samples"] = self.repeats, self.only
-        asker = await call(Judging, None, self.store, end.run, self.judges, options)
-        await call(engine.ask_together, engine.aask_together, [asker])
-        judging = await call(asker.end, None)
-        result.refusals += judging.refusals
-        result.judged += sum(one.total - one.known for one in judging.judges)
-        reached = ", ".join(one.reached for one in judging.judges) if judging.stop else None
-        how = {"spending": judging.spending, "dropped": judging.dropped, "judged": reached}
-        return replace(end, stop=judging.stop, **how)
+        return await RunRounds(self, host.watch, call).carry_out()
 
 
 def selected(samples: SampleOptions, ids: tuple[str, ...] = ()) -> Selection:
@@ -418,18 +286,3 @@ def panel_judges(
         option = "--judge-prompt" if idle[0] == "prompt" else "--protocol"
         raise AudioCapBenchError(f"{option} is about a judge that is a model, and none is named")
     return judges
-
-
-def _questions(samples: Sequence[Sample], limit: int | None) -> str:
-    """Questions in words, with ``{}`` for their number where several are about one clip."""
-    longest = f", answers up to {limit:,} tokens" if limit else ""
-    clips = len({sample.clip.sha256 for sample in samples})
-    seconds = sum(sample.clip.duration_s for sample in samples)
-    questions = "{} questions on " if len(samples) != clips else ""
-    return f"{questions}{counted(clips, 'clip')}, {length(seconds)} of audio{longest}"
-
-
-def length(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

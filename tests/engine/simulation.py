@@ -35,7 +35,7 @@ from audiocapbench.data.outcome import Status
 from audiocapbench.engine import Budget, RateLimits, batch_rounds, books, retrying_client, session
 from audiocapbench.engine import workers as engine_workers
 from audiocapbench.engine.budget import question_cost
-from audiocapbench.engine.runner import BenchmarkRun, RunOptions, aask_together
+from audiocapbench.engine.runner import BenchmarkRun, RunOptions
 from audiocapbench.engine.session import Progress, RunSession
 from audiocapbench.engine.workers import Stop
 from audiocapbench.errors import AudioCapBenchError
@@ -263,7 +263,7 @@ class World:
         told = (self.shared.benchmark, self.model(), store, options)
         asker = await anyio.to_thread.run_sync(BenchmarkRun, *told)
         process.session = asker.session
-        await aask_together([asker])
+        await asker.session.work(asker.ask)
         end = await anyio.to_thread.run_sync(asker.end)
         process.stop = end.stop
         is_whole = end.stop is Stop.BUDGET or end.statuses == {"ok": how.clips}

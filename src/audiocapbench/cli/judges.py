@@ -69,7 +69,8 @@ def check(
     from audiocapbench.benchmarks import open_benchmark
     from audiocapbench.cli.progress import carry_out
     from audiocapbench.judges.check import CHECKED, check_judge, known_answers, preview_parts
-    from audiocapbench.plan import TaskPlan, judge_options, panel_judges, selected
+    from audiocapbench.plan import TaskPlan, panel_judges, selected
+    from audiocapbench.rounds import judge_options
 
     place = Path(data) if benchmark and data else None
     opened = open_benchmark(benchmark or data or "demo", place, follow_links=follow_links)
@@ -124,9 +125,10 @@ def sensitivity(
     from audiocapbench.cli.progress import carry_out
     from audiocapbench.judges import sensitivity as study_of
     from audiocapbench.judges.check import preview_parts
-    from audiocapbench.plan import TaskPlan, judge_options
+    from audiocapbench.plan import TaskPlan
     from audiocapbench.report.page.plots import figure_writer
     from audiocapbench.report.ratings import sensitivity_sheet, sensitivity_table
+    from audiocapbench.rounds import judge_options
 
     draw, how = None if out is None else figure_writer(out), session.asking()
     kept = options.open_store(session.store)

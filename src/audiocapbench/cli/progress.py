@@ -17,12 +17,13 @@ from audiocapbench.benchmarks.registry import FILE, takes_argument
 from audiocapbench.cli.app import INTERRUPTED
 from audiocapbench.cli.console import ask, print_json, say, show, stderr
 from audiocapbench.data.outcome import SCORED, Outcome, Status
-from audiocapbench.engine import Budget, Preview, RunEnd, Stop
+from audiocapbench.engine import Budget, Forecast, Preview, RunEnd, Stop
 from audiocapbench.engine import Progress as RunProgress
 from audiocapbench.engine.budget import dollars
 from audiocapbench.errors import SHOWN, AudioCapBenchError, some
 from audiocapbench.metrics.clap.embedding import WATCHER
-from audiocapbench.plan import Host, Plan, Result, RunPlan, RunsEnd, execute
+from audiocapbench.plan import Host, Plan, Result, RunPlan, execute
+from audiocapbench.rounds import RunsEnd
 from audiocapbench.store import Run, Store
 from audiocapbench.store.records import Judgement, StoredCheck
 from audiocapbench.table.escape_controls import escape_line
@@ -68,21 +69,22 @@ class Terminal(Host):
     def say(self, *lines: str) -> None:
         say(*lines)
 
-    def agree(self, previews: Iterable[Preview], budget: Budget, caveat: str = "") -> None:
+    def agree(
+        self, previews: Iterable[Preview], budget: Budget, caveat: str = "", clips: int = 0
+    ) -> None:
         paid = [one for one in previews if one.is_paid]
         for one in paid:
             if one.likely_usd is None:
                 budget.check(one.who, None)
+        forecast = Forecast.of(paid, budget, clips)
+        known, is_known = forecast.likely_usd, all(one.likely_usd is not None for one in paid)
         if paid:
             say(*filter(None, [caveat]), *map(str, paid))
-        if paid and budget.is_limited:
-            limit = dollars(budget.limit_usd)
-            say(f"The budget is {limit}; the run stops before it is overspent.")
+            say(*forecast.notes(budget) if is_known else ())
         answer = True if self._yes or not paid else ask("Go on?")
         if answer is None:
-            known = sum(one.likely_usd or 0.0 for one in paid)
             cost = f"more than {dollars(known)}; not all prices are known"
-            if all(one.likely_usd is not None for one in paid):
+            if is_known:
                 cost = f"about {dollars(known)}"
             raise AudioCapBenchError(
                 f"this will cost {cost if known else 'an unknown amount'}, and there is no "
@@ -111,8 +113,13 @@ class Terminal(Host):
         def planned(judge: object, total: int, known: int) -> None:
             judged = ": ".join(filter(None, [f"  {judge}", next(left, "")]))
             note = f"{known} already {'answered' if model else 'judged'}" if known else ""
-            name = f"{model:<14}" if model else judged
-            tasks[model or str(judge)] = self._add_bar(name, total, known, note)
+            name, key = f"{model:<14}" if model else judged, model or str(judge)
+            if key in tasks and not rounds:  # another round: of judges, of others
+                whole = next(one for one in bars.tasks if one.id == tasks[key])
+                before = (0.0, 0.0) if model else (whole.total or 0.0, whole.completed)
+                bars.update(tasks[key], total=before[0] + total, completed=before[1] + known)
+            else:
+                tasks[key] = self._add_bar(name, total, known, note)
 
         def arrived(one: Outcome | Judgement) -> None:
             nonlocal failures

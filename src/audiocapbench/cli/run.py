@@ -299,7 +299,7 @@ def study(
 
 
 def _check_study(study: "Study", plan: "RunPlan", changed: list[str], *, json: bool) -> None:
-    from audiocapbench.plan import length
+    from audiocapbench.rounds import length
 
     previews = list(plan.previews())
     costs = [one.likely_usd for one in previews if one.is_paid]

@@ -7,22 +7,31 @@ from audiocapbench.engine.runner import (
     AskContext,
     Asking,
     BenchmarkRun,
+    Forecast,
     Preview,
     RunEnd,
-    aask_together,
     answered,
     as_questions,
-    ask_together,
     cached_answers,
     find_run,
     preview_questions,
     run_benchmark,
     score_run,
+    together,
 )
 from audiocapbench.engine.session import Progress, RateLimits
 from audiocapbench.engine.workers import Stop
 
-__all__ = ["AnsweredSample", "AskContext", "Asking", "BenchmarkRun", "Budget", "Preview"]
-__all__ += ["Progress", "RateLimits", "RetryPolicy", "RunEnd", "Stop", "aask_together", "answered"]
-__all__ += ["as_questions", "ask_together", "cached_answers", "find_run", "preview_questions"]
-__all__ += ["run_benchmark", "score_run"]
+__all__ = ["AnsweredSample", "AskContext", "Asking", "BenchmarkRun", "Budget"]
+__all__ += [
+    "Forecast",
+    "Preview",
+    "Progress",
+    "RateLimits",
+    "RetryPolicy",
+    "RunEnd",
+    "Stop",
+    "answered",
+]
+__all__ += ["as_questions", "cached_answers", "find_run", "preview_questions", "run_benchmark"]
+__all__ += ["score_run", "together"]

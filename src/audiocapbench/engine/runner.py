@@ -1,10 +1,10 @@
 """Runs a benchmark: asks what is missing, says before what that will cost, scores the answers."""
 
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import NamedTuple, Protocol, Self, Unpack
+from typing import Any, NamedTuple, Self, Unpack
 
 import anyio
 
@@ -44,10 +44,12 @@ class RunEnd:
 
 
 class RunOptions(AskOptions, total=False):
-    """How a benchmark is run: which samples, and of these the ids to ask now; the model's price."""
+    """How a benchmark is run: which samples, and of these the ids to ask now; the model's price;
+    and the run to go on with, if it was begun before."""
 
     selection: Selection | None
     only: Container[str] | None
+    run: Run | None
     price: Price | None
 
 
@@ -62,32 +64,15 @@ def run_benchmark(
         KeyboardInterrupt: Somebody interrupted; what was in flight is waited for and kept.
     """
     asker = BenchmarkRun(benchmark, model, store, options)
-    ask_together([asker])
+    asker.session.run_blocking(asker.ask)
     end = asker.end()
     if end.stop is Stop.INTERRUPTED:
         raise KeyboardInterrupt
     return end
 
 
-class Asker(Protocol):
-    """Questions to one model or several judges about a run, to be asked in its session."""
-
-    session: RunSession
-
-    async def ask(self) -> None: ...
-
-
-def ask_together(askers: Sequence[Asker]) -> None:
-    """Ask all at the same time; whoever interrupts stops all of them."""
-    askers[0].session.run_blocking(_joined(askers))
-
-
-async def aask_together(askers: Sequence[Asker]) -> None:
-    """The same in the caller's own event loop; cancelling drops what is in flight."""
-    await askers[0].session.work(_joined(askers))
-
-
-def _joined(askers: Sequence[Asker]) -> Callable[[], Awaitable[None]]:
+def together(askers: Sequence[Any]) -> Callable[[], Awaitable[None]]:
+    """Work for the first one's session: runs or judgings are asked, and interrupted, at once."""
     first, *others = askers
     first.session.others = [one.session for one in others]
 
@@ -124,16 +109,14 @@ class BenchmarkRun:
             with plugin_failures(f"{type(model).__name__}.prepare", ModelError):
                 model.prepare(benchmark.samples)
         spec = _spec(benchmark, model, self._samples)
-        run = store.begin_run(spec, dataset_of(benchmark), fresh=fresh)
+        run = options.get("run") or store.begin_run(spec, dataset_of(benchmark), fresh=fresh)
         store.take_in(run, progress.noted)
         seen = store.claims.states(run.id)
-        only = options.get("only")
-        wanted = [one for one in self._samples if only is None or one.id in only]
-        missing = _unanswered(store, run, wanted, batches=batch_of(model))
+        only, left = options.get("only"), _unanswered(store, run, self._samples, batch_of(model))
+        missing = [one for one in left if only is None or one.id in only]
         if not batch:
             others = set() if fresh else store.batches.awaited_anywhere(spec.dataset, model)
             store.batches.check(run.id, others=len(others & {one.id for one in missing}))
-        self._wanted = len(wanted)
         self._queue = QuestionQueue(
             model,
             {TaskKey("", one.id): one for one in missing},
@@ -141,14 +124,14 @@ class BenchmarkRun:
             RetryingClient.ask,
             limiter,
             price,
-            known=len(wanted) - len(missing),
+            known=len(self._samples) - len(left),
             arrived=lambda record: progress.arrived(record.outcome),
             elsewhere=progress.elsewhere,
         )
         self.session = RunSession(store, run, options)
 
     async def ask(self) -> None:
-        self.session.progress.planned(self.session.run, self._wanted, self._queue.known)
+        self.session.progress.planned(self.session.run, len(self._samples), self._queue.known)
         await self.session.ask(self._queue)
 
     def end(self) -> RunEnd:
@@ -200,7 +183,8 @@ def _unanswered(
 
 
 class Preview(NamedTuple):
-    """One model's or judge's share of what is to come; ``live_usd`` is its cost without batches."""
+    """One model's or judge's share of what is to come; ``live_usd`` is its likely cost without
+    batches, ``most_usd`` the most that it may cost."""
 
     who: str
     questions: int
@@ -209,6 +193,7 @@ class Preview(NamedTuple):
     known: int = 0
     reused: int = 0
     live_usd: float | None = None
+    most_usd: float | None = None
 
     def __str__(self) -> str:
         cost = "cost unknown" if self.likely_usd is None else f"about {dollars(self.likely_usd)}"
@@ -222,6 +207,72 @@ class Preview(NamedTuple):
     def is_paid(self) -> bool:
         return self.questions > 0 and self.likely_usd != 0.0
 
+    @property
+    def is_judge(self) -> bool:
+        return self.who.startswith("judge ")
+
+    def times(self, factor: float) -> Self:
+        if self.likely_usd is None or self.most_usd is None:
+            return self
+        return self._replace(likely_usd=self.likely_usd * factor, most_usd=self.most_usd * factor)
+
+
+class Forecast(NamedTuple):
+    """What previews about so many samples come to in all, beside what is left of a budget; a round
+    sends so many ``batches`` one after the other, or none where it is asked live."""
+
+    likely_usd: float
+    most_usd: float
+    left_usd: float
+    samples: int
+    batches: int
+
+    @classmethod
+    def of(cls, previews: Iterable[Preview], budget: Budget, samples: int) -> Self:
+        paid = [one for one in previews if one.is_paid]
+        likely, most = (
+            sum(getattr(one, f"{name}_usd") or 0.0 for one in paid) for name in ("likely", "most")
+        )
+        kinds = {one.is_judge for one in paid if one.live_usd is not None}
+        left = max(0.0, budget.limit_usd - budget.own_usd - budget.others.total_usd)
+        return cls(likely, most, left, samples, len(kinds))
+
+    @property
+    def fitting(self) -> int:
+        """Samples about which all can be asked, if that costs what is likely."""
+        return int(self.samples * min(1.0, self.left_usd / (self.likely_usd or 1.0)))
+
+    def size(self, left_usd: float, asked: int) -> int:
+        """Samples of the next round: those that surely fit; live, where a round costs no day, at
+        least a tenth of those that likely fit and of those before."""
+        surely = int(self.samples * left_usd / self.most_usd)
+        return max(1, surely, *(() if self.batches else (self.fitting // 10, asked // 10)))
+
+    @property
+    def rounds(self) -> int:
+        """How many there are until all is asked or the budget spent, if it costs what is likely."""
+        if self.most_usd <= self.left_usd or not self.samples:
+            return 1
+        rounds, asked, each = 0, 0, self.likely_usd / self.samples
+        while asked < self.samples and (left := self.left_usd - asked * each) >= each:
+            asked, rounds = asked + self.size(left, asked), rounds + 1
+        return rounds
+
+    def notes(self, budget: Budget) -> Iterator[str]:
+        yield f"In all about {dollars(self.likely_usd)}, at most {dollars(self.most_usd)}."
+        if (many := self.rounds * self.batches) > 1:
+            yield f"That takes about {many:,} batches one after the other, of up to a day each."
+        if budget.is_limited:
+            limit, spent = dollars(budget.limit_usd), dollars(budget.spent_usd)
+            already = f", and {spent} of it is spent" if budget.spent_usd else ""
+            yield f"The budget is {limit}{already}; the run stops before it is overspent."
+        if self.samples and self.likely_usd > self.left_usd:
+            many, fewer = self.fitting, f"--sample {self.fitting} (in a study: sample), or "
+            yield (
+                f"That does for about {many:,} of {self.samples:,} samples, the same for all, every"
+                f" category by its share; fewer from the start: {fewer if many else ''}race."
+            )
+
 
 def preview_questions(
     who: str, model: Model, questions: Iterable[tuple[str, float]], what: str, prices: Prices
@@ -229,8 +280,8 @@ def preview_questions(
     """What questions (text, seconds of its clip) will likely cost; ``{}`` of words is how many."""
     price, hears = prices(model.name), model.contract.container != "none"
     costs = [question_cost(price, model, hears * length, text) for text, length in questions]
-    likely = None if price is None else sum(cost.likely_usd for cost in costs)
-    return Preview(who, len(costs), what.format(f"{len(costs):,}"), likely)
+    likely, most = (sum(cost[place] for cost in costs) if price else None for place in (0, 1))
+    return Preview(who, len(costs), what.format(f"{len(costs):,}"), likely, most_usd=most)
 
 
 def cached_answers(store: Store, model: Model, samples: Iterable[Sample]) -> dict[str, str]:
@@ -288,10 +339,7 @@ class Asking:
 
     def priced(self, preview: Preview) -> Preview:
         """A preview at the price of batches, which is half, where these are asked for."""
-        live = preview.likely_usd
-        if not self.batch:
-            return preview
-        return preview._replace(likely_usd=None if live is None else live / 2, live_usd=live)
+        return preview.times(0.5)._replace(live_usd=preview.likely_usd) if self.batch else preview
 
 
 @dataclass(frozen=True)
@@ -334,7 +382,7 @@ class AskContext(Asking):
         """The outcomes of all samples by id; StoppedError where it ended before the last."""
         progress = self.watch(name, len(benchmark.samples))
         asker = BenchmarkRun(benchmark, model, self.store, self.of_model(model, progress))
-        ask_together([asker])
+        asker.session.run_blocking(asker.ask)
         end = asker.end()
         if end.stop is not None:
             raise StoppedError(

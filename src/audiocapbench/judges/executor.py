@@ -11,15 +11,7 @@ from anyio import to_thread
 
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, Reply, Status, total_cost
-from audiocapbench.engine import (
-    AnsweredSample,
-    Budget,
-    Preview,
-    Stop,
-    answered,
-    ask_together,
-    preview_questions,
-)
+from audiocapbench.engine import AnsweredSample, Budget, Preview, Stop, answered, preview_questions
 from audiocapbench.engine.outage import MOST_REFUSED
 from audiocapbench.engine.retrying_client import RetryingClient
 from audiocapbench.engine.session import AskOptions, QuestionQueue, RunSession
@@ -101,7 +93,7 @@ def judge_run(
     alone: what it was not asked is kept as failed, with the reason, and asked the next time.
     """
     judging = Judging(store, run, judges, options)
-    ask_together([judging])
+    judging.session.run_blocking(judging.ask)
     return judging.end()
 
 
@@ -313,9 +305,8 @@ def preview_judging(
     found = found._replace(what=what, reused=len(every) - len(asked))
     if drawn is asked:
         return found
-    usd = found.likely_usd
-    likely = usd * len(asked) / len(questions) if usd is not None and questions else None
-    return found._replace(questions=len(asked), likely_usd=likely)
+    each = len(asked) / len(questions) if questions else 0.0
+    return found.times(each)._replace(questions=len(asked))
 
 
 def expected_answers(samples: Sequence[Sample], known: Mapping[str, str]) -> list[JudgeTask]:

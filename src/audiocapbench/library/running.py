@@ -21,8 +21,9 @@ from audiocapbench.errors import ModelError
 from audiocapbench.judges.executor import check_prices
 from audiocapbench.library import scoring
 from audiocapbench.models import Model, ModelSettings, create_models
-from audiocapbench.plan import Call, Host, RunPlan, RunsEnd, aexecute, execute, finish, in_loop, now
+from audiocapbench.plan import Host, RunPlan, aexecute, execute, finish, in_loop, now
 from audiocapbench.report.runs import estimate_table
+from audiocapbench.rounds import Call, RunsEnd
 from audiocapbench.scores.estimate import Estimate, Scorer
 from audiocapbench.scores.summary import RunSummary, summarise
 from audiocapbench.scores.table import estimate_records, keep_estimates

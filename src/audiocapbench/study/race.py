@@ -19,7 +19,8 @@ from audiocapbench.engine.budget import command_name
 from audiocapbench.errors import ReportError
 from audiocapbench.models import Model
 from audiocapbench.models.model import batch_of
-from audiocapbench.plan import Call, Host, Plan, RunPlan, execute
+from audiocapbench.plan import Host, Plan, RunPlan, execute
+from audiocapbench.rounds import Call
 from audiocapbench.scores.estimate import HAVE_TEXT, Missing, Scorer
 from audiocapbench.scores.table import TableReader
 from audiocapbench.stats.racing import ALPHA, FEWEST_A_ROUND, Bets, deal_clips
@@ -221,18 +222,17 @@ class RacePlan(Plan[RaceResult]):
 
     def _ask(self, inside: Sequence[Model], chosen: Sequence[Sample], host: Host) -> Stop | None:
         ids = frozenset(one.id for one in chosen)
-        for model in inside:
-            self.dealt[model.name] |= ids
-            found = execute(replace(self.runs, models=[model], only=ids), host)
-            for run in found.runs:
-                if model.name not in self.begun:
-                    self._note([run], f"A race by {self.scorer.name} has not ended.")
-                self.begun[model.name] = run
-            for error in found.refusals[:1]:
-                self.refusals[model.name] = str(error)
-            if found.stop is not None:
-                return found.stop
-        return None
+        found = execute(replace(self.runs, models=inside, only=ids), host)
+        for place, end in found.found.items():
+            name = inside[place].name
+            self.dealt[name] |= ids
+            if name not in self.begun:
+                self._note([end.run], f"A race by {self.scorer.name} has not ended.")
+            self.begun[name] = end.run
+        self.refusals |= {
+            inside[place].name: str(own[0]) for place, own in found.refused.items() if own
+        }
+        return found.stop
 
     def _scores(
         self, models: Sequence[Model], inside: Sequence[Model], chosen: Sequence[Sample]

@@ -30,7 +30,7 @@ from audiocapbench.meta.scorers.scorer import (
 )
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.models.model import SimpleModel
-from audiocapbench.plan import judge_options
+from audiocapbench.rounds import judge_options
 from audiocapbench.store import Run
 
 _CATEGORY = "sound"
