@@ -1,7 +1,10 @@
 """Costs: what the ledger of real runs says, and how it stands against a provider's export."""
 
 import json
+import shutil
 from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +15,10 @@ from audiocapbench.engine.runner import RunOptions
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.models import create_model
 from audiocapbench.models.price import PRICED, Price
-from audiocapbench.store import Store
+from audiocapbench.report.costs import plain_model
+from audiocapbench.store import Store, schema
+from audiocapbench.store.connect import writing
+from audiocapbench.store.ledger import Scope
 from command import run_command
 from fakes import faults
 from fakes.faults import Plan
@@ -58,16 +64,16 @@ def test_costs_are_shown_by_model_and_judge_and_by_day(spent: str) -> None:
     found = json.loads(run_command("costs", "--store", spent, "--json").stdout)
     total = found["total"]
     assert total["attempts"] == 4
-    assert total["billed_usd"] == pytest.approx(3 * ANSWER)
+    assert total["certain_usd"] == pytest.approx(3 * ANSWER)
     assert 0 < total["lost_usd"] < 0.01 < total["lost_at_most_usd"]
-    assert total["spent_usd"] == total["billed_usd"] + total["lost_usd"]
+    assert total["spent_usd"] == total["certain_usd"] + total["lost_usd"]
     (model,), (day,) = found["by_model"], found["by_day"]
     assert (model["model"].startswith("endpoint/gpt-x"), model["judge"]) == (True, "")
     assert (day["attempts"], day["spent_usd"]) == (4, total["spent_usd"])
     assert list(found["unpriced"].values()) == [2]
     words = run_command("costs", "--store", spent).stdout
     assert "4 attempts: $3.01 certain, $0.00133 lost, $3.29 lost at most, $3.01 spent." in words
-    assert "have no price and are in no sum" in words
+    assert "without a price: 2." in words
 
 
 @pytest.mark.parametrize("of", ["1", "first", "lab"])
@@ -82,17 +88,16 @@ def test_costs_of_a_run_and_of_a_project_are_its_own(spent: str, of: str) -> Non
 @pytest.mark.parametrize(
     ("of", "words"),
     [
-        (["9"], "no run 9"),
-        (["labs"], "lists them; projects and studies: lab"),
-        (["--project", "labs"], "a project or study 'labs'; there are lab"),
-        (["1", "--project", "lab"], "not both"),
-        (["1", "lab"], "projects and studies: lab"),
+        ("9", "no run 9"),
+        ("labs", "lists them; projects and studies: lab"),
+        ("1 lab", "projects and studies: lab"),
+        ("--book", "--book goes with --reconcile"),
     ],
 )
 def test_names_that_stand_for_nothing_are_refused_with_what_is_known(
-    spent: str, of: list[str], words: str
+    spent: str, of: str, words: str
 ) -> None:
-    done = run_command("costs", *of, "--store", spent)
+    done = run_command("costs", *of.split(), "--store", spent)
     assert done.returncode == 2
     assert words in done.stderr
 
@@ -100,10 +105,164 @@ def test_names_that_stand_for_nothing_are_refused_with_what_is_known(
 def test_a_name_of_a_run_and_of_a_project_is_refused(spent: str) -> None:
     with Store.open(spent) as store:
         store.catalog.tag(2, ["lab"])
-        done = run_command("costs", "lab", "--store", spent)
-        assert "'lab' is run 2 and a project; give the run's number, or the name" in done.stderr
-        found = audiocapbench.costs(store=store, project="lab", by="run")
+        with pytest.raises(AudioCapBenchError, match="'lab' is a run and a project or study; give"):
+            audiocapbench.costs("lab", store=store)
         store.catalog.tag(2, ["lab"], remove=True)
-    assert [row["run"] for row in found.records()] == [1]
-    with pytest.raises(AudioCapBenchError, match="dya"):
-        audiocapbench.costs(store=spent, by="dya")
+        assert [row["run"] for row in audiocapbench.costs(store=store, by="run").records()] == [1]
+        with pytest.raises(AudioCapBenchError, match="dya"):
+            audiocapbench.costs(store=store, by="dya")
+
+
+BAD = "lines_that_cannot_be_read"
+OPENAI = "start_time,end_time,start_time_iso,end_time_iso,amount_value,amount_currency,line_item\n"
+
+
+def days_ago(store: str, days: int = 2) -> date:
+    """Move all that the ledger has back, to a day that is over; and say which."""
+    day = datetime.now(UTC).date() - timedelta(days=days)
+    with Store.open(store) as kept, writing(kept._engine) as connection:
+        moved = {"made_at": f"{day}T05:30:00.000+00:00"}
+        connection.execute(schema.ledger.update().values(moved))
+    return day
+
+
+def openai_lines(day: date, *items: tuple[str, str]) -> str:
+    start = int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())
+    span = f"{start},{start + 86_400},{day}T00:00:00+00:00,{day + timedelta(1)}T00:00:00+00:00"
+    return OPENAI + "".join(f'{span},{amount},usd,"{item}"\n' for amount, item in items)
+
+
+@pytest.fixture
+def paid(spent: str, tmp_path: Path) -> str:
+    return shutil.copy(spent, str(tmp_path / "paid.db"))
+
+
+def test_an_export_is_held_against_the_ledger_and_booked_once(paid: str, tmp_path: Path) -> None:
+    day, file = days_ago(paid), tmp_path / "usage.csv"
+    lines = (("2.5", "GPT-X, input"), ("1.507781250", "gpt-x-2025-06-03, output"), ("7", "gpt-5"))
+    file.write_text(openai_lines(day, *lines, ("", "")) + "x,y\n")
+    call = ("costs", "--reconcile", str(file), "--store", paid)
+    found = json.loads(run_command(*call, "--json").stdout)
+    (row,) = found["days"]
+    assert (row["day"], row["model"], row["says"]) == (str(day), "gpt-x", "within")
+    assert row["theirs_usd"] == pytest.approx(3 * ANSWER + 1)
+    assert row["difference_usd"] == pytest.approx(1 - row["lost_usd"])
+    assert (found["not_asked_here"], found["not_in_the_file"], found["booked"]) == (
+        ["gpt-5"],
+        [],
+        0,
+    )
+    assert found["columns"]["model"] == "line_item"
+    assert found[BAD] == ["usage.csv line 6: has 2 fields and not 7"]
+    words = run_command(*call, "--book").stdout
+    assert "day from start_time_iso, model from line_item, usd from amount_value" in words
+    assert "1 not asked here: gpt-5" in words
+    assert "Booked: 1 corrections, +0.9987" in words
+    (total,) = (Store.open(paid).ledger.sums(project="lab"),)[0]
+    assert total["spent_usd"] == pytest.approx(3 * ANSWER + 1)
+    assert (total["attempts"], total["lost_at_most_usd"]) == (4, 0)  # the provider has told
+    again = json.loads(run_command(*call, "--book", "--json").stdout)
+    assert (again["booked"], again["days"][0]["says"]) == (0, "as booked")
+    with Store.open(paid) as store:
+        (fix,) = store.ledger.entries(kind="corrected")
+        assert (fix.project, fix.run, fix.why, fix.state) == ("lab", 1, "usage.csv", "corrected")
+        assert store.ledger.standing(Scope("project", "lab", "me", 9.0)).spent_usd == pytest.approx(
+            3 * ANSWER + 1
+        )
+
+
+def test_corrections_go_back_and_forth_as_the_exports_do(paid: str, tmp_path: Path) -> None:
+    day, file = days_ago(paid), tmp_path / "usage.csv"
+    for amount in ("5", "4", "5", "2.5"):
+        file.write_text(openai_lines(day, (amount, "gpt-x")))
+        found = audiocapbench.costs(store=paid, reconcile=file, book=True)
+        assert found.facts["booked"] == 1
+        (total,) = (audiocapbench.costs("lab", store=paid).facts["total"],)
+        assert total["spent_usd"] == pytest.approx(float(amount))
+
+
+def test_a_day_that_is_not_over_and_answers_that_are_outstanding_are_not_booked(
+    paid: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "usage.csv"
+    file.write_text(openai_lines(days_ago(paid, 0), ("5", "gpt-x")))
+    assert audiocapbench.costs(store=paid, reconcile=file, book=True).facts["booked"] == 0
+    file.write_text(openai_lines(days_ago(paid), ("5", "gpt-x")))
+    with Store.open(paid) as kept, writing(kept._engine) as connection:
+        change = {"usd": None, "batch": "b", "kind": "held"}
+        connection.execute(schema.ledger.update().values(change))
+    found = audiocapbench.costs(store=paid, reconcile=file, book=True)
+    assert (found.facts["booked"], found.records()[0]["says"]) == (0, "within")
+
+
+def test_days_of_google_begin_at_midnight_of_the_pacific(paid: str, tmp_path: Path) -> None:
+    day, file = days_ago(paid), tmp_path / "report.csv"  # at 05:30 UTC
+    with Store.open(paid) as kept, writing(kept._engine) as connection:
+        connection.execute(schema.ledger.update().values(model="gemini/gemini-2.5-flash-preview"))
+    head = "Date,Service description,SKU description,Usage amount,Unrounded subtotal ($)\n"
+    lines = [
+        f"{day - timedelta(1)},Gemini API,Generate content {which},9,{usd}"
+        for which, usd in (
+            ("input token count gemini 2.5 flash short input audio", "$3.0091"),
+            ("output token count gemini 2.5 flash lite text batch", "4"),
+        )
+    ]
+    file.write_text(head + "\n".join([*lines, ",,,,7.0091"]) + "\n")
+    found = audiocapbench.costs(store=paid, reconcile=file)
+    (row,) = found.records()
+    assert (row["day"], row["says"]) == (str(day - timedelta(1)), "as booked")
+    assert (found.facts["not_asked_here"], found.facts[BAD]) == (["gemini-2.5-flash-lite"], [])
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("openai/gpt-4o-audio-preview", "gpt-4o-audio-preview-2025-06-03, audio input"),
+        ("openai/gpt-4.1[temperature=0]", "gpt-4.1-2025-04-14"),
+        ("gemini/gemini-3-flash-preview", "Generate_content input token count for gemini 3 flash"),
+        ("gemini/gemini-2.0-flash-001", "Gemini 2.0 Flash Text Input - Predictions"),
+    ],
+)
+def test_names_of_models_are_matched(ours: str, theirs: str) -> None:
+    assert plain_model(ours) == plain_model(theirs) != plain_model("gpt-4o")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("start_time,model,input_tokens\n1,gpt-x,7\n", "has no column 'usd' (or amount_value"),
+        ("date,model,cost (€)\n2026-01-01,gpt-x,7\n", "export costs in dollars by day and model"),
+        (
+            "date,model,cost\n2026-01-01,gpt-5,7\n",
+            "(not asked here: gpt-5, not in the file: gpt-x)",
+        ),
+        ("", "has no column 'day'"),
+    ],
+)
+def test_exports_that_do_not_say_enough_are_refused(
+    spent: str, tmp_path: Path, content: str, words: str
+) -> None:
+    (tmp_path / "usage.csv").write_text(content)
+    done = run_command("costs", "--reconcile", str(tmp_path / "usage.csv"), "--store", spent)
+    assert done.returncode == 2
+    assert words in done.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("2026-01-01,gpt-x,nan", "2026-01-01,gpt-x,1e999", "2026-01-01,gpt-x,=1+1"),
+        *("2026-01-01,gpt-x,1_0", "2026-01-01,gpt-x,'+1,5'", "2026-01-01,gpt-x\0,1"),
+        *("01/02/2026,gpt-x,1", "99999999999,gpt-x,1", ",gpt-x,1", '2026-01-01,"gpt-x,1'),
+        *("2026-01-01,gpt-x,1,EUR", "0001-01-01T00:00+14:00,gpt-x,1"),
+    ],
+)
+def test_lines_that_cannot_be_read_are_counted_and_shown(
+    spent: str, tmp_path: Path, line: str
+) -> None:
+    file, line = tmp_path / "usage.csv", line if line.endswith("EUR") else f"{line},usd"
+    file.write_text(f"date,model,cost,currency\n2026-01-01,gpt-x,2,USD\n{line}\n")
+    found = audiocapbench.costs(store=spent, reconcile=file)
+    assert [one[:17] for one in found.facts[BAD]] == ["usage.csv line 3:"]
+    assert [row["theirs_usd"] for row in found.records()] == [2.0]
+    assert "1 lines that cannot be read" in str(found)

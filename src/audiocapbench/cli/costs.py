@@ -1,11 +1,11 @@
 """``audiocapbench costs``: what was spent, and what a provider says to that."""
 
+from pathlib import Path
 from typing import Literal
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import say
-from audiocapbench.table.forms import Format
 
 
 @options.command(app.command)
@@ -13,7 +13,8 @@ def costs(
     of: list[str] | None = None,
     *,
     by: Literal["model", "judge", "day", "run", "command", "owner", "project"] | None = None,
-    project: str | None = None,
+    reconcile: Path | None = None,
+    book: bool = False,
     shown: options.Shown,
 ) -> None:
     """See what models and judges cost: what is certain, estimated, lost and outstanding.
@@ -25,12 +26,13 @@ def costs(
         of (NAME): Runs by number, name, tag or model (its newest), or the name of a project or
             study. [default: all]
         by: One table by this. [default: by model and judge, and by day]
-        project (NAME): Of this project or study, where a run has the same name.
+        reconcile (FILE): Hold the ledger against a provider's export of costs by day (CSV).
+        book: Book what differs as corrections, which budgets count.
     """
-    from audiocapbench.library import costs as library
+    from audiocapbench.library import comparing
 
     names = [int(one) if one.isdecimal() else one for one in of or ()]
-    found = library.costs(*names, store=shown.store, by=by, project=project)
+    found = comparing.costs(*names, store=shown.store, by=by, reconcile=reconcile, book=book)
     shown.write(found)
-    if shown.format is Format.TABLE and not found.tables():
+    if not found.records():
         say(f"{found.facts['store']}: no attempt that costs money is on record.")

@@ -1,4 +1,4 @@
-"""Two runs side by side, and all runs of a store on a leaderboard."""
+"""Two runs side by side, all runs of a store on a leaderboard, and what they cost."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -10,6 +10,7 @@ from audiocapbench.errors import check_known
 from audiocapbench.library import scoring
 from audiocapbench.library.running import RunResult, StoreLike, opened_store
 from audiocapbench.meta.pairs import named_votes
+from audiocapbench.report import costs as spending
 from audiocapbench.report.compare.compute import compare_runs
 from audiocapbench.report.compare.result import ComparisonResult, Test
 from audiocapbench.report.leaderboard.build import build_leaderboard, ranking_scorer
@@ -17,6 +18,7 @@ from audiocapbench.report.leaderboard.tables import LeaderboardResult
 from audiocapbench.report.ratings import with_votes
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import DEFAULT_STORE, Store
+from audiocapbench.table import Findings
 
 
 @scoring.checked
@@ -114,3 +116,38 @@ def board_store(store: StoreLike, *, published: bool) -> AbstractContextManager[
 
 
 aleaderboard = scoring.in_thread(leaderboard)
+
+
+@scoring.checked
+def costs(
+    *of: int | str | RunResult,
+    store: StoreLike = DEFAULT_STORE,
+    by: str | None = None,
+    reconcile: str | Path | None = None,
+    book: bool = False,
+) -> Findings:
+    """What models and judges cost: what is certain, estimated, lost and outstanding.
+
+    Args:
+        of: Runs by number, name or tag, or the name of a project or study; all by default.
+        store: A file, a database URL or an open store.
+        by: One table by model, judge, day, run, command, owner or project.
+        reconcile: A provider's export of costs, to be held against the ledger instead.
+        book: Whether to book what differs as corrections.
+
+    Raises:
+        ReportError: A name stands for nothing or for two things, or no model is in the export.
+        DatasetError: The export cannot be read.
+    """
+    check_known("by", by or "model", spending.BY, scoring.ArgumentError)
+    if (by and reconcile) or (book and not reconcile):
+        raise scoring.ArgumentError("`book` goes with `reconcile`, and `by` without")
+    names = [one if isinstance(one, str) else scoring.run_number(one) for one in of]
+    with opened_store(store, create=False) as opened:
+        wanted = spending.chosen_rows(opened, names)
+        if reconcile is None:
+            return spending.cost_report(opened, wanted, by)
+        return spending.reconciled(opened, wanted, Path(reconcile), book=book)
+
+
+acosts = scoring.in_thread(costs)

@@ -1,91 +1,209 @@
-"""What the store's models and judges cost, by its ledger."""
+"""What models and judges cost, by the store's ledger and by a provider's own account."""
 
+import hashlib
+import json
+import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from datetime import UTC, datetime, tzinfo
+from itertools import chain
+from math import nan
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
 
-from audiocapbench.errors import ReportError, StoreError
+from audiocapbench.data.problems import Problem, os_errors
+from audiocapbench.data.records import names_by_role, read_records
+from audiocapbench.errors import DatasetError, ReportError, StoreError, some
 from audiocapbench.store import Store
+from audiocapbench.store.claims import Worker
+from audiocapbench.store.ledger import Bill
+from audiocapbench.store.schema import now
 from audiocapbench.table import Column, Findings, Row, Table, dollars
 
-By = Literal["model", "judge", "day", "run", "command", "owner", "project"]
-
-_HEADINGS = {
-    "billed_usd": "certain",
-    "estimated_usd": "estimated",
-    "lost_usd": "lost",
-    "lost_at_most_usd": "lost at most",
-    "corrected_usd": "corrected",
-    "spent_usd": "spent",
-    "outstanding_usd": "outstanding at most",
+BY = ("model", "judge", "day", "run", "command", "owner", "project")
+_PARTS = ("certain", "estimated", "lost", "lost_at_most", "corrected", "spent")
+_AMOUNTS = {f"{one}_usd": one.replace("_", " ") for one in (*_PARTS, "outstanding_at_most")}
+_CORRECTION = {"kind": "corrected", "worker": "", "start": "", "sample": "", "repeat": 0}
+_WHOSE = ("model", "judge", "run", "project", "command")
+# What exports of OpenAI and of Google (reports, cost tables, BigQuery) call them, the finest first.
+_ROLES = {
+    "day": ("start_time_iso", "start_time", "date", "usage start date", "usage_start_time"),
+    "model": ("line_item", "sku description", "sku_description", "sku.description"),
+    "usd": (
+        *("amount_value", "cost_usd", "unrounded subtotal ($)", "unrounded cost ($)"),
+        *("subtotal ($)", "cost ($)", "amount", "cost"),
+    ),
+    "end": ("end_time_iso", "end_time", "usage end date", "usage_end_time"),
+    "currency": ("amount_currency", "currency"),
 }
-_ALWAYS = ("billed_usd", "spent_usd")
+_NEEDED = [(role, *_ROLES[role]) for role in ("day", "model", "usd")]
+_LARGEST, _LONGEST_DAY_S, _MOST_USD, _SAME_USD = 1 << 26, 90_000, 1e7, 5e-5
+# A SKU of Google's names the model, and after it what of it was counted.
+_COUNTED = r"short|long|input|output|text|audio|image|video|batch|flex|cach\w+|priority|predictions"
+_SKU = re.compile(rf"gemini-.*?(?=-(?:{_COUNTED})\b|$)")
+_SNAPSHOT = re.compile(r"(?:-(?:preview|latest|exp|\d{4}-\d\d-\d\d|\d\d-\d\d(?:\d\d)?|\d{3,}))+$")
 
 
-def chosen_rows(store: Store, names: Sequence[int | str], project: str | None) -> dict[str, Any]:
+def chosen_rows(store: Store, names: Sequence[int | str]) -> dict[str, Any]:
     """Which rows of the ledger are meant: of runs, of a project or study, or all."""
-    if project is None and not names:
-        return {}
-    if project is not None and names:
-        raise ReportError("give runs, or a `project`, not both")
     known = sorted(row["project"] for row in store.ledger.sums("project") if row["project"])
-    if project is None and len(names) == 1 and names[0] in known:
-        project = str(names[0])
+    numbers: set[int] = set()
+    for name in names:
         try:
-            number, _ = store.run_called(project)
-        except StoreError:
-            pass
-        else:
-            both = f"{project!r} is run {number} and a project"
-            raise ReportError(f"{both}; give the run's number, or the name as `project`")
-    if project is not None:
-        if project not in known:
-            there = f"there are {', '.join(known)}" if known else "there is none"
-            raise ReportError(f"nothing was booked on a project or study {project!r}; {there}")
-        return {"project": project}
-    try:
-        numbers = {one if isinstance(one, int) else store.run_called(one)[0] for one in names}
-    except StoreError as error:
-        there = f"projects and studies: {', '.join(known) or 'none'}"
-        raise StoreError(f"{error}; {there}") from None
+            numbers.add(name if isinstance(name, int) else store.run_called(name)[0])
+        except StoreError as error:
+            if [name] == [*names] and name in known:
+                return {"project": name}
+            raise StoreError(f"{error}; projects and studies: {some(known) or 'none'}") from None
+        if name in known:
+            both = f"{name!r} is a run and a project or study"
+            raise ReportError(f"{both}; give the run's number, or rename the run first")
     for one in numbers - {row["run"] for row in store.ledger.sums("run", run=numbers)}:
         store.run(one)  # of a deleted run, too, it is on record what it cost
-    return {"run": numbers}
+    return {"run": numbers} if names else {}
 
 
-def cost_report(store: Store, wanted: Mapping[str, Any], by: By | None = None) -> Findings:
+def cost_report(store: Store, wanted: Mapping[str, Any], by: str | None = None) -> Findings:
     """What was spent, by model and judge and by day, or by one of the ledger's columns."""
-    keys: list[tuple[str, ...]] = [("model", "judge"), ("day",)] if by is None else [(by,)]
-    (total,) = map(_with_spent, store.ledger.sums(**wanted))
-    runs = wanted.get("run")
-    if "project" in wanted:
-        runs = {row["run"] for row in store.ledger.sums("run", **wanted)}
-    unpriced = store.ledger.unpriced(runs)
-    notes = [
-        f"{count:,} {'answer' if count == 1 else 'answers'} of {name} "
-        f"{'has' if count == 1 else 'have'} no price and {'is' if count == 1 else 'are'} in no sum."
-        for name, count in unpriced.items()
-    ]
-    amounts = [name for name in _HEADINGS if name in _ALWAYS or total[name]]
+    (total,) = store.ledger.sums(**wanted)
+    runs = {row["run"] for row in store.ledger.sums("run", **wanted)}
+    unpriced = store.ledger.unpriced(runs if "project" in wanted else wanted.get("run"))
+    shown = [one for one in _AMOUNTS if one in ("certain_usd", "spent_usd") or total[one]]
+    told = ", ".join(f"{dollars(total[one])} {_AMOUNTS[one]}" for one in shown)
+    notes = [f"{total['attempts']:,} attempts: {told}."]
+    notes += [f"Answers of {name} without a price: {unpriced[name]:,}." for name in unpriced]
     tables = []
-    for own in keys:
-        rows = [_with_spent(row) for row in store.ledger.sums(*own, **wanted)]
-        columns: list[Column | str] = [
-            *own,
-            "attempts",
-            *(Column(one, _HEADINGS[one], "$") for one in amounts),
-        ]
-        tables.append(Table("", rows, columns, name=f"by_{own[0]}"))
-    told = ", ".join(f"{dollars(total[one])} {_HEADINGS[one]}" for one in amounts)
-    words = f"{total['attempts']:,} attempts: {told}."
-    tables[-1] = Table("", tables[-1].rows, tables[-1].columns, [words, *notes], tables[-1].name)
+    for keys in ((by,),) if by else (("model", "judge"), ("day",)):
+        rows = store.ledger.sums(*keys, **wanted)
+        named = [one for one in keys if any(row[one] for row in rows)]
+        columns = [Column(one, _AMOUNTS[one], "$") for one in shown]
+        below = [] if "model" in keys and not by else notes
+        tables.append(Table("", rows, [*named, "attempts", *columns], below, f"by_{keys[0]}"))
     return Findings(tables, {"store": store.name, "total": total, "unpriced": unpriced})
 
 
-def _with_spent(row: Row) -> Row:
-    """Open attempts of no process count as lost; what is outstanding counts apart."""
-    row["attempts"] = row["attempts"] or 0
-    del row["rows"]
-    return row | {"spent_usd": sum(row[f"{one}_usd"] for one in _SPENT)}
+def plain_model(name: str) -> str:
+    """A model without provider, address, settings and snapshot, as ledger and export may say it."""
+    text = re.sub(r"(?s)[\[@,].*", "", name.casefold()).rpartition("/")[2].strip()
+    text = re.sub(r"[\s_]+", "-", text)
+    return _SNAPSHOT.sub("", found[0] if (found := _SKU.search(text)) else text)
 
 
-_SPENT = ("billed", "estimated", "lost", "corrected")
+def _read_export(path: Path, bad: list[Problem]) -> tuple[dict[Any, float], dict[str, str], tzinfo]:
+    """Dollars by day and model, the columns that were read, and where its days begin."""
+    with os_errors(path, "read"), path.open("rb") as stream:
+        content = stream.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise DatasetError(f"{path}: is larger than {_LARGEST >> 20} MiB; export fewer days")
+    usd: dict[tuple[str, str], float] = defaultdict(float)
+    columns: dict[str, str] = {}
+    zone: tzinfo = UTC
+    try:
+        for where, fields in read_records(path, bad, _NEEDED, content):
+            columns = columns or dict(names_by_role(fields, _ROLES))
+            if columns["model"].casefold().startswith("sku"):
+                zone = ZoneInfo("America/Los_Angeles")  # Google's days
+            cell = {role: str(fields[name]).strip() for role, name in columns.items()}
+            if cell["usd"] and (cell["day"] or cell["model"]):  # no empty day, and no total
+                try:
+                    usd[_day(zone, **cell), plain_model(cell["model"])] += _dollars(**cell)
+                except (ValueError, OverflowError) as error:
+                    bad.append(Problem(where, "", f"{error!s:.100}"))
+    except DatasetError as error:
+        raise DatasetError(f"{error}; export costs in dollars by day and model, as CSV") from None
+    return usd, columns, zone
+
+
+def _day(zone: tzinfo, day: str, end: str = "", **_: str) -> str:
+    start, over = (
+        datetime.fromtimestamp(int(text), zone)
+        if re.fullmatch(r"\d{10}", text)
+        else datetime.fromisoformat(text.replace(" UTC", "+00:00"))
+        for text in (day, end or day)
+    )
+    if over.timestamp() - start.timestamp() > _LONGEST_DAY_S:
+        raise ValueError("is about more than a day; export costs by day")
+    return (start.astimezone(zone) if start.tzinfo else start).date().isoformat()
+
+
+def _dollars(usd: str, currency: str = "", **_: str) -> float:
+    amount = float(usd.replace("$", "", 1)) if "_" not in usd else nan
+    if currency.casefold() not in ("", "usd") or not abs(amount) < _MOST_USD:
+        raise ValueError(f"{usd} {currency} is no amount of dollars")
+    return amount
+
+
+def reconciled(store: Store, wanted: Mapping[str, Any], path: Path, *, book: bool) -> Findings:
+    """By day and model what the ledger says and what an export does; and book what differs."""
+    bad: list[Problem] = []
+    theirs, columns, zone = _read_export(path, bad)
+    ours: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for one in store.ledger.sums("hour", *_WHOSE, **wanted):
+        ours[_day(zone, f"{one['hour']}:00+00:00"), plain_model(one["model"])].append(one)
+    asked, named = ({model for _, model in known} for known in (ours, theirs))
+    lists = {"not_asked_here": sorted(named - asked), "not_in_the_file": sorted(asked - named)}
+    if not asked & named:
+        told = ", ".join(f"{what.replace('_', ' ')}: {some(one)}" for what, one in lists.items())
+        raise ReportError(f"{path}: names no model that was asked here ({told})")
+    days, rows = sorted(day for day, _ in theirs), list[Row]()
+    for day, model in sorted({*theirs, *ours}):
+        if model in asked & named and days[0] <= day <= days[-1]:
+            row: Row = {"day": day, "model": model, "theirs_usd": theirs.get((day, model), 0.0)}
+            own = ours.get((day, model), [])
+            row |= {name: sum(one[name] for one in own) for name in (*_AMOUNTS, "rows")}
+            row["difference_usd"] = row["theirs_usd"] - row["spent_usd"]
+            rows.append(row | {"says": _verdict(row)})
+    notes = ["Read: " + ", ".join(f"{role} from {name}" for role, name in columns.items())]
+    lists["lines_that_cannot_be_read"] = [*map(str, bad)]
+    for what, names in lists.items():
+        notes += [f"{len(names):,} {what.replace('_', ' ')}: {some(names)}"] * bool(names)
+    made = _book(store, wanted, path.name, rows, ours, zone) if book else []
+    notes += [f"Booked: {len(made):,} corrections, {sum(one['usd'] for one in made):+.4f}"] * book
+    amounts = [one for one in (*_AMOUNTS, "theirs_usd") if any(row[one] for row in rows)]
+    looks = [Column(one, one[:-4].replace("_", " "), ",.4f") for one in amounts]
+    looks += [Column("difference_usd", "difference", "+,.4f"), Column("says")]
+    table = Table(path.name, rows, ["day", "model", *looks], notes, "days")
+    facts = {"store": store.name, "columns": columns, "booked": len(made)}
+    return Findings([table], facts | lists)
+
+
+def _verdict(row: Row) -> str:
+    """Where the provider's amount lies, from what is surely spent to what may have been."""
+    low = row["certain_usd"] + row["corrected_usd"] + row["estimated_usd"]
+    high = low + row["lost_at_most_usd"] + row["outstanding_at_most_usd"]
+    if abs(row["difference_usd"]) < _SAME_USD:
+        return "as booked"
+    return ("below", "within", "above")[(row["theirs_usd"] >= low) + (row["theirs_usd"] > high)]
+
+
+def _book(
+    store: Store, wanted: Mapping[str, Any], why: str, rows: list[Row], ours: Any, zone: tzinfo
+) -> list[Row]:
+    """Share what differs among those whose costs are not certain, or all; nothing is lost then.
+
+    A day that is not over, or of which answers are outstanding, waits.
+    """
+    made, today = list[Row](), str(datetime.now(zone).date())
+    over = [row for row in rows if row["day"] < today and not row["outstanding_at_most_usd"]]
+    for row in (row for row in over if abs(row["difference_usd"]) >= _SAME_USD):
+        shares: dict[tuple[Any, ...], float] = defaultdict(float)
+        of_model = chain(*(own for (_, model), own in ours.items() if model == row["model"]))
+        is_unsure = row["estimated_usd"] + row["lost_usd"] > 0
+        for one in ours.get((row["day"], row["model"])) or of_model:
+            share = one["estimated_usd"] + one["lost_usd"] if is_unsure else one["rows"]
+            shares[tuple(one[name] for name in _WHOSE)] += share
+        for whose, share in shares.items():
+            key = json.dumps([row["day"], *whose, row["rows"], row["theirs_usd"]])
+            usd = row["difference_usd"] * share / sum(shares.values())
+            fix = dict(zip(_WHOSE, whose, strict=True)) | _CORRECTION | {"why": why, "usd": usd}
+            fix |= {"id": hashlib.sha256(key.encode()).hexdigest(), "settled_at": now()}
+            fix |= {"held_usd": usd, "likely_usd": usd, "owner": Worker(0).owner}
+            made.append(fix | {"made_at": f"{row['day']}T12:00:00.000+00:00"})
+    store.ledger.correct(made)
+    cells, bills = {(row["day"], row["model"]) for row in over}, list[Bill]()
+    for one in store.ledger.entries(kind=("lost", "held"), **wanted):
+        if one.state == "lost" and (_day(zone, one.made_at), plain_model(one.model)) in cells:
+            bills.append(Bill(one.id, one.counted, "estimated", why=why))
+    store.ledger.settle(bills, ())
+    return made

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, Select, bindparam, case, delete, func, or_, select
+from sqlalchemy import Connection, Row, Select, bindparam, case, delete, func, or_, select, true
 
 from audiocapbench.data.outcome import SCORED
 from audiocapbench.store import schema
 from audiocapbench.store.connect import StoreRepository
-from audiocapbench.store.records import insert_all, insert_new, matching
+from audiocapbench.store.records import Values, insert_all, insert_new, matching
 
 _ledger, _workers = schema.ledger, schema.workers
 _own, _ROUNDING = schema.ledger.c, 1 + 1e-9
@@ -24,7 +24,7 @@ _in_batch = _is_open & _own.batch.is_not(None)
 _counted = case((_in_flight | _in_batch, 0.0), else_=func.coalesce(_own.usd, _own.likely_usd))
 _lost = (_own.kind == "lost") | (_is_open & _own.batch.is_(None) & _workers.c.id.is_(None))
 _LIVE = _ledger.outerjoin(_workers, _workers.c.id == _own.worker)
-_KINDS = ("billed", "estimated", "corrected")
+_KNOWN = (("certain", "billed"), ("estimated", "estimated"), ("corrected", "corrected"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,58 +93,36 @@ class LedgerRepository(StoreRepository):
         with self._writing() as connection:
             settle(connection, bills, unused)
 
-    def correct(
-        self,
-        rows: Sequence[Mapping[str, Any]],
-        told: Sequence[Mapping[str, Any]] = (),
-        why: str = "",
-    ) -> None:
-        """Book what a provider's own account says that no attempt here explains; a row once.
-
-        What was lost of the models and between the times of which it has ``told`` is lost no more.
-        """
-        usd, lost = func.coalesce(_own.usd, _own.likely_usd), select(_own.id).select_from(_LIVE)
-        change = {"usd": usd, "kind": "estimated", "why": why, "settled_at": schema.now()}
-        with self._writing(alone=True) as connection:
+    def correct(self, rows: Sequence[Values]) -> None:
+        """Book, once, what a provider's own account says that no attempt here explains."""
+        with self._writing() as connection:
             insert_new(connection, _ledger, rows)
-            for one in told:
-                when = _own.made_at.between(one["since"], one["until"])
-                which = lost.where(_lost, when, *matching(_ledger, **one["wanted"]))
-                connection.execute(_ledger.update().where(_own.id.in_(which)).values(change))
 
-    def sums(self, *by: str, **wanted: Any) -> list[dict[str, Any]]:
+    def sums(self, *by: str, **wanted: Any) -> list[Values]:
         """Attempts and dollars by columns, or by ``hour`` or ``day`` in UTC."""
         made: Any = _own.made_at
         if self._engine.dialect.name != "sqlite":
             made = func.to_char(func.timezone("UTC", made), 'YYYY-MM-DD"T"HH24')
         times = {"hour": func.substr(made, 1, 13), "day": func.substr(made, 1, 10)}
-        keys = [times[name] if name in times else _own[name] for name in by]
-        kinds = {f"{one}_usd": _total(_own.kind == one, _own.usd) for one in _KINDS}
-        kinds |= {"lost_usd": _total(_lost, _counted), "lost_at_most_usd": _total(_lost)}
-        kinds["outstanding_usd"] = _total(_in_flight | _in_batch)
-        kinds["attempts"] = func.sum(case((_own.kind == "corrected", 0), else_=1))
-        named = [one.label(name) for one, name in zip(keys, by, strict=True)]
-        named += [one.label(name) for name, one in kinds.items()]
-        query: Select[Any] = select(*named, func.count().label("rows")).select_from(_LIVE)
-        query = query.where(*matching(_ledger, **wanted)).group_by(*keys).order_by(*keys)
-        return [dict(row._mapping) for row in self._fetch(query)]
+        keys: dict[str, Any] = {name: times.get(name, _own.get(name)) for name in by}
+        found = {"attempts": func.count(case((_own.kind != "corrected", 1))), "rows": func.count()}
+        found |= {f"{name}_usd": _total(_own.kind == kind, _own.usd) for name, kind in _KNOWN}
+        found |= {"lost_usd": _total(_lost, _counted), "lost_at_most_usd": _total(_lost)}
+        found |= {"outstanding_at_most_usd": _total(_in_flight | _in_batch)}
+        found |= {"spent_usd": _total(true(), _counted)}
+        query = select(*(one.label(name) for name, one in (keys | found).items()))
+        query = query.select_from(_LIVE).where(*matching(_ledger, **wanted))
+        rows = self._fetch(query.group_by(*keys.values()).order_by(*keys.values()))
+        return [dict(row._mapping) for row in rows]
 
     def unpriced(self, runs: Iterable[int] | None = None) -> dict[str, int]:
-        """Answers and verdicts of which nobody knows what they cost, by model and judge."""
-        asked, judged, run = schema.outcomes, schema.judgements, schema.runs.c
-        found: dict[str, int] = {}
-        for table, who, paid in (
-            (asked, run.model, asked.c.status.in_(SCORED) & ~asked.c.cached),
-            (judged, judged.c.judge, judged.c.output_tokens.is_not(None)),
-        ):
-            number = func.count().label("number")
-            query = select(who.label("who"), number).join_from(
-                table, schema.runs, run.id == table.c.run
-            )
-            query = query.where(table.c.cost_usd.is_(None), paid, run.kind != "imported")
-            query = query.where(*matching(table, run=runs)).group_by(who)
-            found |= {row.who: row.number for row in self._fetch(query)}
-        return found
+        """Answers that were asked for, and nobody knows what they cost, by model."""
+        asked, run = schema.outcomes, schema.runs.c
+        query = select(run.model, func.count().label("number")).group_by(run.model)
+        query = query.join_from(asked, schema.runs, run.id == asked.c.run)
+        query = query.where(*matching(asked, run=runs, status=SCORED), run.kind != "imported")
+        query = query.where(asked.c.cost_usd.is_(None), ~asked.c.cached)
+        return {row.model: row.number for row in self._fetch(query)}
 
     def entries(self, **wanted: Any) -> Sequence[Row[Any]]:
         """Attempts by when they were made, each with its ``state`` and dollars ``counted``."""
