@@ -248,6 +248,7 @@ class RunPlan(RunSet, Plan[RunsEnd]):
 
     def previews(self) -> Iterator[engine.Preview]:
         """What models would be asked, and judges, were every question answered."""
+        self.asking.budget.look(self.store)
         return self.previews_of({})
 
     def summaries(self, found: RunsEnd) -> "list[RunSummary]":

@@ -164,7 +164,7 @@ def check_a_random_run(store: Store, seed: int) -> None:
     took = [cost for one in providers for cost in one.took.values()]
     lost = sum(one.lost for one in providers)
     assert sum(took) - lost <= budget.limit_usd + max(took, default=0.0), seed
-    assert budget.spent_usd == pytest.approx(recorded), seed
+    assert lost or budget.spent_usd == pytest.approx(recorded), seed
     assert budget.spent_usd >= 0.999 * (sum(took) - lost), seed
     assert budget.spent_usd + budget.lost_usd >= 0.999 * sum(took), seed
     assert (budget.held_usd, budget.in_flight) == (0.0, 0)
@@ -225,15 +225,16 @@ def test_a_budget_too_small_for_one_question_says_what_that_needs(store: Store) 
 
 
 @pytest.mark.parametrize("kind", ["hung", "aborted"])
-@pytest.mark.parametrize("share", [0.3, 0.9])
-def test_what_nobody_says_the_cost_of_is_counted_as_usual_and_the_most_told_apart(
+@pytest.mark.parametrize("share", [0.3, 0.95])
+def test_what_nobody_says_the_cost_of_counts_as_usual_and_the_most_is_told_apart(
     store: Store, kind: str, share: float
 ) -> None:
+    """While nothing is known of any answer, it counts as the most."""
     budget, provider = Budget(10.0), steady(limit=2_000, **{kind: share})
-    recorded = ask(store, budget, [provider], 200, 20)
+    ask(store, budget, [provider], 200, 20)
     took = sum(provider.took.values())
-    assert budget.spent_usd == pytest.approx(recorded)
-    assert 0.9 * took <= budget.spent_usd <= 10.0
+    assert took <= 10.0 + 0.2
+    assert 0.9 * took <= budget.spent_usd
     assert budget.lost_usd > 5 * provider.lost > 0
     assert "at most $" in (budget.uncertain or "")
     assert 0 < budget.estimated <= provider.asked

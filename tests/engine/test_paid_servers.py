@@ -36,7 +36,7 @@ PRICE = Price(2.5, 10, "as gpt-4o-audio-preview", PRICED, 40, 10)
 RETRY = RetryPolicy(attempts=4, first_s=0.01, longest_s=0.02)
 
 # 32,768 tokens of answer, where the request sets no limit.
-MOST = 0.3295
+LOST = 0.3295
 USAGE = b'{"prompt_tokens": 9, "completion_tokens": 70}'
 
 
@@ -145,12 +145,12 @@ def test_billed_retries_are_counted_and_recorded(
     [
         (faults.status(500, b'{"error": {"message": "no"}, "usage": ' + USAGE + b"}"), 7e-4),
         (faults.body(b'{"usage": ' + USAGE + b"}"), 7e-4),
-        (faults.half(), MOST),
-        (faults.malformed(), MOST),
-        (faults.body(b'{"error": {"message": "overloaded"}}'), MOST),
+        (faults.half(), LOST),
+        (faults.malformed(), LOST),
+        (faults.body(b'{"error": {"message": "overloaded"}}'), LOST),
         (faults.body(b'{"error": {"message": "overloaded", "code": 503}}'), 0.0),
         (faults.body(b'{"error": {"message": "slow down", "type": "rate_limit_error"}}'), 0.0),
-        (faults.body(b'{"usage": {"prompt_tokens": 9}}'), MOST),
+        (faults.body(b'{"usage": {"prompt_tokens": 9}}'), LOST),
         (faults.status(500), 0.0),
         (faults.throttled(), 0.0),
     ],
@@ -164,8 +164,12 @@ def test_an_outcome_costs_what_all_its_attempts_did(
     (outcome,) = store.outcomes(end.run.id).values()
     assert outcome.attempts == 2
     assert outcome.reply.cost_usd == pytest.approx(budget.spent_usd)
-    assert budget.spent_usd - till.bills[0] == pytest.approx(usd, abs=3e-4 if usd < MOST else 3e-3)
-    assert (budget.estimated == 1) == (usd == MOST)
+    # What was lost counts as the answer that came, once that is known.
+    expected = till.bills[0] if usd == LOST else usd
+    assert budget.spent_usd - till.bills[0] == pytest.approx(expected, abs=3e-4)
+    assert (budget.estimated == 1) == (usd == LOST)
+    assert (budget.lost_usd > 0.3) == (usd == LOST)
+    assert sum(one.counted for one in store.ledger.entries()) == pytest.approx(budget.spent_usd)
 
 
 NO_ANSWERS: dict[str, Any] = {
@@ -356,11 +360,14 @@ def test_the_command_says_what_was_spent_and_what_is_estimated(
     assert (budget["limit_usd"], budget["over_usd"], budget["estimated"]) == (0.025, 0.0, 2)
     server.reply = lambda _request: completion() | {"usage": till.bill(9_000)}
     end = finish(tmp_path, *words, "--budget", "0.002")
+    assert "the budget is spent: $0.02" in end.err
+    assert "Warning" not in end.err
+    end = finish(tmp_path, *words, "--limit", "5", "--budget", "0.002")
     assert "Warning: $0.0904 was spent of a budget of $0.002: the last question cost" in end.err
     assert json.loads(end.out)["budget"]["over_usd"] == pytest.approx(0.0884, abs=1e-4)
     end = finish(tmp_path, model, "--prices", prices, "--budget", "0.0001", "--yes")
     assert "a budget of $0.0001 is too small: asking endpoint/fake@" in end.err
-    assert "would likely cost $0.0013" in end.err
+    assert "would likely cost $0.01" in end.err  # as it did before, within its limit
 
 
 @pytest.mark.parametrize(

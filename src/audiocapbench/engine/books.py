@@ -12,6 +12,7 @@ from audiocapbench.engine.budget import (
     ROUNDING,
     Budget,
     OverBudgetError,
+    QuestionCost,
     question_cost,
     system_of,
     thoughts,
@@ -35,6 +36,9 @@ class Books:
     whose: Mapping[str, Any] = field(default_factory=dict)  # what all rows have
     bills: list[Bill] = field(default_factory=list)  # of attempts whose question goes on
     unused: list[str] = field(default_factory=list)
+    brought: set[str] = field(default_factory=set)  # by batches, and maybe read more than once
+    # What was lost before anything was known of a model's answers, and what was set aside for it.
+    unknown: dict[str, list[tuple[QuestionCost, Bill, float | None]]] = field(default_factory=dict)
     _waiting: dict[str, Reservation] = field(default_factory=dict)
     _answers: dict[str, Standing | None] = field(default_factory=dict)
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
@@ -78,12 +82,11 @@ class Books:
         """Book what is known of attempts, and read how all others stand."""
         if self.store is None:
             return
-        bills, unused, scope = list(self.bills), list(self.unused), self.budget.scope
+        bills, unused = list(self.bills), list(self.unused)
         if bills or unused:
             self.store.ledger.settle(bills, unused)
             del self.bills[: len(bills)], self.unused[: len(unused)]
-        if scope.limit_usd is not None:
-            self.budget.others = self.store.ledger.standing(scope)
+        self.budget.look(self.store)
 
 
 class CostTracker:
@@ -99,7 +102,8 @@ class CostTracker:
         self._known = self._budget.histories[model.name]
         self._held: float | None = None
         self._row = ""  # of the attempt that is being made
-        self._in_batch = False
+        self._in_batch = self._is_known = False
+        self.is_asked = False
         self.attempts: list[Reply] = []
         self.bills: list[Bill] = []
 
@@ -107,15 +111,15 @@ class CostTracker:
     def refusal(self) -> str | None:
         return self._budget.refusal
 
-    async def hold(self) -> bool:
+    async def hold(self, stopping: anyio.Event) -> bool:
         """Set aside what an attempt may cost; False where it does not fit after others did.
 
         Raises:
             OverBudgetError: The first does not fit.
         """
-        self._row = uuid.uuid4().hex
+        self._row, self.is_asked = uuid.uuid4().hex, False
         asked = (self._model.name, self._cost, self._question.sample_id)
-        self._held = await self._budget.hold(*asked, self._book)
+        self._held = await self._budget.hold(*asked, self._book, stopping)
         if self._held is None and not self.attempts:
             raise OverBudgetError(self.refusal)
         return self._held is not None
@@ -128,7 +132,7 @@ class CostTracker:
 
     def _entry(self, held_usd: float) -> dict[str, Any]:
         asked = (self._model.name, self._question.sample_id, self._repeat)
-        entry: dict[str, Any] = self._books.row(*asked, held_usd, self._usual_usd)
+        entry: dict[str, Any] = self._books.row(*asked, held_usd, self._lost_usd)
         return entry
 
     def line(self, promised_usd: float) -> dict[str, Any]:
@@ -139,10 +143,15 @@ class CostTracker:
     def bring(self, mark: str, key: str) -> None:
         """A batch brought what was set aside for: it is counted where it was."""
         self._row, self._in_batch = line_id(mark, key), True
+        self._is_known = self._row in self._books.brought
+        self._books.brought.add(self._row)
 
     @property
-    def _usual_usd(self) -> float:
+    def _lost_usd(self) -> float:
+        """What an attempt counts as that was lost: as usual, or the most while nothing is known."""
         usual = self._known.usual_usd(self._cost)
+        if usual is None and self._budget.is_limited:
+            return self._cost.most_usd * self._known.beyond
         return self._cost.likely_usd if usual is None else usual
 
     def release(self) -> None:
@@ -150,6 +159,11 @@ class CostTracker:
         if self._held:
             self._books.unused.append(self._row)
         self._settle(0.0)
+
+    def abandon(self) -> None:
+        """An attempt that was made is dropped: its row stays, and nobody will settle it."""
+        if self.is_asked:
+            self._settle(self._lost_usd)
 
     def _settle(self, cost_usd: float) -> None:
         if self._held is not None:
@@ -174,12 +188,25 @@ class CostTracker:
             cost = self._price.cost(reply, self._audio_s, prompt, thoughts(self._model))
             if not told and cost is not None:
                 cost = max(cost, self._known.usual_usd(self._cost) or 0.0)
-        is_counted = self._held is not None or self._in_batch
+        is_counted = self._held is not None or (self._in_batch and not self._is_known)
         kind = "billed" if is_told else "estimated"
         cost_usd = self._count(replace(reply, cost_usd=cost), kind)
         if is_counted:
             self._budget.beyond += cost_usd > self._cost.most_usd * ROUNDING
             self._known.learn(cost_usd, self._cost, reported=is_told)
+            self._revise()
+
+    def _revise(self) -> None:
+        """What was lost before anything was known of an answer counts as this one teaches."""
+        for cost, bill, held in self._books.unknown.pop(self._model.name, ()):
+            usd = self._known.usual_usd(cost) or bill.usd
+            if bill in self.bills:
+                place = self.bills.index(bill)
+                self.bills[place] = replace(bill, usd=usd)
+                self.attempts[place] = replace(self.attempts[place], cost_usd=usd)
+            self._books.bills.append(replace(bill, usd=usd))
+            if held:
+                self._budget.settle(self._known, 0.0, usd - bill.usd)
 
     def failed(self, error: TransientError) -> None:
         """Count a failed attempt, as far as it was billed or may have been."""
@@ -199,11 +226,16 @@ class CostTracker:
             self._books.bills += self.bills[-1:]
 
     def lost(self, reply: Reply = Reply("", Status.FAILED), why: str = "") -> None:  # noqa: B008
-        """Count an attempt of which nobody can tell the cost as what is usual."""
-        usd = None if self._price is None else self._usual_usd
-        self._budget.lost_usd += self._held or 0.0
+        """Count an attempt of which nobody can tell the cost."""
+        usd, held = None if self._price is None else self._lost_usd, self._held
+        self._budget.lost_usd += held or 0.0
         self._budget.lost += usd is not None
-        self._count(replace(reply, cost_usd=usd), "lost", why or "it is not told what it used")
+        is_known = self._known.usual_usd(self._cost) is not None
+        why = why or "it is not told what it used"
+        self._count(replace(reply, cost_usd=usd), "lost", why)
+        if not is_known and self.bills and self.bills[-1].id == self._row:
+            one = (self._cost, self.bills[-1], held)
+            self._books.unknown.setdefault(self._model.name, []).append(one)
 
     def on(self, reply: Reply) -> Reply:
         """The reply with what all attempts used; unknown where one of them did not say."""
@@ -219,7 +251,7 @@ class CostTracker:
         if cost_usd is None:
             cost_usd = self._known.expected_usd(self._cost)
         is_booked = self._held or self._in_batch
-        if is_booked and cost_usd:
+        if is_booked and cost_usd and not self._is_known:
             self._budget.estimated += None in (reply.input_tokens, reply.output_tokens)
         if is_booked:
             used = (reply.input_tokens, reply.output_tokens)

@@ -8,7 +8,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import floor, inf, isfinite, log10
 from numbers import Real
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ import anyio
 from audiocapbench.errors import AudioCapBenchError, ModelError
 from audiocapbench.models import Model
 from audiocapbench.models.price import Price, example_of_prices, tokens_of
+from audiocapbench.store import Store
 from audiocapbench.store.ledger import Scope, Standing
 
 BUDGET_VARIABLE = "AUDIOCAPBENCH_BUDGET"
@@ -80,22 +81,28 @@ ROUNDING = 1 + 1e-9
 class CostHistory:
     """What a model's answers cost: the ``dearest`` by what was likely, ``beyond`` by the most."""
 
+    before_usd: float = 0.0  # on average, in the ledger
     answers: int = 0
     in_flight: int = 0
     within: int = 0
     dearest: float = 0.0
     beyond: float = 1.0
-    _reported: int = 0  # answers whose cost the provider told, and what they cost together ...
-    _share: float = 0.0  # ... by what was likely
+    # Answers whose cost is an estimate, and those whose provider told it: how many, and what they
+    # cost together by what was likely.
+    _sums: dict[bool, tuple[int, float]] = field(default_factory=dict)
 
     def expected_usd(self, cost: QuestionCost) -> float:
         """Dollars that an attempt will likely cost, judged by the dearest answer so far."""
-        enough = self.answers >= _ENOUGH
-        return cost.likely_usd * (self.dearest if enough else max(1.0, self.dearest))
+        if self.answers >= _ENOUGH:
+            return cost.likely_usd * self.dearest
+        before = min(self.before_usd, cost.most_usd)
+        return max(before, cost.likely_usd * max(1.0, self.dearest))
 
     def usual_usd(self, cost: QuestionCost) -> float | None:
-        """Dollars that an attempt costs on average; None where no cost of an answer was told."""
-        return cost.likely_usd * self._share / self._reported if self._reported else None
+        """Dollars that an attempt costs on average; None where nothing is known of any."""
+        count, share = self._sums.get(True) or self._sums.get(False) or (0, 0.0)
+        before = min(self.before_usd, cost.most_usd) or None
+        return cost.likely_usd * share / count if count else before
 
     def held_usd(self, cost: QuestionCost, *, in_batch: bool = False) -> float:
         """Dollars to set aside, by how far the most that a question may cost is to be trusted.
@@ -109,12 +116,12 @@ class CostHistory:
     def learn(self, cost_usd: float, expected: QuestionCost, *, reported: bool) -> None:
         self.answers += 1
         if expected.likely_usd > 0:
-            share = cost_usd / expected.most_usd
+            share, by_likely = cost_usd / expected.most_usd, cost_usd / expected.likely_usd
             self.within = self.within + 1 if share <= self.beyond * ROUNDING else 0
             self.beyond = max(self.beyond, share)
-            self.dearest = max(self.dearest, cost_usd / expected.likely_usd)
-            self._reported += reported
-            self._share += reported * cost_usd / expected.likely_usd
+            self.dearest = max(self.dearest, by_likely)
+            count, total = self._sums.get(reported, (0, 0.0))
+            self._sums[reported] = count + 1, total + by_likely
 
 
 class OverBudgetError(AudioCapBenchError):
@@ -145,7 +152,8 @@ class Budget:
     For every attempt in flight the most that it may cost is set aside, and what is spent and set
     aside stays within the limit. An attempt whose most does not fit is made only while nothing
     else is in flight, and only if its likely cost, scaled up by the dearest answer that the model
-    gave so far, still fits. Where nobody says what an attempt cost, it cost what is usual.
+    gave so far, still fits. Where nobody says what an attempt cost, it cost what is usual, or the
+    most as long as nothing is known of any answer.
 
     That holds while servers keep to the most, which is learned, not provable: a model is asked one
     question alone until an answer of it was counted; ten times the most, or what an answer without
@@ -164,6 +172,7 @@ class Budget:
         self.command = self.start  # unless it can be told when it is started again
         self.own_usd, self.held_usd = spent_usd, 0.0
         self.others = Standing()
+        self._earlier_usd: float | None = None  # by earlier starts
         # Attempts in flight, and those whose cost is an estimate, was beyond the most, or is lost.
         self.in_flight = self.estimated = self.beyond = self.lost = 0
         self.lost_usd = 0.0  # at most
@@ -201,8 +210,8 @@ class Budget:
 
     @property
     def overshoot(self) -> str | None:
-        if not self.over_usd:
-            return None
+        if not self.over_usd or (self._earlier_usd or 0.0) > self.limit_usd:
+            return None  # it was not this start
         spent = f"{dollars(self.spent_usd)} was spent of a budget of {dollars(self.limit_usd)}"
         if not self.beyond:
             return f"{spent}: the last question cost more than was thought likely"
@@ -216,7 +225,7 @@ class Budget:
             return None
         return (
             f"at most {dollars(most)} may have been billed for questions whose answers were lost; "
-            "they count as what is usual"
+            "they count as an answer usually does"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -236,10 +245,19 @@ class Budget:
                 f"prices (`prices` FILE), with numbers in the place of …: {example_of_prices(name)}"
             )
 
-    async def hold(self, model: str, cost: QuestionCost, question: str, book: Book) -> float | None:
+    def look(self, store: Store) -> None:
+        """Read how all others stand."""
+        if self.scope.limit_usd is not None:
+            self.others = store.ledger.standing(self.scope)
+            if self._earlier_usd is None:
+                self._earlier_usd = self.others.spent_usd
+
+    async def hold(
+        self, model: str, cost: QuestionCost, question: str, book: Book, stopping: anyio.Event
+    ) -> float | None:
         """Set aside what an attempt may cost; None where it does not fit, and ``refusal`` says."""
         known = self.histories[model]
-        while True:
+        while not stopping.is_set():
             held_usd = known.held_usd(cost)
             if not held_usd:
                 return held_usd
@@ -264,11 +282,13 @@ class Budget:
                 self._settled = self._settled or anyio.Event()
                 await self._settled.wait()
             elif self.others.in_flight_usd:
-                await anyio.sleep(_LOOK_AGAIN_S)
+                with anyio.move_on_after(_LOOK_AGAIN_S):
+                    await stopping.wait()
                 self.others = self.others._replace(in_flight_usd=0.0)  # what the ledger says now
             else:
                 self.refuse(f"{model} about {question}", expected)
-                return None
+                break
+        return None
 
     def hold_line(self, model: str, cost: QuestionCost, question: str, promised: float) -> float:
         """What a line of a batch may cost, beside others that are promised already.

@@ -122,6 +122,9 @@ class RetryingClient:
         costs = CostTracker(self.books, self.price, self.model, question, self.repeat)
         try:
             answer = await self._attempts(question, costs)
+        except anyio.get_cancelled_exc_class():
+            costs.abandon()
+            raise
         finally:
             costs.release()
         if answer is None:
@@ -151,13 +154,13 @@ class RetryingClient:
 
         while True:
             # What goes into a batch is set aside with it.
-            if self.batches is None and not await costs.hold():
+            if self.batches is None and not await costs.hold(self.stopping):
                 return given_up(f"not asked again, because {costs.refusal}")
             came = anyio.current_time()
             start = await self.limiter.enter(self.stopping, tokens)
             if start is None:
                 return given_up("stopped") if costs.attempts else None
-            attempts, started = attempts + 1, time.perf_counter()
+            attempts, started, costs.is_asked = attempts + 1, time.perf_counter(), True
             waited_s.set(0.0)
             try:
                 reply = await self._answer(question, costs)

@@ -10,6 +10,7 @@ from collections import Counter, deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence, Set
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Generic, TypedDict, TypeVar
 
 import anyio
@@ -106,6 +107,7 @@ class RunSession:
         self.store, self.run, self.note = store, run, self.progress.noted
         self.fresh, self.batch = options.get("fresh", False), options.get("batch", False)
         self.budget = options.get("budget") or Budget()
+        self.budget.look(store)
         limits = options.get("rate_limits") or RateLimits()
         self.rate_limits = replace(limits, retry=BATCH_RETRY) if self.batch else limits
         self._pools: dict[str, WorkerPool] = {}
@@ -138,6 +140,10 @@ class RunSession:
         whose |= {"run": self.run.id, "judge": queue.judge}
         books = Books(self.budget, self.store, self.access, whose)
         self._books.append(books)
+        known, asked = self.budget.histories[queue.model.name], (queue.model.name, queue.judge)
+        if self.budget.is_limited and not known.answers:
+            find = partial(self.store.ledger.usual_usd, *asked, in_batches=self.batch)
+            known.before_usd = await self.access.call(find)
         alike = (self.store, limiter, self.rate_limits.retry, books, price, not self.fresh)
         clients = {
             repeat: RetryingClient(

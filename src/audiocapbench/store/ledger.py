@@ -89,6 +89,13 @@ class LedgerRepository(StoreRepository):
         with self._reading() as connection:
             return _standing(connection, scope)
 
+    def usual_usd(self, model: str, judge: str, *, in_batches: bool) -> float:
+        """What an answer cost on average by its provider's word; 0 where none is known."""
+        own = (_own.model == model, _own.judge == judge, _own.kind == "billed")
+        where = _own.batch.is_not(None) if in_batches else _own.batch.is_(None)
+        query = select(func.coalesce(func.avg(_own.usd), 0.0).label("usd")).where(*own, where)
+        return float(self._fetch(query)[0].usd)
+
     def settle(self, bills: Sequence[Bill], unused: Sequence[str]) -> None:
         with self._writing() as connection:
             settle(connection, bills, unused)

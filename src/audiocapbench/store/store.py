@@ -186,6 +186,7 @@ class Store(StoreRepository):
             records, rejected = list(first.values()), odd + len(kept) - len(first)
             try:
                 self.add_records(run.id, [first[task] for task in first if task not in done])
+                self.ledger.settle([bill for record in kept for bill in record.bills], ())
             except StoreAwayError:
                 raise
             except StoreError:  # whatever it is, it must not keep the run from going on
