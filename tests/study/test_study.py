@@ -1,6 +1,7 @@
 """``audiocapbench study``: one file asks, judges and writes, goes on, and refuses what changed."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from audiocapbench.benchmarks.captioning import published_results
 from audiocapbench.store import Store
 from command import run_command
 from folders import write_folder, write_lines
+from plugin import environment, install
+from whole_run import write_prices
 
 STUDY = """
 name = "Three controls"
@@ -176,3 +179,33 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_is_asked(place:
     (place / "out").write_text("a file")
     assert call(place, "study.toml").returncode == 2
     assert not list(Store.open(str(place / "audiocapbench.db")).runs())
+
+
+def test_a_study_at_its_limit_says_so_writes_what_there_is_and_goes_on(place: Path) -> None:
+    models = ("diary/paid", "diary/other")
+    install(place)
+    env = environment(place, DIARY_PAUSE="0")
+    table = json.loads(write_prices(place / "prices.json", models[0]).read_text())
+    table["models"][models[1]] = table["models"][models[0]]
+    (place / "prices.json").write_text(json.dumps(table))
+    text = re.sub(r"models = .*", f"models = {json.dumps(models)}", STUDY + LITTLE)
+
+    def study(budget: float, *words: str) -> Any:
+        both = f'budget = {budget}\nprices = "prices.json"'
+        (place / "study.toml").write_text(text.replace("budget = 1.0", both))
+        return run_command("study", *words, "study.toml", cwd=place, env=env)
+
+    told = json.loads(study(0.5, "check", "--json").stdout)
+    assert 0 < told["samples_that_fit"] < 8
+    assert told["most_usd"] > told["likely_usd"] > told["budget"]["limit_usd"] == 0.5
+    none = study(0.0001, "--yes")
+    assert (none.returncode, none.stdout) == (1, "")
+    assert "a budget of $0.0001 is too small" in none.stderr
+    some = study(0.2, "--yes")
+    assert some.returncode == 1, some.stderr
+    assert "In all about $2.256, at most $" in some.stderr
+    assert "the budget is spent: $0." in some.stderr
+    assert "diary/other" in (place / "out/leaderboard.md").read_text()
+    again = study(0.2, "check")
+    assert "of it is spent; the run stops before it is overspent" in again.stdout
+    assert study(5.0, "--yes").returncode == 0

@@ -226,8 +226,12 @@ def _advise(store: Store, check: StoredCheck, run: Run) -> None:
 
 
 def explain_runs(found: RunsEnd, store: Store) -> None:
+    stopped = [end for end in found.ends if end.stop is not None]
     for end in found.ends:
-        explain_end(end, store)
+        if end in stopped[:-1]:
+            say(f"{end.run.model}: stopped after {sum(end.statuses.values())} of {end.total}.")
+        else:
+            explain_end(end, store)
     say_where(found.runs, store)
 
 

@@ -1,6 +1,7 @@
 """``audiocapbench run``, ``race``, ``demo`` and ``study``: models are asked and scored."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +13,7 @@ from audiocapbench.asking import JudgePanel, ModelOptions, SampleOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import WRONG_USE, app, leave
 from audiocapbench.cli.console import relative, say, show_facts, show_lines, show_result, show_text
-from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.errors import AudioCapBenchError, ReportError
 from audiocapbench.table import Column, Findings, Table
 from audiocapbench.table.forms import Format
 
@@ -299,10 +300,12 @@ def study(
 
 
 def _check_study(study: "Study", plan: "RunPlan", changed: list[str], *, json: bool) -> None:
+    from audiocapbench.engine import Forecast
     from audiocapbench.rounds import length
 
-    previews = list(plan.previews())
+    previews, budget = list(plan.previews()), plan.asking.budget
     costs = [one.likely_usd for one in previews if one.is_paid]
+    forecast = Forecast.of(previews, budget, len(plan.wanted))
     likely_s = {one.who: _seconds(plan, one) for one in previews if one.questions}
     samples = len(plan.samples)
 
@@ -319,7 +322,11 @@ def _check_study(study: "Study", plan: "RunPlan", changed: list[str], *, json: b
         "models": [one.name for one in plan.models],
         "judges": plan.judge_names,
         "metrics": plan.metrics,
-        "likely_usd": sum(one or 0.0 for one in costs),
+        "likely_usd": forecast.likely_usd,
+        "most_usd": forecast.most_usd,
+        "samples_that_fit": forecast.fitting,
+        "batches_in_turn": forecast.rounds * forecast.batches,
+        "budget": budget.to_dict() if budget.is_limited else None,
         "likely_s": likely_s,
         "all_prices_known": all(one is not None for one in costs),
         "changed_since_lock": changed,
@@ -330,6 +337,7 @@ def _check_study(study: "Study", plan: "RunPlan", changed: list[str], *, json: b
         f"{study.name}: {len(plan.models)} models, {samples:,} samples of {plan.subject.name}, "
         f"{len(plan.judges)} judges, metrics {', '.join(plan.metrics)}",
         *(f"{one}{time(one.who) if one.questions else ''}" for one in known),
+        *(forecast.notes(budget) if costs and all(costs) else ()),
         *([] if costs else ["Nothing in it costs money."]),
         json=json,
     )
@@ -367,12 +375,15 @@ def _run_study(
         study.folder.mkdir(parents=True, exist_ok=True)
     result = carry_out(plan, yes=yes)
     runs = [run.id for run in result.runs]
-    written = _write_study(study, plan.store, runs) if runs else []
+    answered = [end.run.id for end in result.ends if any(end.statuses[one] for one in SCORED)]
+    written = list[Path]()
+    with suppress(*[ReportError] * (result.stop is not None)):  # nothing may be judged yet
+        written += _write_study(study, plan.store, answered) if answered else []
     explain_runs(result, plan.store)
     facts = {"study": study.name, "runs": runs, "written": [str(one) for one in written]}
     show_facts(facts, *map(relative, written), json=json)
-    answered = [sum(end.statuses[one] for one in SCORED) == end.total for end in result.ends]
-    leave(result.stop, result.refusals, failed=not all(answered))
+    whole = [sum(end.statuses[one] for one in SCORED) == end.total for end in result.ends]
+    leave(result.stop, result.refusals, failed=not all(whole))
 
 
 def _write_study(study: "Study", store: "Store", runs: Sequence[int]) -> list[Path]:

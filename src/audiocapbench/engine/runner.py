@@ -267,11 +267,10 @@ class Forecast(NamedTuple):
             already = f", and {spent} of it is spent" if budget.spent_usd else ""
             yield f"The budget is {limit}{already}; the run stops before it is overspent."
         if self.samples and self.likely_usd > self.left_usd:
-            many, fewer = self.fitting, f"--sample {self.fitting} (in a study: sample), or "
-            yield (
-                f"That does for about {many:,} of {self.samples:,} samples, the same for all, every"
-                f" category by its share; fewer from the start: {fewer if many else ''}race."
-            )
+            what, many = "That is likely too little: it does for about", self.fitting
+            fewer = f"--sample {many} (sample, in a study) asks all about fewer, and race"
+            less = f"{fewer if many else 'Race'} finds the best of models with less"
+            yield f"{what} {many:,} of {self.samples:,} samples. {less}."
 
 
 def preview_questions(
