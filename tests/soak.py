@@ -2,7 +2,8 @@
 
 Processes are killed and interrupted, SQLite is locked and PostgreSQL restarted, the provider
 refuses, stalls and answers nonsense. At the end of every round all answers must be there, each
-asked for once beyond what was in flight at a kill, and no process may have died with a traceback.
+asked for once beyond what was in flight at a kill, and no process may have died with a traceback;
+of batches under a budget see ``soak_batches.py``.
 
 ``python tests/soak.py --minutes 5`` prints what happened; it exits 1 if a promise was broken.
 """
@@ -36,6 +37,7 @@ from folders import write_folder
 from forks import Forked
 from locking import locked
 from postgres_server import NoServerError, PostgresServer
+from soak_batches import BATCHED, BatchRound
 from whole_run import clip_of
 
 CLIPS, IN_FLIGHT = 100, 4
@@ -312,6 +314,11 @@ def soak(seconds: float, seed: int, round_s: float = 25.0) -> dict[str, Tally]:
                 )
                 with world as (url, disturb):
                     Round(place, url, draw, tallies[name]).run(round_s, disturb)
+                    model = BATCHED[number // len(tallies) % 2]
+                    batched = BatchRound(place, url, draw, model)
+                    batched.run(round_s / 2, disturb)
+                    tallies[name].done += batched.done
+                    tallies[name].problems += batched.problems
             tallies[name].done["rounds"] += 1
             number += 1
     return tallies
