@@ -1,4 +1,5 @@
-"""The one reader of people's files: CSV, TSV, JSON lines, JSON, Parquet and plain text.
+"""The one reader of people's files, CSV, TSV, JSON lines, JSON, Parquet and plain text; and rows
+that are written for it.
 
 A CSV file may have commas, semicolons or tabs between its fields, as its first line shows. A file
 of JSON lines may be one JSON document instead. Text is UTF-8, or UTF-16 with its mark. A line that
@@ -8,6 +9,7 @@ cannot be read goes into a list of problems, and the next one is read all the sa
 import codecs
 import csv
 import io
+import json
 import math
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +20,7 @@ from typing import Any
 
 from audiocapbench.data.problems import Problem, encoding_of, os_errors, parse_json, read_json
 from audiocapbench.errors import DatasetError
-from audiocapbench.files import unguarded
+from audiocapbench.files import csv_text, unguarded
 from audiocapbench.plugins import require_packages
 
 FILES = ("file_name", "audio_file", "filename", "file", "fname", "audio", "path")
@@ -139,6 +141,21 @@ def read_records(
         raise DatasetError(f"{path}: is neither .csv, .tsv, .jsonl, .json{also}")
     for where, fields in records:
         yield where, renamed_texts(fields, roles) if roles else fields
+
+
+def table_text(rows: Sequence[Mapping[str, Any]], suffix: str, names: Sequence[str]) -> str:
+    """Rows as JSON lines if the suffix says so, else CSV or TSV, where references have columns of
+    their own, as many as any row has; ``names`` are the first columns."""
+    if suffix in JSON_LINES:
+        lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
+        return "".join(f"{line}\n" for line in lines)
+    most = max((len(row["references"]) for row in rows), default=0)
+    parts = [f"reference_{n + 1}" for n in range(most)]
+    found = dict.fromkeys([*names, *(name for row in rows for name in row)])
+    columns = [one for name in found for one in (parts if name == "references" else [name])]
+    flat = [{**row, **dict(zip(parts, row["references"], strict=False))} for row in rows]
+    cells = [[row.get(name) for name in columns] for row in flat]
+    return csv_text([columns, *cells], DELIMITERS.get(suffix, ","))
 
 
 def json_lines(

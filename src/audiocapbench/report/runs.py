@@ -9,9 +9,9 @@ from typing import Any
 from audiocapbench.benchmarks.corpora import without_null
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Reply, Status
-from audiocapbench.data.records import DELIMITERS, JSON_LINES
+from audiocapbench.data.records import table_text
 from audiocapbench.errors import MetricError, ReportError, check_known
-from audiocapbench.files import csv_text, write_file
+from audiocapbench.files import write_file
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics import find_metric
 from audiocapbench.models.registry import PUBLISHED_NAMES
@@ -218,7 +218,6 @@ def _bounds(name: str, estimate: Estimate, digits: int) -> str:
 
 
 _DETAILS = ("clip", "subtask", "domain", "difficulty")
-_REFERENCES, _REFERENCE = "references", "reference"
 
 
 def write_samples(path: Path, tables: Iterable[ScoreTable]) -> None:
@@ -228,18 +227,7 @@ def write_samples(path: Path, tables: Iterable[ScoreTable]) -> None:
     whether its references are null. ``import`` and ``score --predictions`` read it.
     """
     rows = [row for one in tables for row in sample_rows(one)]
-    if path.suffix.lower() in JSON_LINES:
-        lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
-        write_file(path, "".join(f"{line}\n" for line in lines))
-        return
-    # References stand in columns of their own, as many as any sample has.
-    most = max((len(one[_REFERENCES]) for one in rows), default=0)
-    columns = [f"{_REFERENCE}_{n + 1}" for n in range(most)]
-    found = dict.fromkeys(name for row in rows for name in row) or ["id"]
-    names = [one for name in found for one in (columns if name == _REFERENCES else [name])]
-    flat = [row | dict(zip(columns, row[_REFERENCES], strict=False)) for row in rows]
-    cells = [[row.get(name) for name in names] for row in flat]
-    write_file(path, csv_text([names, *cells], DELIMITERS.get(path.suffix.lower(), ",")))
+    write_file(path, table_text(rows, path.suffix.lower(), ["id"]))
 
 
 def sample_rows(table: ScoreTable) -> Iterable[Row]:
@@ -258,7 +246,7 @@ def sample_rows(table: ScoreTable) -> Iterable[Row]:
             about |= {name: sample.details.get(name) for name in details}
             about["null_reference"] = "yes" if table.aggregation.null(sample) else "no"
         row = {"id": sample.id, **run, **about, **_answer(table, sample)}
-        row[_REFERENCES] = list(sample.references)
+        row["references"] = list(sample.references)
         row |= {scorer.name: one.values.get(sample.id) for scorer, one in metrics.items()}
         row |= {f"{name}: reasoning": own.get(sample.id) for name, own in why.items() if own}
         for judge, said in reasons.items():

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.data.records import DELIMITERS, JSON_LINES
+from audiocapbench.data.records import table_text
 from audiocapbench.errors import DatasetError
-from audiocapbench.files import csv_text, write_file
+from audiocapbench.files import write_file
 from audiocapbench.meta.corrupt.balance import FloatArray, choose, differences_of, placed
 from audiocapbench.meta.corrupt.captions import Candidates, CaptionSet, CorruptedPair, Corruption
 from audiocapbench.meta.corrupt.events import add_events, drop_events, swap_orders
@@ -102,21 +102,13 @@ def pair_table(
     suffix: str, pairs: Pairs, columns: Sequence[str], more: Iterable[Sequence[str]]
 ) -> str:
     """A row a pair with further columns, what stands in them (``more``), and references."""
-    names, rows = [*_COLUMNS, *columns], []
+    names, rows = (*_COLUMNS, *columns), []
     for one, further in zip(pairs, more, strict=True):
         captions = (one.first, one.second, _PREFERRED[one.answer])
-        rows.append([one.id, one.audio or one.clip, *captions, one.subtype, *further])
-    held = [list(one.references_first) for one in pairs]
-    if suffix in JSON_LINES:
-        objects = [
-            dict(zip(names, row, strict=True)) | {"references": own}
-            for row, own in zip(rows, held, strict=True)
-        ]
-        return "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in objects)
-    most = max(map(len, held), default=0)
-    names += [f"reference_{number + 1}" for number in range(most)]
-    cells = [[*row, *own, *[""] * (most - len(own))] for row, own in zip(rows, held, strict=True)]
-    return csv_text([names, *cells], DELIMITERS[suffix])
+        cells = (one.id, one.audio or one.clip, *captions, one.subtype, *further)
+        held = {"references": list(one.references_first)}
+        rows.append(dict(zip(names, cells, strict=True)) | held)
+    return table_text(rows, suffix, names)
 
 
 def write_clips(
