@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import TrialError
-from audiocapbench.meta.pairs import CaptionPair, PairSet, agreement, preferred
+from audiocapbench.meta.pairs import CaptionPair, PairSet, preferred
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, PointwiseScorer, higher
 from audiocapbench.meta.trial import (
     NAMES,
     ScorerTrial,
+    agreement,
     count,
     measure,
     measure_pairs,

@@ -14,10 +14,10 @@ import pytest
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget
 from audiocapbench.errors import FatalError, ModelError, StoppedError, TrialError
-from audiocapbench.meta.pairs import Agreement, CaptionPair, PairSet
+from audiocapbench.meta.pairs import CaptionPair, PairSet
 from audiocapbench.meta.scorers.pairwise import PairwiseScorer
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, TrialSettings
-from audiocapbench.meta.trial import ScorerTrial, agreed, trial_document, try_scorer
+from audiocapbench.meta.trial import Agreement, ScorerTrial, agreed, trial_document, try_scorer
 from audiocapbench.models.registry import price_of
 from audiocapbench.report.trial import trial_tables
 from audiocapbench.stats.correlation import Coefficient

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audiocapbench.meta.pairs import KINDS, PairSet, agreement, pair_set, read_pairs
+from audiocapbench.meta.pairs import KINDS, PairSet, pair_set, read_pairs
 from audiocapbench.meta.scorers.scorer import TrialSettings, create_scorer
-from audiocapbench.meta.trial import ScorerTrial, try_scorer
+from audiocapbench.meta.trial import ScorerTrial, agreement, try_scorer
 from needs import needs, needs_program
 
 

@@ -69,9 +69,9 @@ def _try_on_pairs(
         html (FILE): Write a report page.
         per_pair (FILE): Write every choice as CSV.
     """
-    from audiocapbench.meta.pairs import KINDS, agreement, pair_set, read_pairs
+    from audiocapbench.meta import trial as trying
+    from audiocapbench.meta.pairs import KINDS, pair_set, read_pairs
     from audiocapbench.meta.scorers.scorer import TrialSettings
-    from audiocapbench.meta.trial import control_notes, trial_document, try_controls, write_choices
     from audiocapbench.report.trial import trial_tables, write_trials
 
     if asked.read is not None and asked.reader is None:
@@ -92,28 +92,27 @@ def _try_on_pairs(
         options.refuse_overwriting(out, [*given, *filter(None, [asked.prompt_file])])
     found = read_pairs(kind, pairs, least_votes)
     judged = pair_set(kind, found, as_is=as_is)
-    agreed = agreement(
-        read_pairs(kind, votes_from) if votes_from else found, least_votes or KINDS[kind]
-    )
+    voted = read_pairs(kind, votes_from) if votes_from else found
+    agreed = trying.agreement(voted, least_votes or KINDS[kind])
     place: Any = {"data": data, "follow_links": follow_links, "store_url": session.store}
     how = vars(asked) | vars(session.asking())
     settings = TrialSettings(protocol=judged.protocol, **place, **how)
     trials, errors, stop = _try_scorers(scorer, judged, settings, yes=session.yes)
-    controls = try_controls(judged, settings, [one.scorer for one in trials]) if trials else []
+    controls = (
+        trying.try_controls(judged, settings, [one.scorer for one in trials]) if trials else []
+    )
     if trials and per_pair is not None:
-        write_choices(per_pair, trials)
+        trying.write_choices(per_pair, trials)
     if trials and html is not None:
         write_trials(html, trials, controls, judged, agreed)
     if trials:
         tables = trial_tables(trials, controls, judged, agreed)
-        facts = trial_document(
-            trials, left_out=judged.left_out, agreement=agreed, controls=controls
-        )
+        facts = trying.trial_document(trials, judged.left_out, agreed, controls)
         show_result(Findings(tables, facts), json=json)
     for trial in trials:
         say(*(f"{trial.scorer}: {note}" for note in trial.diagnostics.notes))
         say(*(f"Warning: {warning}." for warning in trial.warnings))
-    say(*(f"Note: {note}." for note in control_notes(trials, controls)))
+    say(*(f"Note: {note}." for note in trying.control_notes(trials, controls)))
     failed = sum(trial.diagnostics.failed for trial in trials)
     if failed and not errors:
         say(f"{failed:,} captions, clips or questions got no answer; they count as unknown.")
@@ -353,7 +352,7 @@ def build(
 
 def _keep_agreed(votes: Path, out: Path, least: int, *, json: bool) -> None:
     from audiocapbench.meta.build import count_types, read_votes, vote_table, write_brace
-    from audiocapbench.meta.pairs import agreement
+    from audiocapbench.meta.trial import agreement
 
     found = read_votes(votes, least)
     kept, kappa = [pair for pair in found if pair.answer is not None], agreement(found, least)

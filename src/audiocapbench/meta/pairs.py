@@ -1,4 +1,4 @@
-"""Pairs of captions that people compared, sets of them, and how far the votes agree.
+"""Pairs of captions that people compared, and sets of them.
 
 The first caption of a pair is number 0 and the second number 1, as in BRACE. A file of pairs is
 read whole or refused with every problem in one list:
@@ -17,16 +17,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from audiocapbench.data.problems import InvalidDataError, Problem, problems_of, read_json
 from audiocapbench.data.records import read_records
 from audiocapbench.data.row import Text
 from audiocapbench.errors import DatasetError, TrialError, check_known, did_you_mean
-from audiocapbench.stats.correlation import Coefficient, rated_kappa
 from audiocapbench.stats.votes import Vote
 from audiocapbench.store import Store
 
@@ -118,16 +116,6 @@ def references(pairs: Pairs) -> list[tuple[str, ...]]:
     return [pair.references_first for pair in pairs] + [pair.references_second for pair in pairs]
 
 
-class Agreement(NamedTuple):
-    """Fleiss' kappa over the votes of all pairs and of those kept."""
-
-    before: Coefficient
-    after: Coefficient
-
-    def to_dict(self) -> dict[str, Any]:
-        return self.before.fields("before") | self.after.fields("after")
-
-
 def preferred(votes: Sequence[int], least: int = 1) -> Preference | None:
     """Which caption the votes prefer by at least so many; None for neither."""
     total = sum(votes)
@@ -159,20 +147,6 @@ def named_votes(store: Store, names: Iterable[str]) -> list[Vote]:
             )
         votes += found
     return votes
-
-
-def agreement(pairs: Iterable[CaptionPair], least: int = AGREED) -> Agreement:
-    """How far people agree before and after unclear votes are left out; set answers are no vote."""
-
-    def kappa(pairs: Pairs) -> Coefficient:
-        votes = [one.votes for one in pairs]
-        if len(set(map(len, votes))) != 1:
-            return Coefficient()
-        return rated_kappa(np.array(votes, dtype=np.float64).T, [one.clip for one in pairs])
-
-    voted = [pair for pair in pairs if pair.votes and not pair.answer_set]
-    kept = [one for one in voted if preferred(one.votes, least) is not None]
-    return Agreement(kappa(voted), kappa(kept))
 
 
 _DATASETS = ("AudioCaps", "Clotho")

@@ -6,18 +6,18 @@ first. When captions change places, choices speak of them as the pair has them.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.errors import TrialError
 from audiocapbench.files import csv_text, write_file
-from audiocapbench.meta.pairs import Agreement, CaptionPair, Pairs, PairSet
+from audiocapbench.meta.pairs import AGREED, CaptionPair, Pairs, PairSet, preferred
 from audiocapbench.meta.scorers.scorer import (
     CONTROLS,
     Choice,
@@ -31,6 +31,7 @@ from audiocapbench.metrics.result import ratio
 from audiocapbench.scores.estimate import Coverage, Estimate
 from audiocapbench.signature import Signature
 from audiocapbench.stats import mean_interval
+from audiocapbench.stats.correlation import Coefficient, rated_kappa
 
 Measures = Mapping[str, Estimate]  # the measures of a group of pairs by their names, in percent
 
@@ -113,6 +114,30 @@ def agreed(one: Choice, other: Choice) -> Choice:
     if one is other:
         return one
     return Choice.UNKNOWN if Choice.UNKNOWN in (one, other) else Choice.TIE
+
+
+class Agreement(NamedTuple):
+    """Fleiss' kappa over the votes of all pairs and of those kept."""
+
+    before: Coefficient
+    after: Coefficient
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.before.fields("before") | self.after.fields("after")
+
+
+def agreement(pairs: Iterable[CaptionPair], least: int = AGREED) -> Agreement:
+    """How far people agree before and after unclear votes are left out; set answers are no vote."""
+
+    def kappa(pairs: Pairs) -> Coefficient:
+        votes = [one.votes for one in pairs]
+        if len(set(map(len, votes))) != 1:
+            return Coefficient()
+        return rated_kappa(np.array(votes, dtype=np.float64).T, [one.clip for one in pairs])
+
+    voted = [pair for pair in pairs if pair.votes and not pair.answer_set]
+    kept = [one for one in voted if preferred(one.votes, least) is not None]
+    return Agreement(kappa(voted), kappa(kept))
 
 
 # BRACE's signs of failure, in points: between orders, undecided pairs, between types of pairs.
@@ -277,12 +302,12 @@ def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> Sco
 
 
 def trial_document(
-    trials: Trials, *, left_out: int = 0, agreement: Agreement | None = None, controls: Trials = ()
+    trials: Trials, left_out: int = 0, agreed: Agreement | None = None, controls: Trials = ()
 ) -> dict[str, Any]:
     """One document: the trial itself, or ``scorers``, a list of them, where there are several."""
     shared = {
         "undecided": left_out,
-        "kappa": agreement.to_dict() if agreement else None,
+        "kappa": agreed.to_dict() if agreed else None,
         "controls": {one.scorer: _group(one.whole) for one in controls},
     }
     made = list(map(_document, trials))

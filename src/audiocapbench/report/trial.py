@@ -5,8 +5,8 @@ from functools import partial
 from pathlib import Path
 
 from audiocapbench.files import write_file
-from audiocapbench.meta.pairs import Agreement, PairSet
-from audiocapbench.meta.trial import NAMES, ORDERS, Trials
+from audiocapbench.meta.pairs import PairSet
+from audiocapbench.meta.trial import NAMES, ORDERS, Agreement, Trials
 from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.drawing import Bar, draw_bars
 from audiocapbench.report.page.html import joined, render, source_hash

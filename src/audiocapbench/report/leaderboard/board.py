@@ -180,6 +180,24 @@ class Board:
     people: Mapping[int, Coefficient] = field(default_factory=dict)  # by run, who people prefer
     votes: Mapping[str, Any] | None = None  # how far they go with the score
 
+    @property
+    def rows(self) -> list[Entry]:
+        """Runs in their order, each published row above the first run that it beats."""
+        rows: list[Entry] = []
+        waiting = list(self.published)
+        for entry in self.entries:
+            score = -self.scorer.sort_key(entry.estimate())[1]
+            while waiting and (entry.overall.rank is None or waiting[0].score > score):
+                rows.append(waiting.pop(0))
+            rows.append(entry)
+        return [*rows, *waiting]
+
+    def name_of(self, one: Entry) -> str:
+        """A model's name; a published one is marked where it stands among runs."""
+        if isinstance(one, RunEntry):
+            return one.label
+        return f"{one.model} (published)" if self.entries else one.model
+
     def bounds(self, entry: RunEntry) -> Interval | None:
         """What failures, and clips that only published rows have, could make of it."""
         estimate = entry.estimate()

@@ -60,7 +60,7 @@ class LeaderboardResult(Result):
         tables = []
         for board in self.boards:
             tables.append(_overall(board))
-            if any(one.by_category for one in in_order(board)):
+            if any(one.by_category for one in board.rows):
                 tables.append(_by_category(board))
         return tables
 
@@ -115,27 +115,8 @@ class LeaderboardResult(Result):
         }
 
 
-def shown_name(one: Entry, board: Board) -> str:
-    """A model's name; a published one is marked where it stands among runs."""
-    if isinstance(one, RunEntry):
-        return one.label
-    return f"{one.model} (published)" if board.entries else one.model
-
-
-def in_order(board: Board) -> list[Entry]:
-    """Runs in their order, each published row above the first run that it beats."""
-    rows: list[Entry] = []
-    waiting = list(board.published)
-    for entry in board.entries:
-        score = -board.scorer.sort_key(entry.estimate())[1]
-        while waiting and (entry.overall.rank is None or waiting[0].score > score):
-            rows.append(waiting.pop(0))
-        rows.append(entry)
-    return [*rows, *waiting]
-
-
 def _overall(board: Board) -> Table:
-    form, entries, by_zero = f".{board.scorer.digits}f", in_order(board), board.overall.by_zero
+    form, entries, by_zero = f".{board.scorer.digits}f", board.rows, board.overall.by_zero
     dimensions = dict.fromkeys(name for one in entries for name in one.dimensions)
     columns = [
         Column("rank", "#"),
@@ -167,7 +148,7 @@ def _overall(board: Board) -> Table:
     notes = [*board.notes, *signature_notes([board.signature])]
     rows: list[Row] = []
     for one in entries:
-        row = record(board, one) | {"model": shown_name(one, board)}
+        row = record(board, one) | {"model": board.name_of(one)}
         row |= {f"dimension {name}": one.dimensions.get(name) for name in dimensions}
         if isinstance(one, PublishedEntry):
             row |= {"ranks": f"printed {one.printed_rank}"}
@@ -201,8 +182,8 @@ def _by_category(board: Board) -> Table:
         if board.entries:
             columns.append(Column(f"tied in {name}", "tied", align="left", folds=True))
     rows = []
-    for one in in_order(board):
-        row: Row = {"model": shown_name(one, board)}
+    for one in board.rows:
+        row: Row = {"model": board.name_of(one)}
         for name in board.categories:
             if isinstance(one, PublishedEntry):
                 row[f"in {name}"] = one.by_category.get(name)
@@ -356,7 +337,7 @@ def _test(board: Board, pair: PairTest) -> Row:
 
 
 def _paper_results(board: Board) -> _Parts:
-    form, entries = f".{board.scorer.digits}f", in_order(board)
+    form, entries = f".{board.scorer.digits}f", board.rows
     dimensions = dict.fromkeys(name for one in entries for name in one.dimensions)
     # The paper's metrics where anybody has them, then the runs' others; not what ranks.
     own_metrics = [one.name for run in board.entries for one in run.table.scorers if not one.judge]
@@ -394,7 +375,7 @@ def _paper_categories(board: Board) -> _Parts:
         Column("scored"),
     ]
     rows = []
-    for one in in_order(board):
+    for one in board.rows:
         rows.append(_paper_row(board, one))
         for name in board.categories:
             if isinstance(one, PublishedEntry):
@@ -402,7 +383,7 @@ def _paper_categories(board: Board) -> _Parts:
             else:
                 rows[-1][name] = one.table.point(board.scorer, in_category(name)).value
     left_out = {"rank", "run", overall} | (set() if board.entries else {"scored"})
-    return columns, rows, left_out, _winners(board, in_order(board), board.parts)
+    return columns, rows, left_out, _winners(board, board.rows, board.parts)
 
 
 def _winners(
@@ -416,7 +397,7 @@ def _winners(
 
 def _paper_row(board: Board, one: Entry) -> Row:
     """Who it is, and how it ranks; runs have no places among published rows, as no test says it."""
-    row = record(board, one) | {"model": shown_name(one, board)}
+    row = record(board, one) | {"model": board.name_of(one)}
     row[board.scorer.column] = row["score"]
     if isinstance(one, PublishedEntry):
         return row | {"rank": one.printed_rank, "scored": board.samples + board.missing_clips}
