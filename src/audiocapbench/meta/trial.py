@@ -302,12 +302,12 @@ def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> Sco
 
 
 def trial_document(
-    trials: Trials, left_out: int = 0, agreed: Agreement | None = None, controls: Trials = ()
+    trials: Trials, left_out: int = 0, votes: Agreement | None = None, controls: Trials = ()
 ) -> dict[str, Any]:
     """One document: the trial itself, or ``scorers``, a list of them, where there are several."""
     shared = {
         "undecided": left_out,
-        "kappa": agreed.to_dict() if agreed else None,
+        "kappa": votes.to_dict() if votes else None,
         "controls": {one.scorer: _group(one.whole) for one in controls},
     }
     made = list(map(_document, trials))

@@ -93,6 +93,10 @@ class Ranking:
     unlettered: bool = False
 
     @property
+    def ranked_by(self) -> str:
+        return "as_zero" if self.by_zero else "score"
+
+    @property
     def winner(self) -> int | None:
         """Who is shown to be better than every other; None where nobody is."""
         ranked = {place for place, one in enumerate(self.places) if one.rank is not None}

@@ -94,7 +94,7 @@ class LeaderboardResult(Result):
                     one, other = (board.entries[at].run for at in (pair.first, pair.second))
                     rows.append(
                         {"board": number, **_head(board), "category": name}
-                        | {"model": one.model, "run": one.id, "ranked_by": _ranked_by(ranking)}
+                        | {"model": one.model, "run": one.id, "ranked_by": ranking.ranked_by}
                         | {"scored": pair.n, "other_model": other.model, "other_run": other.id}
                         | {name: getattr(pair, name) for name in _TEST[1:]}
                     )
@@ -235,7 +235,7 @@ def record(board: Board, one: Entry, name: str = _ALL) -> Row:
         "run": run.id,
         "begun": run.created_at,
         "source": "run",
-        "ranked_by": _ranked_by(board.overall if name == _ALL else board.parts[name]),
+        "ranked_by": (board.overall if name == _ALL else board.parts[name]).ranked_by,
         "rank": place.rank,
         "rank_best": rank_best,
         "rank_worst": rank_worst,
@@ -263,10 +263,6 @@ def _head(board: Board) -> Row:
     }
 
 
-def _ranked_by(ranking: Ranking) -> str:
-    return "as_zero" if ranking.by_zero else "score"
-
-
 def _board_document(board: Board) -> dict[str, Any]:
     tests = {name: [_test(board, one) for one in part.pairs] for name, part in board.parts.items()}
     return {
@@ -276,7 +272,7 @@ def _board_document(board: Board) -> dict[str, Any]:
         "samples": board.samples,
         "missing_clips": board.missing_clips,
         "scorer": board.scorer.label,
-        "ranked_by": _ranked_by(board.overall),
+        "ranked_by": board.overall.ranked_by,
         "correction": str(board.correction),
         "signature": str(board.signature),
         "categories": board.categories,

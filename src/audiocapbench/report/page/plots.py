@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from importlib.resources import files
 from pathlib import Path
 
 from audiocapbench.data.problems import os_errors
@@ -18,27 +19,6 @@ _WIDTH = 672.0  # Pixels at 96 to the inch: a page of two columns.
 _SCALE = 3.125  # Dots for each pixel of a PNG: 300 to the inch.
 _COLUMNS = 4  # More categories than this go on in further rows.
 _GAP, _TITLE, _LEGEND, _LETTER = 24.0, 20.0, 26.0, 6.2
-
-_PALETTE = ("#0072b2", "#009e73", "#d55e00", "#cc79a7", "#e69f00", "#56b4e9", "#8c7ae6", "#7f7f7f")
-_HATCHES = (
-    "",
-    "M0 8L8 0",
-    "M4 3.2A.8 .8 0 1 0 4 4.8A.8 .8 0 1 0 4 3.2Z",
-    "M0 0L8 8M8 0L0 8",
-    "M0 0L8 8",
-    "M4 2A2 2 0 1 0 4 6A2 2 0 1 0 4 2Z",
-    "M4 0V8M0 4H8",
-    "M0 4H8",
-)
-# One weight of one font: with several, a PDF would not be the same twice.
-_STYLE = """
-text { fill: #000; font: 12px sans-serif; } .tick, .value { font-size: 11px; }
-.title { font-size: 13px; } .grid { stroke: #ccc; } .axis { stroke: #444; }
-.mean { stroke: #000; stroke-dasharray: 4 3; }
-.interval { stroke: #000; stroke-width: 1.3; } .spread { stroke-width: 1.2; }
-.curve { fill: none; stroke-width: 1; vector-effect: non-scaling-stroke; }
-.point { fill-opacity: .6; } .mark { stroke: #000; stroke-width: .5; }
-"""
 
 
 def formats(wanted: str) -> tuple[str, ...]:
@@ -185,22 +165,12 @@ def draw_sheet(
     if label:
         parts.append(text(label, f"{_WIDTH / 2}", top + 6, "tick", "middle"))
         top += _TITLE
-    colours = "".join(
-        f".c{number} {{ fill: {one}; }} .s{number} {{ stroke: {one}; }} "
-        f".h{number} {{ fill: {f'url(#hatch{number})' if _HATCHES[number] else 'none'}; }}\n"
-        for number, one in enumerate(_PALETTE)
-    )
-    hatches = "".join(
-        f'<pattern id="hatch{number}" width="8" height="8" patternUnits="userSpaceOnUse">'
-        f'<path d="{shape}" stroke="#fff" fill="none"/></pattern>'
-        for number, shape in enumerate(_HATCHES)
-        if shape
-    )
+    # Colours, hatches and one weight of one font: with several, a PDF would not be the same twice.
+    look = files("audiocapbench.report").joinpath("templates", "figure.svg").read_text("utf-8")
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH:g}" height="{top:g}">'
-        f"<style>{_STYLE}{colours}</style><defs>{hatches}</defs>"
-        f'<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>\n'
+        f'{look}<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>\n'
     )
 
 
