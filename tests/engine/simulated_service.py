@@ -195,7 +195,7 @@ class SimulatedService:
             return _json(self._described(self._made(request["json"])))
         if path.endswith("/batches"):
             return _json(self._listed(request.get("params", {})))
-        found = re.search(r"/files/out_([\w-]+?)(?:/content|:download)$", path)
+        found = re.search(r"/files/out_([\w-]+?)(?:/content|:download\?alt=media)$", path)
         if found is not None:
             return self._download(self.batches[found[1]])
         batch = self.batches.get(path.rpartition("/")[2])

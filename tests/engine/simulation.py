@@ -411,11 +411,14 @@ async def _fetch(
     headers: Any = None,
     signed: bool = True,
     largest: int = 0,
-    is_text: bool = True,
+    file: IO[bytes] | None = None,
     **request: Any,
 ) -> Any:
     process = PROCESS.get()
-    return await process.world.service.fetch(process, method, path, request)
+    reply = await process.world.service.fetch(process, method, path, request)
+    if file is not None:
+        file.write(reply.content)
+    return reply
 
 
 class _SimulatedDate(datetime):

@@ -12,6 +12,7 @@ import pytest
 
 from audiocapbench.engine import batch_rounds
 from audiocapbench.models.openai_chat import OpenAIBatches
+from audiocapbench.models.remote import LARGEST_REPLY
 from audiocapbench.store import Store
 from audiocapbench.store.unsaved import AnswerRecord
 from command import run_command
@@ -389,6 +390,23 @@ def test_a_batch_with_errors_alone_fails_its_samples_which_can_be_asked_again(
     server.work = server.answer_all
     assert batch(place, server).code == 0
     check(place, server)
+
+
+def test_an_answer_that_is_too_large_fails_alone_and_is_paid_for_once(
+    place: Path, server: OpenAIBatchServer
+) -> None:
+    def at_length(one: Batch) -> None:
+        server.answer_all(one)
+        one.answers[0]["response"]["body"] = completion("x" * LARGEST_REPLY)
+
+    server.work = at_length
+    ended = batch(place, server)
+    assert ended.code == 1, ended.err
+    found = outcomes(place)
+    [large] = [one.reply.error for one in found.values() if one.reply.error]
+    assert "answered with more than 8 MiB" in large
+    assert (len(found), len(server.batches)) == (CLIPS, 1)
+    assert set(server.billed.values()) == {1}
 
 
 class TestGemini:

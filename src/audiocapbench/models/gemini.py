@@ -220,7 +220,6 @@ class GeminiBatches(OpenAIBatches):
     """Batches of one model; a batch's mark is its display name."""
 
     line = b'{"key": "%b", "request": %b}\n'
-    # Of so many the answers are no larger than what is read of a reply.
     most_lines, most_bytes = 2_000, 1_000_000_000
     _model: Gemini
 
@@ -253,9 +252,8 @@ class GeminiBatches(OpenAIBatches):
         file = replies.json_object(metadata.get("output")).get("responsesFile")
         return BatchState(status, (str(file),) if file else (), refusal.get(status))
 
-    async def _lines(self, file: str) -> bytes:
-        path = f"{self._model.version}/{file}:download"
-        return (await self._call("GET", path, params={"alt": "media"}, is_text=False)).content
+    def _path(self, file: str) -> str:
+        return f"{self._model.version}/{file}:download?alt=media"
 
     def _answer(self, told: Json) -> tuple[str, int, Any]:
         key, error = str(told.get("key")), replies.json_object(told.get("error"))

@@ -1,5 +1,6 @@
 """Models that are asked over HTTP: no redirect is followed, and replies have a bound."""
 
+import io
 import itertools
 import json
 import ssl
@@ -9,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from copy import copy
 from functools import cached_property, lru_cache, partial
-from typing import Any, Self
+from typing import IO, Any, Self
 from urllib.request import getproxies
 
 from anyio.lowlevel import RunVar
@@ -73,10 +74,10 @@ class HttpModel(ABC):
         headers: Mapping[str, str] | None = None,
         signed: bool = True,
         largest: int = LARGEST_REPLY,
-        is_text: bool = True,
+        file: IO[bytes] | None = None,
         **request: Any,
     ) -> HttpReply:
-        """A whole reply, whatever its status; what ``is_text`` and not UTF-8 is refused."""
+        """A whole reply, whatever its status; the text of a success, or into a file what fits."""
         import httpx
 
         url = _parsed(path if "://" in path else self.remote.url + path)
@@ -87,7 +88,7 @@ class HttpModel(ABC):
         client = idle.pop()[1] if idle else httpx.AsyncClient(**self._client_options)
         try:
             async with client.stream(method, url, headers=sent, **request) as response:
-                content = await _content(response, self.remote, largest, is_text=is_text)
+                content = await _content(response, self.remote, largest, file)
         finally:
             now = time.monotonic()
             idle.append((now, client))
@@ -115,7 +116,8 @@ class HttpModel(ABC):
         with self.remote.time_to_answer(self._timeout_s):
             if (transport := BATCH_TRANSPORT.get()) is not None:
                 status, document = await transport(body)
-                reply = HttpReply(status, {}, json.dumps(document).encode())
+                told = document() if callable(document) else document
+                reply = HttpReply(status, {}, json.dumps(told).encode())
             else:
                 reply = await self.fetch("POST", self.path, content=body, headers=body.headers)
             if not reply.is_success:
@@ -155,34 +157,38 @@ def _parsed(address: str) -> Any:
     return httpx.URL(address)
 
 
-async def _content(response: Any, remote: RemoteModel, largest: int, *, is_text: bool) -> bytes:
+async def _content(
+    response: Any, remote: RemoteModel, largest: int, file: IO[bytes] | None
+) -> bytes:
     """The body of a response, unzipped, of at most a size; of an error only the beginning."""
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in _ZIPPED | {"identity", ""}:
         raise remote.no_answer(f"answered in an encoding that was not asked for ({encoding})")
     unzip = zlib.decompressobj(wbits=47) if encoding in _ZIPPED else None
-    most, pieces, size = largest if response.is_success else _LARGEST_ERROR, list[bytes](), 0
+    most, size = largest if response.is_success else _LARGEST_ERROR, 0
+    whole = io.BytesIO()
+    sink = file if file is not None and response.is_success else whole
     try:
         async for raw in response.aiter_raw():
             rest = raw
             while rest and size <= most:
-                pieces.append(unzip.decompress(rest, _PIECE) if unzip else rest)
+                size += sink.write(unzip.decompress(rest, _PIECE) if unzip else rest)
                 rest = unzip.unconsumed_tail if unzip else b""
-                size += len(pieces[-1])
             if size > most:
                 break
     except zlib.error:
         raise remote.no_answer("answered with damaged gzip") from None
-    content = b"".join(pieces)
+    content = whole.getvalue()
     if not response.is_success:
         return content[:most]
     if size > most:
-        raise remote.too_large(largest)
+        if file is not None:
+            return content
+        raise remote.too_large()
     if unzip is not None and not unzip.eof:
         raise remote.no_answer("broke off in the middle of its answer")
     try:
-        if is_text:
-            content.decode()
+        content.decode()
     except UnicodeDecodeError:
         raise remote.no_answer("answered with text that is not UTF-8") from None
     return content

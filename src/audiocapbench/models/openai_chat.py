@@ -3,10 +3,12 @@
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import IO, Any, NamedTuple
 
 from audiocapbench.credentials import without_query
@@ -17,6 +19,7 @@ from audiocapbench.models.http_client import HttpModel
 from audiocapbench.models.model import PAPER, REMOTE_EXECUTION, TOOL, Parameters, Question
 from audiocapbench.models.price import PRICED, Price
 from audiocapbench.models.remote import (
+    LARGEST_REPLY,
     RemoteModel,
     checked_url,
     key_of,
@@ -42,7 +45,7 @@ QWEN_OMNI = AudioContract("wav", rate=16_000, largest_bytes=7_500_000)
 
 _NATIVE = re.compile(r"qwen\d*-audio\b.*", re.IGNORECASE)
 UPLOAD_S, _MARK = 3_600.0, "audiocapbench"
-_LARGEST_FILE = 1 << 30
+_KEY = re.compile(rb'"(?:custom_id|key)"\s*:\s*"(\w{1,64})"')
 _OVER = ("completed", "succeeded", "partially_succeeded", "failed", "expired", "cancelled")
 
 
@@ -71,8 +74,11 @@ class OpenAIBatches:
 
     def __init__(self, model: HttpModel) -> None:
         self._model, self._remote = model, model.remote
+        self._files: dict[str, IO[bytes]] = {}
 
     async def aclose(self) -> None:
+        for file in self._files.values():
+            file.close()
         await self._model.aclose()
 
     async def submit(self, mark: str, file: IO[bytes]) -> str:
@@ -116,18 +122,18 @@ class OpenAIBatches:
         )
 
     async def results(self, batch: str, keys: Set[str]) -> tuple[BatchState, Json, int, bool]:
-        """How it ended, statuses and bodies by key, lines of no use, and if all answers came."""
+        """How it ended, statuses and bodies by key, lines of no use, and if all answers came.
+
+        Bodies are on disk until they are called for; one that is too large is refused then.
+        """
         state = await self.state(batch)
         found: dict[str, tuple[int, Any]] = {}
         extra = answers = 0
         is_torn = not state.files
-        for file in state.files:
-            for line in filter(bytes.strip, (await self._lines(file)).split(b"\n")):
-                told: Json = {}
-                with suppress(ValueError, RecursionError):
-                    told = replies.json_object(replies.parsed_json(line.decode("utf-8", "replace")))
-                key, status, body = self._answer(told)
-                is_torn |= not told
+        for name in state.files:
+            file = await self._download(name, (1 + len(keys)) * LARGEST_REPLY)
+            for key, status, body in self._lines(file):
+                is_torn |= not key
                 extra += key in found or key not in keys
                 answers += status == 200
                 if key in keys and found.get(key, (0,))[0] != 200:
@@ -156,9 +162,36 @@ class OpenAIBatches:
             raise self._remote.no_answer("answered with something unreadable")
         return body, reply
 
-    async def _lines(self, file: str) -> bytes:
-        path = f"/files/{file}/content"
-        return (await self._call("GET", path, largest=_LARGEST_FILE, is_text=False)).content
+    def _path(self, file: str) -> str:
+        return f"/files/{file}/content"
+
+    async def _download(self, name: str, largest: int) -> IO[bytes]:
+        """A file of answers, no more of it than is wanted."""
+        if name in self._files:
+            self._files[name].close()
+        file = self._files[name] = tempfile.SpooledTemporaryFile(LARGEST_REPLY)  # noqa: SIM115
+        await self._call("GET", self._path(name), largest=largest, file=file)
+        file.seek(0)
+        return file
+
+    def _lines(self, file: IO[bytes]) -> Iterator[tuple[str, int, Any]]:
+        """Keys, statuses and how bodies are had; of what is torn no key, if it cannot be told."""
+        while line := file.readline(LARGEST_REPLY):
+            start, rest = file.tell() - len(line), line
+            while rest and not rest.endswith(b"\n"):
+                rest = file.readline(LARGEST_REPLY)
+            size, told = file.tell() - start, _document(line)
+            key, status, _ = self._answer(told) if told else ("", 0, None)
+            if size > LARGEST_REPLY and (found := _KEY.search(line)):
+                key, status = found[1].decode(), 200  # paid for, and not asked for again
+            if line.strip():
+                yield key, status, partial(self._body, file, start, size)
+
+    def _body(self, file: IO[bytes], start: int, size: int) -> Any:
+        if size > LARGEST_REPLY:
+            raise self._remote.too_large()
+        file.seek(start)
+        return self._answer(_document(file.read(size)))[2]
 
     def _answer(self, told: Json) -> tuple[str, int, Any]:
         """The key of an answer, and what its status and its body would be outside of a batch."""
@@ -167,6 +200,12 @@ class OpenAIBatches:
         status = replies.count(response.get("status_code")) or 503
         body = response.get("body") or {"error": told.get("error")}
         return str(told.get("custom_id")), status, body
+
+
+def _document(line: bytes) -> Json:
+    with suppress(ValueError, RecursionError):
+        return replies.json_object(replies.parsed_json(line.decode("utf-8", "replace")))
+    return {}
 
 
 def check_batchable(models: Iterable[Model]) -> None:

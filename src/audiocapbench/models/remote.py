@@ -136,8 +136,8 @@ class RemoteModel:
         hint = _SETTINGS.format(self)
         return RefusedQuestionError(f"{text}; {hint}", kind=f"{status} {known}".strip())
 
-    def too_large(self, largest: int = LARGEST_REPLY) -> RefusedQuestionError:
-        text = f"{self.name}: {self.host} answered with more than {largest >> 20} MiB"
+    def too_large(self) -> RefusedQuestionError:
+        text = f"{self.name}: {self.host} answered with more than {LARGEST_REPLY >> 20} MiB"
         words = f"{text}, which is too large to be read as an answer"
         return RefusedQuestionError(words, kind="too large a reply", billed=True)
 
