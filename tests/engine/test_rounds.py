@@ -1,6 +1,8 @@
 """Models and judges that share a budget: asked about the same clips, until it is spent."""
 
 import json
+import os
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,6 +24,8 @@ from audiocapbench.store import Store
 from command import run_command
 from fakes.openai_batches import OpenAIBatchServer, completion
 from folders import write_folder, write_lines
+from forks import Forked
+from whole_run import interrupt, wait_until
 
 CLIPS = 20
 PRICE = Price(0.0, 1000.0, "made up", PRICED)
@@ -139,14 +143,52 @@ def test_a_forecast_counts_the_batches_that_a_budget_takes() -> None:
     assert "about 6 batches one after the other, of up to a day each" in said
 
 
+MODELS = ("openai/gpt-audio", "openai/gpt-audio-mini")
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIBatchServer]:
+    with OpenAIBatchServer(reply=lambda _one: completion("A tone.")) as running:
+        yield running
+
+
+def words(*more: str) -> list[str]:
+    models = [word for name in MODELS for word in ("--model", name)]
+    return ["run", "tones", "--metrics", "rouge_l", *models, "--batch", "--yes", "--json", *more]
+
+
 @pytest.mark.slow
-def test_batches_of_all_models_are_out_at_the_same_time(tmp_path: Path) -> None:
-    write_folder(tmp_path / "tones", 6)
-    models = ("openai/gpt-audio", "openai/gpt-audio-mini")
-    words = [word for name in models for word in ("--model", name)]
-    with OpenAIBatchServer(reply=lambda _one: completion("A tone.")) as server:
-        sent = [["run", "tones", "--metrics", "rouge_l", *words, "--batch", "--yes", "--json"]]
-        done = run_command(*sent[0], cwd=tmp_path, env=server.settings)
-        assert done.returncode == 0, done.stderr
-        assert len(server.batches) == 2
-        assert set(server.billed.values()) == {1}
+def test_batches_of_all_models_are_out_at_once_and_interrupted_at_once(
+    tmp_path: Path, server: OpenAIBatchServer
+) -> None:
+    write_folder(tmp_path / "tones", 3)
+    server.gate.clear()
+    how: Any = {"cwd": tmp_path, "env": dict(os.environ) | server.settings}
+    piped: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = Forked("-m", "audiocapbench", *words(), **how, **piped)
+    wait_until(lambda: len(server.batches) == 2)
+    interrupt(process)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert f"{MODELS[0]}: stopped after 0 of 3." in err
+    server.gate.set()
+    done = run_command(*words(), **how)
+    assert done.returncode == 0, done.stderr
+    assert len(server.batches) == 2
+    assert set(server.billed.values()) == {1}
+
+
+@pytest.mark.slow
+def test_a_budget_for_half_of_the_batches_gives_all_models_the_same_clips(
+    tmp_path: Path, server: OpenAIBatchServer
+) -> None:
+    write_folder(tmp_path / "tones", 12)
+    how: Any = {"cwd": tmp_path, "env": dict(os.environ) | server.settings}
+    done = run_command(*words("--budget", "0.003", "--max-tokens", "100"), **how)
+    assert done.returncode == 1, done.stderr
+    with Store.open(str(tmp_path / "audiocapbench.db")) as store:
+        one, two = (set(store.outcomes(line.id)) for line in store.runs())
+    assert len(one & two) >= 3
+    assert len(one ^ two) <= 1
+    assert set(server.billed.values()) == {1}
+    assert json.loads(done.stdout)["budget"]["over_usd"] == 0
