@@ -1,14 +1,20 @@
 """Usage that contradicts itself is no usage: it is left out with a note, and the cost estimated."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import audiocapbench as acb
 from audiocapbench.data.outcome import Reply
 from audiocapbench.models.price import PRICED, Price, checked_usage
 from audiocapbench.models.registry import price_of
 from audiocapbench.models.remote import RemoteModel
 from audiocapbench.models.replies import metered, used_by
+from audiocapbench.store import Store
+from fakes.openai_server import OpenAIServer, completion
+from folders import write_folder
+from whole_run import write_prices
 
 REMOTE = RemoteModel("endpoint/x", "x", "http://127.0.0.1:1/v1", "127.0.0.1", "KEY", "the address")
 OPENAI = {"prompt_tokens": 130, "completion_tokens": 40, "total_tokens": 170}
@@ -103,3 +109,18 @@ def test_thoughts_that_nobody_counted_cost_as_much_as_the_limit_allows(key: str)
     assert cost("Hmm, a dog?", limit=2) == 3
     # A budget of thoughts says more than the limit.
     assert cost("Hmm, a dog?", limit=2_048, thoughts=1_024) == 1_027
+
+
+def test_a_run_books_such_usage_as_an_estimate_and_says_why(tmp_path: Path) -> None:
+    write_folder(tmp_path / "tones", 2)
+    usage = {"prompt_tokens": 10, "completion_tokens": 4, "audio_tokens": 10**7}
+    with OpenAIServer(key=None, reply=lambda _: completion("A tone.") | {"usage": usage}) as server:
+        name, store = f"endpoint/any@{server.base_url}", tmp_path / "s.db"
+        prices = write_prices(tmp_path / "prices.json", name)
+        acb.run(tmp_path / "tones", name, metrics="rouge_l", store=store, prices=prices, budget=9)
+    with Store.open(str(store)) as kept:
+        for one in kept.outcomes(1).values():
+            assert (one.reply.input_tokens, one.reply.audio_tokens) == (None, None)
+            assert 0 < (one.reply.cost_usd or 0) < 0.05
+        booked = {(one.kind, one.why) for one in kept.ledger.entries()}
+        assert booked == {("estimated", "its usage contradicts itself")}

@@ -20,7 +20,7 @@ from audiocapbench.engine.budget import (
 from audiocapbench.engine.workers import StoreAccess
 from audiocapbench.errors import TransientError
 from audiocapbench.models import Model, Question
-from audiocapbench.models.price import Price, checked_usage
+from audiocapbench.models.price import Price, checked_usage, token_limit
 from audiocapbench.store import Store
 from audiocapbench.store.ledger import Bill, Reservation, Standing, line_id
 from audiocapbench.store.schema import now
@@ -172,6 +172,7 @@ class CostTracker:
 
     def answered(self, reply: Reply) -> None:
         """Count an attempt that ended with a reply; a failure at 0 dollars was no server's."""
+        reply = checked_usage(reply, self._audio_s)
         used = (reply.cost_usd, reply.input_tokens, reply.output_tokens)
         if reply.status is Status.FAILED and used == (0.0, None, None):
             self.release()
@@ -185,12 +186,13 @@ class CostTracker:
                 self.lost(reply)
                 return
             prompt = system_of(self._model) + self._question.instruction
-            cost = self._price.cost(reply, self._audio_s, prompt, thoughts(self._model))
+            limit = token_limit(self._model.parameters) or self._price.longest_answer or 0
+            cost = self._price.cost(reply, self._audio_s, prompt, thoughts(self._model), limit)
             if not told and cost is not None:
                 cost = max(cost, self._known.usual_usd(self._cost) or 0.0)
         is_counted = self._held is not None or (self._in_batch and not self._is_known)
         kind = "billed" if is_told else "estimated"
-        cost_usd = self._count(replace(reply, cost_usd=cost), kind)
+        cost_usd = self._count(replace(reply, cost_usd=cost), kind, reply.usage_note)
         if is_counted:
             self._budget.beyond += cost_usd > self._cost.most_usd * ROUNDING
             self._known.learn(cost_usd, self._cost, reported=is_told)

@@ -17,7 +17,7 @@ import anyio
 
 from audiocapbench.errors import AudioCapBenchError, ModelError
 from audiocapbench.models import Model
-from audiocapbench.models.price import Price, example_of_prices, tokens_of
+from audiocapbench.models.price import Price, example_of_prices, token_limit, tokens_of
 from audiocapbench.store import Store
 from audiocapbench.store.ledger import Scope, Standing
 
@@ -28,7 +28,6 @@ _TOKENS_OF_ANSWER = 120
 _TOKENS_AROUND = 512
 # What an answer may have where neither the request nor the price says: no model here writes more.
 _LONGEST_ANSWER = 32_768
-_LIMITS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
 _LOOK_AGAIN_S = 1.0  # for what other commands spend
 
 
@@ -49,8 +48,7 @@ def question_cost(price: Price | None, model: Model, audio_s: float, text: str) 
     if price is None:
         return QuestionCost()
     unlimited = price.longest_answer or _LONGEST_ANSWER
-    limits = (one for one in map(model.parameters.get, _LIMITS) if isinstance(one, int))
-    longest = next((one for one in limits if one is not True and one > 0), unlimited)
+    longest = token_limit(model.parameters) or unlimited
     system, thinks = system_of(model), thoughts(model)
     asked, written = tokens_of(system) + tokens_of(text), min(_TOKENS_OF_ANSWER, longest)
     likely = price.estimate(audio_s, asked, written + thinks)
