@@ -1,9 +1,10 @@
 """The soak: the same command again and again while everything around it fails.
 
-Processes are killed and interrupted, SQLite is locked and PostgreSQL restarted, the provider
-refuses, stalls and answers nonsense. At the end of every round all answers must be there, each
-asked for once beyond what was in flight at a kill, and no process may have died with a traceback;
-of batches under a budget see ``soak_batches.py``.
+Two users start it, who cannot see each other's processes. Processes are killed and interrupted,
+SQLite is locked and PostgreSQL restarted, the provider refuses, stalls and answers nonsense. At the
+end of every round all answers must be there, each asked for once beyond what was in flight at a
+kill, and no process may have died with a traceback; of batches under a budget see
+``soak_batches.py``.
 
 ``python tests/soak.py --minutes 5`` prints what happened; it exits 1 if a promise was broken.
 """
@@ -26,6 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import strangers
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import StoreAwayError
 from audiocapbench.store import Store
@@ -40,7 +42,7 @@ from postgres_server import NoServerError, PostgresServer
 from soak_batches import BATCHED, BatchRound
 from whole_run import clip_of
 
-CLIPS, IN_FLIGHT = 100, 4
+CLIPS, IN_FLIGHT, USERS, LEASE_S = 100, 4, (61001, 61002), 15.0
 VERDICT = json.dumps({"accuracy": 8, "completeness": 6, "hallucination": 9, "reasoning": "Good."})
 STORMS: list[list[Fault | None]] = [
     [faults.throttled()] * 6,
@@ -135,22 +137,18 @@ class Round:
         model = f"endpoint/fake@{server.base_url}"
         told = ["run", "tones", "--model", model, "--judge", f"endpoint/judge@{server.base_url}"]
         told += ["--metrics", "rouge_l", "--concurrency", str(IN_FLIGHT), "--yes", "--json"]
-        out = (self.place / "out").open("a")
-        process = Forked(
-            "-m",
-            "audiocapbench",
-            *told,
-            "--store",
-            self.url,
-            cwd=self.place,
-            env=os.environ
-            | {"XDG_STATE_HOME": str(self.place / "state"), "PYTHONFAULTHANDLER": "1"},
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.PIPE,
-        )
-        out.close()
-        self.tally.done["commands"] += 1
+        told += ["--store", self.url]
+        own = {"XDG_STATE_HOME": str(self.place / "state"), "PYTHONFAULTHANDLER": "1"}
+        how: dict[str, Any] = {"cwd": self.place, "env": os.environ | own}
+        how |= {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+        user = self.draw.choice(USERS)
+        with (self.place / "out").open("a") as out:
+            if strangers.why_not() is None:
+                process = strangers.start_hidden(user, *told, stdout=out, lease_s=LEASE_S, **how)
+                self.tally.done[f"commands of user {user}"] += 1
+            else:
+                process = Forked("-m", "audiocapbench", *told, stdout=out, **how)
+                self.tally.done["commands"] += 1
         self.processes.append(process)
 
     def _wait_for_a_question(self, server: OpenAIServer, seen: int) -> None:
@@ -333,7 +331,8 @@ def main() -> None:
     # A shell's background job ignores Ctrl-C, and so would every process that is started here.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     tallies = soak(given.minutes * 60, given.seed)
-    lines = [f"soak of {given.minutes:g} minutes, seed {given.seed}"]
+    users = "two users" if (why := strangers.why_not()) is None else f"one user, for {why}"
+    lines = [f"soak of {given.minutes:g} minutes, seed {given.seed}, {users}"]
     lines += [tally.line(name) for name, tally in tallies.items()]
     problems = [one for tally in tallies.values() for one in tally.problems]
     sys.stdout.write("\n".join([*lines, *problems]) + "\n")
