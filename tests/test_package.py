@@ -71,7 +71,7 @@ def test_the_public_names_are_these() -> None:
         ComparisonResult Contract ControlRules Estimate ImportResult InvalidDataError
         LeaderboardResult Metric MetricResult Model ModelSettings Outcome Progress Provider
         Question Reply ReplyError ReplyField Result RunEnd RunResult Sample ScoreResult Selection
-        Signature SimpleModel Status Store Traits Verdict __version__ acompare acosts aimport_run
+        Signature SimpleModel Status Store Traits Verdict __version__ acompare aimport_run
         ajudge aleaderboard arun ascore compare compute costs create_model import_run judge
         leaderboard open_benchmark open_folder run run_benchmark score score_run sign""".split()
     )

@@ -24,14 +24,7 @@ if TYPE_CHECKING:
     from audiocapbench.errors import AudioCapBenchError
     from audiocapbench.judges import Contract, ReplyError, ReplyField, Verdict
     from audiocapbench.library.caption_metric import AudioCaptionMetric
-    from audiocapbench.library.comparing import (
-        acompare,
-        acosts,
-        aleaderboard,
-        compare,
-        costs,
-        leaderboard,
-    )
+    from audiocapbench.library.comparing import acompare, aleaderboard, compare, costs, leaderboard
     from audiocapbench.library.running import (
         ImportResult,
         RunResult,
@@ -69,10 +62,9 @@ __all__ += ["Estimate", "ImportResult", "InvalidDataError", "LeaderboardResult",
 __all__ += ["MetricResult", "Model", "ModelSettings", "Outcome", "Progress", "Provider", "Question"]
 __all__ += ["Reply", "ReplyError", "ReplyField", "Result", "RunEnd", "RunResult", "Sample"]
 __all__ += ["ScoreResult", "Selection", "Signature", "SimpleModel", "Status", "Store", "Traits"]
-__all__ += ["Verdict", "acompare", "acosts", "aimport_run", "ajudge", "aleaderboard", "arun"]
-__all__ += ["ascore", "compare", "compute", "costs", "create_model", "import_run", "judge"]
-__all__ += ["leaderboard", "open_benchmark", "open_folder", "run", "run_benchmark", "score"]
-__all__ += ["score_run", "sign"]
+__all__ += ["Verdict", "acompare", "aimport_run", "ajudge", "aleaderboard", "arun", "ascore"]
+__all__ += ["compare", "compute", "costs", "create_model", "import_run", "judge", "leaderboard"]
+__all__ += ["open_benchmark", "open_folder", "run", "run_benchmark", "score", "score_run", "sign"]
 
 _HOMES = {
     "benchmarks": "Aggregation Benchmark ControlRules Selection Traits open_benchmark",
@@ -82,7 +74,7 @@ _HOMES = {
     "errors": "AudioCapBenchError",
     "judges": "Contract ReplyError ReplyField Verdict",
     "library.caption_metric": "AudioCaptionMetric",
-    "library.comparing": "acompare acosts aleaderboard compare costs leaderboard",
+    "library.comparing": "acompare aleaderboard compare costs leaderboard",
     "library.running": "ImportResult RunResult aimport_run ajudge arun import_run judge run",
     "library.scoring": "ScoreResult ascore score",
     "metrics": "Metric MetricResult compute",

@@ -155,7 +155,7 @@ def test_an_export_is_held_against_the_ledger_and_booked_once(paid: str, tmp_pat
     assert found["columns"]["model"] == "line_item"
     assert found[BAD] == ["usage.csv line 6: has 2 fields and not 7"]
     words = run_command(*call, "--book").stdout
-    assert "day from start_time_iso, model from line_item, usd from amount_value" in words
+    assert "day from 'start_time_iso', model from 'line_item', usd from 'amount_value'" in words
     assert "1 not asked here: gpt-5" in words
     assert "Booked: 1 corrections, +0.9987" in words
     (total,) = (Store.open(paid).ledger.sums(project="lab"),)[0]

@@ -23,8 +23,7 @@ def costs(
     billed, counted as what is usual; outstanding is in flight or in a batch.
 
     Args:
-        of (NAME): Runs by number, name, tag or model (its newest), or the name of a project or
-            study. [default: all]
+        of (NAME): Runs by number, name or tag, or a project or study by its name. [default: all]
         by: One table by this. [default: by model and judge, and by day]
         reconcile (FILE): Hold the ledger against a provider's export of costs by day (CSV).
         book: Book what differs as corrections, which budgets count.

@@ -136,8 +136,7 @@ def costs(
         book: Whether to book what differs as corrections.
 
     Raises:
-        ReportError: A name stands for nothing or for two things, or no model is in the export.
-        DatasetError: The export cannot be read.
+        AudioCapBenchError: A name stands for nothing or for two things, or an export for nothing.
     """
     check_known("by", by or "model", spending.BY, scoring.ArgumentError)
     if (by and reconcile) or (book and not reconcile):
@@ -148,6 +147,3 @@ def costs(
         if reconcile is None:
             return spending.cost_report(opened, wanted, by)
         return spending.reconciled(opened, wanted, Path(reconcile), book=book)
-
-
-acosts = scoring.in_thread(costs)

@@ -26,18 +26,14 @@ _PARTS = ("certain", "estimated", "lost", "lost_at_most", "corrected", "spent")
 _AMOUNTS = {f"{one}_usd": one.replace("_", " ") for one in (*_PARTS, "outstanding_at_most")}
 _CORRECTION = {"kind": "corrected", "worker": "", "start": "", "sample": "", "repeat": 0}
 _WHOSE = ("model", "judge", "run", "project", "command")
-# What exports of OpenAI and of Google (reports, cost tables, BigQuery) call them, the finest first.
+# What exports of OpenAI and of Google (reports, BigQuery) call them, the finest first.
 _ROLES = {
-    "day": ("start_time_iso", "start_time", "date", "usage start date", "usage_start_time"),
+    "day": ("start_time_iso", "start_time", "date", "usage_start_time"),
     "model": ("line_item", "sku description", "sku_description", "sku.description"),
-    "usd": (
-        *("amount_value", "cost_usd", "unrounded subtotal ($)", "unrounded cost ($)"),
-        *("subtotal ($)", "cost ($)", "amount", "cost"),
-    ),
-    "end": ("end_time_iso", "end_time", "usage end date", "usage_end_time"),
+    "usd": ("amount_value", "cost_usd", "unrounded subtotal ($)", "subtotal ($)", "amount", "cost"),
+    "end": ("end_time_iso", "end_time", "usage_end_time"),
     "currency": ("amount_currency", "currency"),
 }
-_NEEDED = [(role, *_ROLES[role]) for role in ("day", "model", "usd")]
 _LARGEST, _LONGEST_DAY_S, _MOST_USD, _SAME_USD = 1 << 26, 90_000, 1e7, 5e-5
 # A SKU of Google's names the model, and after it what of it was counted.
 _COUNTED = r"short|long|input|output|text|audio|image|video|batch|flex|cach\w+|priority|predictions"
@@ -57,8 +53,8 @@ def chosen_rows(store: Store, names: Sequence[int | str]) -> dict[str, Any]:
                 return {"project": name}
             raise StoreError(f"{error}; projects and studies: {some(known) or 'none'}") from None
         if name in known:
-            both = f"{name!r} is a run and a project or study"
-            raise ReportError(f"{both}; give the run's number, or rename the run first")
+            to_do = "give the run's number, or rename the run first"
+            raise ReportError(f"{name!r} is a run and a project or study; {to_do}")
     for one in numbers - {row["run"] for row in store.ledger.sums("run", run=numbers)}:
         store.run(one)  # of a deleted run, too, it is on record what it cost
     return {"run": numbers} if names else {}
@@ -99,8 +95,9 @@ def _read_export(path: Path, bad: list[Problem]) -> tuple[dict[Any, float], dict
     usd: dict[tuple[str, str], float] = defaultdict(float)
     columns: dict[str, str] = {}
     zone: tzinfo = UTC
+    needed = [(role, *_ROLES[role]) for role in ("day", "model", "usd")]
     try:
-        for where, fields in read_records(path, bad, _NEEDED, content):
+        for where, fields in read_records(path, bad, needed, content):
             columns = columns or dict(names_by_role(fields, _ROLES))
             if columns["model"].casefold().startswith("sku"):
                 zone = ZoneInfo("America/Los_Angeles")  # Google's days
@@ -149,16 +146,20 @@ def reconciled(store: Store, wanted: Mapping[str, Any], path: Path, *, book: boo
     days, rows = sorted(day for day, _ in theirs), list[Row]()
     for day, model in sorted({*theirs, *ours}):
         if model in asked & named and days[0] <= day <= days[-1]:
-            row: Row = {"day": day, "model": model, "theirs_usd": theirs.get((day, model), 0.0)}
-            own = ours.get((day, model), [])
-            row |= {name: sum(one[name] for one in own) for name in (*_AMOUNTS, "rows")}
-            row["difference_usd"] = row["theirs_usd"] - row["spent_usd"]
-            rows.append(row | {"says": _verdict(row)})
-    notes = ["Read: " + ", ".join(f"{role} from {name}" for role, name in columns.items())]
+            usd, own = theirs.get((day, model), 0.0), ours.get((day, model), [])
+            row: Row = {name: sum(one[name] for one in own) for name in (*_AMOUNTS, "rows")}
+            low = row["certain_usd"] + row["corrected_usd"] + row["estimated_usd"]
+            high = low + row["lost_at_most_usd"] + row["outstanding_at_most_usd"]
+            says = ("below", "within", "above")[(usd >= low) + (usd > high)]
+            says = "as booked" if abs(usd - row["spent_usd"]) < _SAME_USD else says
+            row |= {"theirs_usd": usd, "difference_usd": usd - row["spent_usd"], "says": says}
+            rows.append({"day": day, "model": model} | row)
     lists["lines_that_cannot_be_read"] = [*map(str, bad)]
+    made = _book(store, wanted, path.name, rows, ours, zone) if book else []
+    read = ", ".join(f"{role} from {name!r}" for role, name in columns.items())
+    notes = [f"Read: {read}. Days begin at midnight in {zone}."]
     for what, names in lists.items():
         notes += [f"{len(names):,} {what.replace('_', ' ')}: {some(names)}"] * bool(names)
-    made = _book(store, wanted, path.name, rows, ours, zone) if book else []
     notes += [f"Booked: {len(made):,} corrections, {sum(one['usd'] for one in made):+.4f}"] * book
     amounts = [one for one in (*_AMOUNTS, "theirs_usd") if any(row[one] for row in rows)]
     looks = [Column(one, one[:-4].replace("_", " "), ",.4f") for one in amounts]
@@ -168,23 +169,11 @@ def reconciled(store: Store, wanted: Mapping[str, Any], path: Path, *, book: boo
     return Findings([table], facts | lists)
 
 
-def _verdict(row: Row) -> str:
-    """Where the provider's amount lies, from what is surely spent to what may have been."""
-    low = row["certain_usd"] + row["corrected_usd"] + row["estimated_usd"]
-    high = low + row["lost_at_most_usd"] + row["outstanding_at_most_usd"]
-    if abs(row["difference_usd"]) < _SAME_USD:
-        return "as booked"
-    return ("below", "within", "above")[(row["theirs_usd"] >= low) + (row["theirs_usd"] > high)]
-
-
 def _book(
     store: Store, wanted: Mapping[str, Any], why: str, rows: list[Row], ours: Any, zone: tzinfo
 ) -> list[Row]:
-    """Share what differs among those whose costs are not certain, or all; nothing is lost then.
-
-    A day that is not over, or of which answers are outstanding, waits.
-    """
-    made, today = list[Row](), str(datetime.now(zone).date())
+    """Share what differs among those whose costs are not certain, or all; nothing is lost then."""
+    made, today = list[Row](), str(datetime.now(zone).date())  # which is not over, and waits
     over = [row for row in rows if row["day"] < today and not row["outstanding_at_most_usd"]]
     for row in (row for row in over if abs(row["difference_usd"]) >= _SAME_USD):
         shares: dict[tuple[Any, ...], float] = defaultdict(float)
