@@ -43,6 +43,8 @@ _SNAPSHOT = re.compile(r"(?:-(?:preview|latest|exp|\d{4}-\d\d-\d\d|\d\d-\d\d(?:\
 
 def chosen_rows(store: Store, names: Sequence[int | str]) -> dict[str, Any]:
     """Which rows of the ledger are meant: of runs, of a project or study, or all."""
+    if not names:
+        return {}
     known = sorted(row["project"] for row in store.ledger.sums("project") if row["project"])
     numbers: set[int] = set()
     for name in names:
@@ -57,26 +59,30 @@ def chosen_rows(store: Store, names: Sequence[int | str]) -> dict[str, Any]:
             raise ReportError(f"{name!r} is a run and a project or study; {to_do}")
     for one in numbers - {row["run"] for row in store.ledger.sums("run", run=numbers)}:
         store.run(one)  # of a deleted run, too, it is on record what it cost
-    return {"run": numbers} if names else {}
+    return {"run": numbers}
 
 
 def cost_report(store: Store, wanted: Mapping[str, Any], by: str | None = None) -> Findings:
     """What was spent, by model and judge and by day, or by one of the ledger's columns."""
-    (total,) = store.ledger.sums(**wanted)
-    runs = {row["run"] for row in store.ledger.sums("run", **wanted)}
-    unpriced = store.ledger.unpriced(runs if "project" in wanted else wanted.get("run"))
+    whole = [("model", "judge"), ("day",)]
+    tables = {keys: store.ledger.sums(*keys, **wanted) for keys in ([(by,)] if by else whole)}
+    counts = ("attempts", *_AMOUNTS)
+    total = {name: sum(row[name] for row in next(iter(tables.values()))) for name in counts}
+    runs = wanted.get("run")
+    if "project" in wanted:
+        runs = {row["run"] for row in store.ledger.sums("run", **wanted)}
+    unpriced = store.ledger.unpriced(runs)
     shown = [one for one in _AMOUNTS if one in ("certain_usd", "spent_usd") or total[one]]
     told = ", ".join(f"{dollars(total[one])} {_AMOUNTS[one]}" for one in shown)
     notes = [f"{total['attempts']:,} attempts: {told}."]
     notes += [f"Answers of {name} without a price: {unpriced[name]:,}." for name in unpriced]
-    tables = []
-    for keys in ((by,),) if by else (("model", "judge"), ("day",)):
-        rows = store.ledger.sums(*keys, **wanted)
+    found = []
+    for keys, rows in tables.items():
         named = [one for one in keys if any(row[one] for row in rows)]
         columns = [Column(one, _AMOUNTS[one], "$") for one in shown]
-        below = [] if "model" in keys and not by else notes
-        tables.append(Table("", rows, [*named, "attempts", *columns], below, f"by_{keys[0]}"))
-    return Findings(tables, {"store": store.name, "total": total, "unpriced": unpriced})
+        below = notes if keys == [*tables][-1] else []
+        found.append(Table("", rows, [*named, "attempts", *columns], below, f"by_{keys[0]}"))
+    return Findings(found, {"store": store.name, "total": total, "unpriced": unpriced})
 
 
 def plain_model(name: str) -> str:
@@ -182,7 +188,7 @@ def _book(
         for one in ours.get((row["day"], row["model"])) or of_model:
             share = one["estimated_usd"] + one["lost_usd"] if is_unsure else one["rows"]
             shares[tuple(one[name] for name in _WHOSE)] += share
-        for whose, share in shares.items():
+        for whose, share in ((whose, share) for whose, share in shares.items() if share):
             key = json.dumps([row["day"], *whose, row["rows"], row["theirs_usd"]])
             usd = row["difference_usd"] * share / sum(shares.values())
             fix = dict(zip(_WHOSE, whose, strict=True)) | _CORRECTION | {"why": why, "usd": usd}
