@@ -17,6 +17,7 @@ from audiocapbench.errors import StoreError
 from audiocapbench.store import Store, schema
 from audiocapbench.store.claims import LEASE_S, TaskKey, Worker
 from audiocapbench.store.connect import writing
+from audiocapbench.store.ratings import Rating
 from made_store import MadeRun, begin_run, made_samples
 
 BEAT_S = LEASE_S / 5
@@ -211,6 +212,19 @@ def test_what_nobody_could_renew_is_claimed_anew_before_it_is_asked(
     assert lease.epoch == (epoch := lease.epoch)
     clock.go(LEASE_S)
     assert lease.epoch == epoch
+
+
+def test_a_rating_is_taken_though_the_clock_was_set_back(store: Store, other: Store) -> None:
+    store.ratings.begin("trial", "rel", 0, {"item": {"audio": "a", "captions": ["x"]}}, ["ana"])
+    assert store.ratings.claim("trial", "ana", lambda _load: "item", 60) == "item"
+    store.ratings.note_heard("trial", "ana", "item")
+    passed = iter(range(1000))
+    shift_clock(other, lambda: 2.0 * next(passed) - 3600)
+    rating = Rating("ana", "item", "key", {"rel": 3}, 0.0, 9.0, "")
+    assert other.ratings.put("trial", rating, None, 1.0) == "unheard"
+    other.ratings.note_heard("trial", "ana", "item")
+    assert other.ratings.put("trial", rating, None, 1.0) == "kept"
+    assert other.ratings.of("trial")[0].took_s == 0.0
 
 
 def test_a_run_is_deleted_once_its_silent_worker_counts_as_gone(store: Store, clock: Clock) -> None:

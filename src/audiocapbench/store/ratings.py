@@ -121,12 +121,14 @@ class RatingRepository(StoreRepository):
             return item
 
     def note_heard(self, project: str, person: str, item: str) -> None:
-        """A person has been given an item's clip; when it was first counts."""
+        """A person has been given an item's clip; when it first was counts."""
         table = schema.rating_claims
         same = matching(table, project=project, person=person, item=item)
         with self._writing() as connection:
-            first = table.update().where(*same, table.c.heard_at.is_(None))
-            connection.execute(first.values(heard_at=database_time(connection)))
+            heard_at, now = table.c.heard_at, database_time(connection)
+            # A moment that is to come was written before the clock was set back.
+            first = table.update().where(*same, heard_at.is_(None) | (heard_at > now))
+            connection.execute(first.values(heard_at=now))
 
     def put(
         self, project: str, rating: Rating, replaces: str | None, listen_s: float
@@ -156,7 +158,7 @@ class RatingRepository(StoreRepository):
             if claim is None or min(claim.heard or 0.0, rating.played_s) < listen_s:
                 return "unheard"
             row = row_of(table, rating, project=project, earlier=[])
-            row |= {"rated_at": schema.now(), "took_s": float(claim.shown)}
+            row |= {"rated_at": schema.now(), "took_s": max(0.0, claim.shown)}
             connection.execute(insert(table), row)
             connection.execute(delete(claims).where(*mine))
             return "kept"
