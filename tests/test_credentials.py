@@ -52,6 +52,14 @@ def test_a_bad_line_is_named_but_not_shown(tmp_path: Path) -> None:
         load_credentials(tmp_path / "nowhere.env")
 
 
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "credentials.env", "OPENAI_API_KEY=sk-\0lost\n")
+    for odd in (path, tmp_path / "a\0b"):
+        with pytest.raises(AudioCapBenchError, match="cannot be read") as error:
+            load_credentials(odd)
+        assert "lost" not in str(error.value)
+
+
 def test_a_missing_key_says_what_to_do() -> None:
     with pytest.raises(ModelError, match="GEMINI_API_KEY or GOOGLE_API_KEY is not set; export it"):
         credential("GEMINI_API_KEY", "GOOGLE_API_KEY")

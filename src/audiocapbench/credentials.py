@@ -40,8 +40,10 @@ def load_credentials(path: Path) -> list[str]:
     try:
         text = path.read_text(encoding="utf-8")
         mode = path.stat().st_mode
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        if "\0" in text:
+            raise ValueError
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not text in UTF-8"
         raise AudioCapBenchError(f"{path}: cannot be read ({reason})") from None
     for number, line in enumerate(text.splitlines(), start=1):
         content = line.strip()

@@ -284,3 +284,9 @@ def test_a_plug_in_that_cannot_be_imported_is_named(tmp_path: Path) -> None:
     assert done.returncode == 2
     failure = "(ModuleNotFoundError: No module named 'not_a_package')"
     assert f"its plug-in diary_plugin:create fails {failure}" in done.stderr
+
+
+@pytest.mark.parametrize("store", [":memory:", "sqlite://", "sqlite:///:memory:"])
+def test_a_store_in_memory_is_refused(store: str, tmp_path: Path) -> None:
+    done = run_command("runs", "--store", store, cwd=tmp_path)
+    assert (done.returncode, "--store is memory" in done.stderr) == (2, True)

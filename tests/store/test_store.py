@@ -224,7 +224,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 def test_a_store_url_is_checked_and_its_password_never_shown(tmp_path: Path) -> None:
     needs("psycopg")
-    for odd in ("", "  ", "a\0b", "postgresql://h:port/x"):
+    for odd in ("", "  ", "a\0b", ":memory:", "postgresql://h:port/x"):
         with pytest.raises(StoreError, match="`store` is "):
             Store.open(odd)
     with pytest.raises(StoreError, match="mysql is not supported"):

@@ -63,7 +63,8 @@ def _own_store(ctx: typer.Context, given: str) -> str:
     """'runs --store X show 1' and 'runs show 1 --store X' mean the same."""
     said = ctx.get_parameter_source("store")
     if ctx.obj is None or (said is not None and said.name == "COMMANDLINE"):
-        ctx.obj = given
+        # Others than commands may keep a store in memory.
+        ctx.obj = ":memory:" if given in ("sqlite://", "sqlite:///:memory:") else given
     return str(ctx.obj)
 
 

@@ -85,7 +85,11 @@ class HttpModel(ABC):
         idle = self._loop_clients.get(None)
         if idle is None:
             self._loop_clients.set(idle := [])
-        client = idle.pop()[1] if idle else httpx.AsyncClient(**self._client_options)
+        if idle:
+            client = idle.pop()[1]
+        else:
+            with self.remote.through_proxies():
+                client = httpx.AsyncClient(**self._client_options)
         try:
             async with client.stream(method, url, headers=sent, **request) as response:
                 content = await _content(response, self.remote, largest, file)

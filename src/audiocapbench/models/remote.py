@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import anyio
 
@@ -154,11 +155,30 @@ class RemoteModel:
         while (error := error.__cause__ or error.__context__) is not None:  # type: ignore[assignment]
             names.append(type(error).__name__)
         why = next((_UNCONNECTED[name] for name in reversed(names) if name in _UNCONNECTED), None)
+        parts = urlsplit(self.url)
+        proxy = "" if proxy_bypass(parts.hostname or "") else _proxies(parts.scheme, "all")
+        hint = f"; asked through {proxy}" if proxy else ""
         if why is None:
-            return self.no_answer(f"could not be reached or broke off ({names[0]})")
-        failure = self.no_answer(f"could not be reached ({why})", billed=False)
+            return self.no_answer(f"could not be reached or broke off ({names[0]}){hint}")
+        failure = self.no_answer(f"could not be reached ({why}){hint}", billed=False)
         failure.unreachable = True
         return failure
+
+    @contextmanager
+    def through_proxies(self) -> Iterator[None]:
+        """Name the environment's proxies as what is wrong, where no client can be made of them."""
+        import httpx
+
+        try:
+            for kind, proxy in getproxies().items():
+                parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+                is_host = re.fullmatch(r"[\w.:-]+", parts.hostname or "") and parts.port != 0
+                if kind != "no" and not is_host:
+                    raise ValueError
+            yield
+        except (ValueError, ImportError, httpx.InvalidURL):
+            proxies = _proxies("http", "https", "all", "no")
+            raise FatalError(f"{self.name}: cannot be asked through {proxies}") from None
 
     @contextmanager
     def time_to_answer(self, seconds: float) -> Iterator[None]:
@@ -177,6 +197,14 @@ class RemoteModel:
         except (ValueError, KeyError, RecursionError):
             # The error's own words may quote the whole body.
             raise self.no_answer("answered with something unreadable") from None
+
+
+def _proxies(*kinds: str) -> str:
+    """The variables that name proxies, without their passwords, and what to do."""
+    names = [case(f"{kind}_proxy") for kind in kinds for case in (str.lower, str.upper)]
+    given = [(name, os.environ[name].rpartition("@")[2]) for name in names if os.environ.get(name)]
+    shown = "; ".join(f"{name}={without_query(one)}" for name, one in given)
+    return shown and f"{shown}; check it"
 
 
 def remote_model(provider: Provider, name: str, standard_url: str, *url_names: str) -> RemoteModel:

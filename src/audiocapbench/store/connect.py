@@ -49,6 +49,8 @@ def _url(store: str) -> URL:
     """What ``--store`` stands for: a database URL, or the path of a SQLite file."""
     if not store.strip() or "\0" in store:
         raise StoreError("`store` is empty or no text; name a file or a database URL")
+    if store == ":memory:":
+        raise StoreError("`store` is memory, which is gone when the command ends; name a file")
     if "://" not in store:
         return URL.create("sqlite", database=store)
     try:
