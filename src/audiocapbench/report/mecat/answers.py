@@ -31,6 +31,7 @@ from audiocapbench.metrics.date.metric import encode_corpus, resampled_date, who
 from audiocapbench.metrics.date.pieces import piece_encoder
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.metrics.result import FloatArray
+from audiocapbench.metrics.shipped import read_lists
 from audiocapbench.scores.compute import SampleScores, category
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import ScoreTable, TableReader
@@ -38,6 +39,7 @@ from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.store import Run, Store
 from audiocapbench.table import Column, Findings, Row, Table
 
+NOTES: dict[str, str] = read_lists("audiocapbench.report.mecat", "notes.toml")
 METRIC, SIMILARITY = "date", "similarity"
 QA_SUBTASK = "qa"
 _SHOWN = 5
@@ -268,15 +270,6 @@ _COLUMNS = (
     Column("in the paper", form="{published_cv:.2f} %"),
 )
 _CALM = 3.0
-_PRINTED = (
-    "all {size:,} clips, table F.5): mean {mean:.2f} ({low:.1f}–{high:.1f}), CV {cv:.2f} %, "
-    "largest deviation ±{largest_deviation:.1f}."
-)
-_WEIGHTS = (
-    "Samples are drawn with replacement and ranked anew in each round. The weights of words are "
-    "those of the whole set; counting them anew changes a score by a few thousandths, more in "
-    "samples of fewer than 20."
-)
 
 
 def stability_report(
@@ -307,7 +300,7 @@ def stability_report(
     encoder = piece_encoder(name.options.get("encoder", "wordllama"))
     tables: list[Table] = []
     facts: dict[str, Any] = {}
-    notes = [_WEIGHTS]
+    notes = [NOTES["drawn"]]
     for group, own in by_group.items():
         if len(own) < _FEWEST:
             notes.append(f"{group} has {len(own)} answer, too few to rank.")
@@ -327,7 +320,7 @@ def stability_report(
         facts[group] = {"n": len(own), "date": date, "sizes": rows, "published": printed}
         title = f"{given.name}: DATE (%) of {group}, {date:.2f} on all {len(own):,}"
         paper = f"The paper ({published().stability.model}, "
-        below = [paper + _PRINTED.format_map(printed)] if printed else []
+        below = [paper + NOTES["printed"].format_map(printed)] if printed else []
         tables.append(Table(title, rows, _COLUMNS, below))
     if not tables:
         raise MetricError("no group has two answers; DATE ranks answers among each other")

@@ -23,7 +23,7 @@ from audiocapbench.benchmarks.mecat.groups import (
 from audiocapbench.errors import ReportError, check_known
 from audiocapbench.metrics.date.metric import aggregate_date
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.report.mecat.answers import METRIC, SIMILARITY, GroupScore, ScoredAnswers
+from audiocapbench.report.mecat.answers import METRIC, NOTES, SIMILARITY, GroupScore, ScoredAnswers
 from audiocapbench.scores.compute import corpus_means
 from audiocapbench.scores.estimate import FEWEST_SHARE, SLACK
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
@@ -43,22 +43,6 @@ _TABLES = {
     SIMILARITY: (paper.CAPTION_SIMILARITY, paper.QA_SIMILARITY),
 }
 _PRINTED_GROUP = "pure_speech"
-_OF_THE_PAPER = (
-    "The paper prints tau 0.92 for its 15 audio-language models: tau-b on rounded scores, in "
-    "which two models are equal."
-)
-_PLAIN = (
-    "The paper's similarities are those of table K.1, which weigh all words alike; those of runs "
-    "weigh rare words more, as DATE does."
-)
-_DERIVED = (
-    "Published discriminabilities of this group are not printed: each is the one that makes the "
-    "printed DATE (table 2) of the printed similarity (table K.1)."
-)
-_MIXED = (
-    "A mixed group also has clips without this kind of sound, whose references say None; "
-    "'mixed without null' leaves them out, with ranks of its own."
-)
 _DROPS = (
     *_WHO,
     *(Column("pure", form=".1f"), Column("mixed", form=".1f"), Column("drop", form="+.1f")),
@@ -136,7 +120,7 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
     }
     by = next(iter(WEIGHTINGS))
     models = _ranked(scored, figures, printed, paper.CAPTION_DATE, by, GROUPS)
-    about_paper = [*_comparison_notes(scored), _OF_THE_PAPER] if published else []
+    about_paper = [*_comparison_notes(scored), NOTES["tau"]] if published else []
     notes = [*about_paper, *_notes_of(models)]
     taus = _taus(models, published=published)
     agreement = [
@@ -184,7 +168,7 @@ def split_report(
     notes, printed = [], {}
     if published and benchmark != QA:
         printed = paper.published_split(group)
-        own = [_PLAIN] if group == _PRINTED_GROUP else [_PLAIN, _DERIVED]
+        own = [NOTES["plain"], *([] if group == _PRINTED_GROUP else [NOTES["derived"]])]
         notes = _comparison_notes(scored) + own
     number = paper.SPEECH_SPLIT if group == _PRINTED_GROUP else ""
     models = _ranked(scored, figures, printed, number, "date", [group])
@@ -360,7 +344,7 @@ def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> F
         raise ReportError(f"only {CAPTION} has pure and mixed groups")
     drops: list[Row] = []
     tables: list[Table] = []
-    notes = [_MIXED, *(_comparison_notes(scored) if published else ())]
+    notes = [NOTES["mixed"], *(_comparison_notes(scored) if published else ())]
     printed = paper.published().tables[paper.CAPTION_DATE] if published else {}
     for content in CONTENTS:
         names = f"pure_{content}", f"mixed_{content}"

@@ -13,7 +13,7 @@ from audiocapbench.benchmarks.mecat.groups import QA, SUBTASKS
 from audiocapbench.errors import ReportError
 from audiocapbench.metrics.negation import NegationRules, find_denials
 from audiocapbench.metrics.shipped import patterns, read_lists, word_set
-from audiocapbench.report.mecat.answers import QA_SUBTASK, AnswerSet
+from audiocapbench.report.mecat.answers import NOTES, QA_SUBTASK, AnswerSet
 from audiocapbench.stats.shares import clopper_pearson
 from audiocapbench.table import Column, Findings, Row, Table
 
@@ -102,12 +102,6 @@ def _negation() -> NegationRules:
 SILENCE = "000"
 ANY = "any"
 _LONGEST = 300
-_RULES = (
-    "Claims are found by rules in English. They miss up to a quarter of sound events, and how many "
-    "claims of speech they miss was not measured: read the shares as lower bounds."
-)
-_UNREAD = "have too few Latin letters for the rules; they are in no share."
-_QUESTIONS = "A question may itself speak of speech or music, so read the answers that are listed."
 _COLUMNS = (
     Column("id", "sample"),
     Column("subtask", "asked for"),
@@ -155,9 +149,9 @@ def silence_report(given: AnswerSet, shown: int | None = None) -> Findings:
         }
         row = {"asked for": name, "low": ends[0], "high": ends[1], **shares[name]}
         rows.append(row | {kind: n / read if read else None for kind, n in claimed.items()})
-    notes = [_RULES, *([_QUESTIONS] if given.benchmark == QA else [])]
+    notes = [NOTES["rules"], *([NOTES["questions"]] if given.benchmark == QA else [])]
     if unread:
-        notes.append(f"{len(unread):,} of {len(silent):,} answers {_UNREAD}")
+        notes.append(f"{len(unread):,} of {len(silent):,} answers {NOTES['unread']}")
     columns = (
         *(Column(name) for name in ("asked for", "answers", "unread")),
         *(Column(name, form="%") for name in (*KINDS, ANY)),

@@ -39,16 +39,9 @@ MOST_EMBEDDED = 150_000_000
 NONE = 2**32 - 1  # stands for no number in a column of unsigned numbers
 NOT_ASKED = "not asked"
 MEDIA_TYPES = {
-    ".wav": "audio/wav",
-    ".flac": "audio/flac",
-    ".ogg": "audio/ogg",
-    ".oga": "audio/ogg",
-    ".opus": "audio/ogg",
-    ".mp3": "audio/mpeg",
-    ".m4a": "audio/mp4",
-    ".mp4": "audio/mp4",
-    ".webm": "audio/webm",
-    ".aac": "audio/aac",
+    **{f".{one}": f"audio/{one}" for one in ("wav", "flac", "ogg", "mp4", "webm", "aac")},
+    **dict.fromkeys((".oga", ".opus"), "audio/ogg"),
+    **{".mp3": "audio/mpeg", ".m4a": "audio/mp4"},
 }
 _ALIGNED = 8
 _TYPES = {"uint8": "<u1", "uint32": "<u4", "float32": "<f4"}
