@@ -199,20 +199,11 @@ class Format(StrEnum):
 
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~&$])")
-_LATEX: dict[int, str] = str.maketrans({one: f"\\{one}" for one in "{}&%$#_"}) | str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-        '"': "''",
-        "−": "$-$",
-        "–": "--",
-        "—": "---",
-        "…": r"\ldots{}",
-    }
+_LATEX_NAMES = "textbackslash textasciitilde textasciicircum textless textgreater textbar ldots"
+_LATEX: dict[int, str] = str.maketrans(
+    {one: f"\\{one}" for one in "{}&%$#_"}
+    | {one: rf"\{name}{{}}" for one, name in zip("\\~^<>|…", _LATEX_NAMES.split(), strict=True)}
+    | {'"': "''", "−": "$-$", "–": "--", "—": "---"}
 )
 _Signs = tuple[str, str]
 _MARKDOWN_MARKS, _LATEX_MARKS = ("**", "**"), (r"\textbf{", "}")

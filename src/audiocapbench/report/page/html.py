@@ -41,7 +41,8 @@ NOT_ASKED = "not asked"
 MEDIA_TYPES = {
     **{f".{one}": f"audio/{one}" for one in ("wav", "flac", "ogg", "mp4", "webm", "aac")},
     **dict.fromkeys((".oga", ".opus"), "audio/ogg"),
-    **{".mp3": "audio/mpeg", ".m4a": "audio/mp4"},
+    ".mp3": "audio/mpeg",
+    ".m4a": "audio/mp4",
 }
 _ALIGNED = 8
 _TYPES = {"uint8": "<u1", "uint32": "<u4", "float32": "<f4"}
