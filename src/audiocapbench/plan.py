@@ -48,10 +48,10 @@ class Host:
         previews: Iterable[engine.Preview],
         budget: engine.Budget,
         caveat: str = "",
-        clips: int = 0,
+        samples: int = 0,
     ) -> None:
-        """Agree to what everyone will be asked about clips, where it is about some, or raise an
-        error; a caveat is said of what costs money."""
+        """Agree to what will be asked, or raise an error; a caveat is said of what costs money, and
+        where it is likely too much, that fewer samples could be chosen."""
 
     def watch(self, model: str = "", rounds: Sequence[str] = ()) -> engine.Progress | None:
         """Who is told how a model's run goes, or else judging; of several rounds, each by name."""
@@ -68,9 +68,9 @@ class Plan(ABC, Generic[Result]):
     caveat = ""
 
     @property
-    def wanted(self) -> frozenset[str]:
-        """Ids of the samples that everyone is asked about now, if it is about samples."""
-        return frozenset()
+    def choice(self) -> int:
+        """Samples of which fewer could be chosen."""
+        return 0
 
     def notes(self) -> Iterable[str]:
         """What is to be said beforehand."""
@@ -114,7 +114,7 @@ async def aexecute(
 
     def agree() -> None:
         host.say(*plan.notes())
-        host.agree(plan.previews(), plan.asking.budget, plan.caveat, len(plan.wanted))
+        host.agree(plan.previews(), plan.asking.budget, plan.caveat, plan.choice)
 
     await call(agree, None)
     return await plan.carry_out(host, call)
@@ -246,10 +246,9 @@ class RunPlan(RunSet, Plan[RunsEnd]):
                 have = f"{counted(len(names), noun)} {'has' if len(names) == 1 else 'have'} {how}"
                 yield f"{have} since run {run.id}, so this is a new run: {some(names)}"
 
-    def previews(self) -> Iterator[engine.Preview]:
-        """What models would be asked, and judges, were every question answered."""
-        self.asking.budget.look(self.store)
-        return self.previews_of({})
+    @property
+    def choice(self) -> int:
+        return len(self.samples) if self.models else 0
 
     def summaries(self, found: RunsEnd) -> "list[RunSummary]":
         # Nothing before the first question needs it.

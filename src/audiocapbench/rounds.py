@@ -93,12 +93,13 @@ class RunSet:
     def judge_names(self) -> list[str]:
         return [judge.name for judge in self.judges]
 
-    def previews_of(self, left: dict[str, bool]) -> Iterator[engine.Preview]:
-        """The same; ``left`` is told the ids of what is missing, and whether a batch has them."""
+    def previews(self, left: dict[str, bool] | None = None) -> Iterator[engine.Preview]:
+        """What models would be asked, and judges, were every question answered; ``left`` is told
+        the ids of what is missing, and whether a batch has them."""
+        left = {} if left is None else left
         if self.asking.batch:
             check_batchable([*self.models, *models_of(self.judges)])
-        if (scope := self.asking.budget.scope).limit_usd is not None:
-            self.asking.budget.others = self.store.ledger.standing(scope)
+        self.asking.budget.look(self.store)
         to_judge: dict[str, list[JudgeTask]] = {judge.name: [] for judge in self.judges}
         for model in self.models:
             yield self.asking.priced(self._preview(model, to_judge, left))
@@ -153,7 +154,7 @@ def _rounds(plan: RunSet) -> Iterator[frozenset[str]]:
     """Ids that everyone is asked about at a time: all; or, of what may be more than a shared
     budget, first what is in batches, then draws with every category by its share."""
     left, budget = dict[str, bool](), plan.asking.budget
-    paid = [one for one in plan.previews_of(left) if one.is_paid] if budget.is_limited else []
+    paid = [one for one in plan.previews(left) if one.is_paid] if budget.is_limited else []
     samples = [one for one in plan.samples if one.id in left] if plan.models else []
     forecast = engine.Forecast.of(paid, budget, len(samples))
     shares = sum(len(plan.models) if one.is_judge else 1 for one in paid)
@@ -188,11 +189,9 @@ class RunRounds:
 
     async def carry_out(self) -> RunsEnd:
         """Ask, score and judge one run after the other; in batches, all at the same time."""
-        plan, result, behind = self.plan, self.result, set[int]()
+        plan, result, call, behind = self.plan, self.result, self.call, set[int]()
         rounds, found = _rounds(plan), result.found
-        while (
-            result.stop is None and (ids := await self.call(next, None, rounds, None)) is not None
-        ):
+        while result.stop is None and (ids := await call(next, None, rounds, None)) is not None:
             places = sorted({*self._models, *found})
             behind = {*places}
             for group in [places] if plan.asking.batch else [[one] for one in places]:
@@ -243,9 +242,8 @@ class RunRounds:
         """How those ended that do not refuse, once all were asked at the same time."""
         askers = await self._each({place: partial(make, place) for place in places})
         if askers:
-            first, *_ = everyone = [*askers.values()]
-            work = engine.together(everyone)
-            await self.call(first.session.run_blocking, first.session.work, work)
+            first = next(iter(askers.values())).session
+            await self.call(first.run_blocking, first.work, engine.together([*askers.values()]))
         return await self._each({place: one.end for place, one in askers.items()})
 
     async def _each(self, calls: Mapping[int, Callable[[], Any]]) -> dict[int, Any]:

@@ -70,22 +70,21 @@ class Terminal(Host):
         say(*lines)
 
     def agree(
-        self, previews: Iterable[Preview], budget: Budget, caveat: str = "", clips: int = 0
+        self, previews: Iterable[Preview], budget: Budget, caveat: str = "", samples: int = 0
     ) -> None:
         paid = [one for one in previews if one.is_paid]
         for one in paid:
             if one.likely_usd is None:
                 budget.check(one.who, None)
-        forecast = Forecast.of(paid, budget, clips)
+        forecast = Forecast.of(paid, budget, samples)
         known, is_known = forecast.likely_usd, all(one.likely_usd is not None for one in paid)
         if paid:
             say(*filter(None, [caveat]), *map(str, paid))
             say(*forecast.notes(budget) if is_known else ())
         answer = True if self._yes or not paid else ask("Go on?")
         if answer is None:
-            cost = f"more than {dollars(known)}; not all prices are known"
-            if is_known:
-                cost = f"about {dollars(known)}"
+            more = f"more than {dollars(known)}; not all prices are known"
+            cost = f"about {dollars(known)}" if is_known else more
             raise AudioCapBenchError(
                 f"this will cost {cost if known else 'an unknown amount'}, and there is no "
                 "terminal to ask at; nothing was asked. Add --yes to agree"
