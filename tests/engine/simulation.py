@@ -16,6 +16,7 @@ import sqlite3
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -515,7 +516,11 @@ def laboratory() -> Iterator[Callable[[int], World]]:
                 try:
                     run_in_virtual_time(world.explore)
                 except Exception as error:
-                    world.broken.append(f"{type(error).__name__}: {error}")
+                    while isinstance(error, ExceptionGroup):
+                        error = error.exceptions[0]
+                    where = traceback.extract_tb(error.__traceback__)[-1]
+                    words = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
+                    world.broken.append(words)
             return world
 
         yield run

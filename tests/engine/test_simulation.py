@@ -7,6 +7,9 @@ import pytest
 from engine.simulation import World, laboratory
 
 AGAIN = "PYTHONPATH=tests python -m engine.simulation --seed"
+# A batch that never fitted was made for ever, a budget was spent and not said so, a file that came
+# in part was taken for whole, a dropped question was off the books, a torn file's answers were too.
+ONCE_BROKEN = (36, 95, 1433, 289, 191)
 
 
 @pytest.fixture(scope="module")
@@ -28,4 +31,4 @@ def test_a_seed_is_one_schedule(run: Callable[[int], World]) -> None:
 
 
 def test_nothing_is_lost_or_paid_twice_in_fifty_schedules(run: Callable[[int], World]) -> None:
-    explore(run, range(50))
+    explore(run, [*range(45), *ONCE_BROKEN])

@@ -40,7 +40,7 @@ _MOST_BATCHES = 4  # that a question goes into
 _FIRST_POLL_S, _SLOWEST_POLL_S, _HOPELESS_S = 0.5, 60.0, 5.0
 _NOT_THERE, _LONGEST = 404, timedelta(hours=48)  # after which providers end any batch
 
-RequestFile = tuple[IO[bytes], dict[str, tuple[str, int]], dict[str, Any]]
+RequestFile = tuple[IO[bytes], dict[str, tuple[str, int]], dict[str, Reservation]]
 """A batch to be sent, on disk; of each line its sample and round, and the row of its cost."""
 
 
@@ -141,11 +141,11 @@ class BatchRounds:
                 if not costs.attempts:
                     raise
                 return 503, {"error": {"message": f"not asked again, because {error}"}}
-            self._promised_usd += row["held_usd"]
+            self._promised_usd += row.own_usd
             self._add(key, task, row, self.service.line % (key.encode(), content))
         raise AwaitedError("its answer comes with a batch")
 
-    def _add(self, key: str, task: tuple[str, int], row: Any, line: bytes) -> None:
+    def _add(self, key: str, task: tuple[str, int], row: Reservation, line: bytes) -> None:
         file, lines, rows = self._files[-1] if self._files else (None, {}, {})
         is_full = len(lines) == self.service.most_lines
         if file is None or is_full or file.tell() + len(line) > self.service.most_bytes:
@@ -190,18 +190,18 @@ class BatchRounds:
         await share()
 
     async def _send(
-        self, file: IO[bytes], lines: dict[str, tuple[str, int]], rows: dict[str, Any]
+        self, file: IO[bytes], lines: dict[str, tuple[str, int]], rows: dict[str, Reservation]
     ) -> None:
         mark, budget = uuid.uuid4().hex, self.books.budget
         price = TypeAdapter(Price | None).dump_python(self.price, mode="json")
-        sums = dict.fromkeys(("held_usd", "likely_usd"), budget.own_usd + budget.held_usd)
+        spent_usd = own_usd = budget.own_usd + budget.held_usd
         costs = []
         for key, cost in rows.items():
-            if cost["held_usd"]:
-                sums = {name: usd + cost[name] for name, usd in sums.items()}
-                own = {"id": line_id(mark, key), "batch": mark}
-                alone_usd = sums["likely_usd"] if len(rows) == 1 else inf
-                costs.append(Reservation(cost | own, sums["held_usd"], alone_usd))
+            if cost.own_usd:
+                own_usd += cost.own_usd
+                own = {**cost.row, "id": line_id(mark, key), "batch": mark}
+                alone_usd = spent_usd + cost.alone_usd if len(rows) == 1 else inf
+                costs.append(Reservation(own, own_usd, alone_usd))
         # Written down before it is sent, so that it is found by its mark whatever happens now.
         row = {"mark": mark, "judge": self.judge, "price": price}
         what = (row, self.run.id, lines, costs, budget.scope)
@@ -277,14 +277,15 @@ class BatchRounds:
             self.service.results, remote, keys, is_there=itemgetter(-1)
         )
         good = {key for key, (status, _) in brought.items() if status == 200}
-        if not is_whole and state.answered:
+        torn = "answered more than its files hold" if not is_whole and state.answered else ""
+        if torn:
             if not good:
-                error = ModelError("answered more than its files hold")
+                error = ModelError(torn)
                 error.status = _NOT_THERE
                 raise error
-            state = state._replace(refusal="answered more than its files hold")
+            state = state._replace(refusal=torn)
         # What was not answered is not paid for, and must not be taken for an answer later.
-        await self.access.call(self.store.batches.close_lines, mark, list(keys - good))
+        await self.access.call(self.store.batches.close_lines, mark, list(keys - good), torn)
         ignored = f"; {extra:,} lines that came twice or answer no question are ignored"
         words = f"{remote} is {state.status}: {len(good):,} of {len(keys):,} answered"
         self.note(words + (ignored if extra else ""))
@@ -301,17 +302,19 @@ class BatchRounds:
         is_there: Callable[[Result], bool] = lambda _: True,
     ) -> Result:
         """Call until it works: batches outlive outages, and what is there may be seen late."""
-        pause_s = _FIRST_POLL_S
+        pause_s = looked_s = _FIRST_POLL_S
         while True:
-            wait_s, is_late = None, pause_s > _HOPELESS_S
+            wait_s = None
             try:
                 result = await call(*given)
                 self._reached = True
-                if is_there(result) or is_late:
+                if is_there(result) or looked_s > _HOPELESS_S:
                     return result
+                looked_s *= 2  # no outage makes it late
             except ModelError as error:
                 is_outage = isinstance(error, TransientError) and self._reached
-                if (is_late and not is_outage) or getattr(error, "certain", False):
+                is_late = pause_s > _HOPELESS_S and not is_outage
+                if is_late or getattr(error, "certain", False):
                     raise
                 self.note(f"{error}; trying again")
                 wait_s = getattr(error, "retry_after_s", None)

@@ -135,10 +135,11 @@ class CostTracker:
         entry: dict[str, Any] = self._books.row(*asked, held_usd, self._lost_usd)
         return entry
 
-    def line(self, promised_usd: float) -> dict[str, Any]:
-        """The row of a question that goes into a batch; OverBudgetError where it does not fit."""
+    def line(self, promised_usd: float) -> Reservation:
+        """What is set aside for a line of a batch; OverBudgetError where it does not fit."""
         asked = (self._model.name, self._cost, self._question.sample_id)
-        return self._entry(self._budget.hold_line(*asked, promised_usd))
+        held_usd, expected_usd = self._budget.hold_line(*asked, promised_usd)
+        return Reservation(self._entry(held_usd), held_usd, expected_usd)
 
     def bring(self, mark: str, key: str) -> None:
         """A batch brought what was set aside for: it is counted where it was."""

@@ -288,8 +288,10 @@ class Budget:
                 break
         return None
 
-    def hold_line(self, model: str, cost: QuestionCost, question: str, promised: float) -> float:
-        """What a line of a batch may cost, beside others that are promised already.
+    def hold_line(
+        self, model: str, cost: QuestionCost, question: str, promised: float
+    ) -> tuple[float, float]:
+        """What a line of a batch may cost, beside others that are promised, and likely will.
 
         Raises:
             OverBudgetError: It does not fit; what comes back may turn out cheaper.
@@ -301,7 +303,7 @@ class Budget:
         if held_usd and not fits:
             self.refuse(f"{model} about {question}", expected)
             raise OverBudgetError(self.refusal)
-        return held_usd
+        return held_usd, expected
 
     def _take(self, known: CostHistory, held_usd: float) -> None:
         self.held_usd += held_usd

@@ -137,14 +137,14 @@ class BenchmarkRun:
     def end(self) -> RunEnd:
         session, pool, total = self.session, self.session.pool(), len(self._samples)
         outcomes = session.store.outcomes(session.run.id)
+        done = sum(one.reply.status not in ASKED_AGAIN for one in outcomes.values())
         if pool.fatal is not None:
-            done = sum(one.reply.status not in ASKED_AGAIN for one in outcomes.values())
             of = f"{done:,} of {total:,} answers"
             kept = f"; {of} are kept as run {session.run.id}, and the same goes on from there"
             raise FatalError(f"{pool.fatal}{kept if done else ''}") from pool.fatal
         statuses = Counter(str(outcome.reply.status) for outcome in outcomes.values())
         # Whoever interrupts wants no other model asked, even if the last answer was in flight.
-        stop = pool.stop if pool.stop is Stop.INTERRUPTED or len(outcomes) < total else None
+        stop = pool.stop if pool.stop is Stop.INTERRUPTED or done < total else None
         counts = (total, self._queue.known, statuses)
         spending = session.budget.spending
         return RunEnd(session.run, *counts, stop, spending, dropped=session.dropped)
