@@ -13,6 +13,7 @@ from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
 from audiocapbench.engine import Budget, RateLimits, RetryPolicy, run_benchmark
 from audiocapbench.engine.runner import RunOptions
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import create_model
 from audiocapbench.models.price import PRICED, Price
 from audiocapbench.report.costs import plain_model
@@ -74,6 +75,19 @@ def test_costs_are_shown_by_model_and_judge_and_by_day(spent: str) -> None:
     words = run_command("costs", "--store", spent).stdout
     assert "4 attempts: $3.01 certain, $0.00133 lost, $3.29 lost at most, $3.01 spent." in words
     assert "without a price: 2." in words
+
+
+def test_judges_have_rows_of_their_own(server: OpenAIServer, paid: str) -> None:
+    name = f"endpoint/judge@{server.base_url}"
+    with Store.open(paid) as store:
+        run, judges = store.run(1), [create_judge(name)]
+        judge_run(store, run, judges, prices=lambda _name: PRICE, rate_limits=LIMITS)
+        model, judge = audiocapbench.costs(1, store=store).records()
+        assert (model["judge"], judge["judge"]) == ("", name)
+        assert (model["attempts"], judge["attempts"]) == (4, 3)
+        assert judge["spent_usd"] == pytest.approx(3 * 1.0025)  # it hears nothing
+        store.catalog.delete([1])
+        assert audiocapbench.costs(1, store=store, by="judge").facts["total"]["attempts"] == 7
 
 
 @pytest.mark.parametrize("of", ["1", "first", "lab"])
@@ -234,7 +248,7 @@ def test_names_of_models_are_matched(ours: str, theirs: str) -> None:
         ("date,model,cost (€)\n2026-01-01,gpt-x,7\n", "export costs in dollars by day and model"),
         (
             "date,model,cost\n2026-01-01,gpt-5,7\n",
-            "(not asked here: gpt-5, not in the file: gpt-x)",
+            "no model of it was asked here: gpt-5; here: gpt-x",
         ),
         ("", "has no column 'day'"),
     ],

@@ -325,3 +325,24 @@ def test_a_pipeline_that_the_driver_lost_is_a_lost_connection(cluster: PostgresS
             with writing(store._engine):
                 raise AssertionError
         assert len(store.runs()) == 1
+
+
+def test_costs_by_day_and_corrections_are_as_in_a_file(cluster: PostgresServer) -> None:
+    made: dict[str, Any] = dict.fromkeys(("worker", "start", "command", "owner", "judge"), "")
+    made |= {"sample": "a", "run": 1, "repeat": 0, "model": "m", "held_usd": 4, "likely_usd": 1}
+    made |= {"id": "one", "kind": "billed", "usd": 2, "made_at": "2026-03-01T23:59:59.000+00:00"}
+    again = made | {"id": "two", "kind": "corrected", "made_at": "2026-03-02T00:00:00.000+00:00"}
+    for url in (cluster.create("costs"), "sqlite:///:memory:"):
+        with Store.open(url) as store:
+            store.ledger.correct([made, again])
+            store.ledger.correct([again])
+            days = store.ledger.sums("day", model="m")
+            assert [(one["day"], one["attempts"]) for one in days] == [
+                ("2026-03-01", 1),
+                ("2026-03-02", 0),
+            ]
+            assert [one["spent_usd"] for one in days] == [2.0, 2.0]
+            assert [one["hour"] for one in store.ledger.sums("hour")] == [
+                "2026-03-01T23",
+                "2026-03-02T00",
+            ]

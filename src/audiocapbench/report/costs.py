@@ -6,8 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
-from itertools import chain
-from math import nan
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -45,18 +43,17 @@ def chosen_rows(store: Store, names: Sequence[int | str]) -> dict[str, Any]:
     """Which rows of the ledger are meant: of runs, of a project or study, or all."""
     if not names:
         return {}
-    known = sorted(row["project"] for row in store.ledger.sums("project") if row["project"])
-    numbers: set[int] = set()
-    for name in names:
-        try:
-            numbers.add(name if isinstance(name, int) else store.run_called(name)[0])
-        except StoreError as error:
-            if [name] == [*names] and name in known:
-                return {"project": name}
-            raise StoreError(f"{error}; projects and studies: {some(known) or 'none'}") from None
-        if name in known:
-            to_do = "give the run's number, or rename the run first"
-            raise ReportError(f"{name!r} is a run and a project or study; {to_do}")
+    known = {row["project"] for row in store.ledger.sums("project")} - {None}
+    try:
+        numbers = {one if isinstance(one, int) else store.run_called(one)[0] for one in names}
+    except StoreError as error:
+        if len(names) == 1 and names[0] in known:
+            return {"project": names[0]}
+        there = some(sorted(known)) or "none"
+        raise StoreError(f"{error}; projects and studies: {there}") from None
+    if both := sorted(known & {*names}):
+        to_do = "give the run's number, or rename the run first"
+        raise ReportError(f"{both[0]!r} is a run and a project or study; {to_do}")
     for one in numbers - {row["run"] for row in store.ledger.sums("run", run=numbers)}:
         store.run(one)  # of a deleted run, too, it is on record what it cost
     return {"run": numbers}
@@ -64,25 +61,22 @@ def chosen_rows(store: Store, names: Sequence[int | str]) -> dict[str, Any]:
 
 def cost_report(store: Store, wanted: Mapping[str, Any], by: str | None = None) -> Findings:
     """What was spent, by model and judge and by day, or by one of the ledger's columns."""
-    whole = [("model", "judge"), ("day",)]
-    tables = {keys: store.ledger.sums(*keys, **wanted) for keys in ([(by,)] if by else whole)}
-    counts = ("attempts", *_AMOUNTS)
-    total = {name: sum(row[name] for row in next(iter(tables.values()))) for name in counts}
-    runs = wanted.get("run")
-    if "project" in wanted:
-        runs = {row["run"] for row in store.ledger.sums("run", **wanted)}
-    unpriced = store.ledger.unpriced(runs)
+    keys: list[tuple[str, ...]] = [(by,)] if by else [("model", "judge"), ("day",)]
+    found = [store.ledger.sums(*own, **wanted) for own in keys]
+    total = {name: sum(row[name] for row in found[0]) for name in ("attempts", *_AMOUNTS)}
+    booked = "project" in wanted and {row["run"] for row in store.ledger.sums("run", **wanted)}
+    unpriced = store.ledger.unpriced(booked or wanted.get("run"))
     shown = [one for one in _AMOUNTS if one in ("certain_usd", "spent_usd") or total[one]]
     told = ", ".join(f"{dollars(total[one])} {_AMOUNTS[one]}" for one in shown)
     notes = [f"{total['attempts']:,} attempts: {told}."]
     notes += [f"Answers of {name} without a price: {unpriced[name]:,}." for name in unpriced]
-    found = []
-    for keys, rows in tables.items():
-        named = [one for one in keys if any(row[one] for row in rows)]
-        columns = [Column(one, _AMOUNTS[one], "$") for one in shown]
-        below = notes if keys == [*tables][-1] else []
-        found.append(Table("", rows, [*named, "attempts", *columns], below, f"by_{keys[0]}"))
-    return Findings(found, {"store": store.name, "total": total, "unpriced": unpriced})
+    looks: list[Column | str] = ["attempts", *(Column(one, _AMOUNTS[one], "$") for one in shown)]
+    tables = []
+    for own, rows in zip(keys, found, strict=True):
+        named = [one for one in own if any(row[one] for row in rows)]
+        below = notes if own == keys[-1] else []
+        tables.append(Table("", rows, [*named, *looks], below, f"by_{own[0]}"))
+    return Findings(tables, {"store": store.name, "total": total, "unpriced": unpriced})
 
 
 def plain_model(name: str) -> str:
@@ -131,8 +125,8 @@ def _day(zone: tzinfo, day: str, end: str = "", **_: str) -> str:
 
 
 def _dollars(usd: str, currency: str = "", **_: str) -> float:
-    amount = float(usd.replace("$", "", 1)) if "_" not in usd else nan
-    if currency.casefold() not in ("", "usd") or not abs(amount) < _MOST_USD:
+    amount = float(usd.replace("$", "", 1))
+    if currency.casefold() not in ("", "usd") or "_" in usd or not abs(amount) < _MOST_USD:
         raise ValueError(f"{usd} {currency} is no amount of dollars")
     return amount
 
@@ -147,8 +141,8 @@ def reconciled(store: Store, wanted: Mapping[str, Any], path: Path, *, book: boo
     asked, named = ({model for _, model in known} for known in (ours, theirs))
     lists = {"not_asked_here": sorted(named - asked), "not_in_the_file": sorted(asked - named)}
     if not asked & named:
-        told = ", ".join(f"{what.replace('_', ' ')}: {some(one)}" for what, one in lists.items())
-        raise ReportError(f"{path}: names no model that was asked here ({told})")
+        there = f"{some(lists['not_asked_here'])}; here: {some(lists['not_in_the_file'])}"
+        raise ReportError(f"{path}: no model of it was asked here: {there}")
     days, rows = sorted(day for day, _ in theirs), list[Row]()
     for day, model in sorted({*theirs, *ours}):
         if model in asked & named and days[0] <= day <= days[-1]:
@@ -183,14 +177,14 @@ def _book(
     over = [row for row in rows if row["day"] < today and not row["outstanding_at_most_usd"]]
     for row in (row for row in over if abs(row["difference_usd"]) >= _SAME_USD):
         shares: dict[tuple[Any, ...], float] = defaultdict(float)
-        of_model = chain(*(own for (_, model), own in ours.items() if model == row["model"]))
+        of_model = [one for key, own in ours.items() if key[1] == row["model"] for one in own]
         is_unsure = row["estimated_usd"] + row["lost_usd"] > 0
         for one in ours.get((row["day"], row["model"])) or of_model:
             share = one["estimated_usd"] + one["lost_usd"] if is_unsure else one["rows"]
             shares[tuple(one[name] for name in _WHOSE)] += share
-        for whose, share in ((whose, share) for whose, share in shares.items() if share):
+        for whose in (one for one, share in shares.items() if share):
             key = json.dumps([row["day"], *whose, row["rows"], row["theirs_usd"]])
-            usd = row["difference_usd"] * share / sum(shares.values())
+            usd = row["difference_usd"] * shares[whose] / sum(shares.values())
             fix = dict(zip(_WHOSE, whose, strict=True)) | _CORRECTION | {"why": why, "usd": usd}
             fix |= {"id": hashlib.sha256(key.encode()).hexdigest(), "settled_at": now()}
             fix |= {"held_usd": usd, "likely_usd": usd, "owner": Worker(0).owner}
