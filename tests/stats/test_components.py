@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import ReportError
-from audiocapbench.stats.components import variance_components
+from audiocapbench.stats.power import variance_components
 
 DRAW = np.random.default_rng(7)
 

@@ -6,30 +6,15 @@ It equals NLTK's on every string, also where a rule of NLTK's is odd; it offers 
 import re
 from functools import lru_cache
 
+from audiocapbench.metrics.shipped import read_lists
+
 _LONGEST_REMEMBERED = 64
 _VOWELS = frozenset("aeiou")
 _VOWEL_THEN_CONSONANT = re.compile("[aeiou][^aeiou]")
-
-
-def _rules(text: str) -> dict[str, str]:
-    """Suffixes, of which the longer stands first where two end alike, and what replaces them."""
-    return {old: new for old, _, new in (rule.partition(">") for rule in text.split())}
-
-
-_IRREGULAR = _rules(
-    "skies>sky dying>die lying>lie tying>tie innings>inning outings>outing cannings>canning "
-    "sky>sky news>news inning>inning outing>outing canning>canning howe>howe proceed>proceed "
-    "exceed>exceed succeed>succeed"
-)
-_STEP_2 = _rules(
-    "ational>ate tional>tion enci>ence anci>ance izer>ize bli>ble alli>al entli>ent eli>e "
-    "ousli>ous ization>ize ation>ate ator>ate alism>al iveness>ive fulness>ful ousness>ous "
-    "aliti>al iviti>ive biliti>ble fulli>ful"
-)
-_STEP_3 = _rules("icate>ic ative> alize>al iciti>ic ical>ic ful> ness>")
-_STEP_4 = _rules(
-    "al> ance> ence> er> ic> able> ible> ant> ement> ment> ent> ion> ou> ism> ate> iti> ous> ive> "
-    "ize>"
+_LISTS: dict[str, str] = read_lists("audiocapbench.metrics", "porter.toml")
+_IRREGULAR, _STEP_2, _STEP_3, _STEP_4 = (
+    {old: new for old, _, new in (rule.partition(">") for rule in rules.split())}
+    for rules in _LISTS.values()
 )
 # How a word ends that any rule after those for plurals, -ed and -ing can change.
 _LATER = tuple({*"eiyl", *_STEP_2, *_STEP_3, *_STEP_4})

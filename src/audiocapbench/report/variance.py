@@ -17,7 +17,7 @@ from audiocapbench.scores.summary import why_unscored
 from audiocapbench.scores.table import RepeatedTable, RunTable, TableReader, labels, repeats
 from audiocapbench.stats import power
 from audiocapbench.stats.bootstrap import paired_spread
-from audiocapbench.stats.components import Component, variance_components
+from audiocapbench.stats.power import Component, variance_components
 from audiocapbench.store import Store
 from audiocapbench.table import Column, Findings, Row, Table, dollars
 
