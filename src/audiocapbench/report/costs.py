@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from audiocapbench.data.problems import Problem, os_errors
 from audiocapbench.data.records import names_by_role, read_records
@@ -104,9 +104,11 @@ def _read_export(path: Path, bad: list[Problem]) -> tuple[dict[Any, float], dict
             cell = {role: str(fields[name]).strip() for role, name in columns.items()}
             if cell["usd"] and (cell["day"] or cell["model"]):  # no empty day, and no total
                 try:
-                    usd[_day(zone, **cell), plain_model(cell["model"])] += _dollars(**cell)
+                    usd[_day(zone, **cell), plain_model(cell["model"][:200])] += _dollars(**cell)
                 except (ValueError, OverflowError) as error:
                     bad.append(Problem(where, "", f"{error!s:.100}"))
+    except ZoneInfoNotFoundError:
+        raise DatasetError(f"{path}: its days are of the Pacific; pip install tzdata") from None
     except DatasetError as error:
         raise DatasetError(f"{error}; export costs in dollars by day and model, as CSV") from None
     return usd, columns, zone
@@ -173,6 +175,7 @@ def _book(
     store: Store, wanted: Mapping[str, Any], why: str, rows: list[Row], ours: Any, zone: tzinfo
 ) -> list[Row]:
     """Share what differs among those whose costs are not certain, or all; nothing is lost then."""
+    fixed = _CORRECTION | {"why": why, "owner": Worker(0).owner, "settled_at": now()}
     made, today = list[Row](), str(datetime.now(zone).date())  # which is not over, and waits
     over = [row for row in rows if row["day"] < today and not row["outstanding_at_most_usd"]]
     for row in (row for row in over if abs(row["difference_usd"]) >= _SAME_USD):
@@ -185,10 +188,9 @@ def _book(
         for whose in (one for one, share in shares.items() if share):
             key = json.dumps([row["day"], *whose, row["rows"], row["theirs_usd"]])
             usd = row["difference_usd"] * shares[whose] / sum(shares.values())
-            fix = dict(zip(_WHOSE, whose, strict=True)) | _CORRECTION | {"why": why, "usd": usd}
-            fix |= {"id": hashlib.sha256(key.encode()).hexdigest(), "settled_at": now()}
-            fix |= {"held_usd": usd, "likely_usd": usd, "owner": Worker(0).owner}
-            made.append(fix | {"made_at": f"{row['day']}T12:00:00.000+00:00"})
+            fix = {"id": hashlib.sha256(key.encode()).hexdigest(), "held_usd": usd, "usd": usd}
+            fix |= {"likely_usd": usd, "made_at": f"{row['day']}T12:00:00.000+00:00"}
+            made.append(fixed | fix | dict(zip(_WHOSE, whose, strict=True)))
     store.ledger.correct(made)
     cells, bills = {(row["day"], row["model"]) for row in over}, list[Bill]()
     for one in store.ledger.entries(kind=("lost", "held"), **wanted):
