@@ -241,21 +241,26 @@ def _datasheet(
     context: StageContext, out: Path, clips: Sequence[KeptClip], licence: str | None
 ) -> str:
     """What is in the splits, how it was made, and what did not get in, as Markdown."""
-    head = (
-        f"# Datasheet of {markdown(out.resolve().name)}\n\n"
-        f"Made with `audiocapbench annotate` {VERSION}. Captions and questions were written by a "
-        "language model from what other models heard; no person wrote them."
-    )
-    steps = Table("From the folder to here", survival(context))
+    from jinja2 import Environment, PackageLoader
+
+    place = PackageLoader("audiocapbench.annotate", "")
+    pages = Environment(loader=place, trim_blocks=True, lstrip_blocks=True)  # noqa: S701  # Markdown
+    pages.filters |= {"md": markdown, "json": json.dumps}
     about = [one.heard["about"] for one in clips]
-    counts = Counter(one.get("licence") or one.get("license") or "not given" for one in about)
-    licences = [f"{licence} (of the whole folder, as given by its maker)"] if licence else []
-    licences += [f"{name}: {count:,} clips" for name, count in counts.most_common()]
-    parts = [
-        "\n".join([f"## {title}\n", *(f"- {markdown(line)}" for line in lines)])
-        for title, lines in (("How it was made", _made(context)), ("Licences", licences))
-    ]
-    return "\n\n".join([head, markdown_text([*_tables(clips), steps]).rstrip(), *parts]) + "\n"
+    licences = Counter(one.get("licence") or one.get("license") or "not given" for one in about)
+    told, steps = context.settings, Table("From the folder to here", survival(context))
+    paid = (told[stage].get("cost_usd") for stage in ("hear", "merge"))
+    records = context.kept.records(context.project, "merge").values()
+    return pages.get_template("datasheet.md").render(
+        name=out.resolve().name,
+        version=VERSION,
+        tables=markdown_text([*_tables(clips), steps]).rstrip(),
+        told=told,
+        rounds=sorted(Counter(one.document["asked"] for one in records).items()),
+        costs=[float(one) for one in paid if one is not None],
+        licence=licence,
+        licences=licences.most_common(),
+    )
 
 
 def _tables(clips: Sequence[KeptClip]) -> Iterator[Table]:
@@ -289,26 +294,3 @@ def _tables(clips: Sequence[KeptClip]) -> Iterator[Table]:
     yield Table("Questions by difficulty", rows)
     rows = [{"category": name, "questions": kinds[name]} for name in QA_CATEGORIES]
     yield Table("Questions by category", rows)
-
-
-def _made(context: StageContext) -> list[str]:
-    told = context.settings
-    heard, merged = told.get("hear", {}), told.get("merge", {})
-    lines = [f"Expert {name}: {one}" for name, one in heard.get("experts", {}).items()]
-    not_run = heard.get("not_run", {}).items()
-    lines += [f"Expert {name} was not run: {why}" for name, why in not_run]
-    lines += [f"Described by {heard['describe']}"] if heard.get("describe") else []
-    hashes = ", ".join(f"{name} {one}" for name, one in merged.get("prompts", {}).items())
-    costs = [float(one["cost_usd"]) for one in (heard, merged) if one.get("cost_usd") is not None]
-    records = context.kept.records(context.project, "merge").values()
-    rounds = Counter(one.document["asked"] for one in records)
-    asked = ", ".join(f"{count:,} after {turn}" for turn, count in sorted(rounds.items()))
-    return [
-        *lines,
-        f"Thresholds of domains: {json.dumps(heard.get('thresholds', {}))}",
-        f"Merged by {merged.get('llm')} with {json.dumps(merged.get('parameters', {}))}",
-        f"Prompts (SHA-256): {hashes}",
-        *(f"{one.capitalize()}: {json.dumps(told.get(one, {}))}" for one in ("check", "split")),
-        f"Replies asked for: {asked}",
-        f"Cost: {f'{sum(costs):.4f} dollars' if costs else 'not known'}",
-    ]
