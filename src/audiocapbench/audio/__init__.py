@@ -1,8 +1,6 @@
 """Audio files in and out; nothing here believes what a file says of itself."""
 
 from audiocapbench.audio.reader import (
-    AudioInfo,
-    AudioStream,
     decode,
     decoding,
     open_stream,
@@ -15,6 +13,5 @@ from audiocapbench.audio.waveform import MOST_BYTES, Samples, Waveform, encode, 
 
 EXTENSIONS = frozenset({".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff"})
 
-__all__ = ["EXTENSIONS", "MOST_BYTES", "AudioInfo", "AudioStream", "Samples", "Waveform", "decode"]
-__all__ += ["decoding", "encode", "open_stream", "probe", "probe_and_hash", "read_bytes"]
-__all__ += ["sha256", "wav"]
+__all__ = ["EXTENSIONS", "MOST_BYTES", "Samples", "Waveform", "decode", "decoding", "encode"]
+__all__ += ["open_stream", "probe", "probe_and_hash", "read_bytes", "sha256", "wav"]

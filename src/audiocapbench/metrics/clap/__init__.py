@@ -3,14 +3,6 @@
 from audiocapbench.metrics.clap.encoder import LAION, AudioTextEncoder, identity, load_encoder
 from audiocapbench.metrics.clap.scoring import SeedSpread, choose_cutting, clap_scores, sign_clap
 from audiocapbench.metrics.clap.windows import PRESETS, Cutting, Windows
-from audiocapbench.metrics.encoders.encoder import choose_device
 
 __all__ = ["LAION", "PRESETS", "AudioTextEncoder", "Cutting", "SeedSpread", "Windows"]
-__all__ += [
-    "choose_cutting",
-    "choose_device",
-    "clap_scores",
-    "identity",
-    "load_encoder",
-    "sign_clap",
-]
+__all__ += ["choose_cutting", "clap_scores", "identity", "load_encoder", "sign_clap"]
