@@ -39,7 +39,7 @@ from audiocapbench.engine.budget import question_cost
 from audiocapbench.engine.runner import BenchmarkRun, RunOptions
 from audiocapbench.engine.session import Progress, RunSession
 from audiocapbench.engine.workers import Stop
-from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.errors import AudioCapBenchError, StoreAwayError
 from audiocapbench.models import Model, ModelSettings, create_model, gemini, openai_chat
 from audiocapbench.models.http_client import HttpModel
 from audiocapbench.models.registry import price_of
@@ -70,6 +70,8 @@ class Process:
     world: "World"
     crash_at: float = float("inf")
     leave_at: float = float("inf")  # the step at which it is interrupted, and again soon after
+    pause_at: float = float("inf")  # the step at which it is stopped for longer than a lease
+    paused_until: float = 0.0
     alive: bool = True
     steps: int = 0
     end: str = "runs"
@@ -77,11 +79,19 @@ class Process:
     scope: anyio.CancelScope | None = None
     session: RunSession | None = None
 
+    @property
+    def paused(self) -> bool:
+        return self.world.now_s < self.paused_until
+
     async def step(self) -> None:
         """Where others may go on, or this one dies."""
         self.check()
         await anyio.sleep(self.world.draw.choice([0, 0, 0.001, 0.05, 0.5]))
         self.check()
+        while self.paused:
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(20)
+            self.check()
 
     def check(self) -> None:
         self.steps += 1
@@ -95,6 +105,9 @@ class Process:
                 self.scope.cancel()
         if not self.alive:
             raise Crash
+        if self.steps >= self.pause_at:
+            self.world.say(self, "is stopped for a while")
+            self.pause_at, self.paused_until = float("inf"), self.world.now_s + 90
         if self.steps >= self.leave_at and self.session is not None:
             self.world.say(self, "is interrupted")
             self.leave_at = self.steps + self.world.draw.choice([3, 1000])
@@ -116,6 +129,8 @@ class Schedule:
     starts: int
     crashing: float
     leaving: float
+    pausing: float
+    away: float  # calls to the store that fail, before or after they did their work
     budget: float | None  # as a share of what all answers would likely cost
     by_project: bool  # whose budget it is, or else the command's
     longest: int  # tokens of an answer
@@ -136,6 +151,8 @@ class Schedule:
             starts=draw.randint(1, 2),
             crashing=draw.choice([0.0, 0.7]),
             leaving=draw.choice([0.0, 0.0, 0.3]),
+            pausing=draw.choice([0.0, 0.0, 0.3]),
+            away=draw.choice([0.0, 0.0, 0.02, 0.1]),
             budget=draw.choice([None, draw.uniform(0.3, 4.0), draw.uniform(1, 60)]),
             by_project=draw.random() < 0.3,
             longest=draw.choice([200, 2_000, 9_000]),
@@ -159,11 +176,13 @@ class World:
     broken: list[str] = field(default_factory=list)
     limit_usd: float | None = None
     most_usd: float = field(init=False)  # that a question costs
+    away: float = field(init=False)
     files: ExitStack = field(default_factory=ExitStack)  # that who dies leaves open
     _written: datetime = _BEGIN
 
     def __post_init__(self) -> None:
         how, self.draw = self.schedule, random.Random(f"{self.schedule.seed}")
+        self.away = how.away
         price = price_of(how.model)
         assert price is not None
         longest = min(how.longest, how.max_tokens or how.longest)
@@ -181,6 +200,10 @@ class World:
         self.most_usd = cost.most_usd
         if how.budget is not None:
             self.limit_usd = how.budget * how.clips * cost.likely_usd
+
+    @property
+    def now_s(self) -> float:
+        return anyio.current_time()
 
     def model(self) -> Model:
         return create_model(self.schedule.model, ModelSettings(None, self.schedule.max_tokens, 10))
@@ -203,7 +226,7 @@ class World:
             async with anyio.create_task_group() as everybody:
                 for _ in range(how.processes):
                     everybody.start_soon(self._starts, how.starts)
-            self.service.faults = Faults()
+            self.service.faults, self.away = Faults(), 0.0
             self.say(None, "all is calm")
             for _ in range(6):
                 if self.last.end == "ended":
@@ -219,15 +242,13 @@ class World:
             how, soon = self.schedule, self.draw.choice([20, 100, 300])
             times = [
                 self.draw.randrange(soon) if self.draw.random() < share else float("inf")
-                for share in (how.crashing, how.leaving)
+                for share in (how.crashing, how.leaving, how.pausing)
             ]
             if (await self._command(*times)).end == "ended":
                 return
 
-    async def _command(
-        self, crash_at: float = float("inf"), leave_at: float = float("inf")
-    ) -> Process:
-        process = Process(len(self.processes), self, crash_at, leave_at)
+    async def _command(self, *times: float) -> Process:
+        process = Process(len(self.processes), self, *times)
         self.processes.append(process)
         PROCESS.set(process)
         with anyio.CancelScope() as process.scope:
@@ -377,7 +398,8 @@ class _SimulatedThread:
 
         def beat() -> None:
             if self._process.alive and not self._ended.is_set():
-                self._target()
+                if not self._process.paused:
+                    self._target()
                 loop.call_later(claims.LEASE_S / 2, beat)
 
         loop.call_later(claims.LEASE_S / 2, beat)
@@ -399,8 +421,13 @@ async def _call(
             if process.alive and process.world.draw.random() < 0.5:
                 function(*args)
             raise
+        away = process.world.away / 2 if abandon_on_cancel else 0.0  # as all calls to the store
+        if process.world.draw.random() < away:
+            raise StoreAwayError("is locked")
         result = function(*args)
         await process.step()
+        if process.world.draw.random() < away:
+            raise StoreAwayError("was lost after it was told")
     return result
 
 
