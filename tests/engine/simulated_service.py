@@ -74,6 +74,7 @@ class SimulatedBatch:
     lines: list[tuple[str, bytes]]
     over_at: float
     unseen: int
+    process: Any
     status: str = "in_progress"
     refusal: list[dict[str, str]] = field(default_factory=list)
     answers: list[bytes] = field(default_factory=list)
@@ -119,7 +120,7 @@ class SimulatedService:
             bill, body = self._answer(content, process)
             reply = HttpReply(200, {}, json.dumps(body).encode())
         else:
-            bill, reply = None, self._respond(method, path, content, request)
+            bill, reply = None, self._respond(process, method, path, content, request)
         if self._happens(some * faults.stalled):
             await anyio.sleep(10_000)
         await process.step()
@@ -182,7 +183,7 @@ class SimulatedService:
         return body | ({"usage": usage} if usage else {})
 
     def _respond(
-        self, method: str, path: str, content: bytes, request: Mapping[str, Any]
+        self, process: Any, method: str, path: str, content: bytes, request: Mapping[str, Any]
     ) -> HttpReply:
         """Files and batches."""
         if path.endswith("/files") and "/upload/" in path:
@@ -192,7 +193,7 @@ class SimulatedService:
             self.files[name] = content
             return _json({"file": {"name": name}} if self.is_gemini else {"id": name})
         if method == "POST":
-            return _json(self._described(self._made(request["json"])))
+            return _json(self._described(self._made(request["json"], process)))
         if path.endswith("/batches"):
             return _json(self._listed(request.get("params", {})))
         found = re.search(r"/files/out_([\w-]+?)(?:/content|:download\?alt=media)$", path)
@@ -202,7 +203,7 @@ class SimulatedService:
         assert batch is not None, path
         return _json(self._described(batch))
 
-    def _made(self, given: Mapping[str, Any]) -> SimulatedBatch:
+    def _made(self, given: Mapping[str, Any], process: Any) -> SimulatedBatch:
         if self.is_gemini:
             mark = given["batch"]["displayName"]
             file = given["batch"]["inputConfig"]["fileName"]
@@ -216,7 +217,7 @@ class SimulatedService:
         name, takes_s = f"b{len(self.batches)}", self.draw.choice([1, 10, 60])
         over_at = anyio.current_time() + self.draw.uniform(0, takes_s)
         unseen = 2 * self._happens(self.faults.late)
-        batch = SimulatedBatch(name, mark, lines, over_at, unseen)
+        batch = SimulatedBatch(name, mark, lines, over_at, unseen, process)
         batch.torn = self.draw.choice([1, 1, TORN]) * self._happens(self.faults.torn)
         self.batches[name] = batch
         return batch

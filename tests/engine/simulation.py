@@ -1,15 +1,13 @@
 """Explores what may happen to a command: crashes, faults, other processes, restarts, by a seed.
 
 The real engine and store run in one thread and in virtual time; a seed decides who goes on when,
-what the provider does and when a process dies. What must hold at the end is in ``broken``.
+what the provider does and when a process dies. What must hold at the end is in ``promises.py``.
 
 ``PYTHONPATH=tests python -m engine.simulation --seed 17`` repeats a schedule and says what happened
 in it; ``--schedules 5000 --seed 0`` explores.
 """
 
 import argparse
-import asyncio
-import functools
 import os
 import random
 import sqlite3
@@ -17,104 +15,39 @@ import sys
 import tempfile
 import time
 import traceback
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar
 from copy import copy
 from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from unittest.mock import patch
 
 import anyio
 from sqlalchemy import event
 
 from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
-from audiocapbench.data.outcome import Status
-from audiocapbench.engine import Budget, RateLimits, batch_rounds, books, retrying_client, session
-from audiocapbench.engine import workers as engine_workers
+from audiocapbench.engine import Budget, RateLimits
 from audiocapbench.engine.budget import question_cost
 from audiocapbench.engine.runner import BenchmarkRun, RunOptions
-from audiocapbench.engine.session import Progress, RunSession
+from audiocapbench.engine.session import Progress
 from audiocapbench.engine.workers import Stop
-from audiocapbench.errors import AudioCapBenchError, StoreAwayError
-from audiocapbench.models import Model, ModelSettings, create_model, gemini, openai_chat
-from audiocapbench.models.http_client import HttpModel
+from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.models import Model, ModelSettings, create_model
 from audiocapbench.models.registry import price_of
-from audiocapbench.store import Store, claims, schema
+from audiocapbench.store import Store, claims
+from engine.promises import IN_FLIGHT, broken_promises
+from engine.simulated_process import BEGIN, PROCESS, Process, check_alive, clock, stand_ins
 from engine.simulated_service import Faults, SimulatedService
 from engine.virtual_time import run_in_virtual_time
 from folders import write_folder
 
-CLIPS, IN_FLIGHT = 4, 3
+CLIPS = 4
 MODELS = {"openai/gpt-audio": False, "gemini/gemini-2.5-flash": True}
 _KEYS = {"OPENAI_API_KEY": "sk-0123456789", "GEMINI_API_KEY": "sk-0123456789"}
-_BEGIN = datetime(2026, 11, 1, tzinfo=UTC)
 _LONGEST_S = 6 * 86_400.0  # virtual seconds after which a schedule hangs
 _GIVEN_UP_S = 49 * 3_600.0  # after which a batch that is gone is sent again
-_MOST_STEPS = 20_000
-_CLOCK, _FILE = time.monotonic, tempfile.TemporaryFile
-
-
-class Crash(BaseException):
-    """The process is gone: nothing it calls does anything any more."""
-
-
-@dataclass(eq=False)
-class Process:
-    """One start of the command; ``crash_at`` is the step before which it dies."""
-
-    number: int
-    world: "World"
-    crash_at: float = float("inf")
-    leave_at: float = float("inf")  # the step at which it is interrupted, and again soon after
-    pause_at: float = float("inf")  # the step at which it is stopped for longer than a lease
-    paused_until: float = 0.0
-    alive: bool = True
-    steps: int = 0
-    end: str = "runs"
-    stop: Stop | None = None
-    scope: anyio.CancelScope | None = None
-    session: RunSession | None = None
-
-    @property
-    def paused(self) -> bool:
-        return self.world.now_s < self.paused_until
-
-    async def step(self) -> None:
-        """Where others may go on, or this one dies."""
-        self.check()
-        await anyio.sleep(self.world.draw.choice([0, 0, 0.001, 0.05, 0.5]))
-        self.check()
-        while self.paused:
-            with anyio.CancelScope(shield=True):
-                await anyio.sleep(20)
-            self.check()
-
-    def check(self) -> None:
-        self.steps += 1
-        self.world.steps += 1
-        if self.world.steps > _MOST_STEPS:
-            raise AssertionError("it never ends")
-        if self.alive and self.steps >= self.crash_at:
-            self.world.say(self, "dies")
-            self.alive, self.end = False, "crash"
-            if self.scope is not None:
-                self.scope.cancel()
-        if not self.alive:
-            raise Crash
-        if self.steps >= self.pause_at:
-            self.world.say(self, "is stopped for a while")
-            self.pause_at, self.paused_until = float("inf"), self.world.now_s + 90
-        if self.steps >= self.leave_at and self.session is not None:
-            self.world.say(self, "is interrupted")
-            self.leave_at = self.steps + self.world.draw.choice([3, 1000])
-            self.session.interrupt()
-
-
-PROCESS: ContextVar[Process] = ContextVar("process")
 
 
 @dataclass(frozen=True)
@@ -178,7 +111,7 @@ class World:
     most_usd: float = field(init=False)  # that a question costs
     away: float = field(init=False)
     files: ExitStack = field(default_factory=ExitStack)  # that who dies leaves open
-    _written: datetime = _BEGIN
+    _written: datetime = BEGIN
 
     def __post_init__(self) -> None:
         how, self.draw = self.schedule, random.Random(f"{self.schedule.seed}")
@@ -201,10 +134,6 @@ class World:
         if how.budget is not None:
             self.limit_usd = how.budget * how.clips * cost.likely_usd
 
-    @property
-    def now_s(self) -> float:
-        return anyio.current_time()
-
     def model(self) -> Model:
         return create_model(self.schedule.model, ModelSettings(None, self.schedule.max_tokens, 10))
 
@@ -215,7 +144,7 @@ class World:
 
     def now(self) -> str:
         """The time for the store: no two writes have the same."""
-        at = _BEGIN + timedelta(seconds=anyio.current_time())
+        at = BEGIN + timedelta(seconds=anyio.current_time())
         self._written = max(at, self._written + timedelta(milliseconds=1))
         return self._written.isoformat(timespec="milliseconds")
 
@@ -234,7 +163,8 @@ class World:
                 if self.last.end.startswith("error"):
                     await anyio.sleep(_GIVEN_UP_S)
                 await self._command()
-            self._check(self.last)
+            self.service.work(float("inf"))
+            self.broken += broken_promises(self)
 
     async def _starts(self, count: int) -> None:
         for _ in range(count):
@@ -293,167 +223,6 @@ class World:
         if end.stop is Stop.INTERRUPTED:
             process.end = "dropped" if end.dropped else "interrupted"
 
-    def _check(self, last: Process) -> None:
-        """Hold everything to its promises."""
-        self.service.work(float("inf"))
-        store, how, bills = self.shared.store, self.schedule, self.service.bills
-        outcomes = store.outcomes(1)
-        good = {one.reply.text: one for one in outcomes.values() if one.reply.status is Status.OK}
-        if last.end != "ended":
-            self.broken.append(f"the last command never ends by itself: {last.end}")
-        if len(good) < how.clips and last.stop is not Stop.BUDGET:
-            self.broken.append(f"lost: {how.clips - len(good)} of {how.clips} have no answer")
-        for text, one in good.items():
-            if not text.startswith(f"Sound {one.audio_sha256} "):
-                self.broken.append(f"{one.sample_id} has the answer of another clip")
-        unsaved: Counter[int] = Counter()
-        for bill in bills:
-            if bill.text in good or (bill.batch is None and not bill.heard):
-                continue
-            if bill.batch is not None:
-                if self.service.batches[bill.batch].torn:
-                    continue
-                self.broken.append(f"paid and not collected: {bill}")
-            elif bill.process.end not in ("crash", "dropped"):
-                self.broken.append(f"paid and not stored: {bill}")
-            else:
-                unsaved[bill.process.number] += 1
-        if max(unsaved.values(), default=0) > IN_FLIGHT:
-            self.broken.append(f"more lost at a crash than was in flight: {unsaved}")
-        self._check_ledger(last, set(good))
-
-    def _check_ledger(self, last: Process, stored: set[str]) -> None:
-        bills, entries = self.service.bills, self.shared.store.ledger.entries()
-        self.log += [
-            f"ledger: {row.state} ${row.counted:.6f}, at most ${row.held_usd:.6f}, for "
-            f"{row.sample}{' in a batch' if row.batch else ''} ({row.why or ''})"
-            for row in entries
-        ]
-        rows = {
-            kind: [one for one in entries if one.state == kind]
-            for kind in ("billed", "estimated", "lost", "in flight", "in a batch")
-        }
-        certain = [bill.usd for bill in bills if bill.told and bill.text in stored]
-        estimated = [bill.usd for bill in bills if not bill.told and bill.text in stored]
-        lost = [bill.usd for bill in bills if bill.text not in stored]
-        said = sorted(row.counted for row in rows["billed"])
-        if len(said) != len(certain) or any(
-            abs(one - other) > 1e-9 for one, other in zip(said, sorted(certain), strict=True)
-        ):
-            self.broken.append(f"the ledger says {said}, billed was {sorted(certain)}")
-        if len(rows["estimated"]) != len(estimated):
-            self.broken.append(
-                f"{len(rows['estimated'])} estimated, {len(estimated)} without usage"
-            )
-        open_rows = rows["lost"] + rows["in flight"]  # of who died, until somebody sees it
-        if len(open_rows) < len(lost):
-            self.broken.append(f"{len(lost)} lost, and {len(open_rows)} in the ledger")
-        if sum(row.held_usd for row in open_rows) + 1e-9 < sum(lost):
-            self.broken.append("what was lost cost more than the ledger's most")
-        if rows["in a batch"] and last.end == "ended":
-            self.broken.append(f"{len(rows['in a batch'])} rows wait for a batch")
-        if self.limit_usd is None:
-            return
-        counted = sum(row.counted or row.likely_usd for row in open_rows + rows["estimated"])
-        dearest = max((bill.usd for bill in bills), default=0.0)
-        uncertain = max(0.0, sum(lost) + sum(estimated) - counted)
-        if (
-            billed := sum(bill.usd for bill in bills)
-        ) > self.limit_usd + dearest + uncertain + 1e-9:
-            self.broken.append(
-                f"over budget: ${billed:.4f} of ${self.limit_usd:.4f}, "
-                f"the dearest ${dearest:.4f}, uncertain ${uncertain:.4f}"
-            )
-        left = self.limit_usd - sum(certain) - counted
-        if last.stop is Stop.BUDGET and left > max(dearest, self.most_usd) + 1e-9:
-            self.broken.append(f"stopped for a budget that has ${left:.4f} left")
-
-
-class _SimulatedEvent:
-    """``threading.Event`` of a lease: each beat goes through its loop once."""
-
-    def __init__(self) -> None:
-        self._is_set, self.beats = False, 0
-
-    def set(self) -> None:
-        self._is_set = True
-
-    def is_set(self) -> bool:
-        return self._is_set
-
-    def wait(self, pause: float) -> bool:
-        self.beats += 1
-        return self._is_set or self.beats % 2 == 0
-
-
-class _SimulatedThread:
-    """The thread that gives signs of life, on the virtual clock; it ends with its process."""
-
-    def __init__(self, target: Callable[[], None], **_: object) -> None:
-        self._target, self._process = target, PROCESS.get()
-        self._ended: Any = target.__self__._ended  # type: ignore[attr-defined]
-
-    def start(self) -> None:
-        loop = asyncio.get_running_loop()
-
-        def beat() -> None:
-            if self._process.alive and not self._ended.is_set():
-                if not self._process.paused:
-                    self._target()
-                loop.call_later(claims.LEASE_S / 2, beat)
-
-        loop.call_later(claims.LEASE_S / 2, beat)
-
-
-class _SimulatedThreads:
-    Thread, Event = _SimulatedThread, _SimulatedEvent
-
-
-async def _call(
-    function: Callable[..., Any], *args: Any, abandon_on_cancel: bool = False, **_: Any
-) -> Any:
-    """``to_thread.run_sync``; what was cancelled may be done all the same."""
-    process = PROCESS.get()
-    with anyio.CancelScope(shield=not abandon_on_cancel):
-        try:
-            await process.step()
-        except anyio.get_cancelled_exc_class():
-            if process.alive and process.world.draw.random() < 0.5:
-                function(*args)
-            raise
-        away = process.world.away / 2 if abandon_on_cancel else 0.0  # as all calls to the store
-        if process.world.draw.random() < away:
-            raise StoreAwayError("is locked")
-        result = function(*args)
-        await process.step()
-        if process.world.draw.random() < away:
-            raise StoreAwayError("was lost after it was told")
-    return result
-
-
-async def _fetch(
-    _model: HttpModel,
-    method: str,
-    path: str,
-    *,
-    headers: Any = None,
-    signed: bool = True,
-    largest: int = 0,
-    file: IO[bytes] | None = None,
-    **request: Any,
-) -> Any:
-    process = PROCESS.get()
-    reply = await process.world.service.fetch(process, method, path, request)
-    if file is not None:
-        file.write(reply.content)
-    return reply
-
-
-class _SimulatedDate(datetime):
-    @classmethod
-    def now(cls, tz: Any = None) -> Any:
-        return _BEGIN + timedelta(seconds=anyio.current_time())
-
 
 @dataclass
 class Shared:
@@ -466,27 +235,6 @@ class Shared:
     def reset(self) -> None:
         with self.store._engine.connect() as connection:
             self.template.backup(connection.connection.driver_connection)
-
-
-def _temporary_file() -> IO[bytes]:
-    file: IO[bytes] = _FILE()
-    return PROCESS.get().world.files.enter_context(file)
-
-
-def _clock() -> float:
-    """Seconds since a process's machine began; no two agree."""
-    process = PROCESS.get(None)
-    return _CLOCK() if process is None else anyio.current_time() + 1_000.0 * process.number
-
-
-def _now() -> str:
-    return PROCESS.get().world.now()
-
-
-def _alive(*_: object) -> None:
-    process = PROCESS.get(None)
-    if process is not None and not process.alive:
-        raise Crash
 
 
 @contextmanager
@@ -503,32 +251,8 @@ def laboratory() -> Iterator[Callable[[int], World]]:
             template = sqlite3.connect(":memory:")
             stack.callback(template.close)
             driver.backup(template)
-        event.listen(store._engine, "begin", _alive)
-        prepare = functools.cache(retrying_client.prepare)
-        draws: Any = retrying_client.RetryingClient.__post_init__
-
-        def drawing(client: Any) -> None:
-            draws(client)
-            client.draw = PROCESS.get().world.draw
-
-        for where, name, what in (
-            (anyio.to_thread, "run_sync", _call),
-            (HttpModel, "fetch", _fetch),
-            (retrying_client, "prepare", prepare),
-            (retrying_client.RetryingClient, "__post_init__", drawing),
-            (engine_workers, "threading", _SimulatedThreads),
-            (engine_workers, "SIGNS_OF_LIFE", 2),
-            (engine_workers, "_now", _clock),
-            (claims, "SIGNS_OF_LIFE", 2),
-            (session, "_LOOK_AGAIN_S", 12.0),
-            (openai_chat, "UPLOAD_S", 10.0),
-            (gemini, "UPLOAD_S", 10.0),
-            (batch_rounds, "datetime", _SimulatedDate),
-            (tempfile, "TemporaryFile", _temporary_file),
-            (claims, "_machine", lambda: ""),
-            (schema, "now", _now),
-            (books, "now", _now),
-        ):
+        event.listen(store._engine, "begin", check_alive)
+        for where, name, what in stand_ins():
             stack.enter_context(patch.object(where, name, what))
         shared = Shared(benchmark, store, template)
 
@@ -537,8 +261,8 @@ def laboratory() -> Iterator[Callable[[int], World]]:
             world = World(Schedule.of(seed), shared)
             with (
                 world.files,
-                patch.object(time, "monotonic", _clock),
-                patch.object(time, "perf_counter", _clock),
+                patch.object(time, "monotonic", clock),
+                patch.object(time, "perf_counter", clock),
             ):
                 try:
                     run_in_virtual_time(world.explore)

@@ -7,9 +7,9 @@ import pytest
 from engine.simulation import World, laboratory
 
 AGAIN = "PYTHONPATH=tests python -m engine.simulation --seed"
-# A batch that never fitted was made for ever, a budget was spent and not said so, a file that came
-# in part was taken for whole, a dropped question was off the books, a torn file's answers were too.
-ONCE_BROKEN = (36, 95, 1433, 289, 191)
+# Each broke a promise once: of a batch that fits alone, of a budget that is spent, of a file that
+# came in part, of a question that is dropped, of a command that slept for longer than its lease.
+ONCE_BROKEN = (36, 95, 1433, 289, 191, 300, 393)
 
 
 @pytest.fixture(scope="module")
@@ -31,4 +31,4 @@ def test_a_seed_is_one_schedule(run: Callable[[int], World]) -> None:
 
 
 def test_nothing_is_lost_or_paid_twice_in_fifty_schedules(run: Callable[[int], World]) -> None:
-    explore(run, [*range(45), *ONCE_BROKEN])
+    explore(run, [*range(43), *ONCE_BROKEN])

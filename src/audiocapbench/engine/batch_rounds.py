@@ -204,7 +204,7 @@ class BatchRounds:
                 costs.append(Reservation(own, own_usd, alone_usd))
         # Written down before it is sent, so that it is found by its mark whatever happens now.
         row = {"mark": mark, "judge": self.judge, "price": price}
-        what = (row, self.run.id, lines, costs, budget.scope)
+        what = (row, self.run.id, lines, costs, budget.scope, self.books.whose["worker"])
         if (others := await self.access.call(self.store.batches.add, *what)) is not None:
             budget.others, self._left = others, True  # others were quicker
             file.close()

@@ -158,18 +158,23 @@ class BatchRepository(StoreRepository):
         lines: Mapping[str, tuple[str, int]],
         costs: Sequence[Reservation] = (),
         scope: Scope | None = None,
+        worker: str | None = None,
     ) -> Standing | None:
         """Write down a batch that is to be sent: by key, the sample and round of each line.
 
-        What it may cost is set aside; where that does not fit, how others stand is returned, and
-        there is no batch.
+        What it may cost is set aside; where that does not fit, or the worker has lost its claims
+        meanwhile, how others stand is returned, and there is no batch.
         """
+        claims = schema.claims
+        held = select(claims.c.sample, claims.c.repeat)
+        held = held.where(*matching(claims, run=run_id, judge=row["judge"], worker=worker))
         own = {"run": run_id, "judge": row["judge"], "batch": row["mark"], "open": True}
         tasks = [{"key": key, "sample": one[0], "repeat": one[1]} for key, one in lines.items()]
         made = {"run": run_id, "count": len(lines), "made_at": schema.now()}
         with self._writing(alone=scope is not None) as connection:
             fits, others = reserve(connection, costs, scope) if scope else ([], None)
-            if not all(fits):
+            is_held = worker is None or {*lines.values()} <= {*map(tuple, connection.execute(held))}
+            if not (all(fits) and is_held):
                 connection.rollback()
                 return others
             # A line that was in an earlier batch is now in this one.
