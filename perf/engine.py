@@ -103,13 +103,17 @@ def provider(limits: Limits) -> Iterator[str]:
 def ask_ours(address: str, folder: Path, most: int) -> int:
     """Run the whole command in this process; returns how many clips have an answer."""
     from audiocapbench.benchmarks import open_benchmark
-    from audiocapbench.engine import RateLimits, run_benchmark
+    from audiocapbench.engine import Budget, RateLimits, run_benchmark
     from audiocapbench.models import create_model
+    from audiocapbench.models.price import PRICED, Price
     from audiocapbench.store import Store
 
     store = Store.open(str(folder.parent / "perf.db"))
     model = create_model(f"endpoint/fake@{address}/v1")
-    end = run_benchmark(open_benchmark(str(folder)), model, store, rate_limits=RateLimits(most))
+    # Every question is set aside and booked, as one that costs money is.
+    paid = {"budget": Budget(1e6), "price": Price(1, 1, "made up", PRICED, 1, 10)}
+    limits = RateLimits(most)
+    end = run_benchmark(open_benchmark(str(folder)), model, store, rate_limits=limits, **paid)
     return end.statuses["ok"]
 
 

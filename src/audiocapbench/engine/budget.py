@@ -166,7 +166,7 @@ class Budget:
         self._own_limit_usd = _amount("budget", limit_usd)
         said = os.environ.get(BUDGET_VARIABLE, "").strip()
         self._process_usd = _amount(BUDGET_VARIABLE, said and _number(said)) if said else inf
-        self.project, self.start = project or None, uuid.uuid4().hex
+        self.project, self.start, self.in_batches = project or None, uuid.uuid4().hex, False
         self.command = self.start  # unless it can be told when it is started again
         self.own_usd, self.held_usd = spent_usd, 0.0
         self.others = Standing()
@@ -191,7 +191,7 @@ class Budget:
     def scope(self) -> Scope:
         limit = self._own_limit_usd if self._own_limit_usd < inf else None
         by = ("project", self.project) if self.project else ("command", self.command)
-        return Scope(*by, self.start, limit)
+        return Scope(*by, "" if self.in_batches else self.start, limit)
 
     @property
     def spent_usd(self) -> float:

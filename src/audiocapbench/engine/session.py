@@ -107,6 +107,7 @@ class RunSession:
         self.store, self.run, self.note = store, run, self.progress.noted
         self.fresh, self.batch = options.get("fresh", False), options.get("batch", False)
         self.budget = options.get("budget") or Budget()
+        self.budget.in_batches = self.batch
         self.budget.look(store)
         limits = options.get("rate_limits") or RateLimits()
         self.rate_limits = replace(limits, retry=BATCH_RETRY) if self.batch else limits

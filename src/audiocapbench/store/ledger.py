@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, Select, bindparam, case, delete, func, or_, select, true
+from sqlalchemy import Connection, Row, Select, bindparam, case, delete, func, select, true
 
 from audiocapbench.data.outcome import SCORED
 from audiocapbench.store import schema
@@ -44,7 +44,7 @@ class Scope(NamedTuple):
 
     column: str
     name: str
-    start: str  # whose own attempts are left out, as it knows them better; but those in batches
+    start: str  # whose own attempts are left out, as it knows them better; none where in batches
     limit_usd: float | None
 
 
@@ -86,8 +86,13 @@ class LedgerRepository(StoreRepository):
             return reserve(connection, wanted, scope)
 
     def standing(self, scope: Scope) -> Standing:
+        """How others stand, with the most that all that is lost may have cost."""
+        whose = (_own[scope.column] == scope.name, _own.start != scope.start, _own.kind == "lost")
+        lost = select(_total(True)).where(*whose)
         with self._reading() as connection:
-            return _standing(connection, scope)
+            stood = _standing(connection, scope)
+            most = float(connection.execute(lost).scalar_one())
+        return stood._replace(lost_usd=stood.lost_usd + most)
 
     def usual_usd(self, model: str, judge: str, *, in_batches: bool) -> float:
         """What an answer cost on average by its provider's word; 0 where none is known."""
@@ -191,9 +196,21 @@ def _total(which: Any, column: Any = _own.held_usd) -> Any:
     return func.coalesce(func.sum(case((which, column), else_=0.0)), 0.0)
 
 
+def _sums_by(column: str) -> tuple[Select[Any], Select[Any]]:
+    """What others have settled, which an index answers, and what of theirs is open."""
+    others = (_own[column] == bindparam("name"), _own.start != bindparam("start"))
+    settled = select(func.coalesce(func.sum(_own.usd), 0.0)).where(*others, ~_is_open)
+    is_gone = ~(_in_flight | _in_batch)
+    sums = (_total(is_gone, _own.likely_usd), *map(_total, (_in_flight, _in_batch, is_gone)))
+    return settled, select(*sums).select_from(_LIVE).where(*others, _is_open)
+
+
+_SUMS = {column: _sums_by(column) for column in ("command", "project")}
+
+
 def _standing(connection: Connection, scope: Scope) -> Standing:
-    others = or_(_own.start != scope.start, _own.batch.is_not(None))
-    sums = (func.coalesce(func.sum(_counted), 0.0), *map(_total, (_in_flight, _in_batch, _lost)))
-    query: Select[Any] = select(*sums).select_from(_LIVE)
-    row = connection.execute(query.where(_own[scope.column] == scope.name, others)).one()
-    return Standing(*map(float, row))
+    settled, still_open = _SUMS[scope.column]
+    whose = {"name": scope.name, "start": scope.start}
+    spent = float(connection.execute(settled, whose).scalar_one())
+    lost, *more = map(float, connection.execute(still_open, whose).one())
+    return Standing(spent + lost, *more)

@@ -281,7 +281,8 @@ embeddings = _table(
 
 workers = _table(
     "workers",
-    # Seconds since 1970 by the database's own clock; past it, the worker counts as gone.
+    # PostgreSQL: seconds since 1970 by the server's clock, past which the worker counts as gone;
+    # SQLite: a count whose change is the sign of life.
     *_columns(hash="id*", text="owner process", time="started_at", number="until"),
 )
 
@@ -370,5 +371,7 @@ ledger = _table(
     *_columns(hash="id* worker start batch?", text="command project? owner model judge sample"),
     *_columns(integer="run repeat input_tokens? output_tokens?", word="kind", text="why?"),
     *_columns(number="held_usd likely_usd usd?", time="made_at settled_at?"),
-    *(sa.Index(f"ledger_by_{name}", name) for name in ("command", "project", "run", "batch")),
+    *(sa.Index(f"ledger_by_{name}", name) for name in ("run", "batch")),
+    # All that a budget reads of what is settled.
+    *(sa.Index(f"ledger_by_{name}", name, "start", "usd") for name in ("command", "project")),
 )
