@@ -9,7 +9,6 @@ time: a rule that could scan far ahead in vain has a guard.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from string import ascii_letters, ascii_lowercase, digits
 
@@ -76,19 +75,6 @@ def entity(token: str) -> str:
 ABBREVIATIONS = read_lists("audiocapbench.metrics.ptb", "abbreviations.toml")
 """Words whose period belongs to them, by where it does."""
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Guard:
-    """What a rule's match must contain, and how far the characters go that it may consist of.
-
-    ``run`` matches to the end of the run, from wherever in it; without a needle ahead in the run
-    the rule cannot match, with one it reaches it.
-    """
-
-    run: re.Pattern[str]
-    needle: re.Pattern[str]
-
-
 _SPELLINGS: dict[str, Callable[[str], str]] = {
     "sign": sign,
     "contraction": contraction,
@@ -100,34 +86,28 @@ _SPELLINGS: dict[str, Callable[[str], str]] = {
     "unbroken": _spelled(_TREEBANK | {" ": "\u00a0"}),
     "unsoftened": _spelled({"\u00ad": ""}),
 }
-_Rule = tuple[re.Pattern[str], Callable[[str], str] | None, _Guard | None]
-
-
-def _capitalised(word: str) -> str:
-    return f"{word[0].upper()}(?i:{word[1:]})"
-
-
 _PIECES: dict[str, str] = _GRAMMAR["pieces"] | _STAND_INS
 for _name, _listed in ABBREVIATIONS.items():
-    _forms = map(_capitalised if _name in ("openers", "capitalised") else str, _listed.split())
+    _exact = _name in ("openers", "capitalised")
+    _forms = (f"{one[0].upper()}(?i:{one[1:]})" if _exact else one for one in _listed.split())
     _PIECES[_name.upper()] = "|".join(_forms)
+_filled = partial(with_pieces, pieces=_PIECES)
+_GUARDS = {
+    name: (re.compile(_filled(run)), re.compile(_filled(needle)))
+    for name, (run, needle) in _GRAMMAR["guards"].items()
+}
+_Rule = tuple[re.Pattern[str], Callable[[str], str] | None, str]  # the last is its guard, if any
 
 
 def _rules_by_first() -> dict[str, tuple[_Rule, ...]]:
     """Which rules can start with which character."""
-    filled = partial(with_pieces, pieces=_PIECES)
-    guards = {
-        name: _Guard(*(re.compile(filled(one)) for one in both))
-        for name, both in _GRAMMAR["guards"].items()
-    }
     rules: dict[str, tuple[_Rule, ...]] = {}
     for name, row in _GRAMMAR["rules"].items():
         pattern, spelling, guard = (*row, "", "")[:3]
-        how = _SPELLINGS.get(spelling), guards.get(guard)
-        rules[name] = ((re.compile(filled(pattern)), *how),)
+        rules[name] = ((re.compile(_filled(pattern)), _SPELLINGS.get(spelling), guard),)
     for name, names in (*_GRAMMAR["groups"].items(), *_GRAMMAR["first"]["by"]):
-        rules[filled(name)] = tuple(rule for one in names.split() for rule in rules[one])
-    firsts = [filled(characters) for characters, _ in _GRAMMAR["first"]["by"]]
+        rules[_filled(name)] = tuple(rule for one in names.split() for rule in rules[one])
+    firsts = [_filled(characters) for characters, _ in _GRAMMAR["first"]["by"]]
     return {character: rules[first] for first in firsts for character in first}
 
 
@@ -137,7 +117,8 @@ for _place in (place for place, letter in enumerate(_KINDS) if letter == _ITSELF
     if (_character := chr(_FIRST_KIND + _place)) not in _PIECES["CASELESS"]:
         RULES_BY_FIRST[_character] = RULES_BY_FIRST.get(_character, ()) + RULES_BY_FIRST["%"]
 
-_Ahead = dict[_Guard, tuple[int, int]]  # where the run searched last ends, and its last needle
+# By guard, where the run searched last ends, and its last needle.
+_Ahead = dict[str, tuple[int, int]]
 TOKENIZER = "ptb-3.4.1"  # in signatures: the version of the original that it equals
 PUNCTUATION = frozenset(["''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "...", ";", ""])
 """What is dropped. Brackets stay: the original lower-cases before it compares with "-LRB-"."""
@@ -210,7 +191,7 @@ def _next_token(text: str, shape: str, position: int, ahead: _Ahead) -> tuple[st
     first = shape[position]
     stop, longest, best = position + 1, position, None
     for pattern, spell, guard in RULES_BY_FIRST.get(first, ()):
-        if guard is not None:
+        if guard:
             known = ahead.get(guard)
             if known is None or position >= known[0]:
                 known = ahead[guard] = _searched(shape, guard, position)
@@ -225,11 +206,12 @@ def _next_token(text: str, shape: str, position: int, ahead: _Ahead) -> tuple[st
     return "" if first in _TRACELESS else sign(token).lower(), stop
 
 
-def _searched(shape: str, guard: _Guard, position: int) -> tuple[int, int]:
+def _searched(shape: str, guard: str, position: int) -> tuple[int, int]:
     """Where a run ends, and where the last thing in it stands that the guard looks for."""
-    run = guard.run.match(shape, position)
+    whole, needle = _GUARDS[guard]
+    run = whole.match(shape, position)
     end, last = max(run.end() if run else 0, position + 1), -1
     # What is looked for may stick out of the run.
-    for found in guard.needle.finditer(shape, position, end + _LONGEST_NEEDLE):
+    for found in needle.finditer(shape, position, end + _LONGEST_NEEDLE):
         last = found.start() if found.start() < end else last
     return end, last
