@@ -20,7 +20,7 @@ from sqlalchemy import insert
 
 from audiocapbench.data import Clip, Sample
 from audiocapbench.store import Dataset, RunSpec, Store, schema
-from audiocapbench.store.connect import connect, store_url, writing
+from audiocapbench.store.connect import connect, writing
 
 LIST = """
 import json, resource, sys, time
@@ -62,7 +62,7 @@ def make_store(path: Path, runs: int, samples: int) -> None:
                 outcome | {"run": run.id, "sample": key, "status": "ok" if n % 50 else "failed"}
                 for n, key in enumerate(ids)
             ]
-            with writing(connect(store_url(str(path)))) as connection:
+            with writing(connect(str(path), create=False)) as connection:
                 connection.execute(insert(schema.outcomes), values)
 
 
