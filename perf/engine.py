@@ -34,6 +34,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -100,7 +101,7 @@ def provider(limits: Limits) -> Iterator[str]:
             process.terminate()
 
 
-def ask_ours(address: str, folder: Path, most: int) -> int:
+def ask_ours(address: str, folder: Path, most: int, *, booked: bool = False) -> int:
     """Run the whole command in this process; returns how many clips have an answer."""
     from audiocapbench.benchmarks import open_benchmark
     from audiocapbench.engine import Budget, RateLimits, run_benchmark
@@ -110,10 +111,9 @@ def ask_ours(address: str, folder: Path, most: int) -> int:
 
     store = Store.open(str(folder.parent / "perf.db"))
     model = create_model(f"endpoint/fake@{address}/v1")
-    # Every question is set aside and booked, as one that costs money is.
     paid = {"budget": Budget(1e6), "price": Price(1, 1, "made up", PRICED, 1, 10)}
-    limits = RateLimits(most)
-    end = run_benchmark(open_benchmark(str(folder)), model, store, rate_limits=limits, **paid)
+    how = {"rate_limits": RateLimits(most)} | (paid if booked else {})
+    end = run_benchmark(open_benchmark(str(folder)), model, store, **how)
     return end.statuses["ok"]
 
 
@@ -198,6 +198,7 @@ def measure(scheme: str, folder: Path, limits: Limits) -> Row:
 
 
 ASKING = {"ours": ask_ours, "sdk": ask_sdk, "published": ask_published}
+ASKING["booked"] = partial(ask_ours, booked=True)  # every question in the ledger, with a budget
 
 
 def child(scheme: str, address: str, folder: Path) -> None:

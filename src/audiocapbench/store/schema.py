@@ -373,5 +373,5 @@ ledger = _table(
     *_columns(number="held_usd likely_usd usd?", time="made_at settled_at?"),
     *(sa.Index(f"ledger_by_{name}", name) for name in ("run", "batch")),
     # All that a budget reads of what is settled.
-    *(sa.Index(f"ledger_by_{name}", name, "start", "usd") for name in ("command", "project")),
+    *(sa.Index(f"ledger_by_{name}", name, "usd", "start") for name in ("command", "project")),
 )
