@@ -6,6 +6,7 @@ import random
 import re
 import time
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
@@ -45,6 +46,9 @@ _KINDS |= {"error": str | None, "raw": str | None}
 # How much longer than its header says a clip may be and still be cut: lengths of MP3 are estimates.
 _SPARE_S = 1.0
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{200,}={0,2}")
+
+CLAIM_HOLDS: ContextVar[Callable[[], bool]] = ContextVar("claim_holds", default=lambda: True)
+"""Whether a question may still be asked: a command that was suspended may have lost it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +205,8 @@ class RetryingClient:
 
     async def _answer(self, question: Question, costs: CostTracker) -> Reply:
         """The model's reply, or the failure of a question that it alone refuses."""
+        if not CLAIM_HOLDS.get()():
+            raise AwaitedError("another may have been asked it meanwhile")
         try:
             try:
                 if self.batches is not None:

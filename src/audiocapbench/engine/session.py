@@ -22,7 +22,7 @@ from audiocapbench.engine.books import Books
 from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.outage import Outage, Refusals
-from audiocapbench.engine.retrying_client import RetryingClient, RetryPolicy
+from audiocapbench.engine.retrying_client import CLAIM_HOLDS, RetryingClient, RetryPolicy
 from audiocapbench.engine.workers import Note, Stop, StoreAccess, WorkerPool, log_note
 from audiocapbench.errors import ModelError, StoreAwayError
 from audiocapbench.models import Model
@@ -157,6 +157,8 @@ class RunSession:
         }
 
         async def ask(key: TaskKey) -> None:
+            epoch = self.lease.epoch
+            CLAIM_HOLDS.set(lambda: epoch == self.lease.epoch)
             record = await queue.answer(clients[key.repeat], queue.tasks[key])
             if self.rate_limits.concurrency is None:
                 limiter.allow(queue.model.concurrency)
@@ -173,7 +175,9 @@ class RunSession:
 
         try:
             if not self.batch:
-                await share()
+                epoch = -1
+                while epoch != (epoch := self.lease.epoch) and pool.stop is None:
+                    await share()  # again, if claims were lost before their questions were asked
                 return
             async with aclosing(queue.model.batches()) as service:  # type: ignore[attr-defined]
                 own = (self.store, self.run, queue.judge, price, books)
@@ -222,6 +226,8 @@ class RunSession:
             held = [task for task in window if task not in {*taken, *done}]
             left.extend(held)
             queue.elsewhere(len(done))
+            for task in done:
+                queue.tasks.pop(task, None)
             passed = 0 if taken else passed + len(held)
             owners = Counter() if taken else owners + busy
             if not left or passed < len(left):
