@@ -151,7 +151,7 @@ async def _call(
 
 
 async def _fetch(
-    _model: HttpModel,
+    model: HttpModel,
     method: str,
     path: str,
     *,
@@ -162,7 +162,8 @@ async def _fetch(
     **request: Any,
 ) -> Any:
     process = PROCESS.get()
-    reply = await process.world.service.fetch(process, method, path, request)
+    service: Any = process.world.services[model.name]
+    reply = await service.fetch(process, method, path, request)
     if file is not None:
         file.write(reply.content)
     return reply

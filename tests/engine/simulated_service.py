@@ -51,12 +51,12 @@ class Bill:
     text: str
     usd: float
     process: Any
-    batch: str | None = None
+    batch: "SimulatedBatch | None" = None
     told: bool = True  # whether its usage came with it
     heard: bool = False  # whether it reached the one who asked
 
     def __str__(self) -> str:
-        who = f"in {self.batch}" if self.batch else f"to process {self.process.number}"
+        who = f"in {self.batch.name}" if self.batch else f"to process {self.process.number}"
         how = [
             word
             for word, is_so in (("no usage", not self.told), ("unheard", not self.heard))
@@ -86,14 +86,19 @@ class SimulatedService:
     """One provider; ``bills`` is what it took, ``longest`` the most tokens of an answer."""
 
     def __init__(
-        self, draw: random.Random, price: Price, faults: Faults, *, is_gemini: bool, longest: int
+        self,
+        draw: random.Random,
+        price: Price,
+        faults: Faults,
+        bills: list[Bill],
+        *,
+        is_gemini: bool,
+        longest: int,
     ) -> None:
         self.draw, self.price, self.faults, self.is_gemini = draw, price, faults, is_gemini
-        self.longest = longest
-        self.bills: list[Bill] = []
+        self.longest, self.bills = longest, bills
         self.files: dict[str, bytes] = {}
         self.batches: dict[str, SimulatedBatch] = {}
-        self._numbers = iter(range(1_000_000))
 
     def _happens(self, share: float) -> bool:
         return self.draw.random() < share
@@ -139,13 +144,13 @@ class SimulatedService:
         return HttpReply(status, headers, json.dumps(body).encode())
 
     def _answer(
-        self, body: bytes, process: Any, batch: str | None = None
+        self, body: bytes, process: Any, batch: SimulatedBatch | None = None
     ) -> tuple[Bill, dict[str, Any]]:
         """Answer a question, and bill it."""
         found, limit = _AUDIO.search(body), _LIMIT.search(body)
         assert found is not None
         clip = hashlib.sha256(b64decode(found[1])).hexdigest()
-        text = f"Sound {clip} take {next(self._numbers)}"
+        text = f"Sound {clip} take {len(self.bills)}"
         longest = min(self.longest, int(limit[1])) if limit else self.longest
         least = min(longest, tokens_of(text))
         written = self.draw.choice([least, self.draw.randint(least, longest)])
@@ -241,7 +246,7 @@ class SimulatedService:
             if self._happens(self.faults.unanswered):
                 status, answer = self.draw.choice([429, 500]), {"error": {"message": "overloaded"}}
             else:
-                status, (_, answer) = 200, self._answer(body, None, batch.name)
+                status, (_, answer) = 200, self._answer(body, None, batch)
                 batch.answered += 1
             batch.answers.append(json.dumps(self._line(key, status, answer)).encode())
         if batch.answers and self._happens(self.faults.torn):

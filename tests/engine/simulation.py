@@ -30,7 +30,7 @@ from sqlalchemy import event
 from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
 from audiocapbench.engine import Budget, RateLimits
 from audiocapbench.engine.budget import question_cost
-from audiocapbench.engine.runner import BenchmarkRun, RunOptions
+from audiocapbench.engine.runner import BenchmarkRun, RunOptions, together
 from audiocapbench.engine.session import Progress
 from audiocapbench.engine.workers import Stop
 from audiocapbench.errors import AudioCapBenchError
@@ -39,7 +39,7 @@ from audiocapbench.models.registry import price_of
 from audiocapbench.store import Store, claims
 from engine.promises import IN_FLIGHT, broken_promises
 from engine.simulated_process import BEGIN, PROCESS, Process, check_alive, clock, stand_ins
-from engine.simulated_service import Faults, SimulatedService
+from engine.simulated_service import Bill, Faults, SimulatedService
 from engine.virtual_time import run_in_virtual_time
 from folders import write_folder
 
@@ -55,7 +55,7 @@ class Schedule:
     """What a seed stands for."""
 
     seed: int
-    model: str
+    models: tuple[str, ...]  # that are asked at once, under one budget
     batch: bool
     clips: int
     processes: int
@@ -75,9 +75,10 @@ class Schedule:
         draw = random.Random(seed)
         level = draw.choice([0.0, 0.05, 0.15])
         on = {one.name: level * draw.choice([0, 1, 1]) for one in fields(Faults)}
+        models = draw.sample(sorted(MODELS), 2)
         return cls(
             seed,
-            model=draw.choice(sorted(MODELS)),
+            models=tuple(models[: draw.choice([1, 1, 1, 2])]),
             batch=draw.random() < 0.5,
             clips=draw.randint(1, CLIPS),
             processes=draw.choice([1, 1, 2]),
@@ -96,19 +97,20 @@ class Schedule:
 
 @dataclass
 class World:
-    """One store, one provider, and the processes between them."""
+    """One store, the providers, and the processes between them."""
 
     schedule: Schedule
     shared: "Shared"
     draw: random.Random = field(init=False)
-    service: SimulatedService = field(init=False)
+    services: dict[str, SimulatedService] = field(default_factory=dict)
+    bills: list[Bill] = field(default_factory=list)
     processes: list[Process] = field(default_factory=list)
     last: Process = field(init=False)  # that ended
     log: list[str] = field(default_factory=list)
     steps: int = 0
     broken: list[str] = field(default_factory=list)
     limit_usd: float | None = None
-    most_usd: float = field(init=False)  # that a question costs
+    most_usd: float = 0.0  # that a question costs
     away: float = field(init=False)
     files: ExitStack = field(default_factory=ExitStack)  # that who dies leaves open
     _written: datetime = BEGIN
@@ -116,26 +118,23 @@ class World:
     def __post_init__(self) -> None:
         how, self.draw = self.schedule, random.Random(f"{self.schedule.seed}")
         self.away = how.away
-        price = price_of(how.model)
-        assert price is not None
-        longest = min(how.longest, how.max_tokens or how.longest)
-        self.service = SimulatedService(
-            random.Random(f"{how.seed} provider"),
-            price,
-            how.faults,
-            is_gemini=MODELS[how.model],
-            longest=longest,
-        )
-        price = price.in_batches() if how.batch else price
-        cost = question_cost(
-            price, self.model(), 0.25, self.shared.benchmark.samples[0].instruction
-        )
-        self.most_usd = cost.most_usd
+        longest, likely_usd = min(how.longest, how.max_tokens or how.longest), 0.0
+        for name in how.models:
+            draw, price = random.Random(f"{how.seed} {name}"), price_of(name)
+            assert price is not None
+            self.services[name] = SimulatedService(
+                draw, price, how.faults, self.bills, is_gemini=MODELS[name], longest=longest
+            )
+            price = price.in_batches() if how.batch else price
+            question = self.shared.benchmark.samples[0].instruction
+            cost = question_cost(price, self.model(name), 0.25, question)
+            self.most_usd = max(self.most_usd, cost.most_usd)
+            likely_usd += cost.likely_usd
         if how.budget is not None:
-            self.limit_usd = how.budget * how.clips * cost.likely_usd
+            self.limit_usd = how.budget * how.clips * likely_usd
 
-    def model(self) -> Model:
-        return create_model(self.schedule.model, ModelSettings(None, self.schedule.max_tokens, 10))
+    def model(self, name: str) -> Model:
+        return create_model(name, ModelSettings(None, self.schedule.max_tokens, 10))
 
     def say(self, process: Process | None, words: str) -> None:
         who = "" if process is None else f" process {process.number}"
@@ -155,7 +154,9 @@ class World:
             async with anyio.create_task_group() as everybody:
                 for _ in range(how.processes):
                     everybody.start_soon(self._starts, how.starts)
-            self.service.faults, self.away = Faults(), 0.0
+            self.away = 0.0
+            for service in self.services.values():
+                service.faults = Faults()
             self.say(None, "all is calm")
             for _ in range(6):
                 if self.last.end == "ended":
@@ -163,7 +164,8 @@ class World:
                 if self.last.end.startswith("error"):
                     await anyio.sleep(_GIVEN_UP_S)
                 await self._command()
-            self.service.work(float("inf"))
+            for service in self.services.values():
+                service.work(float("inf"))
             self.broken += broken_promises(self)
 
     async def _starts(self, count: int) -> None:
@@ -207,21 +209,26 @@ class World:
         options: RunOptions = {
             "selection": Selection(limit=how.clips),
             "budget": budget,
-            "price": self.service.price,
             "batch": how.batch,
             "rate_limits": RateLimits(concurrency=IN_FLIGHT),
             "progress": progress,
         }
-        told = (self.shared.benchmark, self.model(), store, options)
-        asker = await anyio.to_thread.run_sync(BenchmarkRun, *told)
-        process.session = asker.session
-        await asker.session.work(asker.ask)
-        end = await anyio.to_thread.run_sync(asker.end)
-        process.stop = end.stop
-        is_whole = end.stop is Stop.BUDGET or end.statuses == {"ok": how.clips}
-        process.end = "ended" if is_whole else f"left {dict(end.statuses)}"
-        if end.stop is Stop.INTERRUPTED:
-            process.end = "dropped" if end.dropped else "interrupted"
+        askers = []
+        for name, service in self.services.items():
+            priced: RunOptions = {**options, "price": service.price}
+            told = (self.shared.benchmark, self.model(name), store, priced)
+            askers.append(await anyio.to_thread.run_sync(BenchmarkRun, *told))
+        process.session = askers[0].session
+        await askers[0].session.work(together(askers))
+        ends = [await anyio.to_thread.run_sync(asker.end) for asker in askers]
+        stops = {end.stop for end in ends} - {None}
+        process.stop = Stop.BUDGET if Stop.BUDGET in stops else next(iter(stops), None)
+        if Stop.INTERRUPTED in stops:
+            process.end = "dropped" if any(end.dropped for end in ends) else "interrupted"
+        elif all(end.stop is Stop.BUDGET or end.statuses == {"ok": how.clips} for end in ends):
+            process.end = "ended"
+        else:
+            process.end = f"left {[dict(end.statuses) for end in ends]}"
 
 
 @dataclass
@@ -289,7 +296,7 @@ def main() -> None:
             world = run(seed)
             if given.schedules == 1:
                 lines = [str(world.schedule), *world.log, f"budget {world.limit_usd}"]
-                lines += map(str, world.service.bills)
+                lines += map(str, world.bills)
                 sys.stdout.write("\n".join(lines) + "\n")
             for words in world.broken:
                 sys.stdout.write(f"seed {seed}: {words}\n")

@@ -7,9 +7,7 @@ import pytest
 from engine.simulation import World, laboratory
 
 AGAIN = "PYTHONPATH=tests python -m engine.simulation --seed"
-# Each broke a promise once: of a batch that fits alone, of a budget that is spent, of a file that
-# came in part, of a question that is dropped, of a command that slept for longer than its lease.
-ONCE_BROKEN = (36, 95, 1433, 289, 191, 300, 393)
+ONCE_BROKEN = (36, 95, 141, 357, 1433)
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +25,15 @@ def explore(run: Callable[[int], World], seeds: Iterable[int]) -> None:
 def test_a_seed_is_one_schedule(run: Callable[[int], World]) -> None:
     first, second = run(7), run(7)
     assert first.log == second.log
-    assert [bill.usd for bill in first.service.bills] == [bill.usd for bill in second.service.bills]
+    assert [bill.usd for bill in first.bills] == [bill.usd for bill in second.bills]
 
 
 def test_nothing_is_lost_or_paid_twice_in_fifty_schedules(run: Callable[[int], World]) -> None:
-    explore(run, [*range(43), *ONCE_BROKEN])
+    explore(run, [*range(45), *ONCE_BROKEN])
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_or_paid_twice_in_a_minute_of_schedules(
+    run: Callable[[int], World],
+) -> None:
+    explore(run, range(1_000, 1_800))

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from copy import copy
 from functools import cached_property, lru_cache, partial
+from math import inf
 from typing import IO, Any, Self
 from urllib.request import getproxies
 
@@ -116,9 +117,10 @@ class HttpModel(ABC):
         self, request: Callable[[str], Mapping[str, Any]], audio: SentAudio | None
     ) -> Reply:
         """The reply to a request within its time, over a connection or by a batch."""
-        body = SentBody(request, audio)
-        with self.remote.time_to_answer(self._timeout_s):
-            if (transport := BATCH_TRANSPORT.get()) is not None:
+        body, transport = SentBody(request, audio), BATCH_TRANSPORT.get()
+        # What a batch has brought is paid for, however long the store is away.
+        with self.remote.time_to_answer(inf if transport else self._timeout_s):
+            if transport is not None:
                 status, document = await transport(body)
                 told = document() if callable(document) else document
                 reply = HttpReply(status, {}, json.dumps(told).encode())

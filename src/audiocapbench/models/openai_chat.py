@@ -129,7 +129,7 @@ class OpenAIBatches:
         state = await self.state(batch)
         found: dict[str, tuple[int, Any]] = {}
         extra = answers = 0
-        is_torn = not state.files
+        is_torn = False
         for name in state.files:
             file = await self._download(name, (1 + len(keys)) * LARGEST_REPLY)
             for key, status, body in self._lines(file):
@@ -140,10 +140,9 @@ class OpenAIBatches:
                     found[key] = status, body
         if state.answered is not None:
             return state, found, extra, answers >= state.answered
-        # Of what is torn off, any may have been answered.
-        lost = len(keys - found.keys())
-        state = state._replace(answered=answers + lost if is_torn else 0)
-        return state, found, extra, state.status != "succeeded" or not lost
+        # Of what is torn off, any may have been answered; one that succeeded has a line for each.
+        lost = len(keys - found.keys()) if is_torn or state.status == "succeeded" else 0
+        return state._replace(answered=answers + lost if lost else 0), found, extra, not lost
 
     async def _call(self, method: str, path: str, **request: Any) -> replies.HttpReply:
         """A reply that is a success; any other is raised as the error that it stands for."""
