@@ -285,3 +285,15 @@ def test_lines_that_cannot_be_read_are_counted_and_shown(
     assert [one[:17] for one in found.facts[BAD]] == ["usage.csv line 3:"]
     assert [row["theirs_usd"] for row in found.records()] == [2.0]
     assert "1 lines that cannot be read" in str(found)
+
+
+@pytest.mark.parametrize("moment", ["yesterday", "", "2026-13-01T00:00:00.000+00:00"])
+def test_a_damaged_moment_is_named_as_damage(spent: str, tmp_path: Path, moment: str) -> None:
+    copy, export = shutil.copy(spent, tmp_path / "runs.db"), tmp_path / "costs.csv"
+    export.write_text("date,line_item,cost_usd\n2026-11-01,gpt-x,1\n")
+    with Store.open(str(copy)) as store, writing(store._engine) as connection:
+        connection.exec_driver_sql("UPDATE ledger SET made_at = ?", (moment,))
+    for more in ((), ("--reconcile", str(export))):
+        result = run_command("costs", "--store", str(copy), *more)
+        assert result.returncode == 2 and "is damaged" in result.stderr
+        assert "Traceback" not in result.stderr

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, Select, bindparam, case, delete, func, select, true
+from sqlalchemy import type_coerce as typed
 
 from audiocapbench.data.outcome import SCORED
 from audiocapbench.store import schema
@@ -115,7 +116,8 @@ class LedgerRepository(StoreRepository):
         made: Any = _own.made_at
         if self._engine.dialect.name != "sqlite":
             made = func.to_char(func.timezone("UTC", made), 'YYYY-MM-DD"T"HH24')
-        times = {"hour": func.substr(made, 1, 13), "day": func.substr(made, 1, 10)}
+        times: Values = {"hour": func.substr(made, 1, 13), "day": func.substr(made, 1, 10)}
+        times = {name: typed(one, schema.Timestamp) for name, one in times.items()}
         keys: dict[str, Any] = {name: times.get(name, _own.get(name)) for name in by}
         found = {"attempts": func.count(case((_own.kind != "corrected", 1))), "rows": func.count()}
         found |= {f"{name}_usd": _total(_own.kind == kind, _own.usd) for name, kind in _KNOWN}
