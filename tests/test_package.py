@@ -19,7 +19,7 @@ SOURCE = Path(audiocapbench.__file__).parent
 ROOMS = (
     "__main__ build_dataset evaluate cli library bridges web report study annotate meta plan "
     "rounds scores judges engine benchmarks metrics models store data stats audio signature table "
-    "plugins credentials asking files version errors"
+    "plugins credentials asking grouping files version errors"
 ).split()
 
 

@@ -295,5 +295,6 @@ def test_a_damaged_moment_is_named_as_damage(spent: str, tmp_path: Path, moment:
         connection.exec_driver_sql("UPDATE ledger SET made_at = ?", (moment,))
     for more in ((), ("--reconcile", str(export))):
         result = run_command("costs", "--store", str(copy), *more)
-        assert result.returncode == 2 and "is damaged" in result.stderr
+        assert result.returncode == 2
+        assert "is damaged" in result.stderr
         assert "Traceback" not in result.stderr

@@ -6,7 +6,7 @@ Each split is MECAT's two folders, ``caption`` and ``qa``, and its published JSO
 import hashlib
 import json
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
@@ -22,6 +22,7 @@ from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, DOMAINS, QA_CATE
 from audiocapbench.data.build.ledger import Ledger
 from audiocapbench.errors import AnnotationError
 from audiocapbench.files import write_file
+from audiocapbench.grouping import grouped
 from audiocapbench.metrics.elements.splitting import words_that_are
 from audiocapbench.metrics.porter import stem
 from audiocapbench.store.cache import Finding, StageRecord
@@ -62,9 +63,7 @@ def read_shares(text: str) -> dict[str, float]:
 
 def assign(clips: Mapping[str, tuple[str, str]], shares: Shares, seed: int = 0) -> dict[str, str]:
     """The split of each clip: its source goes by lot, largest first, to the one that lacks most."""
-    sources: dict[str, list[str]] = defaultdict(list)
-    for clip, (source, _) in clips.items():
-        sources[source].append(clip)
+    sources = grouped((source, clip) for clip, (source, _) in clips.items())
     totals = Counter(domain for _, domain in clips.values())
     wanted = {name: {one: share * n for one, n in totals.items()} for name, share in shares.items()}
     given: dict[str, Counter[str]] = {name: Counter() for name in shares}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Clip, Sample
 from audiocapbench.errors import MetricError
+from audiocapbench.grouping import grouped
 from audiocapbench.metrics import MetricResult, compute, find_metric
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.metrics.registry import refuse_without_audio
@@ -127,9 +128,7 @@ def _tasks(
     aggregation: Aggregation, names: Sequence[str], samples: Sequence[Sample]
 ) -> Iterator[tuple[str, list[int], list[str]]]:
     """The corpora, less null references or not, with their samples and metrics."""
-    corpora: dict[str, list[int]] = {}
-    for row, sample in enumerate(samples):
-        corpora.setdefault(sample.category, []).append(row)
+    corpora = grouped((sample.category, row) for row, sample in enumerate(samples))
     everything = [name for name in names if not leaves_null_out(name)]
     for corpus, rows in corpora.items():
         kept = [row for row in rows if not aggregation.null(samples[row])]

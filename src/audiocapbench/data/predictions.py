@@ -1,7 +1,7 @@
 """Predictions from files, under whatever names people give them, and matched to known ids."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,6 +11,7 @@ from audiocapbench.data import records
 from audiocapbench.data.outcome import SCORED, Status
 from audiocapbench.data.problems import Problem, check_storable, read_json
 from audiocapbench.errors import DatasetError
+from audiocapbench.grouping import grouped
 
 _RESULTS = "results"
 _ALL = "all"
@@ -277,9 +278,7 @@ def match_ids(predictions: Predictions, ids: Iterable[str]) -> tuple[Predictions
     left = [key for key in known if key not in given]
     if not strange or not left:
         return predictions, ""
-    by_stem: defaultdict[str, list[str]] = defaultdict(list)
-    for key in known:
-        by_stem[_stem(key)].append(key)
+    by_stem = grouped((_stem(key), key) for key in known)
     stems = Counter(map(_stem, given))
     same = {key: by_stem[_stem(key)] for key in strange}
     met = {

@@ -7,6 +7,7 @@ from statistics import mean
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import JudgeError
+from audiocapbench.grouping import grouped
 from audiocapbench.store.records import Judgement
 
 OVERALL = "overall"
@@ -36,10 +37,7 @@ def by_judge(judgements: Iterable[Judgement]) -> ByJudge:
 
 def panel(opinions: ByJudge) -> dict[str, list[Scores]]:
     """The scores of each sample, by the judges that gave some; ``together`` is the panel's."""
-    by_sample: dict[str, list[Scores]] = defaultdict(list)
-    for samples in opinions.values():
-        for sample, scores in samples.items():
-            by_sample[sample].append(scores)
+    by_sample = grouped(one for samples in opinions.values() for one in samples.items())
     if len({frozenset(scores) for own in by_sample.values() for scores in own}) > 1:
         raise JudgeError("judges of one panel must judge the same dimensions")
     return by_sample

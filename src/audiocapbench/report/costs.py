@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from audiocapbench.data.problems import Problem, os_errors
 from audiocapbench.data.records import names_by_role, read_records
 from audiocapbench.errors import DatasetError, ReportError, StoreError, some
+from audiocapbench.grouping import grouped
 from audiocapbench.store import Store
 from audiocapbench.store.claims import Worker
 from audiocapbench.store.ledger import Bill
@@ -137,9 +138,10 @@ def reconciled(store: Store, wanted: Mapping[str, Any], path: Path, *, book: boo
     """By day and model what the ledger says and what an export does; and book what differs."""
     bad: list[Problem] = []
     theirs, columns, zone = _read_export(path, bad)
-    ours: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for one in store.ledger.sums("hour", *_WHOSE, **wanted):
-        ours[_day(zone, f"{one['hour']}:00+00:00"), plain_model(one["model"])].append(one)
+    ours = grouped(
+        ((_day(zone, f"{one['hour']}:00+00:00"), plain_model(one["model"])), one)
+        for one in store.ledger.sums("hour", *_WHOSE, **wanted)
+    )
     asked, named = ({model for _, model in known} for known in (ours, theirs))
     lists = {"not_asked_here": sorted(named - asked), "not_in_the_file": sorted(asked - named)}
     if not asked & named:

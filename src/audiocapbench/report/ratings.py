@@ -10,6 +10,7 @@ import numpy as np
 
 from audiocapbench.data.opinions import Opinions
 from audiocapbench.errors import ReportError, check_known
+from audiocapbench.grouping import grouped
 from audiocapbench.judges.sensitivity import JudgeSensitivity
 from audiocapbench.meta.pairs import CaptionPair, model_votes
 from audiocapbench.metrics import compute
@@ -57,9 +58,7 @@ def rating_report(people: Opinions, baseline: float, compare: Sequence[str] = ()
 def _rated_groups(
     items: Mapping[tuple[str, str], Sequence[float]], baseline: float, compare: Sequence[str] = ()
 ) -> Findings:
-    means: dict[str, list[float]] = {}
-    for (group, _), values in items.items():
-        means.setdefault(group, []).append(float(np.mean(values)))
+    means = grouped((group, float(np.mean(values))) for (group, _), values in items.items())
     groups = {name: np.array(values) for name, values in means.items()}
     averaged = sum(len(values) > 1 for values in items.values())
     if len(groups) == 2 and not compare:
@@ -106,9 +105,9 @@ def agreement_report(people: Opinions) -> Findings:
     people.refuse(people.problems)
     if not people.opinions or not all(one.person for one in people.opinions):
         raise ReportError(f"{people.source} does not say who rated what; agreement needs 'person'")
-    said: dict[str, list[tuple[str, str, Any]]] = {}
-    for one in people.opinions:
-        said.setdefault(one.dimension, []).append((f"{one.run} {one.item}", one.person, one.value))
+    said = grouped(
+        (one.dimension, (f"{one.run} {one.item}", one.person, one.value)) for one in people.opinions
+    )
     rows = [agreement_row(name, own) for name, own in said.items()]
     shown = [
         row | {name: effects.Coefficient(row[name], row[f"{name}_ci"]) for name in _AGREEMENT}
@@ -181,9 +180,8 @@ def win_report(pairs: Sequence[CaptionPair], metrics: Sequence[str] = ()) -> Fin
 
 def _model_wins(votes: Sequence[Vote]) -> list[Table]:
     """Who people prefer, by name: each to all others, where votes link them, and to each other."""
-    notes, rows, ranked, by_pair = list[str](), list[Row](), list[Row](), dict[Any, list[Vote]]()
-    for one in votes:
-        by_pair.setdefault(frozenset(one[:2]), []).append(one)
+    notes, rows, ranked = list[str](), list[Row](), list[Row]()
+    by_pair = grouped((frozenset(one[:2]), one) for one in votes)
     for own in [*by_pair.values(), *([votes] if len(by_pair) > 1 else [])]:
         try:
             found = strengths(own)

@@ -12,6 +12,7 @@ from audiocapbench.data.outcome import SCORED, Reply, Status
 from audiocapbench.data.records import table_text
 from audiocapbench.errors import MetricError, ReportError, check_known
 from audiocapbench.files import write_file
+from audiocapbench.grouping import grouped
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics import find_metric
 from audiocapbench.models.registry import PUBLISHED_NAMES
@@ -288,9 +289,7 @@ def _explanations(table: ScoreTable, name: str) -> dict[str, str]:
 
 
 def judge_words(table: RunTable, judge: str) -> dict[str, str]:
-    said: dict[str, list[Judgement]] = {}
-    for one in table.current_judgements(judge):
-        said.setdefault(one.sample_id, []).append(one)
+    said = grouped((one.sample_id, one) for one in table.current_judgements(judge))
     return {key: words_of(rounds) for key, rounds in said.items()}
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from audiocapbench.data.opinions import Opinions
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
+from audiocapbench.grouping import grouped
 from audiocapbench.report.compare.compute import pair_scores
 from audiocapbench.report.leaderboard.build import default_scorer, ranking_scorer
 from audiocapbench.scores.estimate import Scorer
@@ -153,9 +154,8 @@ def noise_of_runs(label: str, entry: RunTable, scorer: Scorer) -> Noise:
 
 
 def noise_of_people(people: Opinions, rating_usd: float = 0.0) -> Noise:
-    given: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    for one, value in people.numbers(-_FARTHEST, _FARTHEST):
-        given[one.run, one.item, one.person].append(value)
+    numbers = people.numbers(-_FARTHEST, _FARTHEST)
+    given = grouped(((one.run, one.item, one.person), value) for one, value in numbers)
     items, persons = [key[:2] for key in given], [key[2] for key in given]
     total, count, raters = len(given), len(set(items)), len(set(persons))
     if raters < 2 or "" in persons or total == count:

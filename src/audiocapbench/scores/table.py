@@ -15,6 +15,7 @@ from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Outcome, Status, total_cost
 from audiocapbench.errors import JudgeError, ReportError, StoreError
+from audiocapbench.grouping import grouped
 from audiocapbench.judges.aggregation import OVERALL, Scores, by_judge
 from audiocapbench.models.model import REPEAT
 from audiocapbench.scores import compute, estimate
@@ -72,10 +73,7 @@ class ScoreTable:
 
     @property
     def facets(self) -> dict[str, list[GroupKey]]:
-        found: dict[str, list[GroupKey]] = {}
-        for key in self.facet_groups:
-            found.setdefault(key.facet, []).append(key)
-        return found
+        return grouped((key.facet, key) for key in self.facet_groups)
 
     def sample_scores(self, scorer: Scorer) -> SampleScores:
         return self.scores.get(scorer, SampleScores())
@@ -175,9 +173,7 @@ class RunTable(ScoreTable):
         self.run, self.traits, self.store_option = run, traits, store.option
         self.missing_clips = len(dataset.missing)
         self.outcomes = store.outcomes(run.id)
-        self.judgements: dict[str, list[Judgement]] = {}
-        for one in store.judgements(run.id, only):
-            self.judgements.setdefault(one.judge, []).append(one)
+        self.judgements = dict(grouped((one.judge, one) for one in store.judgements(run.id, only)))
         # The way in which most judgements of a judge were made; others are left out.
         self.judge_signatures = {
             judge: Counter(one.signature for one in own).most_common(1)[0][0]

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy import Connection, Row, Text, delete, func, insert, select
+from sqlalchemy import Connection, Text, delete, func, insert, select
 
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import SCORED, Outcome, Status, total_cost
 from audiocapbench.errors import StoreError
+from audiocapbench.grouping import grouped
 from audiocapbench.signature import Signature
 from audiocapbench.store import records as stored
 from audiocapbench.store import schema
@@ -54,10 +55,8 @@ class RunCatalog(StoreRepository):
             same = (made.run == table.c.run) & (made.scorer == scorer)
             query = query.join(schema.scorings, same).where(table.c.run.in_(chosen))
             query = query.group_by(scorer, table.c.signature).order_by(scorer)
-            by_scorer: dict[str, list[Row[Any]]] = defaultdict(list)
             with self._reading() as connection:
-                for row in connection.execute(query):
-                    by_scorer[row.scorer].append(row)
+                by_scorer = grouped((row.scorer, row) for row in connection.execute(query))
                 signatures = stored.signatures_by_number(connection)
                 lines += [
                     ScorerLine(
@@ -153,11 +152,10 @@ class RunCatalog(StoreRepository):
 
     def scored_by(self, run_ids: Iterable[int]) -> dict[int, list[str]]:
         """Names of the metrics and judges that scored each of the runs, of those that have any."""
-        table, scorers = schema.scorings.c, dict[int, list[str]]()
+        table = schema.scorings.c
         query = select(table.run, table.scorer).where(table.run.in_(set(run_ids))).distinct()
-        for row in self._fetch(query.order_by(table.run, table.scorer)):
-            scorers.setdefault(row.run, []).append(row.scorer)
-        return scorers
+        rows = self._fetch(query.order_by(table.run, table.scorer))
+        return dict(grouped((row.run, row.scorer) for row in rows))
 
     def dimensions(self, run_ids: Iterable[int], judge: str) -> list[str]:
         """What a judge scores, in its order; nothing where it judged none of the runs."""
@@ -184,9 +182,7 @@ class RunCatalog(StoreRepository):
         return sorted(first.values(), key=lambda row: row.position)
 
     def some_samples(self, heads: Iterable[Any]) -> dict[str, Sample]:
-        wanted: dict[str, list[str]] = defaultdict(list)
-        for head in heads:
-            wanted[head.dataset].append(head.id)
+        wanted = grouped((head.dataset, head.id) for head in heads)
         parts = (self.dataset(name, ids=ids).samples for name, ids in wanted.items())
         return {sample.id: sample for part in parts for sample in part}
 

@@ -19,6 +19,7 @@ import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, delete, func, insert, select
 
 from audiocapbench.errors import StoreError
+from audiocapbench.grouping import grouped
 from audiocapbench.store import schema
 from audiocapbench.store.connect import StoreRepository
 from audiocapbench.store.ledger import Reservation, Scope, Standing, line_id, lose, release, reserve
@@ -256,9 +257,7 @@ def release_tasks(
 ) -> None:
     """Release what has come to its end, within the transaction that commits it."""
     table, lines = schema.claims, schema.batch_lines
-    rounds: dict[tuple[str, int], list[str]] = {}
-    for task in tasks:
-        rounds.setdefault((task.judge, task.repeat), []).append(task.sample)
+    rounds = grouped(((task.judge, task.repeat), task.sample) for task in tasks)
     for (judge, repeat), samples in rounds.items():
         what = {"run": run_id, "judge": judge, "repeat": repeat, "sample": samples}
         connection.execute(delete(table).where(*matching(table, worker=worker, **what)))

@@ -4,7 +4,6 @@ Every call is one short transaction; what it has returned from is on disk.
 """
 
 import weakref
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +13,7 @@ from sqlalchemy import Connection, Engine, Row, Select, Table, delete, func, ins
 
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, total_cost
 from audiocapbench.errors import StoreAwayError, StoreError, did_you_mean
+from audiocapbench.grouping import grouped
 from audiocapbench.store import records as stored
 from audiocapbench.store import schema, unsaved
 from audiocapbench.store.cache import AnnotationRepository, CacheRepository
@@ -132,14 +132,11 @@ class Store(StoreRepository):
         if only is not None:
             counting = counting.where(own.run.in_(only))
             listed = listed.where(schema.runs.c.id.in_(only))
-        counted: dict[int, list[Row[Any]]] = defaultdict(list)
-        tags_of: dict[int, list[str]] = defaultdict(list)
         with self._reading() as connection:
             rows = connection.execute(listed).all()
-            for row in connection.execute(counting):
-                counted[row.run].append(row)
-            for row in connection.execute(select(marked).order_by(marked.c.tag)):
-                tags_of[row.run].append(row.tag)
+            counted = grouped((row.run, row) for row in connection.execute(counting))
+            tagged = connection.execute(select(marked).order_by(marked.c.tag))
+            tags_of = grouped((row.run, row.tag) for row in tagged)
             return [
                 stored.record_of(
                     stored.RunLine,
@@ -225,10 +222,7 @@ class Store(StoreRepository):
         table = schema.scores
         query = select(table).where(*stored.matching(table, run=run_id, metric=metric))
         rows = self._signed(StoredScore, table, query.order_by(table.c.sample))
-        scores: dict[str, list[StoredScore]] = defaultdict(list)
-        for _, score in rows:
-            scores[score.metric].append(score)
-        return dict(sorted(scores.items()))
+        return dict(sorted(grouped((score.metric, score) for _, score in rows).items()))
 
     def _signed(
         self, kind: type[Kind], table: Table, query: Select[Any]
@@ -255,10 +249,8 @@ class Store(StoreRepository):
         table, own = schema.judgements, schema.judgements.c
         query = select(table).where(*stored.matching(table, run=run_ids, judge=judge, sample=ids))
         query = query.order_by(own.judge, own.sample, own.repeat)
-        judgements: dict[int, list[Judgement]] = defaultdict(list)
-        for row, judgement in self._signed(Judgement, table, query):
-            judgements[row.run].append(judgement)
-        return judgements
+        rows = self._signed(Judgement, table, query)
+        return grouped((row.run, judgement) for row, judgement in rows)
 
     def put_judge_check(
         self, judge: str, benchmark: str, contract: str, document: Mapping[str, Any]

@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -16,6 +15,7 @@ from audiocapbench.annotate.merge import written_caption
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import SCORED, total_cost
 from audiocapbench.errors import AudioCapBenchError, AudioError, StoreError
+from audiocapbench.grouping import grouped
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.document import BoardDocument, ServedBoard
 from audiocapbench.report.page.html import NOT_ASKED, SERVED_SCRIPTS, STYLES, joined, render
@@ -234,9 +234,8 @@ class LiveFeed:
             return told
         lines = {one.id: one for one in store.runs(only=active)}
         since = datetime.now(UTC) - timedelta(seconds=_WINDOW_S)
-        rows: dict[tuple[int, str], list[Any]] = defaultdict(list)
-        for one in store.catalog.counted(lines, since.isoformat(timespec="milliseconds")):
-            rows[one.run, one.judge].append(one)
+        counts = store.catalog.counted(lines, since.isoformat(timespec="milliseconds"))
+        rows = grouped(((one.run, one.judge), one) for one in counts)
         # How far each run got with its model, and with each judge that is at work or was.
         recent = (key for key, own in rows.items() if any(one.recent for one in own))
         keys = [key for key in sorted({*tasks, *recent}) if key[0] in lines]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.grouping import grouped
 from audiocapbench.judges.aggregation import OVERALL, together
 from audiocapbench.report.page.board import compared
 from audiocapbench.report.page.html import MEDIA_TYPES, NOT_ASKED, details_of, shown_answer
@@ -19,7 +20,7 @@ from audiocapbench.scores.table import TableReader
 from audiocapbench.signature import Signature
 from audiocapbench.store import Store
 from audiocapbench.store.catalog import RoundScores
-from audiocapbench.store.records import Judgement, overall_of
+from audiocapbench.store.records import overall_of
 
 Column = NDArray[np.float64]
 _LONGEST_SEARCH, _MOST_RUNS = 500, 1_000
@@ -129,9 +130,7 @@ class BoardList:
         values = self._values(self._runs, [sample])
         answers = {}
         for run in self._runs:
-            said: dict[str, list[Judgement]] = defaultdict(list)
-            for one in judged.get(run, ()):
-                said[one.judge].append(one)
+            said = grouped((one.judge, one) for one in judged.get(run, ()))
             answers[run] = shown_answer(outcomes.get(run)) | {
                 "scores": [values.get((run, sample, one)) for one in scorers],
                 "verdicts": [[judge, words_of(rounds)] for judge, rounds in said.items()],
@@ -276,10 +275,7 @@ def _scores(
     if len({one.repeat for one in own}) < 2:
         groups = [(one.samples, [one.scores]) for one in own]
     else:
-        rounds: dict[str, list[Mapping[str, float]]] = defaultdict(list)
-        for one in own:
-            for sample in one.samples:
-                rounds[sample].append(one.scores)
+        rounds = grouped((sample, one.scores) for one in own for sample in one.samples)
         groups = [((sample,), several) for sample, several in rounds.items()]
     if way is None:
         return []

@@ -5,7 +5,7 @@ words alone and together) speaks as often for the false caption as for the true:
 """
 
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import groupby, pairwise
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.grouping import grouped
 from audiocapbench.meta.corrupt.captions import (
     Candidates,
     CaptionSet,
@@ -47,9 +48,7 @@ def choose(
     candidates: Candidates, captions: CaptionSet, limit: int | None, draw: random.Random
 ) -> list[CorruptedPair]:
     """At most one candidate of every caption, so many in all, that together are level."""
-    by_caption = defaultdict(list)
-    for one in candidates:
-        by_caption[one.caption].append(one)
+    by_caption = grouped((one.caption, one) for one in candidates)
     drawn = list[CorruptedPair]()
     for own in by_caption.values():
         drawn += own if len(own) <= _MOST_A_CAPTION else draw.sample(own, _MOST_A_CAPTION)

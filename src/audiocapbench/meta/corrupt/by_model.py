@@ -20,6 +20,7 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.engine import Preview
 from audiocapbench.errors import ReplyError
+from audiocapbench.grouping import grouped
 from audiocapbench.judges.contract import as_data, fill
 from audiocapbench.judges.reply_json import Scalar, find_objects
 from audiocapbench.meta.corrupt.captions import (
@@ -150,9 +151,8 @@ def _suggested(
     captions: CaptionSet, kind: Corruption
 ) -> Mapping[tuple[str, int], list[CorruptedPair]]:
     """What rules make of each caption: some likelier than it is, and as many that are less so."""
-    found: dict[tuple[str, int], list[CorruptedPair]] = defaultdict(list)
-    for one in (suggest_nouns if kind == "noun" else RULES[kind])(captions):
-        found[one.caption].append(one)
+    made = (suggest_nouns if kind == "noun" else RULES[kind])(captions)
+    found = grouped((one.caption, one) for one in made)
     drawn = {
         key: random.Random(f"{kind} {key}").sample(made, min(_LOOKED_AT, len(made)))
         for key, made in found.items()

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.grouping import grouped
 from audiocapbench.metrics.batches import IntArray, ranges, starts_of
 from audiocapbench.metrics.elements.splitting import ElementKind, kind_of, meaning_of, meanings
 from audiocapbench.metrics.encoders import Encoder
@@ -132,9 +133,7 @@ class ElementVocabulary:
         cells, akin = _marked(self._akin, words, others)
         part = likeness[cells]
         likeness[cells] = np.where(akin > 0, np.maximum(part, AKIN), part)
-        columns: dict[int, list[int]] = {}
-        for column, other in enumerate(others.tolist()):
-            columns.setdefault(other, []).append(column)
+        columns = grouped((other, column) for column, other in enumerate(others.tolist()))
         pairs = [
             (row, column)
             for row, word in enumerate(words.tolist())

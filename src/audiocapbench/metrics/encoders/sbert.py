@@ -4,7 +4,6 @@ Runtime without it (sentence-transformers' own ONNX backend needs torch and opti
 import importlib.util
 import json
 import os
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.errors import MetricError
+from audiocapbench.grouping import grouped
 from audiocapbench.metrics.encoders.encoder import (
     BLOCK,
     Vectors,
@@ -195,9 +195,7 @@ class OnnxEncoder(NamedWeights):
     def _encode(self, sentences: list[str]) -> Vectors:
         """Sentences of one length go together, so that nothing is filled up; one batch a core."""
         tokens = [line.ids for line in self._tokenizer.encode_batch(sentences)]
-        groups = defaultdict[int, list[int]](list)
-        for place, ids in enumerate(tokens):
-            groups[len(ids)].append(place)
+        groups = grouped((len(ids), place) for place, ids in enumerate(tokens))
         batches = [
             own[start : start + _ONNX_BATCH]
             for own in groups.values()

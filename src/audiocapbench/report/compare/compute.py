@@ -9,6 +9,7 @@ import numpy as np
 
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
+from audiocapbench.grouping import grouped
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.result import FloatArray
@@ -319,9 +320,7 @@ def p_values(
 ) -> list[float]:
     """Two-sided p of each, no smaller than its interval allows; pairs that are added up alike are
     tested in one pass."""
-    found, alike = [1.0] * len(pairs), dict[Hashable, list[int]]()
-    for place, one in enumerate(pairs):
-        alike.setdefault(one.alike, []).append(place)
+    found, alike = [1.0] * len(pairs), grouped((one.alike, at) for at, one in enumerate(pairs))
     for places in alike.values():
         first = pairs[places[0]]
         at_once = max(1, _MOST_NUMBERS // max(first.table()[:, 0].size, 1))

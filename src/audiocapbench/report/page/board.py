@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 
 from audiocapbench.errors import ReportError
+from audiocapbench.grouping import grouped
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.compare.compute import compare_tables
 from audiocapbench.report.leaderboard.board import PublishedEntry, Ranking
@@ -186,9 +187,7 @@ def _printed(
 
 
 def _groups(data: BoardData) -> list[parts.ScorerGroup]:
-    by_judge: dict[str | None, list[Scorer]] = {}
-    for one in data.scorers:
-        by_judge.setdefault(one.judge, []).append(one)
+    by_judge = grouped((one.judge, one) for one in data.scorers)
     groups = []
     for judge in sorted(by_judge, key=lambda one: one != data.headline.judge):
         scorers, note = by_judge[judge], "From 0 to 10."

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from audiocapbench.errors import ReportError
 from audiocapbench.files import write_file
+from audiocapbench.grouping import grouped
 from audiocapbench.report.leaderboard.build import verdict_of
 from audiocapbench.report.page.board import board_document, cell
 from audiocapbench.report.page.document import BoardDocument, CategoryView, Cell, SiteDocument
@@ -27,9 +28,7 @@ def write_site(store: Store, checked: Sequence[CheckedSubmission], out: Path, ti
     if out.exists() and any(out.iterdir()) and not (out / _DATA).is_file():
         raise ReportError(f"{out}: is not empty, and no site that was written here before")
     pages = page_paths(checked)
-    groups: dict[tuple[str, str], list[CheckedSubmission]] = {}
-    for one in checked:
-        groups.setdefault(one.submission.board, []).append(one)
+    groups = grouped((one.submission.board, one) for one in checked)
     largest = sorted(groups.values(), key=len, reverse=True)
     boards = [_board(store, own, pages, title) for own in largest]
     content = SiteDocument(title=title, boards=boards).to_dict()
