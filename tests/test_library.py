@@ -297,7 +297,7 @@ def test_errors_name_arguments_in_python_and_options_in_a_command(tmp_path: Path
     assert "takes no --data" in said.stderr
     known = {
         name
-        for hints in (RunSettings, JudgeSettings, acb.import_run)
+        for hints in (RunSettings, JudgeSettings, acb.import_run, acb.costs)
         for name in get_type_hints(hints)
     }
     source = Path(acb.__file__).parent.rglob("*.py")

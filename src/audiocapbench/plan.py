@@ -7,7 +7,6 @@ missing, and returns how it went. Nothing is printed here: whoever watches is th
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
@@ -24,7 +23,7 @@ from audiocapbench.judges import Judge, create_judges
 from audiocapbench.judges.judge import models_of
 from audiocapbench.models import Model
 from audiocapbench.models.model import REPEAT, RepeatedModel, may_vary
-from audiocapbench.rounds import Call, RunRounds, RunsEnd, RunSet
+from audiocapbench.rounds import Call, RunRounds, RunsEnd, RunSet, now
 from audiocapbench.scores.estimate import counted
 from audiocapbench.store import Run, Store
 
@@ -97,7 +96,7 @@ class TaskPlan(Plan[Result]):
         return map(self.asking.priced, self.preview())
 
     async def carry_out(self, host: Host, call: Call) -> Result:
-        result: Result = await call(self.work, None, host)
+        result: Result = await call(self.work, host)
         return result
 
 
@@ -107,16 +106,16 @@ def execute(plan: Plan[Result], host: Host | None = None) -> Result:
 
 
 async def aexecute(
-    plan: Plan[Result], host: Host | None = None, call: Call | None = None
+    plan: Plan[Result], host: Host | None = None, call: Call = to_thread.run_sync
 ) -> Result:
     """As ``execute``, in the caller's own event loop; cancelling drops what is in flight."""
-    host, call = host or Host(), call or in_loop
+    host = host or Host()
 
     def agree() -> None:
         host.say(*plan.notes())
         host.agree(plan.previews(), plan.asking.budget, plan.caveat, plan.choice)
 
-    await call(agree, None)
+    await call(agree)
     return await plan.carry_out(host, call)
 
 
@@ -128,23 +127,6 @@ def finish(work: Coroutine[Any, Any, Result]) -> Result:
         result: Result = end.value
         return result
     raise RuntimeError("a plan waits for an event loop, and there is none")
-
-
-async def now(function: Callable[..., Result], _twin: object, *args: Any, **options: Any) -> Result:
-    """Call a function in this thread, event loop or not."""
-    return function(*args, **options)
-
-
-async def in_loop(
-    function: Callable[..., Result],
-    twin: Callable[..., Coroutine[Any, Any, Result]] | None,
-    *args: Any,
-    **options: Any,
-) -> Result:
-    """Await a function's async twin; one that has none is called in a thread."""
-    if twin is not None:
-        return await twin(*args, **options)
-    return await to_thread.run_sync(partial(function, *args, **options))
 
 
 @dataclass(frozen=True)

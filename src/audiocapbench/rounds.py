@@ -14,7 +14,7 @@ from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.data import Sample
 from audiocapbench.errors import FatalError
 from audiocapbench.judges import Judge, executor
-from audiocapbench.judges.executor import JudgeOptions, JudgeTask, Judging
+from audiocapbench.judges.executor import JudgeTask, Judging
 from audiocapbench.judges.judge import models_of
 from audiocapbench.models import Model
 from audiocapbench.models.model import REPEAT
@@ -24,11 +24,12 @@ from audiocapbench.scores.estimate import counted
 from audiocapbench.store import Run, Store
 
 Call = Callable[..., Coroutine[Any, Any, Any]]
-"""Awaits a function, or its async twin where there is one and an event loop to run it in."""
+"""Calls a function where it may take its time: here, or beside the caller's event loop."""
 
 
-def judge_options(asking: engine.Asking, progress: engine.Progress | None = None) -> JudgeOptions:
-    return {**asking.options, "prices": asking.prices, "progress": progress}  # type: ignore[typeddict-item]
+async def now(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function in this thread, event loop or not."""
+    return function(*args)
 
 
 @dataclass
@@ -165,7 +166,7 @@ def _rounds(plan: RunSet) -> Iterator[frozenset[str]]:
     if asked:
         yield frozenset(asked)
     while number < len(samples):
-        more = forecast.size(engine.Forecast.of((), budget, 0).left_usd, number)
+        more = forecast.size(budget.left_usd, number)
         number, strata = min(number + more, len(samples)), plan.subject.traits.strata
         drawn = plan.selection.drawn(samples, number, strata)
         yield frozenset(drawn - asked)
@@ -191,7 +192,7 @@ class RunRounds:
         """Ask, score and judge one run after the other; in batches, all at the same time."""
         plan, result, call, behind = self.plan, self.result, self.call, set[int]()
         rounds, found = _rounds(plan), result.found
-        while result.stop is None and (ids := await call(next, None, rounds, None)) is not None:
+        while result.stop is None and (ids := await call(next, rounds, None)) is not None:
             places = sorted({*self._models, *found})
             behind = {*places}
             for group in [places] if plan.asking.batch else [[one] for one in places]:
@@ -228,14 +229,14 @@ class RunRounds:
 
     def _asker(self, ids: frozenset[str], place: int) -> engine.BenchmarkRun:
         plan, model, found = self.plan, self._models[place], self.result.found
-        how = plan.asking.of_model(model, self._watches[place][0])
-        how["selection"], how["only"] = plan.selection, ids
-        how["run"] = found[place].run if place in found else None
+        which = {"selection": plan.selection, "only": ids}
+        which["run"] = found[place].run if place in found else None
+        how = plan.asking.options(self._watches[place][0], **which)
         return engine.BenchmarkRun(plan.subject, model, plan.store, how)
 
     def _judging(self, ids: frozenset[str], place: int) -> Judging:
-        how = judge_options(self.plan.asking, self._watches[place][1])
-        how["repeats"], how["samples"] = self.plan.repeats, ids
+        which = {"repeats": self.plan.repeats, "samples": ids}
+        how = self.plan.asking.options(self._watches[place][1], **which)
         return Judging(self.plan.store, self.result.found[place].run, self._judges, how)
 
     async def _ask(self, make: Callable[[int], Any], places: Iterable[int]) -> dict[int, Any]:
@@ -243,7 +244,8 @@ class RunRounds:
         askers = await self._each({place: partial(make, place) for place in places})
         if askers:
             first = next(iter(askers.values())).session
-            await self.call(first.run_blocking, first.work, engine.together([*askers.values()]))
+            work = engine.together([*askers.values()])
+            await (now(first.run_blocking, work) if self.call is now else first.work(work))
         return await self._each({place: one.end for place, one in askers.items()})
 
     async def _each(self, calls: Mapping[int, Callable[[], Any]]) -> dict[int, Any]:
@@ -251,7 +253,7 @@ class RunRounds:
         returned = {}
         for place, function in calls.items():
             try:
-                returned[place] = await self.call(function, None)
+                returned[place] = await self.call(function)
             except FatalError as error:
                 self.result.refused.setdefault(place, []).append(error)
         return returned
@@ -260,8 +262,7 @@ class RunRounds:
         for place in sorted({*places} - self._scored if self.plan.metrics else ()):
             if not (end := self.result.found[place]).dropped:
                 self._scored.add(place)
-                how = (self.plan.store, end.run, self.plan.metrics)
-                await self.call(engine.score_run, None, *how)
+                await self.call(engine.score_run, self.plan.store, end.run, self.plan.metrics)
 
 
 def _questions(samples: Sequence[Sample], limit: int | None) -> str:

@@ -70,7 +70,6 @@ def check(
     from audiocapbench.cli.progress import carry_out
     from audiocapbench.judges.check import CHECKED, check_judge, known_answers, preview_parts
     from audiocapbench.plan import TaskPlan, panel_judges, selected
-    from audiocapbench.rounds import judge_options
 
     place = Path(data) if benchmark and data else None
     opened = open_benchmark(benchmark or data or "demo", place, follow_links=follow_links)
@@ -85,7 +84,7 @@ def check(
             kept, known_answers(asked, opened, kept, **what).values(), how.prices
         ),
         lambda host: check_judge(
-            asked, opened, kept, **what, **judge_options(how, host.watch(rounds=CHECKED))
+            asked, opened, kept, **what, **how.options(host.watch(rounds=CHECKED))
         ),
     )
     found = carry_out(plan, yes=session.yes)
@@ -128,7 +127,6 @@ def sensitivity(
     from audiocapbench.plan import TaskPlan
     from audiocapbench.report.page.plots import figure_writer
     from audiocapbench.report.ratings import sensitivity_sheet, sensitivity_table
-    from audiocapbench.rounds import judge_options
 
     draw, how = None if out is None else figure_writer(out), session.asking()
     kept = options.open_store(session.store)
@@ -145,9 +143,7 @@ def sensitivity(
     plan = TaskPlan(
         how,
         lambda: preview_parts(kept, parts, how.prices),
-        lambda host: study_of.study_sensitivity(
-            kept, parts, fixed, **judge_options(how, host.watch())
-        ),
+        lambda host: study_of.study_sensitivity(kept, parts, fixed, **how.options(host.watch())),
     )
     study = carry_out(plan, yes=session.yes)
     show_result(Findings([sensitivity_table(study)], asdict(study)), json=json)

@@ -22,16 +22,7 @@ from audiocapbench.engine.runner import (
 from audiocapbench.engine.session import Progress, RateLimits
 from audiocapbench.engine.workers import Stop
 
-__all__ = ["AnsweredSample", "AskContext", "Asking", "BenchmarkRun", "Budget"]
-__all__ += [
-    "Forecast",
-    "Preview",
-    "Progress",
-    "RateLimits",
-    "RetryPolicy",
-    "RunEnd",
-    "Stop",
-    "answered",
-]
+__all__ = ["AnsweredSample", "AskContext", "Asking", "BenchmarkRun", "Budget", "Forecast"]
+__all__ += ["Preview", "Progress", "RateLimits", "RetryPolicy", "RunEnd", "Stop", "answered"]
 __all__ += ["as_questions", "cached_answers", "find_run", "preview_questions", "run_benchmark"]
 __all__ += ["score_run", "together"]

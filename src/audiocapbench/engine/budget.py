@@ -7,6 +7,7 @@ import re
 import uuid
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field
 from math import floor, inf, isfinite, log10
@@ -164,8 +165,10 @@ class Budget:
         self, limit_usd: float | None = None, spent_usd: float = 0.0, *, project: str | None = None
     ) -> None:
         self._own_limit_usd = _amount("budget", limit_usd)
-        said = os.environ.get(BUDGET_VARIABLE, "").strip()
-        self._process_usd = _amount(BUDGET_VARIABLE, said and _number(said)) if said else inf
+        said: Any = os.environ.get(BUDGET_VARIABLE, "").strip() or None
+        with suppress(TypeError, ValueError):  # what is no number is refused as it is written
+            said = float(said)
+        self._process_usd = _amount(BUDGET_VARIABLE, said)
         self.project, self.start, self.in_batches = project or None, uuid.uuid4().hex, False
         self.command = self.start  # unless it can be told when it is started again
         self.own_usd, self.held_usd = spent_usd, 0.0
@@ -196,6 +199,11 @@ class Budget:
     @property
     def spent_usd(self) -> float:
         return self.own_usd + self.others.spent_usd
+
+    @property
+    def left_usd(self) -> float:
+        own = self._own_limit_usd - self.own_usd - self.others.total_usd
+        return max(0.0, min(own, self._process_usd - _process.spent_usd))
 
     @property
     def spending(self) -> "Budget | None":
@@ -357,13 +365,6 @@ def command_name(kind: str, *asked: object) -> str:
     """What a command is called in the ledger: the same, however it is started again."""
     words = json.dumps(asked, default=str, sort_keys=True)
     return f"{kind} {hashlib.sha256(words.encode()).hexdigest()[:16]}"
-
-
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _amount(name: str, given: Any) -> float:

@@ -44,13 +44,14 @@ class RunEnd:
 
 
 class RunOptions(AskOptions, total=False):
-    """How a benchmark is run: which samples, and of these the ids to ask now; the model's price;
-    and the run to go on with, if it was begun before."""
+    """How a benchmark is run: which samples, and of these the ids to ask now; the run to go on
+    with, if it was begun before; and prices, or the model's own."""
 
     selection: Selection | None
     only: Container[str] | None
     run: Run | None
     price: Price | None
+    prices: Prices
 
 
 def run_benchmark(
@@ -101,7 +102,8 @@ class BenchmarkRun:
         elif (cluster := CLUSTER.get()) is not None:
             model = on_cluster(cluster, model, progress.noted)
         limiter = (options.get("rate_limits") or RateLimits()).limiter(model, progress.noted)
-        budget, price = options.get("budget"), options.get("price")
+        budget, prices = options.get("budget"), options.get("prices")
+        price = prices(model.name) if prices else options.get("price")
         if budget is not None:
             budget.check(model.name, price)
         self._samples = (options.get("selection") or Selection()).of(benchmark)
@@ -230,12 +232,10 @@ class Forecast(NamedTuple):
     @classmethod
     def of(cls, previews: Iterable[Preview], budget: Budget, samples: int) -> Self:
         paid = [one for one in previews if one.is_paid]
-        likely, most = (
-            sum(getattr(one, f"{name}_usd") or 0.0 for one in paid) for name in ("likely", "most")
-        )
+        likely = sum(one.likely_usd or 0.0 for one in paid)
+        most = sum(one.most_usd or 0.0 for one in paid)
         kinds = {one.is_judge for one in paid if one.live_usd is not None}
-        left = max(0.0, budget.limit_usd - budget.own_usd - budget.others.total_usd)
-        return cls(likely, most, left, samples, len(kinds))
+        return cls(likely, most, budget.left_usd, samples, len(kinds))
 
     @property
     def fitting(self) -> int:
@@ -324,14 +324,10 @@ class Asking:
             fresh,
         )
 
-    @property
-    def options(self) -> AskOptions:
-        limits, budget = self.rate_limits, self.budget
-        return {"rate_limits": limits, "budget": budget, "fresh": self.fresh, "batch": self.batch}
-
-    def of_model(self, model: Model, progress: Progress | None = None) -> RunOptions:
-        price = self.prices(model.name)
-        return {**self.options, "price": price, "progress": progress}  # type: ignore[typeddict-item]
+    def options(self, progress: Progress | None = None, **more: Any) -> Any:
+        """As models and judges are given them, each with ``more`` of its own."""
+        own = {name: getattr(self, name) for name in ("rate_limits", "budget", "fresh", "batch")}
+        return {**own, "prices": self.prices, "progress": progress, **more}
 
     def model_settings(self, told: ModelOptions) -> ModelSettings:
         return ModelSettings(told.temperature, told.max_tokens, self.timeout, told.system)
@@ -380,7 +376,7 @@ class AskContext(Asking):
     def ask(self, benchmark: Benchmark, model: Model, name: str) -> Mapping[str, Outcome]:
         """The outcomes of all samples by id; StoppedError where it ended before the last."""
         progress = self.watch(name, len(benchmark.samples))
-        asker = BenchmarkRun(benchmark, model, self.store, self.of_model(model, progress))
+        asker = BenchmarkRun(benchmark, model, self.store, self.options(progress))
         asker.session.run_blocking(asker.ask)
         end = asker.end()
         if end.stop is not None:

@@ -8,6 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 
+from anyio import to_thread
+
 from audiocapbench.asking import JudgePanel, RequestOptions
 from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
 from audiocapbench.benchmarks.corpora import check_metrics
@@ -21,9 +23,9 @@ from audiocapbench.errors import ModelError
 from audiocapbench.judges.executor import check_prices
 from audiocapbench.library import scoring
 from audiocapbench.models import Model, ModelSettings, create_models
-from audiocapbench.plan import Host, RunPlan, aexecute, execute, finish, in_loop, now
+from audiocapbench.plan import Host, RunPlan, aexecute, finish
 from audiocapbench.report.runs import estimate_table
-from audiocapbench.rounds import Call, RunsEnd
+from audiocapbench.rounds import Call, RunsEnd, now
 from audiocapbench.scores.estimate import Estimate, Scorer
 from audiocapbench.scores.summary import RunSummary, summarise
 from audiocapbench.scores.table import estimate_records, keep_estimates
@@ -169,7 +171,9 @@ async def arun(
     benchmark: BenchmarkLike, model: str | Model, **options: Unpack[RunSettings]
 ) -> RunResult:
     """As ``run``, in the caller's own event loop; cancelling drops what is in flight."""
-    return await _executed(in_loop, partial(_run_plan, benchmark, model, options), options)
+    return await _executed(
+        to_thread.run_sync, partial(_run_plan, benchmark, model, options), options
+    )
 
 
 async def _executed(
@@ -177,15 +181,15 @@ async def _executed(
 ) -> RunResult:
     with (
         opened_store(options.get("store", DEFAULT_STORE), create=create) as store,
-        await call(joined, None, options.get("engine", "local")),
+        await call(joined, options.get("engine", "local")),
     ):
-        plan: RunPlan = await call(plan_of, None, store)
-        found: RunsEnd = await call(execute, aexecute, plan, Host(options.get("progress")))
+        plan: RunPlan = await call(plan_of, store)
+        found = await aexecute(plan, Host(options.get("progress")), call)
         if found.stop is Stop.INTERRUPTED:  # what was answered is kept, and a loop must end
             raise KeyboardInterrupt
         if not found.ends:
             raise found.refusals[0]
-        result: RunResult = await call(_result, None, plan, found)
+        result: RunResult = await call(_result, plan, found)
         return result
 
 
@@ -257,7 +261,7 @@ def judge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) 
 async def ajudge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) -> RunResult:
     """As ``judge``, in the caller's own event loop; cancelling drops what is in flight."""
     plan_of = partial(judge_plan, run, judge, options)
-    return await _executed(in_loop, plan_of, options, create=False)
+    return await _executed(to_thread.run_sync, plan_of, options, create=False)
 
 
 def judge_plan(run: int | RunResult, judge: Names, options: JudgeSettings, store: Store) -> RunPlan:

@@ -173,7 +173,7 @@ class RacePlan(Plan[RaceResult]):
         """Ask round by round; once a model is refused, the others race anew by their answers."""
         while True:
             refused = len(self.refusals)
-            found: RaceResult = await call(self._race, None, host)
+            found: RaceResult = await call(self._race, host)
             if found.stop is not None or len(self.refusals) == refused:
                 self._note(found.runs, found.statement)
                 return found

@@ -30,7 +30,6 @@ from audiocapbench.meta.scorers.scorer import (
 )
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.models.model import SimpleModel
-from audiocapbench.rounds import judge_options
 from audiocapbench.store import Run
 
 _CATEGORY = "sound"
@@ -89,7 +88,7 @@ class JudgeScorer(PointwiseScorer):
 
     def _judged(self, judge: ModelJudge, run: Run) -> dict[str, float]:
         settings = self._settings
-        how = judge_options(settings, settings.watch(self.name, len(run.sample_ids)))
+        how = settings.options(settings.watch(self.name, len(run.sample_ids)))
         end = executor.judge_run(settings.store, run, [judge], **how)
         for refusal in end.refusals:
             raise refusal
