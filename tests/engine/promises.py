@@ -26,6 +26,9 @@ def broken_promises(world: World) -> Iterator[str]:
         yield f"the last command never ends by itself: {last.end}"
     if len(good) < wanted and last.stop is not Stop.BUDGET:
         yield f"lost: {wanted - len(good)} of {wanted} have no answer"
+    for process in world.processes:
+        if process.end.startswith(f"error: {store.name}"):
+            yield f"process {process.number} ended with an {process.end}"
     for text, one in good.items():
         if not text.startswith(f"Sound {one.audio_sha256} "):
             yield f"{one.sample_id} has the answer of another clip"

@@ -7,7 +7,7 @@ import pytest
 from engine.simulation import World, laboratory
 
 AGAIN = "PYTHONPATH=tests python -m engine.simulation --seed"
-ONCE_BROKEN = (36, 95, 141, 357, 1433)
+ONCE_BROKEN = (36, 95, 141, 357, 1433, 40108)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def test_a_seed_is_one_schedule(run: Callable[[int], World]) -> None:
 
 
 def test_nothing_is_lost_or_paid_twice_in_fifty_schedules(run: Callable[[int], World]) -> None:
-    explore(run, [*range(45), *ONCE_BROKEN])
+    explore(run, [*range(44), *ONCE_BROKEN])
 
 
 @pytest.mark.slow

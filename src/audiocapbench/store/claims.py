@@ -173,6 +173,8 @@ class BatchRepository(StoreRepository):
         tasks = [{"key": key, "sample": one[0], "repeat": one[1]} for key, one in lines.items()]
         made = {"run": run_id, "count": len(lines), "made_at": schema.now()}
         with self._writing(alone=scope is not None) as connection:
+            if connection.execute(select(_batches).where(_batches.c.mark == row["mark"])).first():
+                return None  # it was written down, and the word of that was lost
             fits, others = reserve(connection, costs, scope) if scope else ([], None)
             is_held = worker is None or {*lines.values()} <= {*map(tuple, connection.execute(held))}
             if not (all(fits) and is_held):

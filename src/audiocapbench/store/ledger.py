@@ -15,7 +15,7 @@ from sqlalchemy import type_coerce as typed
 from audiocapbench.data.outcome import SCORED
 from audiocapbench.store import schema
 from audiocapbench.store.connect import StoreRepository
-from audiocapbench.store.records import Values, insert_all, insert_new, matching
+from audiocapbench.store.records import Values, insert_new, matching
 
 _ledger, _workers = schema.ledger, schema.workers
 _own, _ROUNDING = schema.ledger.c, 1 + 1e-9
@@ -157,7 +157,7 @@ def reserve(
     connection: Connection, wanted: Sequence[Reservation], scope: Scope
 ) -> tuple[list[bool], Standing]:
     if scope.limit_usd is None:
-        insert_all(connection, _ledger, [one.row for one in wanted])
+        insert_new(connection, _ledger, [one.row for one in wanted])
         return [True] * len(wanted), Standing()
     others, limit = _standing(connection, scope), scope.limit_usd * _ROUNDING
     fits = [
@@ -166,7 +166,7 @@ def reserve(
         for one in wanted
     ]
     rows = [one.row for one, does in zip(wanted, fits, strict=True) if does]
-    insert_all(connection, _ledger, rows)
+    insert_new(connection, _ledger, rows)
     return fits, others
 
 
