@@ -175,7 +175,7 @@ def race(
     if not json:
         show_lines(result.statement)
     show_result(Findings([_race_table(result)], result.to_dict()), json=json)
-    say_where(result.runs, runs.store)
+    say_where([*race_plan.begun.values()], runs.store)
     if result.stop is not None:
         why = result.stop.because(how.budget.spending)
         say(f"Stopped: {why}. The same command goes on from here, or race --resume.")
@@ -200,7 +200,7 @@ def _race_table(result: "RaceResult") -> Table:
         return "best on these clips" if result.decided else "still in"
 
     rows = [one._asdict() | {"standing": standing(one)} for one in result.racers]
-    digits = f".{result.scorer.digits}f"
+    scorer, digits = result.plan.scorer, f".{result.plan.scorer.digits}f"
     means = (Column("mean", "mean so far", digits), Column("behind", "behind on same", digits))
     columns = (Column("model"), Column("asked", "clips"), *means, Column("standing"))
     cost = ""
@@ -210,7 +210,7 @@ def _race_table(result: "RaceResult") -> Table:
     notes = [f"It took {of} ({result.asked / result.fixed:.0%}){cost}."]
     if result.decided and not result.alike_decided and result.asked < result.fixed:
         notes.append("The same command with --resume --alike asks on, for clips like these.")
-    return Table(f"A race by {result.scorer.label}, {result.clips:,} clips", rows, columns, notes)
+    return Table(f"A race by {scorer.label}, {result.clips:,} clips", rows, columns, notes)
 
 
 @options.command(app.command)

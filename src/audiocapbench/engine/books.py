@@ -47,12 +47,6 @@ class Books:
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
     _again_at: float = -inf
 
-    def row(self, model: str, sample: str, repeat: int, held: float, likely: float) -> Any:
-        who = {"command": self.budget.command, "project": self.budget.project}
-        what = {"model": model, "sample": sample, "repeat": repeat, "kind": "held"}
-        much = {"held_usd": held, "likely_usd": likely, "made_at": now()}
-        return {**self.whose, **who, "start": self.budget.start, **what, **much, "batch": None}
-
     async def reserve(self, one: Reservation) -> Standing | None:
         """Write a row before its question is asked, with all that wait for the same."""
         if self.store is None:
@@ -131,15 +125,15 @@ class CostTracker:
         return self._held is not None
 
     async def _book(self, own_usd: float, alone_usd: float) -> Standing | None:
-        held = self._known.held_usd(self._cost)
-        return await self._books.reserve(
-            Reservation(self._entry(held) | {"id": self._row}, own_usd, alone_usd)
-        )
+        row = self._entry(self._known.held_usd(self._cost)) | {"id": self._row}
+        return await self._books.reserve(Reservation(row, own_usd, alone_usd))
 
     def _entry(self, held_usd: float) -> dict[str, Any]:
-        asked = (self._model.name, self._question.sample_id, self._repeat)
-        entry: dict[str, Any] = self._books.row(*asked, held_usd, self._lost_usd)
-        return entry
+        who = {name: getattr(self._budget, name) for name in ("command", "project", "start")}
+        what = {"model": self._model.name, "sample": self._question.sample_id}
+        much = {"held_usd": held_usd, "likely_usd": self._lost_usd, "made_at": now()}
+        how = {"repeat": self._repeat, "kind": "held", "batch": None}
+        return {**self._books.whose, **who, **what, **how, **much}
 
     def line(self, promised_usd: float) -> Reservation:
         """What is set aside for a line of a batch; OverBudgetError where it does not fit."""

@@ -300,13 +300,11 @@ def preview_judging(
     drawn = asked if len(asked) <= _DRAWN else random.Random(_SEED).sample(asked, _DRAWN)
     prompts = [(prompt_of(one), one.sample.clip.duration_s) for one, _ in drawn]
     questions = [(text, length if judge.hears else 0.0) for text, length in prompts if text]
-    found = preview_questions(who, judge.model, questions, "", prices=prices)
+    each = len(asked) / max(1, len(drawn))
+    found = preview_questions(who, judge.model, questions, "", prices=prices).times(each)
     what = "1 answer" if len(asked) == 1 else f"{len(asked):,} answers"
     found = found._replace(what=what, reused=len(every) - len(asked))
-    if drawn is asked:
-        return found
-    each = len(asked) / len(questions) if questions else 0.0
-    return found.times(each)._replace(questions=len(asked))
+    return found._replace(questions=round(each * len(questions)))
 
 
 def expected_answers(samples: Sequence[Sample], known: Mapping[str, str]) -> list[JudgeTask]:

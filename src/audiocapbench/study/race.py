@@ -52,19 +52,15 @@ class Racer(NamedTuple):
 class RaceResult:
     """How a race over so many clips ended; decided if no more models are left than were wanted."""
 
-    scorer: Scorer
+    plan: "RacePlan"
     clips: int
     seen: int  # clips that whoever is left was asked about
-    top: int
-    alpha: float
-    seed: int
     racers: Sequence[Racer]
     best: tuple[str, ...]  # on these clips
     decided: bool
     alike_best: tuple[str, ...]  # on clips like these
     alike_decided: bool
     stop: Stop | None
-    runs: Sequence[Run]
     asked: int  # questions that the race took, those that were known before included
     fixed: int  # questions of a run of every model over every clip
     cost_usd: float | None  # of the answers and verdicts, where that is known
@@ -73,10 +69,10 @@ class RaceResult:
     @property
     def statement(self) -> str:
         """What is known, of these clips and of clips like these, in one sentence."""
-        names, sure = ", ".join(self.best), f"(at {1 - self.alpha:g})"
-        verb = "is" if self.top == 1 else "are"
+        names, top, sure = ", ".join(self.best), self.plan.top, f"(at {1 - self.plan.alpha:g})"
+        verb = "is" if top == 1 else "are"
         here, alike = f"on these {self.clips:,} clips", "on clips like these"
-        if len(self.best) <= self.top and not self.decided:
+        if len(self.best) <= top and not self.decided:
             said = f"not decided: too few of the models answer ({names or 'none'})"
         elif not self.decided and self.alike_decided:
             names = ", ".join(self.alike_best)
@@ -93,13 +89,14 @@ class RaceResult:
             said += f", and best {alike} {sure}" if self.alike_decided else missing
         refused = any(one.refusal for one in self.racers)
         who = f"those of {len(self.racers)} models that answer" if refused else ""
-        return f"Race of {who or f'{len(self.racers)} models'} by {self.scorer.name}: {said}."
+        return f"Race of {who or f'{len(self.racers)} models'} by {self.plan.scorer.name}: {said}."
 
     def to_dict(self) -> dict[str, Any]:
-        plain = ("clips", "top", "alpha", "decided", "best", "asked", "fixed", "cost_usd")
-        more = ("fixed_usd", "statement", "alike_decided", "alike_best", "seen", "seed")
+        plain = ("clips", "decided", "best", "asked", "fixed", "cost_usd", "fixed_usd")
+        more = ("statement", "alike_decided", "alike_best", "seen")
         return {
-            "scorer": self.scorer.label,
+            "scorer": self.plan.scorer.label,
+            **{name: getattr(self.plan, name) for name in ("top", "alpha", "seed")},
             **{name: getattr(self, name) for name in plain + more},
             "stopped": None if self.stop is None else str(self.stop),
             "models": [one._asdict() for one in self.racers],
@@ -175,10 +172,10 @@ class RacePlan(Plan[RaceResult]):
             refused = len(self.refusals)
             found: RaceResult = await call(self._race, host)
             if found.stop is not None or len(self.refusals) == refused:
-                self._note(found.runs, found.statement)
+                self._note(self.begun.values(), found.statement)
                 return found
 
-    def _note(self, runs: Sequence[Run], said: str) -> None:
+    def _note(self, runs: Iterable[Run], said: str) -> None:
         mark: dict[str, Any] = {"statement": said, "by_judge": self.scorer.judge is not None}
         mark |= {name: getattr(self, name) for name in ("top", "alpha", "seed", "alike")}
         mark |= {"models": [one.name for one in self.runs.models], "at": now()}
@@ -296,19 +293,15 @@ class RacePlan(Plan[RaceResult]):
         known = [one for one in racers if one.cost_usd is not None and one.asked]
         each = [(one.cost_usd or 0) / one.asked * clips for one in known]
         return RaceResult(
-            scorer=self.scorer,
+            plan=self,
             clips=clips,
             seen=seen,
-            top=self.top,
-            alpha=self.alpha,
-            seed=self.seed,
             racers=racers,
             best=best,
             decided=is_decided,
             alike_best=alike,
             alike_decided=still > self.top >= len(alike) > 0 and (alike == best or not is_decided),
             stop=stop,
-            runs=list(self.begun.values()),
             asked=sum(one.asked for one in racers),
             fixed=clips * len(racers),
             cost_usd=total_cost(one.cost_usd for one in racers),
