@@ -164,7 +164,7 @@ class BatchRounds:
             patient = not awaited
             out = await self.access.call(self.store.batches.awaited, self.run.id, self.judge)
             await self._visit(partial(share, patient=False, only=out), collecting=True)
-            await self.books.refresh()
+            await self.access.call(self.books.catch_up)
             if self.pool.stop is None and not (self._awaited and budget.is_limited):
                 await self._visit(partial(share, patient=patient), collecting=False)
             if self.pool.stop is Stop.BUDGET and (self._files or self._awaited):

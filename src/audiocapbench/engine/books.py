@@ -75,9 +75,6 @@ class Books:
         if all(fits):
             self.budget.others = others
 
-    async def refresh(self) -> None:
-        await self.access.call(self.catch_up)
-
     def catch_up(self) -> None:
         """Book what is known of attempts, and read how all others stand."""
         if self.store is None:
@@ -107,10 +104,6 @@ class CostTracker:
         self.attempts: list[Reply] = []
         self.bills: list[Bill] = []
 
-    @property
-    def refusal(self) -> str | None:
-        return self._budget.refusal
-
     async def hold(self, stopping: anyio.Event) -> bool:
         """Set aside what an attempt may cost; False where it does not fit after others did.
 
@@ -121,7 +114,7 @@ class CostTracker:
         asked = (self._model.name, self._cost, self._question.sample_id)
         self._held = await self._budget.hold(*asked, self._book, stopping)
         if self._held is None and not self.attempts:
-            raise OverBudgetError(self.refusal)
+            raise OverBudgetError(self._budget.refusal)
         return self._held is not None
 
     async def _book(self, own_usd: float, alone_usd: float) -> Standing | None:

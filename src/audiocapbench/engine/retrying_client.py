@@ -159,7 +159,7 @@ class RetryingClient:
         while True:
             # What goes into a batch is set aside with it.
             if self.batches is None and not await costs.hold(self.stopping):
-                return given_up(f"not asked again, because {costs.refusal}")
+                return given_up(f"not asked again, because {self.books.budget.refusal}")
             came = anyio.current_time()
             start = await self.limiter.enter(self.stopping, tokens)
             if start is None:
