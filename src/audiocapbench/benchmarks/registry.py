@@ -100,7 +100,7 @@ def open_benchmark(
     from audiocapbench.benchmarks import audio_tables
 
     target = name if Path(name).exists() else known
-    options = _options(f"dataset{name[len(target) :]}", audio_tables.OPTIONS)
+    options = options_of(f"dataset{name[len(target) :]}", audio_tables.OPTIONS)
     if table := audio_tables.open_table(target, options):
         return table
     if Path(name).is_dir():
@@ -229,15 +229,14 @@ def _parameters(factory: Callable[..., object]) -> dict[str, inspect.Parameter]:
     return {name: one for name, one in found.items() if one.kind not in _VARIABLE}
 
 
-def options_of(name: str) -> dict[str, str]:
-    return _options(name, _option_names(_BUILT_IN[base_name(name)]))
-
-
 def _option_names(factory: Callable[..., object]) -> list[str]:
     return [one for one in _parameters(factory) if one not in _ARGUMENTS]
 
 
-def _options(name: str, known: Sequence[str]) -> dict[str, str]:
+def options_of(name: str, known: Sequence[str] | None = None) -> dict[str, str]:
+    """The options in a name, of those that are known, or that a built-in benchmark takes."""
+    if known is None:
+        known = _option_names(_BUILT_IN[base_name(name)])
     try:
         options = parse_name(name).options
     except MetricError:
@@ -252,7 +251,7 @@ def _arguments(
 ) -> dict[str, object]:
     """What the user says, as arguments that the function takes."""
     takes, plain = _parameters(factory), base_name(name)
-    given: dict[str, object] = dict(_options(name, _option_names(factory)))
+    given: dict[str, object] = dict(options_of(name, _option_names(factory)))
     for argument, value in arguments.items():
         if value is not None and argument not in takes:
             raise BenchmarkError(f"{plain} takes no `{argument}`; it has its own")

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Any, ClassVar
@@ -18,6 +18,7 @@ from audiocapbench.store import Dataset
 
 METRICS = ("meteor", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l")
 _COLUMNS = ("meteor", "bleu_4", "rouge_l")
+_adapter: "Callable[[Any], TypeAdapter[Traits]]" = cache(TypeAdapter)
 _ROOM = 3
 _ROUNDING = 1e-6
 _SAFE = {
@@ -159,15 +160,10 @@ class Traits:
     def from_dict(cls, value: Mapping[str, Any], where: str = "traits") -> "Traits":
         """The traits that ``to_dict`` made a JSON object of; the error says what else it is."""
         try:
-            return _adapter().validate_json(json.dumps(value), strict=True)
+            return _adapter(Traits).validate_json(json.dumps(value), strict=True)
         except (AudioCapBenchError, TypeError, ValueError, RecursionError) as error:
             why = problems_of(error)[0] if isinstance(error, ValidationError) else error
             raise BenchmarkError(f"{where}: {why}") from None
-
-
-@cache
-def _adapter() -> TypeAdapter[Traits]:
-    return TypeAdapter(Traits)
 
 
 def stored_traits(dataset: Dataset) -> Traits:

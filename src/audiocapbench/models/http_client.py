@@ -17,16 +17,9 @@ from urllib.request import getproxies
 from anyio.lowlevel import RunVar
 
 from audiocapbench.data.outcome import Reply
+from audiocapbench.models import remote as remotes
 from audiocapbench.models.model import AudioContract, Parameters, Question, SentAudio
-from audiocapbench.models.remote import (
-    BATCH_TRANSPORT,
-    CONNECT_S,
-    LARGEST_REPLY,
-    AnnouncedLimit,
-    RemoteModel,
-    SentBody,
-    announced_limit,
-)
+from audiocapbench.models.remote import CONNECT_S, LARGEST_REPLY, RemoteModel, SentBody
 from audiocapbench.models.replies import HttpReply, cleaned, failed_reply
 from audiocapbench.version import VERSION
 
@@ -47,7 +40,7 @@ class HttpModel(ABC):
     cacheable = True
     concurrency = 64
     path: str  # where questions go, below the address
-    announced: AnnouncedLimit | None = None  # by the last answer
+    announced: remotes.AnnouncedLimit | None = None  # by the last answer
 
     def __init__(
         self, remote: RemoteModel, contract: AudioContract, options: Parameters, timeout_s: float
@@ -117,7 +110,7 @@ class HttpModel(ABC):
         self, request: Callable[[str], Mapping[str, Any]], audio: SentAudio | None
     ) -> Reply:
         """The reply to a request within its time, over a connection or by a batch."""
-        body, transport = SentBody(request, audio), BATCH_TRANSPORT.get()
+        body, transport = SentBody(request, audio), remotes.BATCH_TRANSPORT.get()
         # What a batch has brought is paid for, however long the store is away.
         with self.remote.time_to_answer(inf if transport else self._timeout_s):
             if transport is not None:
@@ -128,7 +121,7 @@ class HttpModel(ABC):
                 reply = await self.fetch("POST", self.path, content=body, headers=body.headers)
             if not reply.is_success:
                 return failed_reply(reply, self.remote)
-            self.announced = announced_limit(reply.headers)
+            self.announced = remotes.announced_limit(reply.headers)
             return self.read(reply)
 
     async def aclose(self) -> None:

@@ -17,15 +17,8 @@ from numpy.typing import NDArray
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import AudioCapBenchError, FatalError, ModelError
 from audiocapbench.models import AudioContract, BatchModel, ModelSettings, Provider, Question
-from audiocapbench.models.checkpoint import (
-    ChatProcessor,
-    Checkpoint,
-    LocalName,
-    find_checkpoint,
-    load_config,
-    loading,
-    parse_name,
-)
+from audiocapbench.models import checkpoint as checkpoints
+from audiocapbench.models.checkpoint import ChatProcessor, LocalName
 from audiocapbench.models.model import REMOTE_EXECUTION
 from audiocapbench.models.price import FREE
 from audiocapbench.models.replies import ending_as
@@ -48,8 +41,8 @@ class CheckpointModel(BatchModel):
         self, name: LocalName, settings: ModelSettings, runtime: str, dtype: str, batch: int
     ) -> None:
         super().__init__(name.name, settings)
-        self.checkpoint = find_checkpoint(name)
-        self.config = load_config(name.name, self.checkpoint)
+        self.checkpoint = checkpoints.find_checkpoint(name)
+        self.config = checkpoints.load_config(name.name, self.checkpoint)
         self.dtype = _DTYPES[name.choice("dtype", *_DTYPES)] or dtype
         self.batch = name.number("batch", batch)
         kind = str(self.config.model_type)
@@ -95,7 +88,7 @@ class LocalModel(CheckpointModel):
         import torch
         import transformers
 
-        written = parse_name(name, self.options)
+        written = checkpoints.parse_name(name, self.options)
         if not hasattr(transformers, "AutoModelForMultimodalLM"):
             old = f"transformers {transformers.__version__} is too old"
             raise ModelError(f"{name}: {old}: pip install --upgrade 'audiocapbench[local]'")
@@ -266,7 +259,7 @@ class LocalModel(CheckpointModel):
         import torch
 
         place = "auto" if self.device == "split" else {"": self.device}
-        with loading(self.name, self.checkpoint.folder) as said:
+        with checkpoints.loading(self.name, self.checkpoint.folder) as said:
             network = _auto_class(self.name, self.config, self.checkpoint).from_pretrained(
                 self.checkpoint.folder,
                 config=self.config,
@@ -309,7 +302,7 @@ class VllmModel(CheckpointModel):
     options = (*CheckpointModel.options, "gpus", "memory", "context")
 
     def __init__(self, name: str, settings: ModelSettings) -> None:
-        written = parse_name(name, self.options)
+        written = checkpoints.parse_name(name, self.options)
         super().__init__(written, settings, "vllm", "bfloat16", 128)
         if self.is_adapted:
             raise ModelError(f"{name}: hears with an adapter, which only local/… loads")
@@ -386,7 +379,7 @@ class VllmModel(CheckpointModel):
 _models: "weakref.WeakSet[LocalModel]" = weakref.WeakSet()
 
 
-def _auto_class(name: str, config: Any, checkpoint: Checkpoint) -> Any:
+def _auto_class(name: str, config: Any, checkpoint: checkpoints.Checkpoint) -> Any:
     import transformers
 
     own = getattr(config, "auto_map", None) or {}

@@ -15,17 +15,11 @@ from audiocapbench.credentials import without_query
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
 from audiocapbench.models import AudioContract, KnownModel, Model, ModelSettings, Provider, replies
+from audiocapbench.models import remote as remotes
 from audiocapbench.models.http_client import HttpModel
 from audiocapbench.models.model import PAPER, REMOTE_EXECUTION, TOOL, Parameters, Question
 from audiocapbench.models.price import PRICED, Price
-from audiocapbench.models.remote import (
-    LARGEST_REPLY,
-    RemoteModel,
-    checked_url,
-    key_of,
-    remote_model,
-    retry_after_s,
-)
+from audiocapbench.models.remote import LARGEST_REPLY, RemoteModel, remote_model
 from audiocapbench.models.replies import Json
 
 Message = Mapping[str, Any]
@@ -118,7 +112,7 @@ class OpenAIBatches:
             answered,
             done=answered + (replies.count(counts.get("failed")) or 0),
             is_full=any(error.get("code") == "token_limit_exceeded" for error in errors),
-            retry_after_s=retry_after_s(reply.headers),
+            retry_after_s=remotes.retry_after_s(reply.headers),
         )
 
     async def results(self, batch: str, keys: Set[str]) -> tuple[BatchState, Json, int, bool]:
@@ -349,9 +343,9 @@ def create_endpoint(name: str, settings: ModelSettings) -> ChatModel:
         example = "endpoint/Qwen/Qwen2-Audio-7B-Instruct@http://127.0.0.1:8000/v1"
         shown = without_query(name)
         raise ModelError(f"{shown!r} is not endpoint/NAME@URL; write for example {example}")
-    address = checked_url(found["url"], "the address after @")
+    address = remotes.checked_url(found["url"], "the address after @")
     hint, key_name = "the address, which usually ends in /v1", ENDPOINT.key_names[0]
-    remote = RemoteModel(name, found["model"], *address, key_name, hint, key_of(ENDPOINT))
+    remote = RemoteModel(name, found["model"], *address, key_name, hint, remotes.key_of(ENDPOINT))
     return ChatModel(remote, _ENDPOINT_AUDIO, settings)
 
 

@@ -16,16 +16,11 @@ from audiocapbench.credentials import short
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import ModelError, TransientError
 from audiocapbench.models import AudioContract, KnownModel, ModelSettings, Provider, replies
+from audiocapbench.models import remote as remotes
 from audiocapbench.models.model import PAPER, Parameters, Question, SentAudio
 from audiocapbench.models.openai_chat import DOCS, PRICING, account_headers
 from audiocapbench.models.price import PRICED, Price
-from audiocapbench.models.remote import (
-    FATAL_CODES,
-    LARGEST_REPLY,
-    RemoteModel,
-    remote_model,
-    span_s,
-)
+from audiocapbench.models.remote import LARGEST_REPLY, RemoteModel
 from audiocapbench.models.replies import Json
 from audiocapbench.version import VERSION
 
@@ -55,7 +50,7 @@ _WAIT = re.compile(r"try again in ((?:\d+(?:\.\d+)?(?:ms|m|s))+)", re.IGNORECASE
 
 def create(name: str, settings: ModelSettings) -> "OpenAIRealtime":
     names = (URL_VARIABLE, "OPENAI_BASE_URL")  # a proxy for OpenAI's other APIs stands for this too
-    remote = remote_model(PROVIDER, name, "https://api.openai.com/v1", *names)
+    remote = remotes.remote_model(PROVIDER, name, "https://api.openai.com/v1", *names)
     # Both schemes of the web begin with "http", as those of WebSockets begin with "ws".
     url = "ws" + remote.url.removeprefix("http").removesuffix("/realtime")
     # All of these are part of what stored answers are known by.
@@ -248,7 +243,7 @@ def _reported(remote: RemoteModel, told: Json, limits: Sequence[Json] = ()) -> M
         found = _WAIT.search(message)
         resets = [limit.get("reset_seconds") for limit in limits if limit.get("remaining") == 0]
         longest = max((float(one) for one in resets if isinstance(one, int | float)), default=None)
-        wait = (span_s(found[1].lower()) if found else None) or longest
+        wait = (remotes.span_s(found[1].lower()) if found else None) or longest
         return TransientError(text, retry_after_s=wait, throttled=True)
     if _ABOUT_THIS_CLIP.search(code):
         return ModelError(text)
@@ -259,7 +254,7 @@ def _reported(remote: RemoteModel, told: Json, limits: Sequence[Json] = ()) -> M
 def _closed(remote: RemoteModel, code: int | None, reason: str) -> ModelError:
     """What to raise for a closed connection, whose reason OpenAI writes as ``type.code``."""
     kind, _, detail = reason.partition(".")
-    if kind in _STATUS_OF_TYPE or kind in FATAL_CODES or "rate_limit" in reason:
+    if kind in _STATUS_OF_TYPE or kind in remotes.FATAL_CODES or "rate_limit" in reason:
         error = {"type": kind, "code": detail or kind, "message": f"{reason} (closed with {code})"}
         return _reported(remote, {"error": error})
     why = short(reason, remote.secrets) or "no reason given"

@@ -7,18 +7,8 @@ from contextlib import nullcontext
 from importlib.resources import files
 from typing import Any
 
-from sqlalchemy import (
-    Connection,
-    Engine,
-    MetaData,
-    Table,
-    insert,
-    inspect,
-    literal,
-    select,
-    text,
-    true,
-)
+import sqlalchemy as sa
+from sqlalchemy import Connection, Engine, MetaData, Table
 
 from audiocapbench.errors import StoreError
 from audiocapbench.signature import Signature
@@ -47,15 +37,15 @@ def bring_up_to_date(engine: Engine) -> None:
 
 
 def _version_of(connection: Connection) -> int | None:
-    if "schema_version" not in inspect(connection).get_table_names():
+    if "schema_version" not in sa.inspect(connection).get_table_names():
         return None
-    return connection.execute(select(schema.schema_version.c.version)).scalar() or 0
+    return connection.execute(sa.select(schema.schema_version.c.version)).scalar() or 0
 
 
 def upgrade(connection: Connection) -> None:
     """Whatever a store lacks of today's tables; StoreError where it is none, or newer."""
     subject, version = f"{shown(connection.engine.url)}:", _version_of(connection)
-    present = set(inspect(connection).get_table_names())
+    present = set(sa.inspect(connection).get_table_names())
     if version is None:
         # A database server is shared; a file is its program's own.
         known = schema.metadata.tables if connection.dialect.name == "postgresql" else present
@@ -74,7 +64,7 @@ def upgrade(connection: Connection) -> None:
         _rebuild(connection)
     schema.metadata.create_all(connection)
     if version == 2:
-        connection.execute(text("ALTER TABLE runs ADD COLUMN source JSON"))
+        connection.execute(sa.text("ALTER TABLE runs ADD COLUMN source JSON"))
     if version < _LEDGER:
         _open_ledger(connection)
     connection.execute(schema.schema_version.update().values(version=schema.VERSION))
@@ -84,18 +74,18 @@ def _open_ledger(connection: Connection) -> None:
     """What answers and judgements of old cost is booked, on no command."""
     runs, asked, judged = schema.runs.c, schema.outcomes, schema.judgements
     for table, judge, repeat, at, paid in (
-        (asked, literal(""), literal(0), asked.c.answered_at, ~asked.c.cached),
-        (judged, judged.c.judge, judged.c.repeat, judged.c.judged_at, true()),
+        (asked, sa.literal(""), sa.literal(0), asked.c.answered_at, ~asked.c.cached),
+        (judged, judged.c.judge, judged.c.repeat, judged.c.judged_at, sa.true()),
     ):
         own = (table.c.run, table.c.sample, table.c.input_tokens, table.c.output_tokens)
         named = (judge.label("judge"), repeat.label("repeat"), at.label("made_at"))
-        query = select(*own, *named, table.c.cost_usd.label("usd"), runs.model)
+        query = sa.select(*own, *named, table.c.cost_usd.label("usd"), runs.model)
         query = query.join_from(table, schema.runs, runs.id == table.c.run)
         for part in connection.execute(query.where(table.c.cost_usd > 0, paid)).partitions(
             _AT_ONCE
         ):
             rows = [_old_entry(row._mapping) for row in part]
-            connection.execute(insert(schema.ledger), rows)
+            connection.execute(sa.insert(schema.ledger), rows)
 
 
 def _old_entry(row: Mapping[Any, Any]) -> dict[str, Any]:
@@ -115,11 +105,11 @@ def _old_entry(row: Mapping[Any, Any]) -> dict[str, Any]:
 def _rebuild(connection: Connection) -> None:
     """The tables of version 1 as today's, with kinds, traits, names and tags."""
     for name in _REBUILT:
-        connection.execute(text(f"ALTER TABLE {name} RENAME TO {name}_1"))
+        connection.execute(sa.text(f"ALTER TABLE {name} RENAME TO {name}_1"))
     if connection.dialect.name == "postgresql":
         for name, column in _KEPT.items():
             change = f"ALTER COLUMN {column} TYPE timestamptz USING {column}::timestamptz"
-            connection.execute(text(f"ALTER TABLE {name} {change}"))
+            connection.execute(sa.text(f"ALTER TABLE {name} {change}"))
     before = MetaData()
     old = {name: Table(f"{name}_1", before, autoload_with=connection) for name in _REBUILT}
     schema.metadata.create_all(connection)
@@ -129,10 +119,10 @@ def _rebuild(connection: Connection) -> None:
     runs = schema.runs.c
     for name, scorer in (("scores", "metric"), ("judgements", "judge")):
         _copy(connection, old[name], schema.metadata.tables[name])
-        made = select(runs.id, old[name].c[scorer], runs.made_by, runs.created_at).distinct()
+        made = sa.select(runs.id, old[name].c[scorer], runs.made_by, runs.created_at).distinct()
         made = made.join_from(old[name], schema.runs, old[name].c.run == runs.id)
         names = ["run", "scorer", "made_by", "made_at"]
-        connection.execute(insert(schema.scorings).from_select(names, made))
+        connection.execute(sa.insert(schema.scorings).from_select(names, made))
     _copy_checks(connection, old["judge_checks"])
     for name in reversed(_REBUILT):
         old[name].drop(connection)
@@ -141,27 +131,27 @@ def _rebuild(connection: Connection) -> None:
 def _copy_runs(connection: Connection, old: Mapping[str, Table]) -> None:
     """Datasets with the traits that 0.1 knew by name, runs with their kinds, and their samples."""
     runs = old["runs"]
-    named = select(runs.c.dataset, runs.c.benchmark).distinct()
+    named = sa.select(runs.c.dataset, runs.c.benchmark).distinct()
     names: dict[str, set[str]] = {}
     for dataset, benchmark in connection.execute(named):
         names.setdefault(dataset, set()).add(benchmark)
-    for row in connection.execute(select(old["datasets"])).mappings().all():
+    for row in connection.execute(sa.select(old["datasets"])).mappings().all():
         known = {row["benchmark"], *names.get(row["fingerprint"], ())}
         traits = {name: traits_of_0_1(name) for name in sorted(known)}
-        connection.execute(insert(schema.datasets), dict(row) | {"traits": traits})
-    for number in connection.execute(select(runs.c.id).order_by(runs.c.id)).scalars().all():
-        row = connection.execute(select(runs).where(runs.c.id == number)).mappings().one()
+        connection.execute(sa.insert(schema.datasets), dict(row) | {"traits": traits})
+    for number in connection.execute(sa.select(runs.c.id).order_by(runs.c.id)).scalars().all():
+        row = connection.execute(sa.select(runs).where(runs.c.id == number)).mappings().one()
         values = dict(row) | {"kind": _kind(row["benchmark"], row["model"])}
         chosen = [
             {"run": number, "sample": sample, "position": place}
             for place, sample in enumerate(values.pop("selected"))
         ]
-        connection.execute(insert(schema.runs), values)
+        connection.execute(sa.insert(schema.runs), values)
         for start in range(0, len(chosen), _AT_ONCE):
-            connection.execute(insert(schema.run_samples), chosen[start : start + _AT_ONCE])
+            connection.execute(sa.insert(schema.run_samples), chosen[start : start + _AT_ONCE])
     if connection.dialect.name == "postgresql":
         last = "SELECT setval(pg_get_serial_sequence('runs', 'id'), max(id)) FROM runs"
-        connection.execute(text(last))
+        connection.execute(sa.text(last))
 
 
 def traits_of_0_1(benchmark: str) -> dict[str, Any]:
@@ -180,12 +170,12 @@ def _kind(benchmark: str, model: str) -> str:
 
 def _copy(connection: Connection, old: Table, new: Table) -> None:
     """All rows of a table; what is about no sample of its run was never shown and is left out."""
-    query, chosen, numbers = select(old), schema.run_samples.c, dict[str, int]()
+    query, chosen, numbers = sa.select(old), schema.run_samples.c, dict[str, int]()
     if "sample" in new.c:
         same = (chosen.run == old.c.run) & (chosen.sample == old.c.sample)
         query = query.join(schema.run_samples, same)
     if "signature" in new.c:  # kept once, without the toolkit's version
-        texts = connection.execute(select(old.c.signature).distinct()).scalars()
+        texts = connection.execute(sa.select(old.c.signature).distinct()).scalars()
         signatures = {text: Signature.parse(text) for text in texts}
         known = signature_numbers(connection, signatures.values())
         numbers = {text: known[signature] for text, signature in signatures.items()}
@@ -193,15 +183,17 @@ def _copy(connection: Connection, old: Table, new: Table) -> None:
         rows = [dict(row) for row in part]
         for row in rows if numbers else ():
             row["signature"] = numbers[row["signature"]]
-        connection.execute(insert(new), rows)
+        connection.execute(sa.insert(new), rows)
 
 
 def _copy_checks(connection: Connection, old: Table) -> None:
     """A check said neither where nor by which contract; its runs and its signature do."""
     runs, judged = schema.runs.c, schema.judgements.c
-    where = select(runs.benchmark).join_from(schema.judgements, schema.runs, runs.id == judged.run)
+    where = sa.select(runs.benchmark).join_from(
+        schema.judgements, schema.runs, runs.id == judged.run
+    )
     where = where.where(runs.kind == "check").order_by(judged.judged_at.desc()).limit(1)
-    for row in connection.execute(select(old)).mappings().all():
+    for row in connection.execute(sa.select(old)).mappings().all():
         own = where.where(judged.judge == row["judge"])
         found = connection.execute(own).scalar() or "demo"
         document: Mapping[str, Any] = row["document"]
@@ -211,4 +203,4 @@ def _copy_checks(connection: Connection, old: Table) -> None:
             "contract": signature.name,
             "document": dict(document) | {"signature": str(signature)},
         }
-        connection.execute(insert(schema.judge_checks), values)
+        connection.execute(sa.insert(schema.judge_checks), values)

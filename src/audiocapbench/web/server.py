@@ -77,12 +77,10 @@ def hosts_of(host: str, url: str | None = None) -> frozenset[str]:
     return frozenset({ANY_ADDRESS, socket.gethostname().lower(), socket.getfqdn().lower(), *names})
 
 
-def _refuse(status: int, why: str, **headers: str) -> Any:
-    """A response that says why; names of headers have underscores here."""
+def _refuse(status: int, why: str, headers: Mapping[str, str] | None = None) -> Any:
     from starlette.responses import JSONResponse
 
-    named = {name.replace("_", "-"): text for name, text in headers.items()}
-    return JSONResponse({"error": why}, status, named)
+    return JSONResponse({"error": why}, status, headers)
 
 
 class GuardedApp:
@@ -163,7 +161,7 @@ class GuardedApp:
         rest = urlencode([one for one in query if one[0] != "token"])
         place = "/" + quote(scope["path"].lstrip("/\\")) + (f"?{rest}" if rest else "")
         kept = f"audiocapbench_token={self._token}; HttpOnly; SameSite=Strict; Path=/"
-        return _refuse(303, "the token is kept", location=place, set_cookie=kept)
+        return _refuse(303, "the token is kept", {"location": place, "set-cookie": kept})
 
 
 def bearer(headers: Mapping[str, str]) -> str | None:

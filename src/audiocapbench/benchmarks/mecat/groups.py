@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -104,16 +104,14 @@ def score_cap(group_scores: Mapping[str, float], weighting: str = ORIGINAL) -> f
     return _weighted(group_scores, cap_weights(weighting))
 
 
-def score_qa(category_scores: Mapping[str, float]) -> float | None:
-    return _weighted(category_scores, QA_WEIGHTS)
-
-
 def _weighted(scores: Mapping[str, float], weights: Mapping[str, float]) -> float | None:
     """The total, or None where a group lacks: the others are never scaled up for it."""
     if not weights.keys() <= scores.keys():
         return None
     return sum(weight * scores[group] for group, weight in weights.items())
 
+
+score_qa = partial(_weighted, weights=QA_WEIGHTS)
 
 OUTSIDE = "outside_"
 """What the name of a corpus begins with that no group, and so no total, is made of."""

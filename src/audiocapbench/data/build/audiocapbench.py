@@ -11,14 +11,9 @@ from typing import Any, Literal
 from audiocapbench import audio
 from audiocapbench.data.build import id_lists
 from audiocapbench.data.build import ledger as ledgers
+from audiocapbench.data.build import repository_layouts as layouts
 from audiocapbench.data.build.hub import Hub, HubError
 from audiocapbench.data.build.id_lists import ClipSource, IdList, ListedClip
-from audiocapbench.data.build.repository_layouts import (
-    AudioFolder,
-    ParquetTables,
-    find_clips,
-    split_files,
-)
 from audiocapbench.data.folder import METADATA, SEED_METADATA, MissingClip
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import json_lines
@@ -132,10 +127,14 @@ class _ListBuilder:
         """How many clips the repository has, and the bytes to read for them."""
         revision = self.settings.revisions.get(source.name)
         repository = self.ledger.repository(self.hub, source.repository, revision)
-        paths = split_files(repository, source.split)
+        paths = layouts.split_files(repository, source.split)
         tables = [path for path in paths if path.endswith(".parquet")]
-        layout = ParquetTables(repository, tables) if tables else AudioFolder(repository, paths)
-        found = find_clips(layout, source, absent)
+        layout = (
+            layouts.ParquetTables(repository, tables)
+            if tables
+            else layouts.AudioFolder(repository, paths)
+        )
+        found = layouts.find_clips(layout, source, absent)
         by_place = {found[one.key].place: one for one in absent if one.key in found}
         total = layout.size(list(by_place))
         where = f"{source.repository} at {repository.commit[:12]} ({source.split})"

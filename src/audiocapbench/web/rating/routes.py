@@ -204,7 +204,7 @@ def _answer(desk: RatingDesk, name: str, request: Any, body: bytes) -> Any:
 
 
 def _person(desk: RatingDesk, request: Any, *, is_admin: bool) -> str:
-    token = bearer({"authorization": request.headers.get("authorization", "")})
+    token = bearer(request.headers)
     if token is None:
         raise RatingError("open the link that you were invited with", 401)
     person = desk.store.ratings.person(desk.project.name, token)
