@@ -16,21 +16,7 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine import Preview, answered, run_benchmark
 from audiocapbench.errors import JudgeError, StoppedError
-from audiocapbench.judges.aggregation import (
-    MAX_VALUE,
-    by_judge,
-    failure_reasons,
-    failure_words,
-    overall,
-)
-from audiocapbench.judges.executor import (
-    JudgeOptions,
-    JudgeTask,
-    judge_run,
-    judgements_by,
-    missing_judgements,
-    preview_judging,
-)
+from audiocapbench.judges import aggregation, executor
 from audiocapbench.judges.judge import Judge
 from audiocapbench.metrics.result import FloatArray, first_column
 from audiocapbench.models import Model, Question
@@ -61,11 +47,13 @@ class StudyPart(NamedTuple):
     label: str = ""  # what is changed about the judge
 
 
-def judge_parts(store: Store, parts: Iterable[StudyPart], what: str, options: JudgeOptions) -> None:
+def judge_parts(
+    store: Store, parts: Iterable[StudyPart], what: str, options: executor.JudgeOptions
+) -> None:
     """Have all parts judged; ``what`` is stopped by a refusal, or before its last answer."""
     for judge, run, repeats, samples, _ in parts:
-        own: JudgeOptions = {**options, "repeats": repeats, "samples": samples}
-        end = judge_run(store, run, [judge], **own)
+        own: executor.JudgeOptions = {**options, "repeats": repeats, "samples": samples}
+        end = executor.judge_run(store, run, [judge], **own)
         for refusal in end.refusals:
             raise refusal
         if end.stop is not None:
@@ -77,13 +65,13 @@ def judge_parts(store: Store, parts: Iterable[StudyPart], what: str, options: Ju
 
 def preview_parts(store: Store, parts: Iterable[StudyPart], prices: Prices) -> list[Preview]:
     """What each judge will likely cost."""
-    tasks: dict[str, list[JudgeTask]] = {}
+    tasks: dict[str, list[executor.JudgeTask]] = {}
     judges = {part.judge.name: part.judge for part in parts}
     for judge, run, repeats, samples, _ in parts:
-        missing = missing_judgements(store, run, judge, repeats=repeats, samples=samples)
+        missing = executor.missing_judgements(store, run, judge, repeats=repeats, samples=samples)
         tasks.setdefault(judge.name, []).extend(missing)
     return [
-        preview_judging(judges[name], missing, store=store, prices=prices)
+        executor.preview_judging(judges[name], missing, store=store, prices=prices)
         for name, missing in tasks.items()
     ]
 
@@ -92,7 +80,7 @@ def mean_score_interval(
     values: FloatArray, least: float = 0.0, clips: Sequence[str] | None = None
 ) -> Interval | None:
     """Interval of a mean of scores, or of changes of them where the least is below zero."""
-    bounds = (least, MAX_VALUE)
+    bounds = (least, aggregation.MAX_VALUE)
     return mean_interval(values[:, np.newaxis], first_column, clusters=clips, bounds=bounds)
 
 
@@ -217,7 +205,7 @@ def check_judge(
     store: Store,
     *,
     selection: Selection | None = None,
-    **options: Unpack[JudgeOptions],
+    **options: Unpack[executor.JudgeOptions],
 ) -> JudgeCheck:
     """Have a judge score answers whose quality is known; a model three times by default.
 
@@ -226,16 +214,22 @@ def check_judge(
     """
     parts = known_answers(judge, benchmark, store, selection, options.get("repeats", 3))
     judge_parts(store, parts.values(), "check", options)
-    judged = {kind: judgements_by(store, judge, part.run.id) for kind, part in parts.items()}
-    opinions = {kind: by_judge(found).get(judge.name, {}) for kind, found in judged.items()}
+    judged = {
+        kind: executor.judgements_by(store, judge, part.run.id) for kind, part in parts.items()
+    }
+    opinions = {
+        kind: aggregation.by_judge(found).get(judge.name, {}) for kind, found in judged.items()
+    }
     scores = {
-        kind: {sample: overall(one) for sample, one in own.items()}
+        kind: {sample: aggregation.overall(one) for sample, one in own.items()}
         for kind, own in opinions.items()
     }
     figures, ratings, lengths = {}, list[_Ratings](), list[tuple[int, float, int]]()
     for number, kind in enumerate(KINDS):
         if not scores[kind]:
-            why = failure_words(judge.name, failure_reasons(judged[kind]), len(judged[kind]))
+            why = aggregation.failure_words(
+                judge.name, aggregation.failure_reasons(judged[kind]), len(judged[kind])
+            )
             raise JudgeError(why or f"{judge.name} has no judgement of any {kind} answer")
         values = np.array(list(scores[kind].values()))
         ratings.append(_ratings(judged[kind]))
@@ -257,7 +251,7 @@ def check_judge(
         styled = scores[f"right+{style}"]
         changes = np.array([styled[key] - plain[key] for key in plain if key in styled])
         if len(changes):
-            interval = mean_score_interval(changes, -MAX_VALUE)
+            interval = mean_score_interval(changes, -aggregation.MAX_VALUE)
             styles[style] = StyleShift(len(changes), float(changes.mean()), interval)
     right, safe, wrong = (np.array(list(scores[kind].values())) for kind in KINDS)
     rounds = [len(one) for one, _ in ratings]
@@ -276,7 +270,7 @@ def check_judge(
         length,
         styles,
         sum(one.status is not Status.OK for one in everything),
-        failure_reasons(everything),
+        aggregation.failure_reasons(everything),
         kappa.interval,
         # A clip has an answer of each kind; clips are what is independent.
         rank_interval(length, len({one for own in scores.values() for one in own}), "rho"),

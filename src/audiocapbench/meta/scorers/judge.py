@@ -20,14 +20,7 @@ from audiocapbench.judges.aggregation import by_judge, failure_reasons, failure_
 from audiocapbench.judges.contract import JudgeInput, Verdict
 from audiocapbench.judges.judge import ModelJudge, judge_texts
 from audiocapbench.meta.pairs import Pairs, captions, references
-from audiocapbench.meta.scorers.scorer import (
-    WITHOUT_CLIPS,
-    Diagnostics,
-    FloatArray,
-    PointwiseScorer,
-    TrialSettings,
-    trial_clips,
-)
+from audiocapbench.meta.scorers import scorer as scorers
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.models.model import SimpleModel
 from audiocapbench.store import Run
@@ -36,10 +29,10 @@ _CATEGORY = "sound"
 _ASKED = "Describe what can be heard in the audio in one sentence."
 
 
-class JudgeScorer(PointwiseScorer):
+class JudgeScorer(scorers.PointwiseScorer):
     """Scores captions with a judge: offline at once, a model through the store."""
 
-    def __init__(self, name: str, settings: TrialSettings) -> None:
+    def __init__(self, name: str, settings: scorers.TrialSettings) -> None:
         self._judge = create_judge(name, timeout=settings.timeout)
         self._settings = settings
         self.name = f"judge:{self._judge.name}"
@@ -53,7 +46,7 @@ class JudgeScorer(PointwiseScorer):
         missing = executor.missing_judgements(store, run, self._judge)
         return [executor.preview_judging(self._judge, missing, store=store, prices=prices)]
 
-    def score(self, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
+    def score(self, pairs: Pairs) -> tuple[scorers.FloatArray, scorers.FloatArray]:
         inputs = _inputs(pairs)
         cases = {one.sample_id: one for one in inputs if one.references}
         if not cases:
@@ -70,7 +63,7 @@ class JudgeScorer(PointwiseScorer):
     def _captions(self, pairs: Pairs, judge: ModelJudge) -> Run:
         """The captions that can be judged, each once, as the answers of a run."""
         settings, samples, texts = self._settings, dict[str, Sample](), dict[str, str]()
-        clips = trial_clips(pairs, settings, self.name, hears=judge.hears)
+        clips = scorers.trial_clips(pairs, settings, self.name, hears=judge.hears)
         for pair, case in zip([*pairs, *pairs], _inputs(pairs), strict=True):
             key, known = case.sample_id, clips.get(pair.clip)
             if case.references and known is not None and key not in samples:
@@ -78,7 +71,7 @@ class JudgeScorer(PointwiseScorer):
                 samples[key], texts[key] = Sample(key, known, *about), case.prediction
         if not samples:
             raise self.no_references()
-        name = f"{TRIAL}judge" + ("" if judge.hears else WITHOUT_CLIPS)
+        name = f"{TRIAL}judge" + ("" if judge.hears else scorers.WITHOUT_CLIPS)
         asked = tuple(samples.values())
         benchmark = Benchmark(name, settings.data or Path(), asked, kind="trial")
         filled = run_benchmark(benchmark, _CaptionModel(texts), settings.store)
@@ -100,7 +93,7 @@ class JudgeScorer(PointwiseScorer):
             )
         found = executor.judgements_by(settings.store, judge, run.id)
         why = failure_words(judge.name, failure_reasons(found), len(found))
-        self.latest = Diagnostics(() if why is None else (why,))
+        self.latest = scorers.Diagnostics(() if why is None else (why,))
         return {key: overall(own) for key, own in by_judge(found).get(judge.name, {}).items()}
 
 

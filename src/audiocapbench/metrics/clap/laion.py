@@ -14,16 +14,7 @@ import numpy as np
 from audiocapbench.audio import Samples
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.clap.windows import PRESETS, Cut, Sound, Windows, trimmed
-from audiocapbench.metrics.encoders.encoder import (
-    DEFAULT_BATCH,
-    Vectors,
-    check_precision,
-    choose_device,
-    computing,
-    count_that_fits,
-    fingerprint,
-    label_of,
-)
+from audiocapbench.metrics.encoders import encoder as encoders
 from audiocapbench.models.checkpoint import loading, snapshot
 from audiocapbench.plugins import require_packages
 
@@ -167,20 +158,20 @@ class LaionEncoder:
     def batch(self) -> int:
         """How many windows are embedded at once: what a GPU's memory holds, up to a bound."""
         if self._device == "cpu":
-            return DEFAULT_BATCH
+            return encoders.DEFAULT_BATCH
         length = self.windows.input
 
         def embed_silence(count: int) -> None:
             silence = [Cut(np.zeros(length, np.float32), 0, length) for _ in range(count)]
             self._begin(silence, self._pooled)()
 
-        return count_that_fits(embed_silence, _TRIED, _LARGEST)
+        return encoders.count_that_fits(embed_silence, _TRIED, _LARGEST)
 
-    def encode_audio(self, windows: Samples) -> Vectors:
+    def encode_audio(self, windows: Samples) -> encoders.Vectors:
         """Embed windows of shape (n, samples), at unit length."""
         return self.begin([Cut(window, 0, len(window)) for window in windows])()
 
-    def begin(self, cuts: Sequence[Cut]) -> Callable[[], Vectors]:
+    def begin(self, cuts: Sequence[Cut]) -> Callable[[], encoders.Vectors]:
         """Begin to embed cuts, looped to the input; what is returned waits for the embeddings."""
         import torch
 
@@ -196,16 +187,18 @@ class LaionEncoder:
             raise
         return lambda: finish()[:count]
 
-    def _begin(self, cuts: Sequence[Cut], embed: Callable[[Any], Any]) -> Callable[[], Vectors]:
+    def _begin(
+        self, cuts: Sequence[Cut], embed: Callable[[Any], Any]
+    ) -> Callable[[], encoders.Vectors]:
         import torch
 
-        with computing(self._precision):
+        with encoders.computing(self._precision):
             found = embed(self._log_mel(*self._sent(cuts))).to("cpu", non_blocking=True)
             event = torch.cuda.Event() if self._copies else None
             if event:
                 event.record()
 
-        def finish() -> Vectors:
+        def finish() -> encoders.Vectors:
             # Until then the clips are still being copied from: this function holds them.
             if event and cuts:
                 event.synchronize()
@@ -264,13 +257,13 @@ class LaionEncoder:
         alone = torch.zeros(len(pictures), 1, dtype=torch.bool, device=self._device)
         return _embeddings(self._model.get_audio_features(input_features=pictures, is_longer=alone))
 
-    def encode_text(self, texts: list[str]) -> Vectors:
+    def encode_text(self, texts: list[str]) -> encoders.Vectors:
         """Embed sentences, at unit length; what is longer than the model reads is cut off."""
         tokens = self._tokenizer(
             texts, padding=True, truncation=True, max_length=self._longest, return_tensors="pt"
         )
         inputs = {key: tokens[key].to(self._device) for key in ("input_ids", "attention_mask")}
-        with computing("exact"):
+        with encoders.computing("exact"):
             return np.asarray(_embeddings(self._model.get_text_features(**inputs)).cpu())
 
 
@@ -292,7 +285,7 @@ def load_laion(
             "with [download=yes], or name a folder that holds it with [path=FOLDER]; a metric of "
             "text alone, such as similarity, needs no download"
         )
-    label = label_of(path or hub) if path or hub else name
+    label = encoders.label_of(path or hub) if path or hub else name
     try:
         config = json.loads((folder / "config.json").read_bytes())
     except (OSError, ValueError):
@@ -306,10 +299,10 @@ def load_laion(
     # What decides which numbers come out: weights, features, vocabulary.
     files = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("pytorch_model*.bin"))
     files += [folder / file for file in _DEFINING if (folder / file).is_file()]
-    chosen = choose_device(device)
-    check_precision(name, precision, chosen)
+    chosen = encoders.choose_device(device)
+    encoders.check_precision(name, precision, chosen)
     with loading("the CLAP model", folder, MetricError):
-        weights = fingerprint(files)
+        weights = encoders.fingerprint(files)
         return LaionEncoder(label, weights, folder, chosen, precision, compiled=compiled)
 
 

@@ -21,15 +21,7 @@ from audiocapbench.scores.compute import category as in_category
 from audiocapbench.scores.estimate import Missing, Scorer, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
 from audiocapbench.scores.table import RunTable, ScoreTable, TableReader, labels
-from audiocapbench.stats import power
-from audiocapbench.stats.bootstrap import (
-    SWAPS,
-    bootstrap_test,
-    difference_interval,
-    guarded,
-    paired_spread,
-    permutation_tests,
-)
+from audiocapbench.stats import bootstrap, power
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.units import Aggregate, is_enough, units_of
 from audiocapbench.store import Store
@@ -316,7 +308,7 @@ def pair_scores(
 
 
 def p_values(
-    pairs: Sequence[PairedScores], rounds: int = SWAPS, test: Test = "permutation"
+    pairs: Sequence[PairedScores], rounds: int = bootstrap.SWAPS, test: Test = "permutation"
 ) -> list[float]:
     """Two-sided p of each, no smaller than its interval allows; pairs that are added up alike are
     tested in one pass."""
@@ -331,13 +323,15 @@ def p_values(
             clips = list(compress(first.group.clips, first.here.tolist()))
             own, made = clips if first.clips < first.n else None, first.aggregate
             if test == "permutation":
-                values = permutation_tests(left, right, made, rounds=rounds, clusters=own)
+                values = bootstrap.permutation_tests(left, right, made, rounds=rounds, clusters=own)
             else:
-                drawn = (bootstrap_test(*pairs[place].resampled()) for place in some)
+                drawn = (bootstrap.bootstrap_test(*pairs[place].resampled()) for place in some)
                 values = np.array(list(drawn))
             if (sure := values < power.ALPHA).any():
                 sides, bounds = (left[:, sure], right[:, sure]), first.bounds
-                values[sure] = guarded(values[sure], *sides, made, bounds=bounds, clusters=own)
+                values[sure] = bootstrap.guarded(
+                    values[sure], *sides, made, bounds=bounds, clusters=own
+                )
             for place, value in zip(some, values.tolist(), strict=True):
                 found[place] = value
     return found
@@ -362,7 +356,7 @@ def _differences(
         found.failed_a, found.failed_b, found.as_zero = *pair.failed, pair.as_zero
         if not pair.testable or is_raced or by is None:
             return found, None
-        found.clips, found.sd = pair.clips, paired_spread(*pair.resampled()) or 0.0
+        found.clips, found.sd = pair.clips, bootstrap.paired_spread(*pair.resampled()) or 0.0
         found.effect = by / found.sd if found.sd else None
         found.unit = "clips" if pair.clips < pair.n else "samples"
         return found, pair
@@ -388,7 +382,9 @@ def _test(rows: Sequence[PairedDifference], correction: Correction, test: Test) 
     for (row, pair), value in zip(tested, p_values(pairs, test=test), strict=True):
         second, first, drawn, clips = pair.resampled()
         sides, bounds = (second, first), pair.bounds
-        row.ci = difference_interval(*sides, drawn, p=value, clusters=clips, bounds=bounds)
+        row.ci = bootstrap.difference_interval(
+            *sides, drawn, p=value, clusters=clips, bounds=bounds
+        )
         row.p = value
     fewest = {name: power.fewest_to_test(tests=count) for name, count in number.items()}
     counted = [one for one in tested if one[1].clips >= fewest[one[0].category]]
