@@ -9,6 +9,7 @@ import pytest
 
 import audiocapbench as acb
 from audiocapbench.engine import Budget, batch_rounds, budget
+from audiocapbench.engine.books import Books
 from audiocapbench.models.registry import price_of
 from audiocapbench.store import Store
 from audiocapbench.store.ledger import Reservation, Scope
@@ -160,6 +161,23 @@ def test_a_process_keeps_to_the_variable_whatever_its_calls_are_given(
     monkeypatch.setenv("AUDIOCAPBENCH_BUDGET", "five")
     with pytest.raises(acb.AudioCapBenchError, match="AUDIOCAPBENCH_BUDGET is 'five'"):
         asked(place)
+
+
+def test_a_call_that_was_given_up_takes_nothing_from_what_waits_to_be_booked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store.open(str(tmp_path / STORE)) as store:
+        books, settle = Books(Budget(1.0), store, unused=["a"]), store.ledger.settle
+
+        def hangs(*booked: Any) -> None:
+            monkeypatch.undo()
+            books.catch_up()  # the same is tried again, and goes
+            books.unused.append("b")
+            settle(*booked)
+
+        monkeypatch.setattr(store.ledger, "settle", hangs)
+        books.catch_up()
+        assert books.unused == ["b"]
 
 
 def test_an_attempt_of_a_killed_process_counts_as_usual_and_at_most_is_told(tmp_path: Path) -> None:

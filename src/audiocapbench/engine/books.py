@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
@@ -68,12 +69,19 @@ class Books:
         bills, unused = list(self.bills), list(self.unused)
         asked = (store.ledger.reserve, wanted, self.budget.scope, bills, unused)
         fits, others = await self.access.call(*asked)
-        del self.bills[: len(bills)], self.unused[: len(unused)]
+        self._forget(bills, unused)
         for name, does in zip(ids, fits, strict=True):
             self._waiting.pop(name, None)
             self._answers[name] = None if does else others
         if all(fits):
             self.budget.others = others
+
+    def _forget(self, bills: list[Any], unused: list[Any]) -> None:
+        """What is booked waits no more, unless a call that was given up has booked it before."""
+        for own, booked in ((self.bills, bills), (self.unused, unused)):
+            for one in booked:
+                with suppress(ValueError):
+                    own.remove(one)
 
     def catch_up(self) -> None:
         """Book what is known of attempts, and read how all others stand."""
@@ -82,7 +90,7 @@ class Books:
         bills, unused = list(self.bills), list(self.unused)
         if bills or unused:
             self.store.ledger.settle(bills, unused)
-            del self.bills[: len(bills)], self.unused[: len(unused)]
+            self._forget(bills, unused)
         self.budget.look(self.store)
 
 
