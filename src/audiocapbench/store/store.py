@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Select, Table, delete, func, insert, select
 
@@ -25,8 +25,6 @@ from audiocapbench.store.ratings import RatingRepository
 from audiocapbench.store.records import Judgement, Run, StoredCheck, StoredEstimate, StoredScore
 from audiocapbench.store.unsaved import AnswerRecord, JudgementRecord, Record, UnsavedFile
 from audiocapbench.store.upgrades import bring_up_to_date
-
-Kind = TypeVar("Kind")
 
 
 class Store(StoreRepository):
@@ -225,8 +223,8 @@ class Store(StoreRepository):
         return dict(sorted(grouped((score.metric, score) for _, score in rows).items()))
 
     def _signed(
-        self, kind: type[Kind], table: Table, query: Select[Any]
-    ) -> list[tuple[Row[Any], Kind]]:
+        self, kind: type[stored.Kind], table: Table, query: Select[Any]
+    ) -> list[tuple[Row[Any], stored.Kind]]:
         """Rows of a table whose records have a signature, and these records."""
         with self._reading() as connection:
             signatures = stored.signatures_by_number(connection)

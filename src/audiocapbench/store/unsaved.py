@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from glob import escape
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import TypeAdapter
 from sqlalchemy.engine import URL
@@ -25,9 +25,7 @@ from audiocapbench.errors import ReportError, StoreError
 from audiocapbench.files import write_file
 from audiocapbench.store.connect import shown, store_file
 from audiocapbench.store.ledger import Bill
-from audiocapbench.store.records import Judgement, JudgeReply, Run
-
-Kind = TypeVar("Kind")
+from audiocapbench.store.records import Judgement, JudgeReply, Kind, Run
 
 _LARGEST_BYTES = 1 << 30
 _LARGEST_NUMBER = 2**31 - 1
