@@ -155,14 +155,14 @@ class RunPlan(RunSet, Plan[RunsEnd]):
         names = traits.metrics if metrics is None else metrics
         check_metrics(traits.aggregation, names)
         chosen = selection or Selection()
-        chosen.of(benchmark)
+        asked = sorted(one.id for one in chosen.of(benchmark))
         store = Store.open(store) if isinstance(store, str) else store
         # All are asked once before anyone is asked again: a budget may end before that.
         again = [RepeatedModel(one, repeat) for repeat in range(1, repeats) for one in models]
         if not asking.fresh:
-            whom = [(one.name, dict(one.parameters)) for one in models]
-            what = (benchmark.name, benchmark.fingerprint, repr(chosen), repeats)
-            judging = [(judge.name, str(judge.signature)) for judge in judges]
+            whom = sorted(((one.name, dict(one.parameters)) for one in models), key=str)
+            what = (benchmark.name, benchmark.fingerprint, asked, repeats)
+            judging = sorted((judge.name, str(judge.signature)) for judge in judges)
             asking.budget.command = command_name("run", what, whom, judging)
         return cls(store, asking, list(names), judges, benchmark, [*models, *again], chosen)
 
@@ -185,7 +185,7 @@ class RunPlan(RunSet, Plan[RunsEnd]):
         names = traits.metrics if metrics is None else metrics
         check_metrics(traits.aggregation, names)
         if not asking.fresh:
-            judging = [(judge.name, str(judge.signature)) for judge in judges]
+            judging = sorted((judge.name, str(judge.signature)) for judge in judges)
             asking.budget.command = command_name("judge", run.id, judging, repeats)
         return cls(store, asking, list(names), judges, runs=[run], repeats=repeats)
 

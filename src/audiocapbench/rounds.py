@@ -183,10 +183,7 @@ class RunRounds:
         self._scored, self._refusing = set[int](), set[str]()
         for place, run in enumerate(plan.runs):
             self._watches.append((None, watch()))
-            outcomes = plan.store.outcomes(run.id).values()
-            counts = (len(run.sample_ids), len(outcomes))
-            statuses = Counter(str(one.reply.status) for one in outcomes)
-            self.result.found[place] = engine.RunEnd(run, *counts, statuses, None)
+            self.result.found[place] = self._stored(run)
 
     async def carry_out(self) -> RunsEnd:
         """Ask, score and judge one run after the other; in batches, all at the same time."""
@@ -194,18 +191,28 @@ class RunRounds:
         rounds, found = _rounds(plan), result.found
         while result.stop is None and (ids := await call(next, rounds, None)) is not None:
             places = sorted({*self._models, *found})
-            behind = {*places}
+            behind = {*places} if plan.judges else set()
             for group in [places] if plan.asking.batch else [[one] for one in places]:
                 await self._take_turn(group, ids)
                 if result.stop is not None:
                     break
                 behind -= {*group}
             self._judges = [one for one in self._judges if one.name not in self._refusing]
+        anew = plan.only is not None or plan.asking.fresh or any(one.dropped for one in result.ends)
+        for place in self._models.keys() - found.keys() if result.stop and not anew else ():
+            which = (plan.subject, self._models[place], plan.store, plan.samples)
+            if (run := (await call(engine.find_run, *which))[0]) is not None:
+                found[place] = self._stored(run)  # it was not reached, and has answers from before
         for place, end in found.items() if result.stop else ():
             if end.stop is None and (place in behind or sum(end.statuses.values()) < end.total):
                 found[place] = replace(end, stop=result.stop, spending=plan.asking.budget.spending)
         await self._score(found)
         return result
+
+    def _stored(self, run: Run) -> engine.RunEnd:
+        outcomes = self.plan.store.outcomes(run.id).values()
+        statuses = Counter(str(one.reply.status) for one in outcomes)
+        return engine.RunEnd(run, len(run.sample_ids), len(outcomes), statuses, None)
 
     async def _take_turn(self, group: Sequence[int], ids: frozenset[str]) -> None:
         found, judges = self.result.found, self._judges

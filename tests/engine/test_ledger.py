@@ -8,9 +8,13 @@ from typing import Any
 import pytest
 
 import audiocapbench as acb
-from audiocapbench.engine import Budget, batch_rounds, budget
+from audiocapbench.asking import JudgePanel
+from audiocapbench.benchmarks import Selection, open_benchmark
+from audiocapbench.engine import Asking, Budget, batch_rounds, budget
 from audiocapbench.engine.books import Books
+from audiocapbench.models import ModelSettings, create_models
 from audiocapbench.models.registry import price_of
+from audiocapbench.plan import RunPlan
 from audiocapbench.store import Store
 from audiocapbench.store.ledger import Reservation, Scope
 from fakes.gemini_batches import GeminiBatchServer
@@ -250,3 +254,28 @@ def test_the_command_s_name_in_the_ledger_is_the_same_with_other_limits(
         server.reply = Bills(2, 100, 200, half=False)
     assert len({one.command for one in booked(place)}) == 1
     assert Budget(1).scope.column == "command"
+
+
+@pytest.mark.usefixtures("place", "keys")
+def test_who_is_asked_what_makes_a_command_and_not_in_which_order() -> None:
+    models, judges = [MODEL, "openai/gpt-4o-audio-preview"], ["elements", "openai/gpt-4.1"]
+    benchmark = open_benchmark("tones")
+
+    def name(*, turn: int = 1, of: int = 2, fresh: bool = False, **how: Any) -> str:
+        plan = RunPlan.of_models(
+            "sqlite://",
+            benchmark,
+            create_models(models[:of][::turn], ModelSettings(max_tokens=how.pop("most", 9))),
+            Asking.of(how.pop("asking", {}), fresh=fresh),
+            metrics=how.pop("metrics", None),
+            panel=JudgePanel(judges[: how.pop("judges", 2)][::turn]),
+            selection=Selection(**how),
+        )
+        return plan.asking.budget.command
+
+    limits = {"budget": 2.0, "batch": True, "concurrency": 3}
+    same = [name(), name(turn=-1), name(metrics=["rouge_l"]), name(asking=limits), name(limit=12)]
+    assert len({*same}) == 1
+    others = [name(of=1), name(judges=1), name(limit=3), name(sample=3), name(most=10)]
+    others += [name(fresh=True), name(fresh=True)]
+    assert len({*same, *others}) == 1 + len(others)
