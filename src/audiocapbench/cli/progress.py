@@ -59,8 +59,8 @@ class Terminal(Host):
         spending = self._budget.spending
         if spending is not None and spending.overshoot is not None:
             say(f"Warning: {spending.overshoot}.")
-        elif spending is not None and spending.refusal is None:
-            say(f"Spent {dollars(spending.spent_usd)} of {dollars(spending.limit_usd)}.")
+        elif self._budget.refusal is None and (spending or self._budget.spent_usd):
+            say(f"Spent {self._budget}.")
         if (lost := self._budget.uncertain) is not None:
             say(f"Besides, {lost}.")
         if estimated := self._budget.estimated:
@@ -246,7 +246,7 @@ def explain_end(end: RunEnd, store: Store) -> None:
             say(f"Stopped after {done} of {end.total}{why}. Answers are kept in {store.name}.")
         else:
             say(f"Judged {end.judged}{why}. Answers and judgements are kept in {store.name}.")
-        say("The same command goes on from here.")
+        say(f"{end.stop.how_to_go_on.capitalize()}.")
         return
     reasons: dict[str, list[str]] = {}
     for one in store.outcomes(end.run.id).values():

@@ -178,7 +178,7 @@ def race(
     say_where([*race_plan.begun.values()], runs.store)
     if result.stop is not None:
         why = result.stop.because(how.budget.spending)
-        say(f"Stopped: {why}. The same command goes on from here, or race --resume.")
+        say(f"Stopped: {why}; {result.stop.how_to_go_on}, or race --resume does.")
         leave(result.stop)
     refusals = [one for one in result.racers if one.refusal]
     say(*(f"{one.model}: {str(one.refusal).removeprefix(f'{one.model}: ')}" for one in refusals))

@@ -238,7 +238,8 @@ class BatchRounds:
                 return
         keys, made_at = await self.access.call(self.store.batches.lines, mark)
         leaves = "Ctrl-C leaves it at work, and the same command goes on"
-        self.note(f"{len(keys):,} questions are in {remote}, which may take a day; {leaves}")
+        many = "1 question is" if len(keys) == 1 else f"{len(keys):,} questions are"
+        self.note(f"{many} in {remote}, which may take a day; {leaves}")
         pause_s, noted = _FIRST_POLL_S, ""
         try:
             while not (state := await self._patiently(self.service.state, remote)).is_over:

@@ -126,13 +126,13 @@ class CostTracker:
         return self._held is not None
 
     async def _book(self, own_usd: float, alone_usd: float) -> Standing | None:
-        row = self._entry(self._known.held_usd(self._cost)) | {"id": self._row}
+        row = self._entry() | {"id": self._row}
         return await self._books.reserve(Reservation(row, own_usd, alone_usd))
 
-    def _entry(self, held_usd: float) -> dict[str, Any]:
+    def _entry(self) -> dict[str, Any]:
         who = {name: getattr(self._budget, name) for name in ("command", "project", "start")}
         what = {"model": self._model.name, "sample": self._question.sample_id}
-        much = {"held_usd": held_usd, "likely_usd": self._lost_usd, "made_at": now()}
+        much = {"held_usd": self._most_usd, "likely_usd": self._lost_usd, "made_at": now()}
         how = {"repeat": self._repeat, "kind": "held", "batch": None}
         return {**self._books.whose, **who, **what, **how, **much}
 
@@ -140,7 +140,7 @@ class CostTracker:
         """What is set aside for a line of a batch; OverBudgetError where it does not fit."""
         asked = (self._model.name, self._cost, self._question.sample_id)
         held_usd, expected_usd = self._budget.hold_line(*asked, promised_usd)
-        return Reservation(self._entry(held_usd), held_usd, expected_usd)
+        return Reservation(self._entry(), held_usd, expected_usd)
 
     def bring(self, mark: str, key: str) -> None:
         """A batch brought what was set aside for: it is counted where it was."""
@@ -149,11 +149,15 @@ class CostTracker:
         self._books.brought.add(self._row)
 
     @property
+    def _most_usd(self) -> float:
+        return self._cost.most_usd * self._known.beyond
+
+    @property
     def _lost_usd(self) -> float:
         """What an attempt counts as that was lost: as usual, or the most while nothing is known."""
         usual = self._known.usual_usd(self._cost)
         if usual is None and self._budget.is_limited:
-            return self._cost.most_usd * self._known.beyond
+            return self._most_usd
         return self._cost.likely_usd if usual is None else usual
 
     def release(self) -> None:
@@ -232,7 +236,7 @@ class CostTracker:
     def lost(self, reply: Reply = Reply("", Status.FAILED), why: str = "") -> None:  # noqa: B008
         """Count an attempt of which nobody can tell the cost."""
         usd, held = None if self._price is None else self._lost_usd, self._held
-        self._budget.lost_usd += held or 0.0
+        self._budget.lost_usd += self._most_usd if held else 0.0
         self._budget.lost += usd is not None
         is_known = self._known.usual_usd(self._cost) is not None
         why = why or "it is not told what it used"

@@ -234,6 +234,17 @@ class Budget:
             "they count as an answer usually does"
         )
 
+    def __str__(self) -> str:
+        limit = f" of {dollars(self.limit_usd)}" if self.is_limited else ""
+        spent_usd = self.spent_usd - (0.0 if self.is_limited else self._earlier_usd or 0.0)
+        return f"{dollars(spent_usd)}{limit}{self.whose}"
+
+    @property
+    def whose(self) -> str:
+        if self.limit_usd < self._own_limit_usd:
+            return f" of {BUDGET_VARIABLE}"
+        return f" of project {self.project}" if self.project else ""
+
     def to_dict(self) -> dict[str, Any]:
         names = ("limit_usd", "spent_usd", "over_usd", "estimated")
         facts = {name: getattr(self, name) for name in names}
@@ -253,10 +264,9 @@ class Budget:
 
     def look(self, store: Store) -> None:
         """Read how all others stand."""
-        if self.scope.limit_usd is not None:
-            self.others = store.ledger.standing(self.scope)
-            if self._earlier_usd is None:
-                self._earlier_usd = self.others.spent_usd
+        self.others = store.ledger.standing(self.scope)
+        if self._earlier_usd is None:
+            self._earlier_usd = self.others.spent_usd
 
     async def hold(
         self, model: str, cost: QuestionCost, question: str, book: Book, stopping: anyio.Event
@@ -346,7 +356,7 @@ class Budget:
         return own <= self._own_limit_usd * ROUNDING and everything <= self._process_usd * ROUNDING
 
     def refuse(self, asked: str, expected: float) -> None:
-        """Say why a question is not asked; the first reason stays."""
+        """Say why a question is not asked."""
         needs = f"asking {asked} would likely cost {dollars(expected)}"
         spent_usd, limit_usd, whose = self.spent_usd, self._own_limit_usd, ""
         if _process.spent_usd + expected > self._process_usd:
@@ -358,7 +368,7 @@ class Budget:
             words = f"the budget is spent: {dollars(spent_usd)} of {limit}, and {needs}"
             if (batches := self.others.batches_usd) and not whose:
                 words += f"; up to {dollars(batches)} is promised to batches"
-        self.refusal = self.refusal or words
+        self.refusal = words
 
 
 def command_name(kind: str, *asked: object) -> str:

@@ -226,8 +226,10 @@ class Forecast(NamedTuple):
     likely_usd: float
     most_usd: float
     left_usd: float
-    samples: int
+    samples: int  # that are left
     batches: int
+    known: bool  # some are answered already
+    models: int
 
     @classmethod
     def of(cls, previews: Iterable[Preview], budget: Budget, samples: int) -> Self:
@@ -235,7 +237,10 @@ class Forecast(NamedTuple):
         likely = sum(one.likely_usd or 0.0 for one in paid)
         most = sum(one.most_usd or 0.0 for one in paid)
         kinds = {one.is_judge for one in paid if one.live_usd is not None}
-        return cls(likely, most, budget.left_usd, samples, len(kinds))
+        models = [one for one in paid if not one.is_judge]
+        left = min(samples, max((one.questions for one in models), default=samples))
+        more = (len(kinds), left < samples, len(models))
+        return cls(likely, most, budget.left_usd, left, *more)
 
     @property
     def fitting(self) -> int:
@@ -261,16 +266,23 @@ class Forecast(NamedTuple):
     def notes(self, budget: Budget) -> Iterator[str]:
         yield f"In all about {dollars(self.likely_usd)}, at most {dollars(self.most_usd)}."
         if (many := self.rounds * self.batches) > 1:
-            yield f"That takes about {many:,} batches one after the other, of up to a day each."
+            one = self.most_usd + budget.spent_usd
+            takes = f"That takes about {many:,} batches one after the other, of up to a day each"
+            yield f"{takes}; a budget of {dollars(one)} takes {self.batches}."
+        spent = dollars(budget.spent_usd)
         if budget.is_limited:
-            limit, spent = dollars(budget.limit_usd), dollars(budget.spent_usd)
-            already = f", and {spent} of it is spent" if budget.spent_usd else ""
+            limit = f"{dollars(budget.limit_usd)}{budget.whose}"
+            already = f", and {spent} is spent" if budget.spent_usd else ""
             yield f"The budget is {limit}{already}; the run stops before it is overspent."
+        elif budget.project:
+            yield f"{spent} is booked on {budget.project} so far, and no --budget limits it."
         if self.samples and self.likely_usd > self.left_usd:
-            what, many = "That is likely too little: it does for about", self.fitting
-            fewer = f"--sample {many} (sample, in a study) asks all about fewer, and race"
-            less = f"{fewer if many else 'Race'} finds the best of models with less"
-            yield f"{what} {many:,} of {self.samples:,} samples. {less}."
+            many = f"{self.fitting:,} of the {self.samples:,} samples that are left"
+            yield f"That is likely too little: it does for about {many}."
+            if self.fitting and not self.known:
+                yield f"--sample {self.fitting} (sample, in a study) asks all about fewer."
+            if self.models > 1:
+                yield "Race finds the best of models with less."
 
 
 def preview_questions(
@@ -382,8 +394,8 @@ class AskContext(Asking):
         if end.stop is not None:
             raise StoppedError(
                 f"{name}: stopped after {sum(end.statuses.values())} of {end.total} answers: "
-                f"{end.stop.because(end.spending)}; answers are kept in {self.store.name}, and the "
-                "same command goes on from here",
+                f"{end.stop.because(end.spending)}; answers are kept in {self.store.name}, and "
+                f"{end.stop.how_to_go_on}",
                 stop=end.stop,
             )
         return self.store.outcomes(end.run.id)

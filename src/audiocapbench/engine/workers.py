@@ -219,6 +219,11 @@ class Stop(StrEnum):
         reasons = {Stop.INTERRUPTED: "it was interrupted", Stop.BUDGET: "the budget is spent"}
         return reasons.get(self, "the provider refuses all questions")
 
+    @property
+    def how_to_go_on(self) -> str:
+        more = " with a larger budget" if self is Stop.BUDGET else ""
+        return f"the same command{more} goes on from here"
+
 
 class WorkerPool:
     """Those who ask one model; ``interrupted`` is called where Ctrl-C reaches one of them."""

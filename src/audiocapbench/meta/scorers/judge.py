@@ -88,7 +88,7 @@ class JudgeScorer(scorers.PointwiseScorer):
         if end.stop is not None:
             raise StoppedError(
                 f"{self.name} was stopped: {end.stop.because(end.spending)}; what was judged is "
-                f"kept in {settings.store.name}, and the same command goes on from here",
+                f"kept in {settings.store.name}, and {end.stop.how_to_go_on}",
                 stop=end.stop,
             )
         found = executor.judgements_by(settings.store, judge, run.id)
