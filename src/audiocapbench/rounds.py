@@ -166,7 +166,7 @@ def _rounds(plan: RunSet) -> Iterator[frozenset[str]]:
     if asked:
         yield frozenset(asked)
     while number < len(samples):
-        more = forecast.size(budget.left_usd, number)
+        more = forecast.size(budget.left_usd / budget.caution, number)
         number, strata = min(number + more, len(samples)), plan.subject.traits.strata
         drawn = plan.selection.drawn(samples, number, strata)
         yield frozenset(drawn - asked)

@@ -128,10 +128,10 @@ def test_a_forecast_says_what_all_costs_what_fits_and_what_to_do() -> None:
     budget = Budget(0.05)
     said = " ".join(Forecast.of(preview(0.3), budget, 50).notes(budget))
     assert "In all about $0.30, at most $1.50." in said
-    assert "it does for about 8 of 50 samples. --sample 8 (sample, in a study) asks all" in said
+    assert "it does for about 8 of the 50 samples that are left. --sample 8 (sample" in said
     spent = Budget(0.05, 0.0312)
     said = " ".join(Forecast.of(preview(0.01), spent, 50).notes(spent))
-    assert "The budget is $0.05, and $0.0312 of it is spent;" in said
+    assert "The budget is $0.05, and $0.0312 is spent;" in said
     assert "--sample" not in said
 
 

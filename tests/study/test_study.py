@@ -207,7 +207,7 @@ def test_a_study_at_its_limit_says_so_writes_what_there_is_and_goes_on(place: Pa
     assert "the budget is spent: $0." in some.stderr
     assert "diary/other" in (place / "out/leaderboard.md").read_text()
     again = study(0.2, "check")
-    assert "of it is spent; the run stops before it is overspent" in again.stdout
+    assert " is spent; the run stops before it is overspent" in again.stdout
     told = json.loads(study(0.2, "--yes", "--json").stdout)
     assert told["runs"] == [1, 2]  # also who has answers from before and was not reached
     assert all(one in (place / "out/leaderboard.md").read_text() for one in models)

@@ -21,7 +21,7 @@ from anyio import to_thread
 from pydantic import TypeAdapter
 
 from audiocapbench.engine.books import Books, CostTracker
-from audiocapbench.engine.budget import OverBudgetError
+from audiocapbench.engine.budget import Budget, OverBudgetError
 from audiocapbench.engine.retrying_client import RetryPolicy
 from audiocapbench.engine.workers import Note, Stop, StoreAccess, WorkerPool, look_up_together
 from audiocapbench.errors import AwaitedError, FatalError, ModelError, TransientError
@@ -37,6 +37,7 @@ Finder = Callable[[str], Awaitable[Any]]
 
 BATCH_RETRY = RetryPolicy(attempts=2, first_s=0.0)
 _MOST_BATCHES = 4  # that a question goes into
+_OTHERS_POLLS = 10  # in which other models of this process are looked at once
 _FIRST_POLL_S, _SLOWEST_POLL_S, _HOPELESS_S = 0.5, 60.0, 5.0
 _NOT_THERE, _LONGEST = 404, timedelta(hours=48)  # after which providers end any batch
 
@@ -74,6 +75,7 @@ class BatchRounds:
     _gone: set[str] = field(default_factory=set)
     _promised_usd: float = 0.0  # to lines that are yet to be sent
     _collecting: bool = False  # then nothing is sent
+    _is_out: bool = False  # something of it is at the provider, or not booked yet
     _failures: int = 0
     _reached: bool = False
     _left: bool = False
@@ -136,7 +138,7 @@ class BatchRounds:
         else:
             content = await to_thread.run_sync(body.whole)
             try:
-                row = costs.line(self._promised_usd)
+                row = costs.line()
             except OverBudgetError as error:
                 if not costs.attempts:
                     raise
@@ -159,22 +161,36 @@ class BatchRounds:
 
         What is out is taken in and booked before anything else is promised.
         """
-        patient, awaited, budget = False, True, self.books.budget
+        budget = self.books.budget
+        try:
+            await self._ask(share, budget)
+        finally:
+            budget.add_lines(-self._promised_usd)
+            budget.out -= self._is_out
+
+    async def _ask(self, share: Share, budget: Budget) -> None:
+        patient, awaited = False, True
         while awaited or not patient:
             patient = not awaited
             out = await self.access.call(self.store.batches.awaited, self.run.id, self.judge)
             await self._visit(partial(share, patient=False, only=out), collecting=True)
             await self.access.call(self.books.catch_up)
+            self._set_out(bool(self._awaited))
             if self.pool.stop is None and not (self._awaited and budget.is_limited):
                 await self._visit(partial(share, patient=patient), collecting=False)
-            if self.pool.stop is Stop.BUDGET and (self._files or self._awaited):
+            others_are_out = budget.out > self._is_out
+            if self.pool.stop is Stop.BUDGET and (self._files or self._awaited or others_are_out):
                 self.pool.stop = budget.refusal = None  # what they cost is known when they are here
+                self._left = True
             if self._refused and self.pool.stop is None:
                 self.pool.stop, self.pool.fatal = Stop.REFUSED, FatalError(str(self._refusal))
             if self.pool.stop is not None:
                 return
             try:
                 awaited = bool(self._files or self._awaited or self._left)
+                self._set_out(bool(self._files or self._awaited))
+                if others_are_out and not self._is_out:
+                    await self._rest(_OTHERS_POLLS * _FIRST_POLL_S, None)
                 while self._files and self.pool.stop is None:
                     await self._send(*self._files.pop())
                 while self._awaited and self.pool.stop is None:
@@ -186,8 +202,12 @@ class BatchRounds:
 
     async def _visit(self, share: Callable[[], Awaitable[None]], *, collecting: bool) -> None:
         self._askers.clear()
-        self._left, self._collecting, self._promised_usd = False, collecting, 0.0
+        self._left, self._collecting = False, collecting
         await share()
+
+    def _set_out(self, is_out: bool) -> None:
+        self.books.budget.out += is_out - self._is_out
+        self._is_out = is_out
 
     async def _send(
         self, file: IO[bytes], lines: dict[str, tuple[str, int]], rows: dict[str, Reservation]
@@ -205,7 +225,11 @@ class BatchRounds:
         # Written down before it is sent, so that it is found by its mark whatever happens now.
         row = {"mark": mark, "judge": self.judge, "price": price}
         what = (row, self.run.id, lines, costs, budget.scope, self.books.whose["worker"])
-        if (others := await self.access.call(self.store.batches.add, *what)) is not None:
+        others = await self.access.call(self.store.batches.add, *what)
+        held_usd = sum(cost.own_usd for cost in rows.values())
+        self._promised_usd -= held_usd
+        budget.add_lines(-held_usd)
+        if others is not None:
             budget.others, self._left = others, True  # others were quicker
             file.close()
             return
@@ -221,6 +245,7 @@ class BatchRounds:
             if getattr(error, "throttled", True):
                 del self._awaited[mark]
                 await self.access.call(self.store.batches.sent, mark, None)
+                budget.let_go(mark)
             if not isinstance(error, TransientError):
                 raise
             self.note(f"{error}; trying again")
@@ -235,6 +260,7 @@ class BatchRounds:
             remote = await self._patiently(self.service.find, mark, is_there=bool)
             await self.access.call(sent, mark, remote)
             if remote is None:
+                self.books.budget.let_go(mark)
                 return
         keys, made_at = await self.access.call(self.store.batches.lines, mark)
         leaves = "Ctrl-C leaves it at work, and the same command goes on"
@@ -270,6 +296,7 @@ class BatchRounds:
             return
         self.note(f"{remote} {state.refusal}; its questions are sent again later")
         await self.access.call(sent, mark, None)
+        self.books.budget.let_go(mark)
         await self._rest(_SLOWEST_POLL_S, state.retry_after_s)
 
     async def _keep(self, mark: str, remote: str, keys: set[str]) -> None:
@@ -287,6 +314,7 @@ class BatchRounds:
             state = state._replace(refusal=torn)
         # What was not answered is not paid for, and must not be taken for an answer later.
         await self.access.call(self.store.batches.close_lines, mark, list(keys - good), torn)
+        self.books.budget.let_go(mark, {line_id(mark, key) for key in good})
         ignored = f"; {extra:,} lines that came twice or answer no question are ignored"
         words = f"{remote} is {state.status}: {len(good):,} of {len(keys):,} answered"
         self.note(words + (ignored if extra else ""))

@@ -15,6 +15,7 @@ from audiocapbench.engine.budget import (
     Budget,
     OverBudgetError,
     QuestionCost,
+    dollars,
     question_cost,
     system_of,
     thoughts,
@@ -47,6 +48,7 @@ class Books:
     _answers: dict[str, Standing | None] = field(default_factory=dict)
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
     _again_at: float = -inf
+    _has_said: bool = False
 
     async def reserve(self, one: Reservation) -> Standing | None:
         """Write a row before its question is asked, with all that wait for the same."""
@@ -75,6 +77,11 @@ class Books:
             self._answers[name] = None if does else others
         if all(fits):
             self.budget.others = others
+        elif others.in_flight_usd:  # which may be of a command that has ended
+            await self.access.call(store.claims.forget_the_gone)
+            if not self._has_said:
+                self._has_said, usd = True, dollars(others.in_flight_usd)
+                self.access.note(f"waiting for what others have in flight, at most {usd}")
 
     def _forget(self, bills: list[Any], unused: list[Any]) -> None:
         """What is booked waits no more, unless a call that was given up has booked it before."""
@@ -136,10 +143,10 @@ class CostTracker:
         how = {"repeat": self._repeat, "kind": "held", "batch": None}
         return {**self._books.whose, **who, **what, **how, **much}
 
-    def line(self, promised_usd: float) -> Reservation:
+    def line(self) -> Reservation:
         """What is set aside for a line of a batch; OverBudgetError where it does not fit."""
         asked = (self._model.name, self._cost, self._question.sample_id)
-        held_usd, expected_usd = self._budget.hold_line(*asked, promised_usd)
+        held_usd, expected_usd = self._budget.hold_line(*asked)
         return Reservation(self._entry(), held_usd, expected_usd)
 
     def bring(self, mark: str, key: str) -> None:

@@ -6,7 +6,7 @@ import os
 import re
 import uuid
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field
@@ -73,6 +73,7 @@ def system_of(model: Model) -> str:
 _ENOUGH = 3  # answers after which the dearest may be below what is likely
 _TRUSTED = 20  # answers in a row within the most, until which ...
 _UNSURE = 10.0  # ... as many times as much is set aside
+_SPARE = 1.5  # times the dearest answer, for a line of a batch
 ROUNDING = 1 + 1e-9
 
 
@@ -86,6 +87,7 @@ class CostHistory:
     within: int = 0
     dearest: float = 0.0
     beyond: float = 1.0
+    top: float = 0.0  # the dearest by the most
     # Answers whose cost is an estimate, and those whose provider told it: how many, and what they
     # cost together by what was likely.
     _sums: dict[bool, tuple[int, float]] = field(default_factory=dict)
@@ -109,15 +111,22 @@ class CostHistory:
         A batch is one answer's worth of trust.
         """
         most = cost.most_usd * self.beyond
-        is_sure = in_batch or self.within >= _TRUSTED
-        return most if is_sure else max(_UNSURE * most, cost.unlimited_usd)
+        if in_batch:
+            return cost.most_usd * self.share
+        return most if self.within >= _TRUSTED else max(_UNSURE * most, cost.unlimited_usd)
+
+    @property
+    def share(self) -> float:
+        """What a line of a batch is held at, by the most: with answers enough, by the dearest."""
+        is_sure = self.within >= _TRUSTED
+        return min(self.beyond, _SPARE * self.top) if is_sure else self.beyond
 
     def learn(self, cost_usd: float, expected: QuestionCost, *, reported: bool) -> None:
         self.answers += 1
         if expected.likely_usd > 0:
             share, by_likely = cost_usd / expected.most_usd, cost_usd / expected.likely_usd
             self.within = self.within + 1 if share <= self.beyond * ROUNDING else 0
-            self.beyond = max(self.beyond, share)
+            self.beyond, self.top = max(self.beyond, share), max(self.top, share)
             self.dearest = max(self.dearest, by_likely)
             count, total = self._sums.get(reported, (0, 0.0))
             self._sums[reported] = count + 1, total + by_likely
@@ -180,6 +189,8 @@ class Budget:
         self.refusal: str | None = None
         self.histories: dict[str, CostHistory] = defaultdict(CostHistory)
         self._promised: dict[str, float] = {}  # to batches of this process, by rows of the ledger
+        self.lines_usd = 0.0  # of batches that are about to be sent
+        self.out = 0  # models and judges of this process whose batches are out, or not booked yet
         self._settled: anyio.Event | None = None
 
     @property
@@ -194,11 +205,16 @@ class Budget:
     def scope(self) -> Scope:
         limit = self._own_limit_usd if self._own_limit_usd < inf else None
         by = ("project", self.project) if self.project else ("command", self.command)
-        return Scope(*by, "" if self.in_batches else self.start, limit)
+        return Scope(*by, "-" if self.in_batches else self.start, limit)
 
     @property
     def spent_usd(self) -> float:
         return self.own_usd + self.others.spent_usd
+
+    @property
+    def caution(self) -> float:
+        """What is set aside for a line of a batch, by the most, of the least known model."""
+        return max((one.share for one in self.histories.values() if one.answers), default=1.0)
 
     @property
     def left_usd(self) -> float:
@@ -306,22 +322,26 @@ class Budget:
                 break
         return None
 
-    def hold_line(
-        self, model: str, cost: QuestionCost, question: str, promised: float
-    ) -> tuple[float, float]:
-        """What a line of a batch may cost, beside others that are promised, and likely will.
+    def hold_line(self, model: str, cost: QuestionCost, question: str) -> tuple[float, float]:
+        """What a line of a batch may cost, which is set aside, and likely will.
 
         Raises:
             OverBudgetError: It does not fit; what comes back may turn out cheaper.
         """
         known = self.histories[model]
         held_usd, expected = known.held_usd(cost, in_batch=True), known.expected_usd(cost)
-        is_first = not promised + self.others.batches_usd + self.others.in_flight_usd
-        fits = self._fits(promised + held_usd) or (is_first and self._fits(expected))
+        is_first = not self.lines_usd + self.others.batches_usd + self.others.in_flight_usd
+        fits = self._fits(held_usd) or (is_first and self._fits(expected))
         if held_usd and not fits:
             self.refuse(f"{model} about {question}", expected)
             raise OverBudgetError(self.refusal)
+        self.add_lines(held_usd)
         return held_usd, expected
+
+    def add_lines(self, usd: float) -> None:
+        """Set aside for lines that are yet to be sent; less than nothing where they are."""
+        self.lines_usd += usd
+        _process.held_usd = max(0.0, _process.held_usd + usd)
 
     def _take(self, known: CostHistory, held_usd: float) -> None:
         self.held_usd += held_usd
@@ -344,14 +364,22 @@ class Budget:
     def promise(self, rows: Mapping[str, float]) -> None:
         """What lines of a batch may cost, which was sent, is in the ledger alone."""
         self._promised |= rows
-        _process.spent_usd += sum(rows.values())
+        total = sum(rows.values())
+        _process.spent_usd += total
+        self.others = self.others._replace(batches_usd=self.others.batches_usd + total)
+
+    def let_go(self, mark: str, brought: Collection[str] = ()) -> None:
+        """Lines of a batch that bring nothing are not paid for."""
+        for row in [one for one in self._promised if one.startswith(mark[:32])]:
+            if row not in brought:
+                self.brought(row, 0.0)
 
     def brought(self, row: str, cost_usd: float) -> None:
         if row in self._promised:
             _process.spent_usd += cost_usd - self._promised.pop(row)
 
     def _fits(self, usd: float) -> bool:
-        own = self.own_usd + self.held_usd + self.others.total_usd + usd
+        own = self.own_usd + self.held_usd + self.lines_usd + self.others.total_usd + usd
         everything = _process.spent_usd + _process.held_usd + usd
         return own <= self._own_limit_usd * ROUNDING and everything <= self._process_usd * ROUNDING
 

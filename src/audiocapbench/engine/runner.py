@@ -266,9 +266,9 @@ class Forecast(NamedTuple):
     def notes(self, budget: Budget) -> Iterator[str]:
         yield f"In all about {dollars(self.likely_usd)}, at most {dollars(self.most_usd)}."
         if (many := self.rounds * self.batches) > 1:
-            one = self.most_usd + budget.spent_usd
+            enough = f"; a budget of {dollars(self.most_usd + budget.spent_usd)} takes fewest"
             takes = f"That takes about {many:,} batches one after the other, of up to a day each"
-            yield f"{takes}; a budget of {dollars(one)} takes {self.batches}."
+            yield f"{takes}{enough if self.rounds > 1 else ''}."
         spent = dollars(budget.spent_usd)
         if budget.is_limited:
             limit = f"{dollars(budget.limit_usd)}{budget.whose}"
@@ -277,8 +277,8 @@ class Forecast(NamedTuple):
         elif budget.project:
             yield f"{spent} is booked on {budget.project} so far, and no --budget limits it."
         if self.samples and self.likely_usd > self.left_usd:
-            many = f"{self.fitting:,} of the {self.samples:,} samples that are left"
-            yield f"That is likely too little: it does for about {many}."
+            fits = f"{self.fitting:,} of the {self.samples:,} samples that are left"
+            yield f"That is likely too little: it does for about {fits}."
             if self.fitting and not self.known:
                 yield f"--sample {self.fitting} (sample, in a study) asks all about fewer."
             if self.models > 1:

@@ -115,6 +115,10 @@ class ClaimRepository(StoreRepository):
         query = _held(*whose, func.count(schema.workers.c.owner.distinct()).label("owners"))
         return self._fetch(query.group_by(*whose).order_by(*whose))
 
+    def forget_the_gone(self) -> None:
+        with self._writing() as connection:
+            self._forget_the_gone(connection, LEASE_S)
+
     def are_idle(self, connection: Connection, run_ids: Sequence[int]) -> bool:
         """Whether nobody is at work on runs, False until that is known; StoreError if somebody."""
         unsure, table = self._forget_the_gone(connection, LEASE_S), schema.claims.c

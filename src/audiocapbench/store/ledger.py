@@ -176,6 +176,11 @@ def settle(connection: Connection, bills: Iterable[Bill], unused: Sequence[str] 
     if values:
         names = ("usd", "kind", "input_tokens", "output_tokens", "why", "settled_at")
         change: dict[str, Any] = {name: bindparam(name) for name in names}
+        # What is lost is estimated once answers are known; an older bill may come later.
+        is_lost = (_own.kind == "lost") & (bindparam("kind") == "lost")
+        change["usd"] = case(
+            (is_lost & (_own.usd < bindparam("usd")), _own.usd), else_=bindparam("usd")
+        )
         query = _ledger.update().where(_own.id == bindparam("row")).values(change)
         connection.execute(query, values)
     if unused:
