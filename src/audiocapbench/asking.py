@@ -20,7 +20,7 @@ class RequestOptions(TypedDict, total=False):
         rpm (N): The provider's requests a minute.
         tpm (N): The provider's tokens a minute.
         budget (USD): Most that this command may spend, however often it is started, judges and
-            retries included.
+            retries included. AUDIOCAPBENCH_BUDGET besides bounds what one process spends.
         budget_of (NAME): Book what is spent on a project; --budget is then for all of it.
         prices (FILE): Prices that replace the built-in table's.
         free: Models of endpoint/… and of plug-ins that have no price cost nothing.

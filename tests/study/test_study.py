@@ -216,3 +216,23 @@ def test_a_study_at_its_limit_says_so_writes_what_there_is_and_goes_on(place: Pa
     ran = run_command("run", "tones", *words, cwd=place, env=env)
     assert [one["model"] for one in json.loads(ran.stdout)["runs"]] == [*models]
     assert study(5.0, "--yes").returncode == 0
+
+
+def test_check_says_that_no_budget_can_be_kept_without_a_price_and_what_to_write(
+    place: Path,
+) -> None:
+    own = "endpoint/own@http://127.0.0.1:9/v1"
+    text = re.sub("models = .*", f'models = ["{own}"]', STUDY + LITTLE)
+
+    def check(old: str = "", new: str = "") -> Any:
+        (place / "study.toml").write_text(text.replace(old, new))
+        return call(place, "check", "study.toml")
+
+    done = check()
+    assert done.returncode == 1, done.stderr
+    assert f"The budget cannot be kept: no price is known for {own}" in done.stdout
+    assert 'free = true or prices = "FILE"' in done.stdout
+    unlimited = check("budget = 1.0")
+    assert (unlimited.returncode, "cannot be kept" in unlimited.stdout) == (0, False)
+    free = check("budget", "free = true\nbudget")
+    assert (free.returncode, "Nothing in it costs money" in free.stdout) == (0, True), free.stderr

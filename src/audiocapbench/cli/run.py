@@ -13,7 +13,7 @@ from audiocapbench.asking import JudgePanel, ModelOptions, SampleOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import WRONG_USE, app, leave
 from audiocapbench.cli.console import relative, say, show_facts, show_lines, show_result, show_text
-from audiocapbench.errors import AudioCapBenchError, ReportError
+from audiocapbench.errors import AudioCapBenchError, ReportError, some
 from audiocapbench.table import Column, Findings, Table
 from audiocapbench.table.forms import Format
 
@@ -305,6 +305,8 @@ def _check_study(study: "Study", plan: "RunPlan", changed: list[str], *, json: b
 
     previews, budget = list(plan.previews()), plan.asking.budget
     costs = [one.likely_usd for one in previews if one.is_paid]
+    unknown = [one.who for one in previews if one.is_paid and one.likely_usd is None]
+    unkept = bool(unknown) and budget.is_limited
     forecast = Forecast.of(previews, budget, len(plan.wanted))
     likely_s = {one.who: _seconds(plan, one) for one in previews if one.questions}
     samples = len(plan.samples)
@@ -328,7 +330,7 @@ def _check_study(study: "Study", plan: "RunPlan", changed: list[str], *, json: b
         "batches_in_turn": forecast.rounds * forecast.batches,
         "budget": budget.to_dict() if budget.is_limited else None,
         "likely_s": likely_s,
-        "all_prices_known": all(one is not None for one in costs),
+        "all_prices_known": not unknown,
         "changed_since_lock": changed,
     }
     known = [one for one in previews if one.questions or one.known]
@@ -337,13 +339,15 @@ def _check_study(study: "Study", plan: "RunPlan", changed: list[str], *, json: b
         f"{study.name}: {len(plan.models)} models, {samples:,} samples of {plan.subject.name}, "
         f"{len(plan.judges)} judges, metrics {', '.join(plan.metrics)}",
         *(f"{one}{time(one.who) if one.questions else ''}" for one in known),
-        *(forecast.notes(budget) if costs and all(costs) else ()),
+        *(forecast.notes(budget) if costs and not unknown else ()),
         *([] if costs else ["Nothing in it costs money."]),
+        *([f"The budget cannot be kept: no price is known for {some(unknown)}."] * unkept),
+        *(['Leave it out, or write free = true or prices = "FILE" into the study.'] * unkept),
         json=json,
     )
     if changed:
         say("Another than when it was locked:", *(f"  {one}" for one in changed))
-    leave(failed=bool(changed))
+    leave(failed=bool(changed) or unkept)
 
 
 def _seconds(plan: "RunPlan", preview: "Preview") -> float | None:
