@@ -23,6 +23,10 @@ THOUGHT = {"completion_tokens_details": {"reasoning_tokens": 30, "audio_tokens":
 GEMINI = {"promptTokenCount": 330, "candidatesTokenCount": 40, "totalTokenCount": 400}
 GEMINI |= {"thoughtsTokenCount": 30}
 GEMINI |= {"promptTokensDetails": [{"modality": "AUDIO", "tokenCount": 320}]}  # type: ignore[dict-item]
+# Thoughts beside the answer, as xAI counts them, and as Gemini does for OpenAI's clients.
+BESIDE = {"prompt_tokens": 60, "completion_tokens": 7, "total_tokens": 960}
+COUNTED = {"completion_tokens_details": {"reasoning_tokens": 893}}
+DASHSCOPE = {"input_tokens": 33, "output_tokens": 26, "audio_tokens": 325}
 REALTIME = {"input_tokens": 130, "output_tokens": 40, "total_tokens": 170}
 REALTIME |= {"input_token_details": {"audio_tokens": 100, "cached_tokens_details": {}}}  # type: ignore[dict-item]
 
@@ -42,7 +46,17 @@ def read(usage: dict[str, Any], text: str = "A dog barks.") -> Reply:
         ({"promptTokenCount": 330, "totalTokenCount": 330}, (330, None, None)),
         (REALTIME, (130, 40, 100)),
         # DashScope's older models count the audio beside the input.
-        ({"input_tokens": 33, "output_tokens": 26, "audio_tokens": 325}, (358, 26, 325)),
+        (DASHSCOPE, (358, 26, 325)),
+        (DASHSCOPE | {"total_tokens": 59}, (358, 26, 325)),
+        (DASHSCOPE | {"total_tokens": 384}, (358, 26, 325)),
+        (DASHSCOPE | {"input_tokens": 400, "total_tokens": 426}, (400, 26, 325)),
+        (DASHSCOPE | {"input_tokens": 400, "total_tokens": 751}, (725, 26, 325)),
+        (DASHSCOPE | {"total_tokens": 1384}, (358, 1026, 325)),
+        (BESIDE, (60, 900, None)),
+        (BESIDE | COUNTED, (60, 900, None)),
+        (BESIDE | COUNTED | {"completion_tokens": 0}, (60, 900, None)),
+        (OPENAI | HEARD | THOUGHT | {"total_tokens": 200}, (130, 70, 100)),
+        ({"promptTokenCount": 330, "totalTokenCount": 360}, (330, 30, None)),
         ({}, (None, None, None)),
     ],
 )
@@ -62,6 +76,9 @@ def test_usage_as_providers_report_it_is_believed(
         OPENAI | {"prompt_tokens_details": {"audio_tokens": 131}},
         OPENAI | {"prompt_tokens_details": {"cached_tokens": 131}},
         OPENAI | {"completion_tokens_details": {"reasoning_tokens": 41}},
+        BESIDE | COUNTED | {"total_tokens": 67},
+        BESIDE | COUNTED | {"total_tokens": 952},
+        BESIDE | COUNTED | {"total_tokens": None},
         OPENAI | {"total_tokens": 169},
         OPENAI | {"prompt_tokens": -130},
         OPENAI | {"completion_tokens": 40.5},
@@ -109,6 +126,36 @@ def test_thoughts_that_nobody_counted_cost_as_much_as_the_limit_allows(key: str)
     assert cost("Hmm, a dog?", limit=2) == 3
     # A budget of thoughts says more than the limit.
     assert cost("Hmm, a dog?", limit=2_048, thoughts=1_024) == 1_027
+
+
+@pytest.mark.parametrize("usage", [BESIDE | COUNTED, GEMINI | {"thoughtsTokenCount": 893}])
+def test_thoughts_counted_against_the_total_cost_as_much_as_the_limit_allows(
+    usage: dict[str, Any],
+) -> None:
+    price = Price(0, 1_000_000, "a dollar for a token written", PRICED, 0, 0)
+    assert price.cost(read(usage | {"total_tokens": 67}), 1.0, limit=1_024) == 1_024
+    assert price.cost(read(OPENAI | {"total_tokens": 1}), 1.0, limit=1_024) == 3
+
+
+@pytest.mark.parametrize("usage", [BESIDE, BESIDE | COUNTED])
+def test_the_ledger_of_a_run_is_the_bill_for_all_tokens(
+    tmp_path: Path, usage: dict[str, Any]
+) -> None:
+    write_folder(tmp_path / "tones", 4)
+    bill = list[float]()
+
+    def reply(_: Any) -> dict[str, Any]:
+        bill.append(usage["total_tokens"] / 1_000)
+        return completion("A tone.") | {"usage": usage}
+
+    with OpenAIServer(key=None, reply=reply) as server:
+        name, store = f"endpoint/any@{server.base_url}", tmp_path / "s.db"
+        prices = write_prices(tmp_path / "prices.json", name)
+        acb.run(tmp_path / "tones", name, metrics="rouge_l", store=store, prices=prices, budget=99)
+    with Store.open(str(store)) as kept:
+        booked = [(one.kind, one.usd) for one in kept.ledger.entries()]
+    assert booked == [("billed", pytest.approx(usd)) for usd in bill]
+    assert len(bill) == 4
 
 
 def test_a_run_books_such_usage_as_an_estimate_and_says_why(tmp_path: Path) -> None:

@@ -21,7 +21,10 @@ _LIMITS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
 _MOST_TOKENS, _MOST_DOLLARS = 100_000_000, 100_000.0
 _MOST_AROUND, _MOST_PER_S = 1_000, 100  # tokens of audio: no model here makes more than 32 a second
 CONTRADICTION = "its usage contradicts itself"
-_THOUGHTS = re.compile(r'"(?:reasoning(?:_content)?|thinking)":"[^"]|"thought":true')
+_THOUGHTS = re.compile(
+    r'"(?:reasoning(?:_content)?|thinking)":"[^"]|"thought":true'
+    r'|"(?:reasoning_tokens|thoughtsTokenCount)":[1-9]'
+)
 _Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 

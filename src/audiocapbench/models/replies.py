@@ -113,13 +113,18 @@ def _usage(body: Json) -> dict[str, Any]:
     audio += [part.get("tokenCount") for part in parts if part.get("modality") == "AUDIO"]
     within = next((known for one in audio if (known := count(one)) is not None), None)
     within_read = (within, usage.get("cachedContentTokenCount"), *prompt.values(), *given.values())
-    wholes = [((read or 0) + (written or 0), total), *((one, read) for one in within_read)]
+    said, apart = (read or 0) + (written or 0), 0
+    wholes = [(said, total), *((one, read) for one in within_read)]
+    if read is not None and within is None and beside is not None:
+        # DashScope's older models count the audio beside the input, not within it.
+        apart = beside if beside > read or said + beside == total else 0
+    if read is not None and total is not None and total > said + apart:
+        written = total - read - apart  # Gemini and xAI count thoughts in the total alone
     wholes += [(one, written) for one in (*answer.values(), *output.values())]
     larger = any(whole is not None and (count(one) or 0) > whole for one, whole in wholes)
     if larger or any(one is not None and count(one) is None for one in told):
         return {"usage_note": CONTRADICTION}
-    if read is not None and within is None and beside is not None and beside > read:
-        read += beside  # DashScope's older models count the audio beside the input, not within it
+    read = None if read is None else read + apart
     heard = beside if within is None else within
     return {"input_tokens": read, "output_tokens": written, "audio_tokens": heard}
 
