@@ -13,8 +13,10 @@ import old_store
 from audiocapbench.cli import leaderboard, runs  # noqa: F401  (they add commands)
 from audiocapbench.errors import StoreError
 from audiocapbench.store import Store, schema, upgrades
+from audiocapbench.store.ledger import Bill, line_id
 from audiocapbench.store.records import StoredCheck
 from forks import run_at_once
+from made_store import MadeRun, made_samples, put_run
 
 
 @pytest.fixture
@@ -165,3 +167,40 @@ def test_what_answers_of_old_cost_is_in_the_ledger(old: Path) -> None:
         paid += sum(one.cost_usd or 0.0 for run in store.runs() for one in store.judgements(run.id))
         assert sum(one.counted for one in booked) == pytest.approx(paid)
         assert {one.state for one in booked} <= {"billed", "estimated"}
+
+
+def test_what_a_batch_brings_that_was_out_during_the_upgrade_is_in_the_ledger(
+    tmp_path: Path,
+) -> None:
+    path, keys = str(tmp_path / "six.db"), [letter * 64 for letter in "abcd"]
+    price = {"text_in": 1.0, "out": 10.0, "audio_in": 20.0, "audio_tokens_per_s": 10.0}
+    samples, told = made_samples(2), {"max_tokens": 1_000}
+    lines = zip((1, 1, 1, 2), ("", "", "j", ""), keys, (price, price, price, None), strict=True)
+    with Store.open(path) as store:
+        known = MadeRun("m", cost_usd=0.002, parameters=told)
+        put_run(store, known, samples, asked=[samples[0].id])
+        put_run(store, MadeRun("own"), samples, asked=[])
+        for run, judge, key, cost in lines:
+            row = {"mark": key[::2], "judge": judge, "price": cost}
+            store.batches.add(row, run, {key: (samples[1].id, 0)})
+        store.batches.close_lines(keys[1][::2], [keys[1]])
+    with closing(sqlite3.connect(path)) as plain:
+        plain.executescript("DROP TABLE ledger; UPDATE schema_version SET version = 6")
+    with Store.open(path) as store:
+        ids = {line_id(key[::2], key): key[0] for key in keys}
+        rows = {ids.get(one.id, ""): one for one in store.ledger.entries()}
+        assert rows.keys() == {"", "a", "c", "d"}, "the second line brought no answer"
+        assert {rows[one].state for one in "acd"} == {"in a batch"}
+        assert [(rows[one].model, rows[one].judge) for one in "acd"] == [
+            ("m", ""),
+            ("j", "j"),
+            ("own", ""),
+        ]
+        asked = 512 * 1.0 + 5 * 10 * 20.0
+        most = [asked + 1_000 * 10.0, asked + 32_768 * 10.0, 0.0]
+        assert [1e6 * rows[one].held_usd for one in "acd"] == pytest.approx(most)
+        likely = [asked + 120 * 10.0, asked + 120 * 10.0, 0.0]
+        assert [1e6 * rows[one].likely_usd for one in "acd"] == pytest.approx(likely)
+        store.ledger.settle([Bill(rows["a"].id, 0.004, "billed")], [])
+        (total,) = store.ledger.sums()
+        assert total["spent_usd"] == pytest.approx(0.002 + 0.004)

@@ -14,7 +14,8 @@ from audiocapbench.errors import StoreError
 from audiocapbench.signature import Signature
 from audiocapbench.store import schema
 from audiocapbench.store.connect import patience, reading, shown, writing
-from audiocapbench.store.records import signature_numbers
+from audiocapbench.store.ledger import line_id
+from audiocapbench.store.records import insert_all, signature_numbers
 
 _REBUILT = ("datasets", "samples", "runs", "outcomes", "scores", "judgements", "judge_checks")
 _KEPT = {"responses": "answered_at", "embeddings": "made_at"}
@@ -23,6 +24,8 @@ _FOREIGN = "is not a store but another program's database; choose another `store
 _AT_ONCE = 10_000
 _UPGRADE_S = 600
 _LEDGER = 7  # the first version that has one
+_NOBODY = dict.fromkeys(("worker", "start", "command", "owner"), "")
+_FREE = dict.fromkeys(("text_in", "out", "audio_in", "audio_tokens_per_s"), 0.0)
 
 
 def bring_up_to_date(engine: Engine) -> None:
@@ -71,7 +74,7 @@ def upgrade(connection: Connection) -> None:
 
 
 def _open_ledger(connection: Connection) -> None:
-    """What answers and judgements of old cost is booked, on no command."""
+    """What answers of old cost, and those that batches bring may cost, is on no command."""
     runs, asked, judged = schema.runs.c, schema.outcomes, schema.judgements
     for table, judge, repeat, at, paid in (
         (asked, sa.literal(""), sa.literal(0), asked.c.answered_at, ~asked.c.cached),
@@ -80,12 +83,14 @@ def _open_ledger(connection: Connection) -> None:
         own = (table.c.run, table.c.sample, table.c.input_tokens, table.c.output_tokens)
         named = (judge.label("judge"), repeat.label("repeat"), at.label("made_at"))
         query = sa.select(*own, *named, table.c.cost_usd.label("usd"), runs.model)
-        query = query.join_from(table, schema.runs, runs.id == table.c.run)
-        for part in connection.execute(query.where(table.c.cost_usd > 0, paid)).partitions(
-            _AT_ONCE
-        ):
-            rows = [_old_entry(row._mapping) for row in part]
-            connection.execute(sa.insert(schema.ledger), rows)
+        query = query.where(runs.id == table.c.run, table.c.cost_usd > 0, paid)
+        for part in connection.execute(query).partitions(_AT_ONCE):
+            insert_all(connection, schema.ledger, [_old_entry(row._mapping) for row in part])
+    lines, sent, heard = schema.batch_lines.c, schema.batches.c, schema.samples.c
+    same = (lines.open, sent.mark == lines.batch, runs.id == lines.run, heard.id == lines.sample)
+    more = (sent.price, sent.made_at, heard.duration_s, runs.model, runs.parameters)
+    out = sa.select(schema.batch_lines, *more).where(*same, heard.dataset == runs.dataset)
+    insert_all(connection, schema.ledger, list(map(_open_entry, connection.execute(out))))
 
 
 def _old_entry(row: Mapping[Any, Any]) -> dict[str, Any]:
@@ -93,13 +98,26 @@ def _old_entry(row: Mapping[Any, Any]) -> dict[str, Any]:
     is_told = None not in (row["input_tokens"], row["output_tokens"])
     return {
         **row,
-        **dict.fromkeys(("worker", "start", "command", "owner"), ""),
+        **_NOBODY,
         **dict.fromkeys(("held_usd", "likely_usd"), row["usd"]),
         "id": hashlib.sha256(task.encode()).hexdigest(),
         "kind": "billed" if is_told else "estimated",
         "model": row["judge"] or row["model"],
         "settled_at": row["made_at"],
     }
+
+
+def _open_entry(row: Any) -> dict[str, Any]:
+    """A line of a batch that is out, likely and at most, at the price that its batch had."""
+    usd = _FREE | {name: value for name, value in (row.price or {}).items() if value}
+    told = ({} if row.judge else row.parameters).items()
+    limits = (value for name, value in told if name.endswith("_tokens") and value)
+    longest = next(limits, usd.get("longest_answer", 32_768))
+    asked = 512 * usd["text_in"] + row.duration_s * usd["audio_tokens_per_s"] * usd["audio_in"]
+    likely, most = ((asked + count * usd["out"]) / 1e6 for count in (min(120, longest), longest))
+    own = {name: value for name, value in row._mapping.items() if name in schema.ledger.c}
+    own |= {"id": line_id(row.batch, row.key), "model": row.judge or row.model, "kind": "held"}
+    return {**_NOBODY, **own, "held_usd": most, "likely_usd": likely}
 
 
 def _rebuild(connection: Connection) -> None:
