@@ -6,12 +6,14 @@ import shutil
 import sqlite3
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 import pytest
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.store import Store
 from audiocapbench.store.claims import TaskKey, Worker
+from audiocapbench.store.ledger import Reservation, Scope
 from command import run_command
 from made_store import MadeRun, made_samples, put_run
 
@@ -163,6 +165,31 @@ def test_a_deleted_run_is_gone_with_all_that_was_known_of_it(store: str) -> None
             kept.dataset(trial.dataset)
         put_run(kept, MadeRun("third"), SAMPLES)
         assert [line.id for line in kept.runs()] == [2, 4]
+
+
+def test_what_is_out_for_a_deleted_run_is_no_longer_promised_but_lost(store: str) -> None:
+    row: dict[str, Any] = dict.fromkeys(("worker", "start", "owner", "judge"), "")
+    row |= {"command": "c", "project": "P", "model": "second", "sample": "s0000", "repeat": 0}
+    row |= {"kind": "held", "held_usd": 4.0, "likely_usd": 0.5, "made_at": "2026-01-01T00:00:00Z"}
+    scope = Scope("project", "P", "mine", 100.0)
+    with Store.open(store) as kept:
+        for run in (1, 2):
+            own = Reservation(row | {"id": f"{run}", "run": run, "batch": f"b{run}"}, 4.0, 4.0)
+            lines = {f"k{run}": ("s0000", 0)}
+            kept.batches.add({"mark": f"b{run}", "judge": ""}, run, lines, [own], scope)
+        live = row | {"id": "3", "run": 2, "batch": None, "worker": "gone"}
+        kept.ledger.reserve([Reservation(live, 4.0, 4.0)], scope)
+        assert kept.ledger.standing(scope).batches_usd == 8.0
+    assert call("delete", "2", "--yes", "--store", store).returncode == 0
+    with Store.open(store) as kept:
+        stood = kept.ledger.standing(scope)
+        assert (stood.spent_usd, stood.batches_usd, stood.lost_usd) == (1.0, 4.0, 8.0)
+        rows = {one.id: (one.state, one.usd, one.why) for one in kept.ledger.entries(project="P")}
+    assert rows == {
+        "1": ("in a batch", None, None),
+        "2": ("lost", 0.5, "its run was deleted while its batch was out"),
+        "3": ("lost", None, None),
+    }
 
 
 def test_a_run_shows_why_samples_failed_and_some_answers(tmp_path: Path) -> None:

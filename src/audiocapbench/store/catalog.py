@@ -20,6 +20,7 @@ from audiocapbench.store import records as stored
 from audiocapbench.store import schema
 from audiocapbench.store.claims import ClaimRepository
 from audiocapbench.store.connect import StoreRepository
+from audiocapbench.store.ledger import lose
 from audiocapbench.store.records import Dataset, ScorerLine, matching, record_of, row_of
 
 _LATEST, _LOOK_AGAIN_S = 500, 1.0
@@ -107,6 +108,7 @@ class RunCatalog(StoreRepository):
         while True:
             with self._writing(alone=True) as connection:
                 if claims.are_idle(connection, run_ids):
+                    lose(connection, "its run was deleted while its batch was out", run=run_ids)
                     connection.execute(delete(runs).where(runs.c.id.in_(run_ids)))
                     used = sa.exists().where(runs.c.dataset == kept.c.fingerprint)
                     connection.execute(delete(kept).where(~used))

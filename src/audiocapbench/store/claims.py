@@ -207,7 +207,7 @@ class BatchRepository(StoreRepository):
         if keys:
             with self._writing() as connection:
                 connection.execute(change, [{"old": key} for key in keys])
-                lose(connection, ids, why) if why else release(connection, id=ids)
+                lose(connection, why, id=ids) if why else release(connection, id=ids)
 
     def open_lines(self, keys: Iterable[str]) -> dict[str, Any]:
         """Of lines that are awaited, by key, whose each is, its batch's mark and remote name."""

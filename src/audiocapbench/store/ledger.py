@@ -192,10 +192,10 @@ def release(connection: Connection, **which: Any) -> None:
     connection.execute(delete(_ledger).where(*matching(_ledger, **which), _is_open))
 
 
-def lose(connection: Connection, ids: Sequence[str], why: str) -> None:
-    """Nobody can tell any more whether these were billed: they count as what they likely cost."""
+def lose(connection: Connection, why: str, **which: Any) -> None:
+    """Nobody can tell any more whether lines were billed: they count as what they likely cost."""
     change = {"usd": _own.likely_usd, "kind": "lost", "why": why, "settled_at": schema.now()}
-    query = _ledger.update().where(_own.id.in_(ids), _is_open).values(change)
+    query = _ledger.update().where(*matching(_ledger, **which), _in_batch).values(change)
     connection.execute(query)
 
 
