@@ -10,11 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from fakes.http_server import Request
+from fakes.openai_batches import OpenAIBatchServer, completion
 from needs import needs
 from printed import ROOT, blocks, commands, install, lay_out, local_providers, page, run
 
 PAGES = sorted(str(one.relative_to(ROOT)) for one in (ROOT / "docs").rglob("*.md"))
-OWN_TESTS = ("docs/certainty.md", "docs/cluster.md", "docs/extending.md", "docs/rating.md")
+MONEY = "docs/money.md"
+OWN_TESTS = ("docs/certainty.md", "docs/cluster.md", "docs/extending.md", "docs/rating.md", MONEY)
 OWN_CLIPS = page("docs/benchmarks/your-own.md")
 EXTENDING = page("docs/extending.md")
 
@@ -92,7 +95,9 @@ def providers(place: Path) -> Iterator[dict[str, str]]:
         yield settings
 
 
-@pytest.mark.parametrize("name", [one for one in PAGES if commands(page(one), remote=True)])
+@pytest.mark.parametrize(
+    "name", [one for one in PAGES if one != MONEY and commands(page(one), remote=True)]
+)
 def test_the_other_commands_run_against_local_servers(
     place: Path, providers: dict[str, str], name: str
 ) -> None:
@@ -101,6 +106,37 @@ def test_the_other_commands_run_against_local_servers(
         lists = " --ids-dir ids" if "build audiocapbench" in command else ""
         done = run(place, command + lists, **providers)
         assert done.returncode == 0, f"{command}: {done.stderr}"
+
+
+@pytest.mark.slow
+def test_the_page_on_money_shows_prices_first_and_what_was_spent_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, verdict = page(MONEY), '{"accuracy": 7, "completeness": 5, "hallucination": 9}'
+
+    def reply(request: Request) -> dict[str, object]:
+        return completion("A dog barks." if b"input_audio" in request.body else verdict)
+
+    (tmp_path / "study.toml").write_text(blocks(text, "toml")[0])
+    (tmp_path / "usage.csv").write_text("date,model,cost\n2026-11-01,gpt-audio,0.11\n")
+    with OpenAIBatchServer(reply=reply) as server:
+        shown, *others = commands(text, remote=True) + commands(text, remote=False)
+        first = run(tmp_path, shown, **server.settings)
+        assert (first.returncode, "nothing was asked" in first.stderr) == (2, True)
+        assert blocks(text, "text")[0] in first.stderr
+        assert not server.requests
+        for command in others:
+            done = run(tmp_path, command, **server.settings)
+            assert done.returncode == 0, f"{command}: {done.stderr}"
+        monkeypatch.chdir(tmp_path)
+        for name, value in server.settings.items():
+            monkeypatch.setenv(name, value)
+        asked = len(server.requests)
+        exec(compile(blocks(text, "python")[0], MONEY, "exec"), {})
+    # What the commands asked is not asked again by the script, whose budget is the project's.
+    assert len(server.requests) == asked
+    assert " of 5.0 dollars" in (told := capsys.readouterr().out)
+    assert "0.0000" not in told
 
 
 @pytest.mark.slow

@@ -217,7 +217,7 @@ def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_the_price_file_that_the_documentation_shows_is_one(tmp_path: Path) -> None:
-    page = Path(__file__).resolve().parents[2] / "docs" / "troubleshooting.md"
+    page = Path(__file__).resolve().parents[2] / "docs" / "money.md"
     (tmp_path / "p.json").write_text(page.read_text().split("```json\n")[1].split("```")[0])
     assert known("openai/gpt-audio", tmp_path / "p.json").source == "our contract"
 

@@ -295,7 +295,7 @@ def price_of(model: str, overrides: Path | None = None, *, free: bool = False) -
     except ValidationError as error:
         raise ModelError(
             f"price file {overrides}: {problems_of(error)[0]}; it needs currency, unit and models, "
-            "as docs/troubleshooting.md shows"
+            "as docs/money.md shows"
         ) from error
     bare = model.partition("@")[0]
     if model not in prices and bare in prices:
