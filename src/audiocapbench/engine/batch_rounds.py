@@ -37,7 +37,7 @@ Finder = Callable[[str], Awaitable[Any]]
 
 BATCH_RETRY = RetryPolicy(attempts=2, first_s=0.0)
 _MOST_BATCHES = 4  # that a question goes into
-_OTHERS_POLLS = 10  # in which other models of this process are looked at once
+_OTHERS_POLLS = 2  # in which other models of this process are looked at once
 _FIRST_POLL_S, _SLOWEST_POLL_S, _HOPELESS_S = 0.5, 60.0, 5.0
 _NOT_THERE, _LONGEST = 404, timedelta(hours=48)  # after which providers end any batch
 

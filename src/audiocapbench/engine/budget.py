@@ -73,7 +73,7 @@ def system_of(model: Model) -> str:
 _ENOUGH = 3  # answers after which the dearest may be below what is likely
 _TRUSTED = 20  # answers in a row within the most, until which ...
 _UNSURE = 10.0  # ... as many times as much is set aside
-_SPARE = 1.5  # times the dearest answer, for a line of a batch
+_SOME, _SPARE = 8, 2.0  # answers after which a line of a batch is held at twice the dearest
 ROUNDING = 1 + 1e-9
 
 
@@ -118,8 +118,7 @@ class CostHistory:
     @property
     def share(self) -> float:
         """What a line of a batch is held at, by the most: with answers enough, by the dearest."""
-        is_sure = self.within >= _TRUSTED
-        return min(self.beyond, _SPARE * self.top) if is_sure else self.beyond
+        return min(self.beyond, _SPARE * self.top) if self.within >= _SOME else self.beyond
 
     def learn(self, cost_usd: float, expected: QuestionCost, *, reported: bool) -> None:
         self.answers += 1
