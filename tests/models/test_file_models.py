@@ -100,7 +100,10 @@ def test_a_class_in_a_file_judges(place: Path) -> None:
         ("binary.py:Mine", "the file fails ("),
         ("imports.py:Mine", "the file fails (ModuleNotFoundError: No module named 'nobody_has'"),
         ("exits.py:Mine", "the file fails (SystemExit: 0)"),
-        ("bare.py:Mine", "makes a Mine without contract, answer; audiocapbench.SimpleModel"),
+        (
+            "bare.py:Mine",
+            "makes a Mine without contract, answer; derive it from audiocapbench.Simple",
+        ),
         ("raises.py:Mine", "fails (OSError: no weights)"),
         ("nameless.py:Mine", "fails (TypeError: "),
     ],

@@ -139,7 +139,7 @@ def days_ago(store: str, days: int = 2) -> date:
     """Move all that the ledger has back, to a day that is over; and say which."""
     day = datetime.now(UTC).date() - timedelta(days=days)
     with Store.open(store) as kept, writing(kept._engine) as connection:
-        moved = {"made_at": f"{day}T05:30:00.000+00:00"}
+        moved = {"made_at": f"{day}T05:30:00.000+00:00", "held_usd": 5.0}
         connection.execute(schema.ledger.update().values(moved))
     return day
 
