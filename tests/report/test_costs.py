@@ -21,6 +21,7 @@ from audiocapbench.report.costs import plain_model
 from audiocapbench.store import Store, schema
 from audiocapbench.store.connect import writing
 from audiocapbench.store.ledger import Scope
+from audiocapbench.table.terminal import fitted
 from command import run_command
 from fakes import faults
 from fakes.faults import Plan
@@ -74,11 +75,10 @@ def test_costs_are_shown_by_model_and_judge_and_by_day(spent: str) -> None:
     assert sum(day["spent_usd"] for day in days) == pytest.approx(total["spent_usd"])
     assert list(found["unpriced"].values()) == [2]
     words = run_command("costs", "--store", spent).stdout
-    told = re.search(
-        r"4 attempts: \$3.01 certain, (.*) lost, (.*) lost at most, (.*) spent.", words
-    )
-    assert told is not None
+    told = r"4 attempts: \$\d.\d{4} spent, \$\S+ lost, \$\S+ lost at most, \$3.0078 certain."
+    assert re.search(told, words)
     assert "without a price: 2." in words
+    assert {len(one) for one in re.findall(r"[ $]\d\.(\d+)", words)} == {4}
 
 
 def test_judges_have_rows_of_their_own(server: OpenAIServer, paid: str) -> None:
@@ -100,7 +100,23 @@ def test_costs_of_a_run_and_of_a_project_are_its_own(spent: str, of: str) -> Non
     assert (found["total"]["attempts"], found["unpriced"]) == (4, {})
     none = run_command("costs", "2", "--store", spent)
     assert (none.returncode, none.stdout) == (0, "")
-    assert "no attempt that costs money is on record" in none.stderr
+    assert "2 answers have no price and are in no sum" in none.stderr
+
+
+def test_a_store_without_attempts_says_so(tmp_path: Path) -> None:
+    Store.open(path := str(tmp_path / "runs.db")).close()
+    words = run_command("costs", "--store", path).stderr
+    assert "no attempt that costs money is on record" in words
+
+
+def test_rows_have_a_label_where_nobody_is_named(paid: str) -> None:
+    assert "the models themselves" in str(audiocapbench.costs(store=paid, by="judge"))
+    assert "no project" not in str(audiocapbench.costs(store=paid, by="project"))
+    with Store.open(paid) as kept, writing(kept._engine) as connection:
+        connection.execute(schema.ledger.update().values(project=None))
+    found = audiocapbench.costs(store=paid, by="project")
+    assert "no project" in str(found)
+    assert found.records()[0]["project"] is None
 
 
 @pytest.mark.parametrize(
@@ -109,7 +125,8 @@ def test_costs_of_a_run_and_of_a_project_are_its_own(spent: str, of: str) -> Non
         ("9", "no run 9"),
         ("labs", "lists them; projects and studies: lab"),
         ("1 lab", "projects and studies: lab"),
-        ("--book", "--book goes with --reconcile"),
+        ("--book", "--book needs --reconcile"),
+        ("--by day --reconcile x.csv", "--by cannot be given with it"),
     ],
 )
 def test_names_that_stand_for_nothing_are_refused_with_what_is_known(
@@ -158,7 +175,7 @@ def paid(spent: str, tmp_path: Path) -> str:
 def test_an_export_is_held_against_the_ledger_and_booked_once(paid: str, tmp_path: Path) -> None:
     day, file = days_ago(paid), tmp_path / "usage.csv"
     lines = (("2.5", "GPT-X, input"), ("1.507781250", "gpt-x-2025-06-03, output"), ("7", "gpt-5"))
-    file.write_text(openai_lines(day, *lines, ("", "")) + "x,y\n")
+    file.write_text(openai_lines(day, *lines, ("", "")))
     call = ("costs", "--reconcile", str(file), "--store", paid)
     found = json.loads(run_command(*call, "--json").stdout)
     (row,) = found["days"]
@@ -171,7 +188,7 @@ def test_an_export_is_held_against_the_ledger_and_booked_once(paid: str, tmp_pat
         0,
     )
     assert found["columns"]["model"] == "line_item"
-    assert found[BAD] == ["usage.csv line 6: has 2 fields and not 7"]
+    assert found[BAD] == []
     words = run_command(*call, "--book").stdout
     assert "day from 'start_time_iso', model from 'line_item', usd from 'amount_value'" in words
     assert "1 not asked here: gpt-5" in words
@@ -211,6 +228,25 @@ def test_a_day_that_is_not_over_and_answers_that_are_outstanding_are_not_booked(
         connection.execute(schema.ledger.update().values(change))
     found = audiocapbench.costs(store=paid, reconcile=file, book=True)
     assert (found.facts["booked"], found.records()[0]["says"]) == (0, "within")
+    assert "1 not booked: " in str(found)
+    assert found.facts["not_booked"] == [f"{days_ago(paid)} gpt-x (outstanding)"]
+
+
+@pytest.mark.parametrize("batch", [None, "b"])
+def test_days_without_a_question_are_not_booked_unless_a_batch_of_the_day_before_is_billed(
+    paid: str, tmp_path: Path, batch: str | None
+) -> None:
+    day, file = days_ago(paid), tmp_path / "usage.csv"
+    with Store.open(paid) as kept, writing(kept._engine) as connection:
+        connection.execute(schema.ledger.update().values(batch=batch))
+    after = openai_lines(day + timedelta(1), ("0.5", "gpt-x")).removeprefix(OPENAI)
+    file.write_text(openai_lines(day, ("5", "gpt-x")) + after)
+    found = audiocapbench.costs(store=paid, reconcile=file, book=True)
+    verdict, left_out = ("not asked here", [f"{day + timedelta(1)} gpt-x (not asked here)"])
+    assert found.facts["not_booked"] == ([] if batch else left_out)
+    assert found.records()[1]["says"] == ("above" if batch else verdict)
+    total = audiocapbench.costs(store=paid).facts["total"]
+    assert total["spent_usd"] == pytest.approx(5.5 if batch else 5)
 
 
 def test_days_of_google_begin_at_midnight_of_the_pacific(paid: str, tmp_path: Path) -> None:
@@ -256,6 +292,7 @@ def test_names_of_models_are_matched(ours: str, theirs: str) -> None:
             "no model of it was asked here: gpt-5; here: gpt-x",
         ),
         ("", "has no column 'day'"),
+        ("date,model,cost\n18/11/2026,gpt-x,7\n", "date 18/11/2026 cannot be read; 2026-11-18"),
     ],
 )
 def test_exports_that_do_not_say_enough_are_refused(
@@ -283,8 +320,49 @@ def test_lines_that_cannot_be_read_are_counted_and_shown(
     file.write_text(f"date,model,cost,currency\n2026-01-01,gpt-x,2,USD\n{line}\n")
     found = audiocapbench.costs(store=spent, reconcile=file)
     assert [one[:17] for one in found.facts[BAD]] == ["usage.csv line 3:"]
-    assert [row["theirs_usd"] for row in found.records()] == [2.0]
+    assert {(row["theirs_usd"], row["says"]) for row in found.records()} == {(None, "not readable")}
     assert "1 lines that cannot be read" in str(found)
+    done = run_command("costs", "--store", spent, "--reconcile", str(file), "--book")
+    assert done.returncode == 2
+    assert "1 lines cannot be read, the first: usage.csv line 3: " in done.stderr
+    assert done.stderr.endswith("; nothing is booked\n")
+
+
+def test_a_line_that_cannot_be_read_leaves_other_days_and_models_alone(
+    paid: str, tmp_path: Path
+) -> None:
+    day, file = days_ago(paid), tmp_path / "usage.csv"
+    lines = f'{day - timedelta(1)},gpt-x,"0,50"\n18.11.2026,other,1\n'
+    file.write_text(f"date,model,cost\n{day},gpt-x,9\n{lines}")
+    found = audiocapbench.costs(store=paid, reconcile=file)
+    assert [row["says"] for row in found.records()] == ["not readable", "above"]
+    assert found.facts[BAD] == [
+        "usage.csv line 3: 0,50 is no amount of dollars",
+        "usage.csv line 4: date 18.11.2026 cannot be read; 2026-11-18 and seconds since 1970 can",
+    ]
+
+
+def test_the_verdict_and_what_was_spent_are_shown_in_80_columns(paid: str, tmp_path: Path) -> None:
+    day, file = days_ago(paid), tmp_path / "usage.csv"
+    with Store.open(paid) as kept, writing(kept._engine) as connection:
+        for number, row in enumerate(kept.ledger.entries()):
+            kind = {"kind": ("billed", "estimated", "lost", "corrected")[number]}
+            change = kind | {"judge": f"endpoint/a-judge-{number}", "usd": 1.0}
+            connection.execute(schema.ledger.update().filter_by(id=row.id).values(change))
+    after = openai_lines(day + timedelta(1), ("0.5", "gpt-x")).removeprefix(OPENAI)
+    file.write_text(openai_lines(day, ("5", "gpt-x")) + after)
+    for found, first in (
+        (audiocapbench.costs(store=paid), ("spent",)),
+        (
+            audiocapbench.costs(store=paid, reconcile=file),
+            ("says", "difference", "theirs", "spent"),
+        ),
+    ):
+        columns, left_out = fitted(found.tables()[0], 80)
+        headings = [one.heading[0] for one in columns]
+        assert {*first} <= {*headings}
+        assert not {"outstanding at most", *first} & {*left_out}
+        assert left_out[-1:] in ([], ["certain"], ["attempts"])
 
 
 @pytest.mark.parametrize("moment", ["yesterday", "", "2026-13-01T00:00:00.000+00:00"])

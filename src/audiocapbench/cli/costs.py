@@ -34,4 +34,7 @@ def costs(
     found = comparing.costs(*names, store=shown.store, by=by, reconcile=reconcile, book=book)
     shown.write(found)
     if not found.records():
-        say(f"{found.facts['store']}: no attempt that costs money is on record.")
+        number = sum(found.facts["unpriced"].values())
+        no_price = f"{number:,} answers have no price and are in no sum"
+        words = no_price if number else "no attempt that costs money is on record"
+        say(f"{found.facts['store']}: {words}.")

@@ -140,7 +140,7 @@ def costs(
     """
     check_known("by", by or "model", spending.BY, scoring.ArgumentError)
     if (by and reconcile) or (book and not reconcile):
-        raise scoring.ArgumentError("`book` goes with `reconcile`, and `by` without")
+        raise scoring.ArgumentError("`book` needs `reconcile`; `by` cannot be given with it")
     names = [one if isinstance(one, str) else scoring.run_number(one) for one in of]
     with opened_store(store, create=False) as opened:
         wanted = spending.chosen_rows(opened, names)

@@ -5,7 +5,8 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from math import floor, isnan, log10, nan
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -18,13 +19,14 @@ from audiocapbench.store import Store
 from audiocapbench.store.claims import Worker
 from audiocapbench.store.ledger import Bill
 from audiocapbench.store.schema import now
-from audiocapbench.table import Column, Findings, Row, Table, dollars
+from audiocapbench.table import Column, Findings, Row, Table
 
 BY = ("model", "judge", "day", "run", "command", "owner", "project")
-_PARTS = ("certain", "estimated", "lost", "lost_at_most", "corrected", "spent")
-_AMOUNTS = {f"{one}_usd": one.replace("_", " ") for one in (*_PARTS, "outstanding_at_most")}
+_PARTS = "spent outstanding_at_most lost lost_at_most corrected estimated certain".split()
+_AMOUNTS = [f"{one}_usd" for one in _PARTS]
 _CORRECTION = {"kind": "corrected", "worker": "", "start": "", "sample": "", "repeat": 0}
 _WHOSE = ("model", "judge", "run", "project", "command")
+_NOBODY = {"judge": "the models themselves", "project": "no project"}
 # What exports of OpenAI and of Google (reports, BigQuery) call them, the finest first.
 _ROLES = {
     "day": ("start_time_iso", "start_time", "date", "usage_start_time"),
@@ -33,7 +35,7 @@ _ROLES = {
     "end": ("end_time_iso", "end_time", "usage_end_time"),
     "currency": ("amount_currency", "currency"),
 }
-_LARGEST, _LONGEST_DAY_S, _MOST_USD, _SAME_USD = 1 << 26, 90_000, 1e7, 5e-5
+_LARGEST, _LONGEST_DAY_S, _SAME_USD = 1 << 26, 90_000, 5e-5
 # A SKU of Google's names the model, and after it what of it was counted.
 _COUNTED = r"short|long|input|output|text|audio|image|video|batch|flex|cach\w+|priority|predictions"
 _SKU = re.compile(rf"gemini-.*?(?=-(?:{_COUNTED})\b|$)")
@@ -53,8 +55,7 @@ def chosen_rows(store: Store, names: Sequence[int | str]) -> dict[str, Any]:
         there = some(sorted(known)) or "none"
         raise StoreError(f"{error}; projects and studies: {there}") from None
     if both := sorted(known & {*names}):
-        to_do = "give the run's number, or rename the run first"
-        raise ReportError(f"{both[0]!r} is a run and a project or study; {to_do}")
+        raise ReportError(f"{both[0]!r} is a run and a project or study; give the run's number")
     for one in numbers - {row["run"] for row in store.ledger.sums("run", run=numbers)}:
         store.run(one)  # of a deleted run, too, it is on record what it cost
     return {"run": numbers}
@@ -67,17 +68,27 @@ def cost_report(store: Store, wanted: Mapping[str, Any], by: str | None = None) 
     total = {name: sum(row[name] for row in found[0]) for name in ("attempts", *_AMOUNTS)}
     booked = "project" in wanted and {row["run"] for row in store.ledger.sums("run", **wanted)}
     unpriced = store.ledger.unpriced(booked or wanted.get("run"))
-    shown = [one for one in _AMOUNTS if one in ("certain_usd", "spent_usd") or total[one]]
-    told = ", ".join(f"{dollars(total[one])} {_AMOUNTS[one]}" for one in shown)
-    notes = [f"{total['attempts']:,} attempts: {told}."]
+    if by in _NOBODY:
+        found = [[row | {"label": row[by] or _NOBODY[by]} for row in found[0]]]
+    amounts = _amounts([*found[0], *found[-1]])
+    told = (f"${total[one.name]:{one.form}} {one.heading}" for one in amounts)
+    notes = [f"{total['attempts']:,} attempts: {', '.join(told)}."]
     notes += [f"Answers of {name} without a price: {unpriced[name]:,}." for name in unpriced]
-    looks: list[Column | str] = ["attempts", *(Column(one, _AMOUNTS[one], "$") for one in shown)]
     tables = []
     for own, rows in zip(keys, found, strict=True):
-        named = [one for one in own if any(row[one] for row in rows)]
-        below = notes if own == keys[-1] else []
-        tables.append(Table("", rows, [*named, *looks], below, f"by_{own[0]}"))
+        named = [Column(one, folds=one == "judge") for one in own if any(row[one] for row in rows)]
+        looks = [*([Column("label", by)] if by in _NOBODY else named), *amounts, Column("attempts")]
+        title, name = f"Dollars by {own[0]}", f"by_{own[0]}"
+        tables.append(Table(title, rows, looks, notes * (own == keys[-1]), name))
     return Findings(tables, {"store": store.name, "total": total, "unpriced": unpriced})
+
+
+def _amounts(rows: Sequence[Row], *more: str) -> list[Column]:
+    """Those that any row has, all with as many decimals; where room is short, the first stay."""
+    names = [one for one in (*more, *_AMOUNTS) if any(row[one] for row in rows)] or _AMOUNTS[:1]
+    largest = max((abs(row[one] or 0) for row in rows for one in names), default=0) or 1
+    form = f",.{max(4, 2 - floor(log10(largest)))}f"
+    return [Column(one, one[:-4].replace("_", " "), form) for one in names]
 
 
 def plain_model(name: str) -> str:
@@ -88,34 +99,39 @@ def plain_model(name: str) -> str:
 
 
 def _read_export(path: Path, bad: list[Problem]) -> tuple[dict[Any, float], dict[str, str], tzinfo]:
-    """Dollars by day and model, the columns that were read, and where its days begin."""
+    """Dollars by day and model, nan where a line is bad; columns; where days begin."""
     with os_errors(path, "read"), path.open("rb") as stream:
         content = stream.read(_LARGEST + 1)
     if len(content) > _LARGEST:
         raise DatasetError(f"{path}: is larger than {_LARGEST >> 20} MiB; export fewer days")
-    usd: dict[tuple[str, str], float] = defaultdict(float)
-    columns: dict[str, str] = {}
+    usd, columns, torn = defaultdict[Any, float](float), dict[str, str](), list[Problem]()
     zone: tzinfo = UTC
     needed = [(role, *_ROLES[role]) for role in ("day", "model", "usd")]
     try:
-        for where, fields in read_records(path, bad, needed, content):
+        for where, fields in read_records(path, torn, needed, content):
             columns = columns or dict(names_by_role(fields, _ROLES))
             if columns["model"].casefold().startswith("sku"):
                 zone = ZoneInfo("America/Los_Angeles")  # Google's days
             cell = {role: str(fields[name]).strip() for role, name in columns.items()}
             if cell["usd"] and (cell["day"] or cell["model"]):  # no empty day, and no total
+                day, model = "", plain_model(cell["model"][:200])
                 try:
-                    usd[_day(zone, **cell), plain_model(cell["model"][:200])] += _dollars(**cell)
+                    day = _day(zone, **cell)
+                    usd[day, model] += _dollars(**cell)
                 except (ValueError, OverflowError) as error:
-                    bad.append(Problem(where, "", f"{error!s:.100}"))
+                    bad.append(Problem(where, "", f"{error!s:.150}"))
+                    usd[day, model] = nan
     except ZoneInfoNotFoundError:
         raise DatasetError(f"{path}: its days are of the Pacific; pip install tzdata") from None
     except DatasetError as error:
         raise DatasetError(f"{error}; export costs in dollars by day and model, as CSV") from None
-    return usd, columns, zone
+    bad += torn  # and what was on these, nobody knows
+    return dict.fromkeys(usd, nan) if torn else usd, columns, zone
 
 
 def _day(zone: tzinfo, day: str, end: str = "", **_: str) -> str:
+    if not re.match(r"\d{4}-?\d\d-?\d\d", day):
+        raise ValueError(f"date {day:.40} cannot be read; 2026-11-18 and seconds since 1970 can")
     start, over = (
         datetime.fromtimestamp(int(text), zone)
         if re.fullmatch(r"\d{10}", text)
@@ -128,10 +144,10 @@ def _day(zone: tzinfo, day: str, end: str = "", **_: str) -> str:
 
 
 def _dollars(usd: str, currency: str = "", **_: str) -> float:
-    amount = float(usd.replace("$", "", 1))
-    if currency.casefold() not in ("", "usd") or "_" in usd or not abs(amount) < _MOST_USD:
-        raise ValueError(f"{usd} {currency} is no amount of dollars")
-    return amount
+    is_amount = re.fullmatch(r"(?ai)[-+]?\$?-?(?=\.?\d)\d{0,7}(\.\d*)?(e-\d+)?", usd)
+    if currency.casefold() not in ("", "usd") or not is_amount:
+        raise ValueError(f"{usd}{' ' * bool(currency)}{currency} is no amount of dollars")
+    return float(usd.replace("$", "", 1))
 
 
 def reconciled(store: Store, wanted: Mapping[str, Any], path: Path, *, book: bool) -> Findings:
@@ -140,46 +156,58 @@ def reconciled(store: Store, wanted: Mapping[str, Any], path: Path, *, book: boo
     theirs, columns, zone = _read_export(path, bad)
     ours = grouped(
         ((_day(zone, f"{one['hour']}:00+00:00"), plain_model(one["model"])), one)
-        for one in store.ledger.sums("hour", *_WHOSE, **wanted)
+        for one in store.ledger.sums("hour", *_WHOSE, "batch", **wanted)
     )
-    asked, named = ({model for _, model in known} for known in (ours, theirs))
-    lists = {"not_asked_here": sorted(named - asked), "not_in_the_file": sorted(asked - named)}
+    days, today = sorted(day for day, _ in theirs if day), str(datetime.now(zone).date())
+    if bad and (book or not days):
+        first = f"{len(bad):,} lines cannot be read, the first: {bad[0]}"
+        raise ReportError(f"{path}: {first}{'; nothing is booked' * book}")
+    asked, named = ({model for day, model in known if day} for known in (ours, theirs))
+    lists = {"not_asked_here": sorted(named - asked), "not_booked": list[str]()}
+    lists["not_in_the_file"] = sorted(asked - {model for _, model in theirs})
+    lists["lines_that_cannot_be_read"] = [*map(str, bad)]
     if not asked & named:
-        there = f"{some(lists['not_asked_here'])}; here: {some(lists['not_in_the_file'])}"
+        there = f"{some(lists['not_asked_here'])}; here: {some(sorted(asked))}"
         raise ReportError(f"{path}: no model of it was asked here: {there}")
-    days, rows = sorted(day for day, _ in theirs), list[Row]()
+    rows: list[Row] = []
     for day, model in sorted({*theirs, *ours}):
         if model in asked & named and days[0] <= day <= days[-1]:
             usd, own = theirs.get((day, model), 0.0), ours.get((day, model), [])
+            usd += theirs.get(("", model), 0.0)
             row: Row = {name: sum(one[name] for one in own) for name in (*_AMOUNTS, "rows")}
             low = row["certain_usd"] + row["corrected_usd"] + row["estimated_usd"]
-            high = low + row["lost_at_most_usd"] + row["outstanding_at_most_usd"]
+            high = low + row["lost_at_most_usd"] + (waits := row["outstanding_at_most_usd"])
+            eve = str(date.fromisoformat(day) - timedelta(1))  # its batches may be billed later
+            here = any(one["attempts"] for one in own)
+            here = here or any(one["batch"] for one in ours.get((eve, model), []))
             says = ("below", "within", "above")[(usd >= low) + (usd > high)]
+            says = says if here else "not asked here"
             says = "as booked" if abs(usd - row["spent_usd"]) < _SAME_USD else says
             row |= {"theirs_usd": usd, "difference_usd": usd - row["spent_usd"], "says": says}
+            if isnan(usd):
+                row |= {"theirs_usd": None, "difference_usd": None, "says": "not readable"}
+            why = {"not asked here": not here, "not over": day >= today, "outstanding": waits}
+            row["not_booked"] = ", ".join(filter(why.get, why))
+            if book and row["not_booked"] and says != "as booked":
+                lists["not_booked"].append(f"{day} {model} ({row['not_booked']})")
             rows.append({"day": day, "model": model} | row)
-    lists["lines_that_cannot_be_read"] = [*map(str, bad)]
     made = _book(store, wanted, path.name, rows, ours, zone) if book else []
     read = ", ".join(f"{role} from {name!r}" for role, name in columns.items())
     notes = [f"Read: {read}. Days begin at midnight in {zone}."]
     for what, names in lists.items():
         notes += [f"{len(names):,} {what.replace('_', ' ')}: {some(names)}"] * bool(names)
     notes += [f"Booked: {len(made):,} corrections, {sum(one['usd'] for one in made):+.4f}"] * book
-    amounts = [one for one in (*_AMOUNTS, "theirs_usd") if any(row[one] for row in rows)]
-    looks = [Column(one, one[:-4].replace("_", " "), ",.4f") for one in amounts]
-    looks += [Column("difference_usd", "difference", "+,.4f"), Column("says")]
-    table = Table(path.name, rows, ["day", "model", *looks], notes, "days")
+    looks = [Column("day"), Column("model", folds=True), Column("says")]
+    looks += _amounts(rows, "difference_usd", "theirs_usd")
+    table = Table(f"Dollars by {path.name}", rows, looks, notes, "days")
     facts = {"store": store.name, "columns": columns, "booked": len(made)}
     return Findings([table], facts | lists)
 
 
-def _book(
-    store: Store, wanted: Mapping[str, Any], why: str, rows: list[Row], ours: Any, zone: tzinfo
-) -> list[Row]:
+def _book(store: Store, of: Any, why: str, rows: list[Row], ours: Any, zone: tzinfo) -> list[Row]:
     """Share what differs among those whose costs are not certain, or all; nothing is lost then."""
     fixed = _CORRECTION | {"why": why, "owner": Worker(0).owner, "settled_at": now()}
-    made, today = list[Row](), str(datetime.now(zone).date())  # which is not over, and waits
-    over = [row for row in rows if row["day"] < today and not row["outstanding_at_most_usd"]]
+    made, over = list[Row](), [row for row in rows if not row["not_booked"]]
     for row in (row for row in over if abs(row["difference_usd"]) >= _SAME_USD):
         shares: dict[tuple[Any, ...], float] = defaultdict(float)
         of_model = [one for key, own in ours.items() if key[1] == row["model"] for one in own]
@@ -195,7 +223,7 @@ def _book(
             made.append(fixed | fix | dict(zip(_WHOSE, whose, strict=True)))
     store.ledger.correct(made)
     cells, bills = {(row["day"], row["model"]) for row in over}, list[Bill]()
-    for one in store.ledger.entries(kind=("lost", "held"), **wanted):
+    for one in store.ledger.entries(kind=("lost", "held"), **of):
         if one.state == "lost" and (_day(zone, one.made_at), plain_model(one.model)) in cells:
             bills.append(Bill(one.id, one.counted, "estimated", why=why))
     store.ledger.settle(bills, ())
