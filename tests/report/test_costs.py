@@ -153,7 +153,7 @@ OPENAI = "start_time,end_time,start_time_iso,end_time_iso,amount_value,amount_cu
 
 
 def days_ago(store: str, days: int = 2) -> date:
-    """Move all that the ledger has back, to a day that is over; and say which."""
+    """Move all that the ledger has, at most 5 dollars each, to a day that is over; say which."""
     day = datetime.now(UTC).date() - timedelta(days=days)
     with Store.open(store) as kept, writing(kept._engine) as connection:
         moved = {"made_at": f"{day}T05:30:00.000+00:00", "held_usd": 5.0}
