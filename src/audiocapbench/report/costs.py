@@ -152,7 +152,7 @@ def _dollars(usd: str, currency: str = "", **_: str) -> float:
 
 def reconciled(store: Store, wanted: Mapping[str, Any], path: Path, *, book: bool) -> Findings:
     """By day and model what the ledger says and what an export does; and book what differs."""
-    bad: list[Problem] = []
+    bad, rows = list[Problem](), list[Row]()
     theirs, columns, zone = _read_export(path, bad)
     ours = grouped(
         ((_day(zone, f"{one['hour']}:00+00:00"), plain_model(one["model"])), one)
@@ -160,8 +160,9 @@ def reconciled(store: Store, wanted: Mapping[str, Any], path: Path, *, book: boo
     )
     days, today = sorted(day for day, _ in theirs if day), str(datetime.now(zone).date())
     if bad and (book or not days):
-        first = f"{len(bad):,} lines cannot be read, the first: {bad[0]}"
-        raise ReportError(f"{path}: {first}{'; nothing is booked' * book}")
+        raise ReportError(
+            f"{len(bad)} lines cannot be read: {bad[0]}" + "; nothing is booked" * book
+        )
     asked, named = ({model for day, model in known if day} for known in (ours, theirs))
     lists = {"not_asked_here": sorted(named - asked), "not_booked": list[str]()}
     lists["not_in_the_file"] = sorted(asked - {model for _, model in theirs})
@@ -169,17 +170,15 @@ def reconciled(store: Store, wanted: Mapping[str, Any], path: Path, *, book: boo
     if not asked & named:
         there = f"{some(lists['not_asked_here'])}; here: {some(sorted(asked))}"
         raise ReportError(f"{path}: no model of it was asked here: {there}")
-    rows: list[Row] = []
     for day, model in sorted({*theirs, *ours}):
         if model in asked & named and days[0] <= day <= days[-1]:
             usd, own = theirs.get((day, model), 0.0), ours.get((day, model), [])
             usd += theirs.get(("", model), 0.0)
-            row: Row = {name: sum(one[name] for one in own) for name in (*_AMOUNTS, "rows")}
+            row: Row = {at: sum(one[at] for one in own) for at in ("attempts", "rows", *_AMOUNTS)}
             low = row["certain_usd"] + row["corrected_usd"] + row["estimated_usd"]
             high = low + row["lost_at_most_usd"] + (waits := row["outstanding_at_most_usd"])
             eve = str(date.fromisoformat(day) - timedelta(1))  # its batches may be billed later
-            here = any(one["attempts"] for one in own)
-            here = here or any(one["batch"] for one in ours.get((eve, model), []))
+            here = row["attempts"] or any(one["batch"] for one in ours.get((eve, model), []))
             says = ("below", "within", "above")[(usd >= low) + (usd > high)]
             says = says if here else "not asked here"
             says = "as booked" if abs(usd - row["spent_usd"]) < _SAME_USD else says
@@ -199,7 +198,7 @@ def reconciled(store: Store, wanted: Mapping[str, Any], path: Path, *, book: boo
     notes += [f"Booked: {len(made):,} corrections, {sum(one['usd'] for one in made):+.4f}"] * book
     looks = [Column("day"), Column("model", folds=True), Column("says")]
     looks += _amounts(rows, "difference_usd", "theirs_usd")
-    table = Table(f"Dollars by {path.name}", rows, looks, notes, "days")
+    table = Table(f"Dollars here and in {path.name}", rows, looks, notes, "days")
     facts = {"store": store.name, "columns": columns, "booked": len(made)}
     return Findings([table], facts | lists)
 
