@@ -324,7 +324,7 @@ def test_lines_that_cannot_be_read_are_counted_and_shown(
     assert "1 lines that cannot be read" in str(found)
     done = run_command("costs", "--store", spent, "--reconcile", str(file), "--book")
     assert done.returncode == 2
-    assert "1 lines cannot be read: usage.csv line 3: " in done.stderr
+    assert "1 unreadable lines: usage.csv line 3: " in done.stderr
     assert done.stderr.endswith("; nothing is booked\n")
 
 
