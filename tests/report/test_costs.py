@@ -206,6 +206,12 @@ def test_an_export_is_held_against_the_ledger_and_booked_once(paid: str, tmp_pat
         )
 
 
+def test_an_export_is_booked_on_the_whole_store_alone(paid: str, tmp_path: Path) -> None:
+    (tmp_path / "usage.csv").write_text(openai_lines(days_ago(paid), ("5", "gpt-x")))
+    with pytest.raises(audiocapbench.AudioCapBenchError, match="an export names no run"):
+        audiocapbench.costs(1, store=paid, reconcile=tmp_path / "usage.csv", book=True)
+
+
 def test_corrections_go_back_and_forth_as_the_exports_do(paid: str, tmp_path: Path) -> None:
     day, file = days_ago(paid), tmp_path / "usage.csv"
     for amount in ("5", "4", "5", "2.5"):

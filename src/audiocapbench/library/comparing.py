@@ -1,12 +1,12 @@
 """Two runs side by side, all runs of a store on a leaderboard, and what they cost."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Unpack, cast, get_args
 
 from audiocapbench.asking import BoardOptions
-from audiocapbench.errors import check_known
+from audiocapbench.errors import StoreError, check_known
 from audiocapbench.library import scoring
 from audiocapbench.library.running import RunResult, StoreLike, opened_store
 from audiocapbench.meta.pairs import named_votes
@@ -141,8 +141,12 @@ def costs(
     check_known("by", by or "model", spending.BY, scoring.ArgumentError)
     if (by and reconcile) or (book and not reconcile):
         raise scoring.ArgumentError("`book` needs `reconcile`; `by` cannot be given with it")
+    if book and of:
+        raise scoring.ArgumentError("`book` is about all of a store: an export names no run of it")
     names = [one if isinstance(one, str) else scoring.run_number(one) for one in of]
     with opened_store(store, create=False) as opened:
+        with suppress(StoreError):  # of one that can only be read
+            opened.claims.forget_the_gone()  # what they had in flight is lost
         wanted = spending.chosen_rows(opened, names)
         if reconcile is None:
             return spending.cost_report(opened, wanted, by)
