@@ -1,20 +1,18 @@
 """Asks at full speed and loses nothing; scores what was answered."""
 
 from audiocapbench.engine.budget import Budget
+from audiocapbench.engine.preview import Forecast, Preview, preview_questions
 from audiocapbench.engine.retrying_client import RetryPolicy
 from audiocapbench.engine.runner import (
     AnsweredSample,
     AskContext,
     Asking,
     BenchmarkRun,
-    Forecast,
-    Preview,
     RunEnd,
     answered,
     as_questions,
     cached_answers,
     find_run,
-    preview_questions,
     run_benchmark,
     score_run,
     together,
