@@ -283,7 +283,7 @@ def test_a_budget_is_used_and_never_overspent(place: Path, server: OpenAIServer)
     assert end.code == 1
     assert budget - likely <= spent <= budget
     assert f"Stopped after {len(server.requests)} of {CLIPS}: the budget is spent" in end.err
-    assert "The same command goes on from here." in end.err
+    assert "The same command with a larger budget goes on from here." in end.err
     stored = [one.reply.cost_usd for one in outcomes(place).values()]
     assert stored == pytest.approx([cost] * len(server.requests))
     again = finish(place, model, "--prices", prices, "--budget", "100")

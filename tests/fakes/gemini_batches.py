@@ -81,5 +81,8 @@ class GeminiBatchServer(GeminiServer):
             file = f"files/out-{name.rpartition('/')[2]}"
             self.lines[file] = self.answers(self.lines[name])
             told |= {"state": f"BATCH_STATE_{self.state}", "output": {"responsesFile": file}}
-            told["batchStats"] = {"successfulRequestCount": str(len(self.lines[file]))}
+            good = {one["key"] for one in self.lines[file] if "response" in one}
+            told["batchStats"] = {"requestCount": str(len(self.lines[name]))}
+            if good:
+                told["batchStats"]["successfulRequestCount"] = str(len(good))
         return self.batches[name]

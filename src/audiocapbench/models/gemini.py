@@ -244,13 +244,17 @@ class GeminiBatches(OpenAIBatches):
             query["pageToken"] = body["nextPageToken"]
 
     async def state(self, batch: str) -> BatchState:
-        """How a batch stands now; Google does not say how much of it is done."""
+        """How a batch stands now, and how much was answered where Google says so."""
         body, _ = await self._told("GET", f"{self._model.version}/{batch}")
         metadata = replies.json_object(body.get("metadata"))
         status = str(metadata.get("state")).partition("_STATE_")[2].lower()
         refusal = {"failed": "was not accepted", "cancelled": "was cancelled there"}
         file = replies.json_object(metadata.get("output")).get("responsesFile")
-        return BatchState(status, (str(file),) if file else (), refusal.get(status))
+        stats = replies.json_object(metadata.get("batchStats"))
+        # As text, and left out where it is 0.
+        told = str(stats.get("successfulRequestCount", "0" if stats else ""))
+        answered = int(told) if re.fullmatch(r"[0-9]{1,9}", told) else None
+        return BatchState(status, (str(file),) if file else (), refusal.get(status), answered)
 
     def _path(self, file: str) -> str:
         return f"{self._model.version}/{file}:download?alt=media"
