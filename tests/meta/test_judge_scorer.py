@@ -146,7 +146,7 @@ def test_a_spent_budget_stops_the_trial_and_says_how_to_go_on(
         budget=Budget(0.001),
         prices=partial(price_of, overrides=prices),
     )
-    with pytest.raises(StoppedError, match="the same command goes on"):
+    with pytest.raises(StoppedError, match="the same command with a larger budget goes on"):
         try_scorer(create_scorer(f"judge:{model}", settings), PAIRS)
     settings.store.close()
 

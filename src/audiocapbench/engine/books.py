@@ -28,7 +28,7 @@ from audiocapbench.store import Store
 from audiocapbench.store.ledger import Bill, Reservation, Standing, line_id
 from audiocapbench.store.schema import now
 
-_LULL_S = 0.1  # between two transactions, so that questions share them
+_LONGEST_LULL_S = 0.1  # between two transactions, so that questions share them
 
 
 @dataclass(slots=True)
@@ -60,8 +60,10 @@ class Books:
             async with self._lock:
                 if name not in self._answers:
                     await anyio.sleep_until(self._again_at)
+                    began = anyio.current_time()
                     await self._reserve_waiting(self.store)
-                    self._again_at = anyio.current_time() + _LULL_S
+                    ended = anyio.current_time()
+                    self._again_at = ended + min(4 * (ended - began), _LONGEST_LULL_S)
         finally:
             self._waiting.pop(name, None)
         return self._answers.pop(name)
