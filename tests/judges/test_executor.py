@@ -433,16 +433,22 @@ JUDGES = textwrap.dedent(
 )
 
 
-def test_ctrl_c_at_the_last_verdict_ends_a_script_that_would_ask_other_judges(
-    server: OpenAIServer, store: Store, run: Run, tmp_path: Path
-) -> None:
-    go = threading.Event()
+@pytest.fixture
+def go(server: OpenAIServer) -> threading.Event:
+    """No verdict comes before it is set."""
+    event = threading.Event()
 
     def reply(_request: Request) -> dict[str, Any]:
-        go.wait(120)
+        event.wait(120)
         return completion(verdict())
 
     server.reply = reply
+    return event
+
+
+def test_ctrl_c_at_the_last_verdict_ends_a_script_that_would_ask_other_judges(
+    server: OpenAIServer, store: Store, run: Run, tmp_path: Path, go: threading.Event
+) -> None:
     name = judge_at(server).name
     told = ("-c", JUDGES.replace("CLIPS", str(CLIPS)), str(tmp_path / "runs.db"))
     process = Forked(*told, name, "elements", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -456,15 +462,8 @@ def test_ctrl_c_at_the_last_verdict_ends_a_script_that_would_ask_other_judges(
 
 
 def test_ctrl_c_finishes_what_is_in_flight_and_keeps_it(
-    server: OpenAIServer, store: Store, run: Run, tmp_path: Path
+    server: OpenAIServer, store: Store, run: Run, tmp_path: Path, go: threading.Event
 ) -> None:
-    go = threading.Event()
-
-    def reply(_request: Request) -> dict[str, Any]:
-        go.wait(120)
-        return completion(verdict())
-
-    server.reply = reply
     judge = judge_at(server)
     told = ("-c", SCRIPT, str(tmp_path / "runs.db"), judge.name)
     process = Forked(*told, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -11,7 +11,6 @@ import anyio
 
 from audiocapbench.data.outcome import Reply, Status, total_cost
 from audiocapbench.engine.budget import (
-    ROUNDING,
     Budget,
     OverBudgetError,
     QuestionCost,
@@ -25,7 +24,7 @@ from audiocapbench.errors import TransientError
 from audiocapbench.models import Model, Question
 from audiocapbench.models.price import Price, checked_usage, token_limit
 from audiocapbench.store import Store
-from audiocapbench.store.ledger import Bill, Reservation, Standing, line_id
+from audiocapbench.store.ledger import ROUNDING, Bill, Reservation, Standing, line_id
 from audiocapbench.store.schema import now
 
 _LONGEST_LULL_S = 0.1  # between two transactions, so that questions share them
@@ -78,8 +77,8 @@ class Books:
             self._waiting.pop(name, None)
             self._answers[name] = None if does else others
         if all(fits):
-            self.budget.others = others
-        elif others.in_flight_usd:  # which may be of a command that has ended
+            self.budget.others = others or self.budget.others
+        elif others and others.in_flight_usd:  # which may be of a command that has ended
             await self.access.call(store.claims.forget_the_gone)
             if not self._has_said:
                 self._has_said, usd = True, dollars(others.in_flight_usd)
@@ -149,7 +148,7 @@ class CostTracker:
         """What is set aside for a line of a batch; OverBudgetError where it does not fit."""
         asked = (self._model.name, self._cost, self._question.sample_id)
         held_usd, expected_usd = self._budget.hold_line(*asked)
-        return Reservation(self._entry(), held_usd, expected_usd)
+        return Reservation(self._entry() | {"held_usd": held_usd}, held_usd, expected_usd)
 
     def bring(self, mark: str, key: str) -> None:
         """A batch brought what was set aside for: it is counted where it was."""

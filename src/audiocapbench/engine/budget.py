@@ -20,7 +20,7 @@ from audiocapbench.errors import AudioCapBenchError, ModelError
 from audiocapbench.models import Model
 from audiocapbench.models.price import Price, example_of_prices, token_limit, tokens_of
 from audiocapbench.store import Store
-from audiocapbench.store.ledger import Scope, Standing
+from audiocapbench.store.ledger import ROUNDING, Scope, Standing
 
 BUDGET_VARIABLE = "AUDIOCAPBENCH_BUDGET"
 
@@ -74,7 +74,6 @@ _ENOUGH = 3  # answers after which the dearest may be below what is likely
 _TRUSTED = 20  # answers in a row within the most, until which ...
 _UNSURE = 10.0  # ... as many times as much is set aside
 _SOME, _SPARE = 8, 2.0  # answers after which a line of a batch is held at twice the dearest
-ROUNDING = 1 + 1e-9
 
 
 @dataclass(slots=True)
@@ -251,8 +250,8 @@ class Budget:
 
     def __str__(self) -> str:
         limit = f" of {dollars(self.limit_usd)}" if self.is_limited else ""
-        spent_usd = self.spent_usd - (0.0 if self.is_limited else self._earlier_usd or 0.0)
-        return f"{dollars(spent_usd)}{limit}{self.whose}"
+        earlier_usd = 0.0 if self.is_limited else self._earlier_usd or 0.0
+        return f"{dollars(max(0.0, self.spent_usd - earlier_usd))}{limit}{self.whose}"
 
     @property
     def whose(self) -> str:

@@ -18,7 +18,7 @@ from audiocapbench.store.connect import StoreRepository
 from audiocapbench.store.records import Values, insert_new, matching
 
 _ledger, _workers = schema.ledger, schema.workers
-_own, _ROUNDING = schema.ledger.c, 1 + 1e-9
+_own, ROUNDING = schema.ledger.c, 1 + 1e-9
 _is_open = _own.usd.is_(None)
 _in_flight = _is_open & _own.batch.is_(None) & _workers.c.id.is_not(None)
 _in_batch = _is_open & _own.batch.is_not(None)
@@ -77,8 +77,8 @@ class LedgerRepository(StoreRepository):
         scope: Scope,
         bills: Sequence[Bill] = (),
         unused: Sequence[str] = (),
-    ) -> tuple[list[bool], Standing]:
-        """Set aside what attempts may cost, each as far as it fits; and how others stand.
+    ) -> tuple[list[bool], Standing | None]:
+        """Set aside what attempts may cost, each as far as it fits; and, if limited, how others do.
 
         Before that it is booked what attempts cost that ended without a record, or were never made.
         """
@@ -155,11 +155,11 @@ def line_id(mark: str, key: str) -> str:
 
 def reserve(
     connection: Connection, wanted: Sequence[Reservation], scope: Scope
-) -> tuple[list[bool], Standing]:
+) -> tuple[list[bool], Standing | None]:
     if scope.limit_usd is None:
         insert_new(connection, _ledger, [one.row for one in wanted])
-        return [True] * len(wanted), Standing()
-    others, limit = _standing(connection, scope), scope.limit_usd * _ROUNDING
+        return [True] * len(wanted), None
+    others, limit = _standing(connection, scope), scope.limit_usd * ROUNDING
     fits = [
         one.own_usd + others.total_usd <= limit
         or (not others.in_flight_usd and one.alone_usd + others.total_usd <= limit)
