@@ -47,6 +47,27 @@ def broken_promises(world: World) -> Iterator[str]:
         yield from _over_budget(world, stored, unsaved, rows["estimated"] + open_rows)
 
 
+_BOOKED = """
+SELECT count(*), total(CASE WHEN kind IN ('billed', 'corrected') THEN usd
+                            ELSE max(coalesce(usd, 0.0), held_usd) END) FROM ledger
+"""
+
+
+def off_the_books(world: World) -> str | None:
+    """What the ledger does not explain of the bills so far, in words: as if all died just now.
+
+    What somebody sent who had been taken for gone is in no ledger.
+    """
+    bills = [one for one in world.bills if not (one.batch and one.batch.process.paused_until)]
+    rows, most_usd = world.shared.connection.execute(_BOOKED).fetchone()
+    billed_usd = sum(bill.usd for bill in bills)
+    if rows < len(bills):
+        return f"{len(bills)} answers are billed, and {rows} are in the ledger"
+    if most_usd + _LITTLE < billed_usd:
+        return f"${billed_usd:.6f} is billed, and the ledger has ${most_usd:.6f} at most"
+    return None
+
+
 def _paid_twice(world: World, unsaved: list[Bill]) -> Iterator[str]:
     """Answers that nobody keeps, beyond those in flight at the end, or a stop, of a process."""
     dropped: Counter[int] = Counter()

@@ -144,6 +144,7 @@ async def _call(
         if process.world.draw.random() < away:
             raise StoreAwayError("is locked")
         result = function(*args)
+        process.world.look()
         await process.step()
         if process.world.draw.random() < away:
             raise StoreAwayError("was lost after it was told")

@@ -123,6 +123,7 @@ class SimulatedService:
             await anyio.sleep(self.draw.uniform(0.1, 3))
             process.check()
             bill, body = self._answer(content, process)
+            process.world.look()
             reply = HttpReply(200, {}, json.dumps(body).encode())
         else:
             bill, reply = None, self._respond(process, method, path, content, request)

@@ -37,7 +37,7 @@ from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.models import Model, ModelSettings, create_model
 from audiocapbench.models.registry import price_of
 from audiocapbench.store import Store, claims
-from engine.promises import IN_FLIGHT, broken_promises
+from engine.promises import IN_FLIGHT, broken_promises, off_the_books
 from engine.simulated_process import BEGIN, PROCESS, Process, check_alive, clock, stand_ins
 from engine.simulated_service import Bill, Faults, SimulatedService
 from engine.virtual_time import run_in_virtual_time
@@ -108,6 +108,7 @@ class World:
     last: Process = field(init=False)  # that ended
     log: list[str] = field(default_factory=list)
     steps: int = 0
+    moments: int = 0  # at which nothing was off the books, if all had died there
     broken: list[str] = field(default_factory=list)
     limit_usd: float | None = None
     most_usd: float = 0.0  # that a question costs
@@ -140,6 +141,12 @@ class World:
         who = "" if process is None else f" process {process.number}"
         words = words.replace(f"pid {os.getpid()}", "a process")
         self.log.append(f"{anyio.current_time() - 1000:9.2f}{who}: {words}")
+
+    def look(self) -> None:
+        """Whoever kills everybody now must find every cent in the ledger."""
+        self.moments += 1
+        if not self.broken and (words := off_the_books(self)):
+            self.broken.append(f"at step {self.steps}: {words}")
 
     def now(self) -> str:
         """The time for the store: no two writes have the same."""
@@ -237,11 +244,11 @@ class Shared:
 
     benchmark: Benchmark
     store: Store
+    connection: Any  # to the same database, below SQLAlchemy
     template: Any
 
     def reset(self) -> None:
-        with self.store._engine.connect() as connection:
-            self.template.backup(connection.connection.driver_connection)
+        self.template.backup(self.connection)
 
 
 @contextmanager
@@ -261,7 +268,7 @@ def laboratory() -> Iterator[Callable[[int], World]]:
         event.listen(store._engine, "begin", check_alive)
         for where, name, what in stand_ins():
             stack.enter_context(patch.object(where, name, what))
-        shared = Shared(benchmark, store, template)
+        shared = Shared(benchmark, store, driver, template)
 
         def run(seed: int) -> World:
             shared.reset()
@@ -290,7 +297,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--schedules", type=int, default=1)
     given = parser.parse_args()
-    began, failed = time.process_time(), 0
+    began, failed, moments = time.process_time(), 0, 0
     with laboratory() as run:
         for seed in range(given.seed, given.seed + given.schedules):
             world = run(seed)
@@ -301,8 +308,11 @@ def main() -> None:
             for words in world.broken:
                 sys.stdout.write(f"seed {seed}: {words}\n")
             failed += bool(world.broken)
+            moments += world.moments
     took = time.process_time() - began
-    sys.stdout.write(f"{given.schedules} schedules in {took:.1f} s, {failed} broken\n")
+    sys.stdout.write(
+        f"{given.schedules} schedules, {moments} moments in {took:.1f} s, {failed} broken\n"
+    )
     sys.exit(1 if failed else 0)
 
 

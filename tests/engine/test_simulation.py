@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
+from audiocapbench.store import ledger
 from engine.simulation import World, laboratory
 
 AGAIN = "PYTHONPATH=tests python -m engine.simulation --seed"
@@ -16,10 +17,15 @@ def run() -> Iterator[Callable[[int], World]]:
         yield simulated
 
 
-def explore(run: Callable[[int], World], seeds: Iterable[int]) -> None:
-    worlds = ((seed, run(seed)) for seed in seeds)
-    broken = [f"{AGAIN} {seed}: {words}" for seed, world in worlds for words in world.broken]
+def explore(run: Callable[[int], World], seeds: Iterable[int]) -> int:
+    """Schedules, each also as if all had died at any moment of it; how many that were."""
+    moments, broken = 0, []
+    for seed in seeds:
+        world = run(seed)
+        moments += world.moments
+        broken += [f"{AGAIN} {seed}: {words}" for words in world.broken]
     assert broken == []
+    return moments
 
 
 def test_a_seed_is_one_schedule(run: Callable[[int], World]) -> None:
@@ -29,11 +35,19 @@ def test_a_seed_is_one_schedule(run: Callable[[int], World]) -> None:
 
 
 def test_nothing_is_lost_or_paid_twice_in_fifty_schedules(run: Callable[[int], World]) -> None:
-    explore(run, [*range(44), *ONCE_BROKEN])
+    assert explore(run, [*range(44), *ONCE_BROKEN]) > 2_000
+
+
+def test_a_question_that_is_not_in_the_ledger_is_noticed(
+    run: Callable[[int], World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "insert_new", lambda *_: None)
+    [words, *_] = run(2).broken
+    assert "answers are billed, and 0 are in the ledger" in words
 
 
 @pytest.mark.slow
 def test_nothing_is_lost_or_paid_twice_in_a_hundred_more(
     run: Callable[[int], World],
 ) -> None:
-    explore(run, range(1_000, 1_100))
+    assert explore(run, range(1_000, 1_100)) > 4_000
