@@ -19,13 +19,13 @@ from folders import write_folder
 from needs import needs
 
 OWN = "endpoint/any@http://127.0.0.1:1/v1"
-NAMES = {
+NAMES: dict[str, tuple[str, int, int | str | None]] = {
     "openai/gpt-audio": ("max_completion_tokens", 1_024, 256),
-    "openai-realtime/gpt-realtime": ("max_output_tokens", 1_024, 256),
+    "openai-realtime/gpt-realtime": ("max_output_tokens", 1_024, "inf"),
     "gemini/gemini-2.0-flash": ("max_output_tokens", 1_024, 256),
     "gemini/gemini-2.5-flash": ("max_output_tokens", 2_048, 8_192),
     "gemini/gemini-flash-latest": ("max_output_tokens", 2_048, 8_192),
-    "dashscope/qwen-audio-turbo": ("max_tokens", 1_024, 256),
+    "dashscope/qwen-audio-turbo": ("max_tokens", 1_024, None),
     OWN: ("max_tokens", 1_024, 256),
 }
 
@@ -49,7 +49,7 @@ def test_the_benchmarks_limit_holds_where_neither_the_user_nor_the_paper_decides
     key, ours, published = NAMES[name]
     assert made(name).parameters[key] == ours
     assert made(name, 99).parameters[key] == 99
-    assert made(name, published=True).parameters[key] == published
+    assert made(name, published=True).parameters.get(key) == published
 
 
 @pytest.mark.parametrize("name", ["listener", "control/safe"])

@@ -22,7 +22,7 @@ from audiocapbench.errors import (
 )
 from audiocapbench.judges.contract import MAX_SCORE, RULES, Contract, JudgeInput, Verdict
 from audiocapbench.models import Model, Question
-from audiocapbench.models.model import ModelVariant
+from audiocapbench.models.model import AS_PUBLISHED, ModelVariant
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.signature import Signature, sign
 from audiocapbench.store.ledger import Bill
@@ -185,6 +185,7 @@ async def question_judge(
         prompt = judge.contract.prompt(case)
     except (AudioError, JudgeError) as error:
         return JudgementRecord(replace(made, status=Status.FAILED, error=str(error)))
+    AS_PUBLISHED.set(not judge.contract.quotes)
     problem, bills = "", tuple[Bill, ...]()
     for _ in range(judge.contract.asked_at_most):
         asked, why = None, "stopped"

@@ -18,7 +18,7 @@ from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models import AudioContract, KnownModel, ModelSettings, Provider, replies
 from audiocapbench.models.http_client import HttpModel
-from audiocapbench.models.model import PAPER, Parameters, Question, SentAudio
+from audiocapbench.models.model import AS_PUBLISHED, PAPER, Parameters, Question, SentAudio
 from audiocapbench.models.openai_chat import UPLOAD_S, BatchState, OpenAIBatches, request_options
 from audiocapbench.models.price import PRICED, Price
 from audiocapbench.models.remote import BATCH_TRANSPORT, RemoteModel, checked_url, remote_model
@@ -118,7 +118,10 @@ class Gemini(HttpModel):
             reason = "answered with something that is not a generateContent reply"
             raise self.remote.no_answer(reason, reply=replies.used_by(content))
         candidate = replies.first_choice(content.get("candidates"))
-        if blocked := replies.json_object(content.get("promptFeedback")).get("blockReason"):
+        blocked = replies.json_object(content.get("promptFeedback")).get("blockReason")
+        if AS_PUBLISHED.get() and (blocked or candidate is None):
+            ending = Reply("", Status.EMPTY)
+        elif blocked:
             ending = Reply("", Status.FILTERED, f"the prompt was blocked ({blocked})")
         elif candidate is None:
             ending = Reply("", Status.FAILED, f"{self.name}: the reply holds no answer")

@@ -71,6 +71,10 @@ REMOTE_EXECUTION: ContextVar[bool] = ContextVar("remote_execution", default=Fals
 """Whether models that compute do so on other machines, so that this one needs no device."""
 
 
+AS_PUBLISHED: ContextVar[bool] = ContextVar("as_published", default=False)
+"""Whether a question is asked, and its reply read, as AudioCapBench's published tool does."""
+
+
 @dataclass(frozen=True, slots=True)
 class AudioContract:
     """The audio that a model takes, and what happens past its limits."""

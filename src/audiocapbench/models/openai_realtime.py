@@ -17,7 +17,7 @@ from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import ModelError, TransientError
 from audiocapbench.models import AudioContract, KnownModel, ModelSettings, Provider, replies
 from audiocapbench.models import remote as remotes
-from audiocapbench.models.model import PAPER, Parameters, Question, SentAudio
+from audiocapbench.models.model import AS_PUBLISHED, PAPER, Parameters, Question, SentAudio
 from audiocapbench.models.openai_chat import DOCS, PRICING, account_headers
 from audiocapbench.models.price import PRICED, Price
 from audiocapbench.models.remote import LARGEST_REPLY, RemoteModel
@@ -29,6 +29,7 @@ CHUNK_BYTES = 1 << 18
 CLOSING_S = 1.0
 _PUBLISHED_TEMPERATURE = 0.6  # of an API that is closed; today's has none
 _PREVIEW_PRICING = f"{DOCS}/pricing (as transcribed by genai-prices 0.2.1)"
+_TOLD = "You are an audio captioning assistant. Always respond in English."  # as published
 _TOO_BIG = 1009
 
 _AUDIO = AudioContract("pcm16", rate=24_000, longest_s=2_400.0)
@@ -144,12 +145,13 @@ class OpenAIRealtime:
             await connection.send(json.dumps({"type": kind, **event}))
 
         sound = {"format": {"type": "audio/pcm", "rate": 24_000}, "turn_detection": None}
+        told = f"{_TOLD} {instruction}" if AS_PUBLISHED.get() else instruction
         session = {
             "type": "realtime",
             "output_modalities": ["text"],
             "audio": {"input": sound},
             # In place of the server's talkative standard.
-            "instructions": instruction,
+            "instructions": told,
             "max_output_tokens": self._options["max_output_tokens"],
         }
         # Where the server hangs up while it is being told, what it said before says why.
@@ -164,7 +166,8 @@ class OpenAIRealtime:
             await send("input_audio_buffer.commit")
             content = [{"type": "input_text", "text": instruction}]
             item = {"type": "message", "role": "user", "content": content}
-            await send("conversation.item.create", item=item)
+            if not AS_PUBLISHED.get():
+                await send("conversation.item.create", item=item)
             await send("response.create")
         done = await turn.until("response.done", connection)
         return replies.json_object(done.get("response"))

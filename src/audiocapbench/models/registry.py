@@ -21,6 +21,7 @@ from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.data.problems import problems_of
 from audiocapbench.errors import ModelError, did_you_mean
 from audiocapbench.models.model import (
+    AS_PUBLISHED,
     AudioContract,
     KnownModel,
     Model,
@@ -42,6 +43,7 @@ PUBLISHED_NAMES = {"openai-realtime": "openai_realtime", "dashscope": "qwen_audi
 """Providers that the published tool calls otherwise."""
 
 _PUBLISHED_MAX_TOKENS = 256
+_REALTIME = "openai-realtime/"
 _OWN = {"endpoint"}
 Prices = Callable[[str], Price | None]  # ``price_of``, with what the user says of prices
 
@@ -162,19 +164,24 @@ _in_files: dict[str, Provider] = {}
 
 
 class PublishedModel(ModelVariant):
-    """A model asked as the published tool asks it: answers count with thoughts, and if cut."""
+    """A model asked as the published tool asks it: text counts however it ended, with thoughts."""
 
     verbatim = True
 
     def __init__(self, model: Model) -> None:
-        super().__init__(model, {"protocol": "published"})
+        # Stored answers of Realtime, which was told otherwise before, are known apart.
+        session = {"session": "tool"} if model.name.startswith(_REALTIME) else {}
+        super().__init__(model, {"protocol": "published", **session})
 
     async def answer(self, question: Question) -> Reply:
-        """Answer as the model does; what was cut is an answer."""
-        reply = await super().answer(question)
-        if reply.status is Status.TRUNCATED and reply.text.strip():
-            return replace(reply, status=Status.OK)
-        return reply
+        before = AS_PUBLISHED.set(True)
+        try:
+            reply = await super().answer(question)
+        finally:
+            AS_PUBLISHED.reset(before)
+        # A model of one's own may end as it likes.
+        ended = reply.status in (Status.TRUNCATED, Status.FILTERED) and reply.text.strip()
+        return replace(reply, status=Status.OK) if ended else reply
 
 
 @cache
@@ -245,9 +252,11 @@ def create_published(name: str, settings: ModelSettings | None = None) -> Model:
     from audiocapbench.models.gemini import thinks
 
     asked = settings or ModelSettings()
-    if name.startswith("openai-realtime/"):  # today's API takes none
+    if name.startswith(_REALTIME):  # today's API takes none
         asked = replace(asked, temperature=None)
-    most = None if thinks(name) else _PUBLISHED_MAX_TOKENS
+    # The tool sends these no limit, and others the paper's.
+    free = name.startswith((_REALTIME, "dashscope/")) or thinks(name)
+    most = None if free else _PUBLISHED_MAX_TOKENS
     model = create_model(name, asked, ModelSettings(max_tokens=most))
     # Nothing cuts a control's answer, and it follows the benchmark's rules.
     return model if isinstance(model, ControlModel) else PublishedModel(model)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from audiocapbench.credentials import raw_json, short
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import ModelError, TransientError
+from audiocapbench.models.model import AS_PUBLISHED
 from audiocapbench.models.price import CONTRADICTION
 from audiocapbench.models.remote import RemoteModel, span_s
 
@@ -272,6 +273,8 @@ def choice_ending(body: Json, choices: Any, remote: RemoteModel) -> Reply:
     if not isinstance(content, str | list | None):
         return failed("the content of the reply is no text")
     text = _text(content)
+    if AS_PUBLISHED.get() and content is None:
+        return failed("the content of the reply is null")
     if message.get("tool_calls") and not text.strip():
         return failed("called a tool in place of an answer")
     return ending_as(choice.get("finish_reason"), text, f"{remote.name}: {remote.host}")
@@ -288,7 +291,7 @@ def first_choice(choices: Any) -> Json | None:
 def ending_as(reason: Any, text: str, whose: str) -> Reply:
     """How an answer ended, by its provider's word for it; one that nobody knows is a failure."""
     known = reason.lower() if isinstance(reason, str) else ""
-    if known in _ENDED_WELL:
+    if known in _ENDED_WELL or AS_PUBLISHED.get():  # the published tool takes any text
         return Reply(text) if text.strip() else Reply("", Status.EMPTY)
     if known in _CUT_OFF:
         why = "the answer reached the limit of output tokens; --max-tokens allows more"
