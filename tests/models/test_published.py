@@ -9,6 +9,7 @@ from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.models import (
     AudioContract,
     KnownModel,
+    Model,
     ModelSettings,
     Question,
     SimpleModel,
@@ -106,7 +107,7 @@ class Completing(SimpleModel):
         return completion_reply({"choices": [self.choice]}, REMOTE)
 
 
-def asked(model: SimpleModel) -> Reply:
+def asked(model: Model) -> Reply:
     reply: Reply = anyio.run(model.answer, Question("a", "What is it?", None))
     return reply
 
@@ -115,7 +116,7 @@ def asked(model: SimpleModel) -> Reply:
 def test_text_counts_as_published_however_it_ended(reason: str | None) -> None:
     text = "<think>A cat?</think> A dog ba"
     model = Completing({"content": text}, reason)
-    published = asked(PublishedModel(model))  # type: ignore[arg-type]
+    published = asked(PublishedModel(model))
     assert (published.text, published.status) == (text, Status.OK)
     assert not AS_PUBLISHED.get()
     assert (asked(model).status is Status.OK) == (reason == "stop"), "our way is as it was"
@@ -123,10 +124,10 @@ def test_text_counts_as_published_however_it_ended(reason: str | None) -> None:
 
 def test_no_text_is_an_empty_caption_as_published_and_null_a_failure() -> None:
     for reason in ("content_filter", "length", "stop", None):
-        empty = asked(PublishedModel(Completing({"content": ""}, reason)))  # type: ignore[arg-type]
+        empty = asked(PublishedModel(Completing({"content": ""}, reason)))
         assert empty.status is Status.EMPTY, reason
         null = {"content": None, "refusal": None}
-        failed = asked(PublishedModel(Completing(null, reason)))  # type: ignore[arg-type]
+        failed = asked(PublishedModel(Completing(null, reason)))
         assert failed.status is Status.FAILED, reason
 
 
@@ -140,5 +141,5 @@ class CutOff(SimpleModel):
 
 
 def test_a_models_own_cut_is_an_answer_as_published() -> None:
-    reply = asked(PublishedModel(CutOff("own")))  # type: ignore[arg-type]
+    reply = asked(PublishedModel(CutOff("own")))
     assert (reply.text, reply.status) == ("A dog ba", Status.OK)

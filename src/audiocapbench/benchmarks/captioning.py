@@ -1,6 +1,8 @@
 """Benchmarks of one caption a clip: the demo, AudioCapBench with its printed results, a folder."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -19,6 +21,10 @@ AUDIOCAPBENCH = "audiocapbench"
 _PROMPTS = "prompts/audiocapbench.json"
 _CUSTOM_NAME = "audiocapbench-custom"
 _CATEGORIES = frozenset({"sound", "music", "speech"})
+_LISTS = {"clotho": "sound", "audiocaps": "sound", "musiccaps": "music", "speech": "speech"}
+_SIZES = {"sound": 200, "music": 300, "speech": 300}  # of each list of a category
+_IDS = {f"{one}_{at}": kind for one, kind in _LISTS.items() for at in range(_SIZES[kind])}
+_DATED = r"(?:.*/)?{}(?:-\d{{4}}-\d\d-\d\d)?(?:[@\[].*)?"
 
 
 def captioning(name: str, folder: Folder, notes: Iterable[str] = ()) -> Benchmark:
@@ -112,10 +118,27 @@ class PublishedResults:
     def total(self) -> int:
         return sum(self.counts.values())
 
+    def is_judge(self, name: str) -> bool:
+        """Whether a judge is the paper's, of any provider and day."""
+        return bool(re.fullmatch(_DATED.format(re.escape(self.judge)), name, re.IGNORECASE))
+
+
+def published_results(
+    benchmark: str | None, samples: Sequence[Sample] = ()
+) -> PublishedResults | None:
+    """The tables of the paper whose benchmark this is, by its name or by its samples."""
+    known = benchmark == AUDIOCAPBENCH or (benchmark != _CUSTOM_NAME and are_papers(samples))
+    return _results() if known else None
+
 
 @cache
-def published_results(benchmark: str | None) -> PublishedResults | None:
-    if benchmark != AUDIOCAPBENCH:
-        return None
-    file = files("audiocapbench.benchmarks").joinpath("published", f"{benchmark}.json")
+def _results() -> PublishedResults:
+    file = files("audiocapbench.benchmarks").joinpath("published", f"{AUDIOCAPBENCH}.json")
     return TypeAdapter(PublishedResults).validate_json(file.read_bytes())
+
+
+def are_papers(samples: Sequence[Sample]) -> bool:
+    """Whether samples are the paper's by id and category, and at least half of each category."""
+    have = Counter(one.category for one in samples if _IDS.get(one.id) == one.category)
+    enough = all(2 * have[name] >= size for name, size in _results().counts.items())
+    return enough and have.total() == len(samples)

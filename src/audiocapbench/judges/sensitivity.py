@@ -4,7 +4,7 @@ It is asked in several rounds, and once each with one thing changed: the layout 
 whether its replies are held to a schema, and the order of references.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
@@ -24,8 +24,11 @@ from audiocapbench.metrics.names import ScorerName
 from audiocapbench.stats import Interval
 from audiocapbench.stats.correlation import kendall
 from audiocapbench.store import Run, Store
+from audiocapbench.store.records import Judgement
 
 _ORDER = "references"
+_UNDONE = {"prompt": "tool", "schema": "no", _ORDER: ""}
+"""By departure from the published protocol: the option of the variant that is without it."""
 
 _Scores = dict[tuple[int, str], dict[str, float]]  # of a run's answer: by dimension, and overall
 
@@ -38,6 +41,10 @@ class ScoreShift:
     interval: Interval | None
     mean_size: float
     changed: float
+
+    def __str__(self) -> str:
+        half = (self.interval.high - self.interval.low) / 2 if self.interval else None
+        return f"{self.mean:+.2f}" + ("" if half is None else f" ± {half:.2f}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +163,8 @@ def study_sensitivity(
     judge_parts(store, parts, "study", options)
 
     def scores(judge: Judge, repeat: int, samples: frozenset[str]) -> _Scores:
-        return {
-            (run.id, one.sample_id): {OVERALL: overall(one.scores), **one.scores}
-            for run in runs
-            for one in judgements_by(store, judge, run.id)
-            if one.repeat == repeat and one.status is Status.OK and one.sample_id in samples
-        }
+        said = {run.id: judgements_by(store, judge, run.id) for run in runs}
+        return {key: one for key, one in _scores(said, repeat).items() if key[1] in samples}
 
     first = scores(base, 0, samples)
     rounds = [(f"round {number + 1}", base, number, samples) for number in range(1, repeats)]
@@ -184,6 +187,44 @@ def study_sensitivity(
     )
 
 
+def measured_shifts(store: Store, judge: str, benchmarks: Collection[str]) -> dict[str, str]:
+    """In words, what departures of a judge change by verdicts that the store has both ways."""
+    plain, options = parse_judge_name(judge)
+    runs, found = [one.id for one in store.runs() if one.benchmark in benchmarks], {}
+    for name, value in _UNDONE.items():
+        left = sorted((key, one) for key, one in {**options, name: value}.items() if one)
+        other = str(ScorerName(plain, dict(left)))
+        said = {run: store.judgements(run, other) for run in runs if other != judge}
+        before = _scores({run: own for run, own in said.items() if own})
+        after = _scores({run: store.judgements(run, judge) for run in {run for run, _ in before}})
+        shifts = _shifts(before, after, list(next(iter(after.values()), ())))
+        words = [f"{shift} on {dimension}" for dimension, shift in shifts.items()]
+        both = sorted({run for run, _ in before.keys() & after.keys()})
+        if words:
+            of = f"run{'s'[: len(both) - 1]} {', '.join(map(str, both))}"
+            found[name] = f"measured: {', '.join(words)}, {of}"
+    return found
+
+
+def _scores(said: Mapping[int, Sequence[Judgement]], repeat: int = 0) -> _Scores:
+    return {
+        (run, one.sample_id): {OVERALL: overall(one.scores), **one.scores}
+        for run, own in said.items()
+        for one in own
+        if one.repeat == repeat and one.status is Status.OK
+    }
+
+
+def _shifts(before: _Scores, after: _Scores, names: Sequence[str]) -> dict[str, ScoreShift]:
+    both, shifts = sorted(before.keys() & after.keys()), {}
+    for name in names if both else ():
+        moves = np.array([after[key][name] - before[key][name] for key in both])
+        sizes, clips = np.abs(moves), [sample for _, sample in both]
+        interval, changed = mean_score_interval(moves, -MAX_VALUE, clips), float((sizes > 0).mean())
+        shifts[name] = ScoreShift(float(moves.mean()), interval, float(sizes.mean()), changed)
+    return shifts
+
+
 def _figure(
     variant: str,
     judge: Judge,
@@ -193,20 +234,12 @@ def _figure(
     runs: Sequence[Run],
 ) -> VariantFigure:
     both = sorted(before.keys() & after.keys())
-    names = (OVERALL, *judge.dimensions)
-    tables = [
-        np.array([[one[key][name] for name in names] for key in both]).reshape(-1, len(names))
-        for one in (before, after)
-    ]
-    clips, shifts = [sample for _, sample in both], {}
-    for name, moves in zip(names, (tables[1] - tables[0]).T if both else (), strict=False):
-        sizes, interval = np.abs(moves), mean_score_interval(moves, -MAX_VALUE, clips)
-        changed = float((sizes > 0).mean())
-        shifts[name] = ScoreShift(float(moves.mean()), interval, float(sizes.mean()), changed)
+    shifts = _shifts(before, after, (OVERALL, *judge.dimensions))
+    columns = [np.array([one[key][OVERALL] for key in both]) for one in (before, after)]
     own = [np.array([run == one.id for run, _ in both], dtype=bool) for one in runs]
     tau, ranks = None, {}
     if len(runs) > 1 and all(rows.any() for rows in own):
-        means = [np.array([table[rows, 0].mean() for rows in own]) for table in tables]
+        means = [np.array([column[rows].mean() for rows in own]) for column in columns]
         tau = kendall(*means)
         # 1 for the highest; equal means share the better rank.
         first, second = ([1 + int((all_of > one).sum()) for one in all_of] for all_of in means)

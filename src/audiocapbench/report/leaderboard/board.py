@@ -9,6 +9,7 @@ import numpy as np
 
 from audiocapbench.report.compare.compute import p_values, pair_scores
 from audiocapbench.scores.compute import ALL, GroupKey
+from audiocapbench.scores.departures import Departure
 from audiocapbench.scores.estimate import FEWEST_SHARE, Estimate, Scorer, counted, missing_words
 from audiocapbench.scores.table import RunTable
 from audiocapbench.signature import UNSIGNED, Signature
@@ -183,6 +184,7 @@ class Board:
     notes: tuple[str, ...] = ()
     people: Mapping[int, Coefficient] = field(default_factory=dict)  # by run, who people prefer
     votes: Mapping[str, Any] | None = None  # how far they go with the score
+    departures: Mapping[str, Sequence[Departure]] = field(default_factory=dict)  # by label
 
     @property
     def rows(self) -> list[Entry]:

@@ -4,16 +4,21 @@ Runs on different samples, or with scores made in different ways, stand on diffe
 do published results where they are no scores of one kind.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from audiocapbench.benchmarks.captioning import AUDIOCAPBENCH, PublishedResults, published_results
+from audiocapbench.benchmarks.captioning import (
+    AUDIOCAPBENCH,
+    PublishedResults,
+    are_papers,
+    published_results,
+)
 from audiocapbench.benchmarks.corpora import leaves_null_out
 from audiocapbench.benchmarks.mecat.groups import TRAITS
 from audiocapbench.benchmarks.traits import base_name
+from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics import find_metric
@@ -30,14 +35,13 @@ from audiocapbench.report.leaderboard.board import (
 from audiocapbench.report.leaderboard.tables import LeaderboardResult
 from audiocapbench.report.verdict import board_verdict
 from audiocapbench.scores.compute import ALL, GroupKey, category
+from audiocapbench.scores.departures import departures, in_full
 from audiocapbench.scores.estimate import Scorer, counted, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
 from audiocapbench.scores.table import RunTable, TableReader, keep_estimates, labels, repeats
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Run, Store
-
-_DATED = r"(?:.*/)?{}(?:-\d{{4}}-\d\d-\d\d)?(?:[@\[].*)?"
 
 
 def ranking_scorer(metric: str | None, judge: str | None) -> Scorer | None:
@@ -100,7 +104,7 @@ def build_leaderboard(
             "ranked together."
         )
     if published:
-        boards = _with_published(boards, results, scorer, notes, by_category=by_category)
+        boards = _with_published(store, boards, results, scorer, notes, by_category=by_category)
     return LeaderboardResult(tuple(boards), tuple(notes))
 
 
@@ -233,6 +237,7 @@ def verdict_of(
 
 
 def _with_published(
+    store: Store,
     boards: Sequence[Board],
     results: PublishedResults | None,
     wanted: Scorer | None,
@@ -242,8 +247,12 @@ def _with_published(
 ) -> list[Board]:
     shown, mixed = [], False
     for board in boards:
-        own, scorer, placed = published_results(board.benchmark), board.scorer, board
+        scorer, samples = board.scorer, board.entries[0].table.samples
+        own = published_results(board.benchmark, samples)
         alike = own is not None and _is_published(scorer, own)
+        tables = {one.label: one.table for one in board.entries}
+        found = departures(store, tables, scorer.judge)
+        placed = replace(board, departures=found, notes=(*board.notes, *in_full(found)))
         if own is None:
             notes.append(
                 f"'audiocapbench mecat standings' shows the published models of {board.benchmark}."
@@ -252,23 +261,23 @@ def _with_published(
             )
         # Published scores stand among a board's where they are of the same kind, and about every
         # sample of the benchmark, but for clips that were not there.
-        elif alike and board.samples + board.missing_clips == own.total:
-            rows = _entries(own, scorer, by_category=by_category)
-            said = [*board.notes, _source(own, scorer, "Rows", ", and are part of no test")]
-            if board.missing_clips:
+        elif alike and (board.samples + board.missing_clips == own.total or are_papers(samples)):
+            rows, absent = _entries(own, scorer, by_category=by_category), own.total - board.samples
+            said = [*placed.notes, _source(own, scorer, "Rows", ", and are part of no test")]
+            if absent:
                 said.append(
-                    f"The published rows are about {own.total:,} samples; {board.missing_clips:,} "
-                    "of them were not there for the runs: 'worst–best' is what they could make of "
-                    "a score."
+                    f"The published rows are about {own.total:,} samples; {absent:,} of them were "
+                    "not there for the runs: 'worst–best' is what they could make of a score."
                 )
-            placed, mixed = replace(board, published=rows, notes=tuple(said)), True
-        elif scorer.dimension is None and alike:
+            placed = replace(placed, published=rows, missing_clips=absent, notes=tuple(said))
+            mixed = True
+        elif alike:
             notes.append(
                 f"The published rows are about {own.total:,} samples, the runs about "
                 f"{board.samples:,}: their scores are not comparable and stand apart."
             )
-        elif scorer.dimension is None:
-            notes.append(f"The published results have no {scorer.name}.")
+        else:
+            notes.append(f"The published results have no {scorer.label}.")
         shown.append(placed)
     if results is None:
         return shown
@@ -297,18 +306,18 @@ def _source(results: PublishedResults, scorer: Scorer, what: str, more: str = ""
 
 
 def published_beside(
-    benchmark: str, headline: Scorer, samples: int
+    benchmark: str, headline: Scorer, samples: Sequence[Sample]
 ) -> tuple[tuple[PublishedEntry, ...], list[str]]:
-    results = published_results(benchmark)
+    results = published_results(benchmark, samples)
     if results is None:
         return (), [f"There are no published results of {benchmark} in this package."]
     if not _is_published(headline, results):
         return (), [f"The published models are not shown: they have no score of {headline.label}."]
     notes = [_source(results, headline, "Models")]
-    if samples != results.total:
+    if len(samples) != results.total:
         notes.append(
             f"The published scores are about {results.total:,} samples, the runs about "
-            f"{samples:,}: compare them with care."
+            f"{len(samples):,}: compare them with care."
         )
     return _entries(results, headline, by_category=True), notes
 
@@ -317,8 +326,7 @@ def _is_published(scorer: Scorer, results: PublishedResults) -> bool:
     """Whether the paper prints such a score: its judge's, of any provider and day, or a metric."""
     if scorer.judge is None:
         return any(scorer.name in row.metrics for row in results.rows)
-    named = _DATED.format(re.escape(results.judge))
-    return scorer.is_overall and bool(re.fullmatch(named, scorer.name, re.IGNORECASE))
+    return scorer.is_overall and results.is_judge(scorer.name)
 
 
 def _entries(

@@ -23,6 +23,7 @@ from audiocapbench.report.leaderboard.board import (
 )
 from audiocapbench.scores.compute import ALL, GroupKey
 from audiocapbench.scores.compute import category as in_category
+from audiocapbench.scores.departures import DEPARTS, in_short
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, ROUNDS, SEED
 from audiocapbench.stats.correlation import Coefficient
@@ -34,10 +35,11 @@ PUBLISHED = "published, not run here"
 _COLUMNS = (
     "board benchmark dataset scorer judge signature category model run begun source paper "
     "ranked_by rank rank_best rank_worst tied score low high scored samples as_zero worst best "
-    "cost_usd judge_cost_usd latency_s"
+    "cost_usd judge_cost_usd latency_s departures"
 ).split()
 _ALL = "all"
 _METRICS = ("meteor", "bleu_4", "rouge_l")
+_DEPARTS = Column("departures", "departs", align="left", importance=9, wraps=True)
 _WHO = (Column("rank"), Column("model", align="left"), Column("run"))
 _Parts = tuple[list[Column], list[Row], set[str], dict[str, int | None]]
 """Of a table of the paper: all columns, rows, names of columns that it is without, and winners."""
@@ -127,6 +129,7 @@ def _overall(board: Board) -> Table:
         Column("people", form="%"),
         Column("tied", align="left", importance=6),
         *(Column(f"dimension {name}", name, form, importance=4) for name in dimensions),
+        _DEPARTS,
         Column("scored", form="{scored:,}/{samples:,}"),
         Column("on", f"on {board.overall.ground:,}", form),
         Column("as_zero", form=form, importance=ALWAYS if by_zero else 5),
@@ -142,6 +145,7 @@ def _overall(board: Board) -> Table:
         left_out |= {"as_zero"} if missing else {"as_zero", "bounds"}
     if all(one.judge_cost_usd is None for one in board.entries):
         left_out.add("judge_cost_usd")
+    left_out |= set() if board.departures else {_DEPARTS.name}
     if not board.entries:
         left_out |= {"run", "ranks", "tied", "scored", "bounds", "cost", "latency_s"}
     kept = [one for one in columns if one.name not in left_out]
@@ -219,7 +223,7 @@ def record(board: Board, one: Entry, name: str = _ALL) -> Row:
     if isinstance(one, PublishedEntry):
         scorer = board.scorer.name if board.scorer.judge is None else f"{one.judge}: {OVERALL}"
         head |= {"dataset": "", "signature": "", "scorer": scorer, "judge": one.judge}
-        head |= {"model": one.model, "source": PUBLISHED, "paper": one.source}
+        head |= {"model": one.model, "source": PUBLISHED, "paper": one.source, "departures": ""}
         if name != _ALL:
             return {**head, "score": one.by_category[name]}
         return {**one.dimensions, **one.metrics, **head, "score": one.score}
@@ -244,6 +248,8 @@ def record(board: Board, one: Entry, name: str = _ALL) -> Row:
         "samples": estimate.coverage.total,
         **estimate.flat(),
     }
+    if one.label in board.departures:
+        row[_DEPARTS.name] = in_short(board.departures[one.label])
     if name == _ALL:
         row |= {"cost_usd": table.cost_usd, "judge_cost_usd": one.judge_cost_usd}
         row |= {"latency_s": table.latency_s}
@@ -284,6 +290,7 @@ def _board_document(board: Board) -> dict[str, Any]:
                 "runs": [one.id for one in entry.table.runs],
                 "model": entry.run.model,
                 "parameters": dict(entry.run.parameters),
+                "departures": [one._asdict() for one in board.departures.get(entry.label, ())],
                 "created_at": entry.run.created_at,
                 **_place(entry, entry.overall),
                 **board.people.get(entry.run.id, Coefficient()).fields("people"),
@@ -347,6 +354,7 @@ def _paper_results(board: Board) -> _Parts:
         *(Column(name, form=form, importance=3) for name in ("low", "high", "worst", "best")),
         *(Column(name, name, ".3f", importance=4) for name in metrics),
         Column("scored", importance=2),
+        _DEPARTS,
     ]
     left_out = {"run", *metrics} - set(_METRICS)
     if not board.entries:
@@ -369,6 +377,7 @@ def _paper_categories(board: Board) -> _Parts:
         *(Column(name, name, form) for name in board.categories),
         Column(overall, overall, form),
         Column("scored"),
+        _DEPARTS,
     ]
     rows = []
     for one in board.rows:
@@ -427,11 +436,13 @@ def _paper_table(board: Board, number: int, wanted: Sequence[str]) -> Table:
     make = (_paper_results, _paper_categories, _paper_composition)[number - 1]
     columns, rows, left_out, winners = make(board)
     known = {one.name: one for one in columns}
+    left_out |= set() if board.departures else {_DEPARTS.name}
     names = wanted or [name for name in known if name not in left_out]
     for name in names:
         check_known("column", name, known, ReportError)
     title = f"{board.benchmark}, table {number}"
     notes = ["caption_chars: mean length of first captions; answer_chars: of all models' answers."]
+    notes += [one for one in board.notes if one.startswith(DEPARTS)]
     if number != 3:
         by = f"judged by {board.scorer.judge}" if board.scorer.judge else f"by {board.scorer.name}"
         title += f", {by}, {board.samples:,} samples"

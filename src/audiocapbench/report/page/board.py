@@ -17,6 +17,7 @@ from audiocapbench.report.page.report_data import (
     clip_of,
     provider_of,
 )
+from audiocapbench.scores.departures import departures, in_full, in_short
 from audiocapbench.scores.estimate import Estimate, Scorer
 from audiocapbench.scores.table import RunTable
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, ROUNDS, SEED
@@ -65,6 +66,10 @@ def board_document(store: Store, data: BoardData, title: str) -> parts.BoardDocu
         for judge in run.judges.values()
         if judge.failure is not None
     ]
+    found = departures(store, {one.label: one.table for one in data.runs}, data.headline.judge)
+    for model in document.models:
+        model.departures = in_short(found[model.label]) if model.label in found else ""
+    document.notes += in_full(found) if data.published else []
     metrics = [one for one in data.scorers if one.judge is None]
     for scorer in (*metrics, *(one for one in data.scorers if one.is_overall)):
         ways, how = len(data.signatures(scorer)), "judged" if scorer.judge else "was computed"

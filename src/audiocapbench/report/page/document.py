@@ -71,6 +71,7 @@ class BoardModel(DocumentPart):
     parameters: str = ""
     audio: str = ""
     made: str = ""
+    departures: str = ""
     asked: int = 0
     answered: int = 0
     total: int = 0

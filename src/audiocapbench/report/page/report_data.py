@@ -300,7 +300,7 @@ def gather(
             sizes[name] = max(count, sizes.get(name, 0))
     unknown = sorted({name for one in tables for name in one.unknown_metrics})
     benchmark = summaries[0].run.benchmark
-    rows, notes = published_beside(benchmark, headline, len(samples))
+    rows, notes = published_beside(benchmark, headline, samples)
     data = ReportData(
         benchmark=benchmark,
         runs=tuple(runs),

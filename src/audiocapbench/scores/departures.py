@@ -1,0 +1,152 @@
+"""How runs depart from the published protocol, by what is recorded with them: one table."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from audiocapbench.benchmarks.captioning import instruction_for, published_results
+from audiocapbench.data.outcome import SCORED
+from audiocapbench.grouping import grouped
+from audiocapbench.judges.published import AUDIOCAPBENCH, audiocapbench_contract
+from audiocapbench.judges.sensitivity import measured_shifts
+from audiocapbench.models.gemini import THINKING_MAX_TOKENS, thinks
+from audiocapbench.scores.estimate import counted
+from audiocapbench.scores.table import RunTable
+from audiocapbench.signature import Signature
+from audiocapbench.store import Store
+
+TABLE = {
+    "clips": "all 1,000 clips",
+    "music": "whole clips of 30 s, but for some 20 of 300",
+    "instructions": "by place in the list that is evaluated",
+    "system": "no system prompt",
+    "audio": "the WAV file, to Realtime with its header",
+    "mix-down": "the mean of all channels",
+    "temperature": "0, of Realtime 0.6",
+    "tokens": "256, of Gemini that thinks 8,192, of Realtime and DashScope no limit",
+    "answers": "any text, with thoughts and however it ended; none is an empty caption",
+    "judge": "GPT-4.1, which does not hear",
+    "prompt": "the tool's layout",
+    "schema": "none",
+    "references": "in their order",
+    "reading": "scores clamped, a missing one 0, the mean rounded; texts as they are",
+}
+"""What the published tool does, by the names that ``judges sensitivity`` has too."""
+
+DEPARTS = "Departs from the paper"
+_UNKNOWN = "unknown"
+_OF_ASKING = ("system", "audio", "mix-down", "answers", "temperature", "tokens")
+_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+_WHOLE_S, _LEAST_WHOLE = 15.0, 0.9
+
+_Facts = dict[str, str | None]  # what departs, in short: "" where nothing does, None unknown
+
+
+class Departure(NamedTuple):
+    """``short`` stands in a cell, the rest below; ``measured`` is what it was seen to change."""
+
+    name: str
+    short: str
+    published: str
+    measured: str
+
+    def __str__(self) -> str:
+        return f"{self.short} (published: {self.published}; {self.measured})"
+
+
+def departures(
+    store: Store, tables: Mapping[str, RunTable], judge: str | None
+) -> dict[str, list[Departure]]:
+    """By label what departs of runs, and of the judge beside; nothing where there is no paper."""
+    known = {
+        name: one
+        for name, one in tables.items()
+        if published_results(one.run.benchmark, one.samples) is not None
+    }
+    benchmarks = {one.run.benchmark for one in known.values()}
+    measured = measured_shifts(store, judge, benchmarks) if judge and known else {}
+    found: dict[str, list[Departure]] = {name: [] for name in known}
+    for label, one in known.items():
+        facts = _of_data(one) | _of_asking(one) | (_of_judging(one, judge) if judge else {})
+        for name, theirs in TABLE.items():
+            if (short := facts.get(name, "")) != "":
+                told = (short or f"{name} {_UNKNOWN}", theirs, measured.get(name, "not measured"))
+                found[label].append(Departure(name, *told))
+    return found
+
+
+def in_short(found: Sequence[Departure]) -> str:
+    unknown = [one.name for one in found if one.short.endswith(_UNKNOWN)]
+    words = [one.short for one in found if one.name not in unknown]
+    words += [f"{_UNKNOWN}: {', '.join(unknown)}"] if unknown else []
+    return ", ".join(words) or "none"
+
+
+def in_full(found: Mapping[str, Sequence[Departure]]) -> list[str]:
+    """A line for each set of departures, with the runs that have it."""
+    alike = grouped(("; ".join(map(str, own)) or "none", label) for label, own in found.items())
+    return [f"{DEPARTS}, {', '.join(labels)}: {words}." for words, labels in alike.items()]
+
+
+def _of_data(table: RunTable) -> _Facts:
+    samples, results = table.samples, published_results(AUDIOCAPBENCH)
+    count, total = len(samples), results.total if results else 0
+    music = [one.clip.duration_s for one in samples if one.category == "music"]
+    cut = sum(one > _WHOLE_S for one in music) < _LEAST_WHOLE * len(music)
+    wanted = [instruction_for(one.category, at) for at, one in enumerate(samples)]
+    other = sum(one.instruction != said for one, said in zip(samples, wanted, strict=True))
+    told = all(one.instruction for one in samples)
+    return {
+        "clips": f"{count:,} of {total:,} clips" if count != total else "",
+        "music": (f"{median(music):.0f} s music" if all(music) else None) if cut else "",
+        "instructions": (counted(other, "other instruction") if other else "") if told else None,
+    }
+
+
+def _of_asking(table: RunTable) -> _Facts:
+    run, given = table.run, table.run.parameters
+    if run.kind == "imported":
+        source = run.source or {}
+        if isinstance(recorded := source.get("departures"), list):  # it was written here
+            told = {one.get("name"): str(one.get("short")) for one in recorded if one}
+            return {name: told.get(name, "") for name in ("music", "instructions", *_OF_ASKING)}
+        # The tool does not say what it was told; of the rest it has one way.
+        known = _OF_ASKING[:4] if source and "signatures" not in source else ()
+        return {name: "" if name in known else None for name in _OF_ASKING}
+    provider, heat = run.model.partition("/")[0], given.get("temperature")
+    realtime, free = provider == "openai-realtime", provider in ("openai-realtime", "dashscope")
+    as_told = heat == (0.6 if realtime else 0) or (heat is None and (free or "host" not in given))
+    limit = next((given[one] for one in _LIMITS if given.get(one, "inf") != "inf"), None)
+    most = None if free else THINKING_MAX_TOKENS if thinks(run.model) else 256
+    errors = [one.reply.error for one in table.outcomes.values() if one.reply.status in SCORED]
+    mixed = sum("heard by channel" in (one or "") for one in errors)
+    raw = "raw PCM" if run.contract.startswith("pcm16") else ""
+    return {
+        "system": "system prompt" if "system" in given else "",
+        "audio": "no audio" if given.get("audio") is False else raw,
+        "mix-down": counted(mixed, "other mix-down") if mixed else "",
+        "answers": "" if given.get("protocol") == "published" else "strict answers",
+        "temperature": "" if as_told else f"temperature {heat}".replace("default", "not set"),
+        "tokens": "" if limit == most else f"{limit:,} tokens" if limit else "no token limit",
+    }
+
+
+def _of_judging(table: RunTable, judge: str) -> _Facts:
+    results, made = published_results(AUDIOCAPBENCH), table.judge_signatures.get(judge)
+    same = results is not None and results.is_judge(judge)
+    if made is None or made.get("made") == "not said":  # the tool's own, which has one way
+        return {} if made is None else {"judge": "" if same else None}
+    made = Signature.parse(made.get("made") or str(made))
+    if made.name != f"judge-{AUDIOCAPBENCH}":
+        own = dict.fromkeys(("prompt", "schema", "references", "reading")) if same else {}
+        return {"judge": "" if same else f"judge {judge}", **own}
+    layouts = {audiocapbench_contract(one).prompt_hash: one for one in ("paper", "tool")}
+    layout = layouts.get(made.get("prompt"), "other")
+    hears = "judge hears" if made.get("hears") == "yes" else ""
+    return {
+        "judge": hears if same else f"judge {judge}",
+        "prompt": "" if layout == "tool" else f"{layout} layout",
+        "schema": "schema" if made.get("model.schema") else "",
+        "references": "references shuffled" if made.get("references") else "",
+        "reading": "" if made.get("reading") == "published" else "strict verdicts",
+    }

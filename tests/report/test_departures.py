@@ -1,0 +1,271 @@
+"""How runs beside published rows depart from the paper, and what each departure changes."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiocapbench.benchmarks.captioning import instruction_for
+from audiocapbench.benchmarks.registry import subject
+from audiocapbench.data import Clip, Sample
+from audiocapbench.data.outcome import Outcome, Reply
+from audiocapbench.engine.importing import import_run, model_name, read_files
+from audiocapbench.judges.aggregation import OVERALL
+from audiocapbench.judges.published import audiocapbench_contract
+from audiocapbench.report.leaderboard.board import Board
+from audiocapbench.report.leaderboard.build import build_leaderboard
+from audiocapbench.report.page.board import board_document
+from audiocapbench.report.page.report_data import gather, stored_summaries
+from audiocapbench.report.runs import export_result
+from audiocapbench.scores.departures import TABLE, Departure, departures, in_short
+from audiocapbench.scores.estimate import Scorer
+from audiocapbench.scores.table import TableReader
+from audiocapbench.store import Store
+from audiocapbench.store.unsaved import AnswerRecord
+from cells import cells, headings
+from made_store import MadeRun, emptied, put_run
+
+JUDGE = "openai/gpt-4.1"
+LISTS = {"clotho": ("sound", 200), "audiocaps": ("sound", 200)}
+LISTS |= {"musiccaps": ("music", 300), "speech": ("speech", 300)}
+TOOL: dict[str, Any] = {"protocol": "published", "host": "api.openai.com", "temperature": 0.0}
+TOOL |= {"max_completion_tokens": 256}
+OURS = {"host": "api.openai.com", "temperature": 0.0, "max_completion_tokens": 1_024}
+
+
+def papers(*, left_out: int = 0, seconds: float = 30.0) -> list[Sample]:
+    """The paper's samples by their ids, without some; music lasts so long."""
+    named = [(f"{name}_{at}", kind) for name, (kind, n) in LISTS.items() for at in range(n)]
+    kept = [one for at, one in enumerate(named) if not 1 <= at <= left_out]
+    found = []
+    for at, (key, kind) in enumerate(kept):
+        clip = Clip(Path(key), f"{key}.wav", key, seconds if kind == "music" else 9.0, 16_000, 1)
+        asked, said = instruction_for(kind, at), (f"reference {key}",)
+        found.append(Sample(key, clip, asked, said, kind, at, {}))
+    return found
+
+
+def signature(*, published: bool, schema: bool = False) -> str:
+    made = audiocapbench_contract(protocol="published" if published else "ours")
+    more = "".join(f"|{key}:{value}" for key, value in made.made_with)
+    held = "|model.schema:abc" if schema else ""
+    return f"judge-audiocapbench{held}|prompt:{made.prompt_hash}|hears:no{more}|protocol:1"
+
+
+def put(store: Store, samples: list[Sample], judge: str = JUDGE, **how: Any) -> int:
+    grades = {
+        one.id: {"accuracy": 5.0, "completeness": 4.0, "hallucination": 6.0} for one in samples
+    }
+    told: dict[str, Any] = {"parameters": TOOL, "signatures": {judge: signature(published=True)}}
+    told |= how
+    benchmark, asked = told.pop("benchmark", "audiocapbench"), told.pop("asked", None)
+    run = MadeRun(told.pop("model", "openai/gpt-audio"), grades={judge: grades}, **told)
+    return put_run(store, run, samples, benchmark, asked=asked).id
+
+
+def found(store: Store, run: int, judge: str | None = JUDGE) -> list[Departure]:
+    return departures(store, {"x": TableReader(store).read(store.run(run))}, judge)["x"]
+
+
+def names(store: Store, run: int, judge: str | None = JUDGE) -> dict[str, str]:
+    return {one.name: one.short for one in found(store, run, judge)}
+
+
+@pytest.fixture(scope="module")
+def opened() -> Iterator[Store]:
+    with Store.open("sqlite:///:memory:") as made:
+        yield made
+
+
+@pytest.fixture
+def store(opened: Store) -> Store:
+    return emptied(opened)
+
+
+def only(store: Store, judge: str = JUDGE) -> Board:
+    (board,) = build_leaderboard(store, published=True, scorer=Scorer(judge, OVERALL)).boards
+    return board
+
+
+def test_a_run_that_is_exactly_the_papers_departs_in_nothing(store: Store) -> None:
+    run = put(store, papers())
+    assert names(store, run) == {}
+    assert in_short(found(store, run)) == "none"
+    assert any(one.endswith("openai/gpt-audio: none.") for one in only(store).notes)
+
+
+def test_our_own_protocol_says_each_of_its_departures(store: Store) -> None:
+    signatures = {JUDGE: signature(published=False, schema=True)}
+    run = put(store, papers(seconds=10.0), parameters=OURS, signatures=signatures)
+    assert names(store, run) == {
+        "music": "10 s music",
+        "tokens": "1,024 tokens",
+        "answers": "strict answers",
+        "prompt": "paper layout",
+        "schema": "schema",
+        "reading": "strict verdicts",
+    }
+    assert {one.measured for one in found(store, run)} == {"not measured"}
+    # Beside a metric nobody judged.
+    assert set(names(store, run, None)) == {"music", "tokens", "answers"}
+
+
+def test_settings_that_the_tool_has_not_are_departures(store: Store) -> None:
+    table = TableReader(store).read(store.run(put(store, papers())))
+    realtime = {"protocol": "published", "temperature": "default", "max_output_tokens": "inf"}
+    cases: list[tuple[str, dict[str, Any], str, dict[str, str]]] = [
+        ("openai/a", TOOL | {"temperature": 0.7}, "wav", {"temperature": "temperature 0.7"}),
+        ("openai/a", TOOL | {"system": "Hi."}, "wav", {"system": "system prompt"}),
+        ("openai/a", TOOL | {"audio": False}, "none", {"audio": "no audio"}),
+        ("gemini/gemini-2.5-pro", TOOL, "wav", {"tokens": "256 tokens"}),
+        ("gemini/gemini-2.5-pro", {**TOOL, "max_completion_tokens": 8_192}, "wav", {}),
+        ("dashscope/qwen-audio-turbo", {"protocol": "published", "host": "h"}, "wav", {}),
+        (
+            "openai-realtime/a",
+            realtime,
+            "pcm16, 24000 Hz, mono",
+            {"audio": "raw PCM", "temperature": "temperature not set"},
+        ),
+        ("listener", {}, "wav", {"tokens": "no token limit", "answers": "strict answers"}),
+    ]
+    for model, parameters, contract, expected in cases:
+        table.run = replace(table.run, model=model, parameters=parameters, contract=contract)
+        own = departures(store, {"x": table}, JUDGE)["x"]
+        assert {one.name: one.short for one in own} == expected, (model, parameters)
+
+
+def test_instructions_and_other_mix_downs_are_counted(store: Store) -> None:
+    samples = papers()
+    samples[7] = replace(samples[7], instruction="What is this?")
+    run = put(store, samples, asked=[one.id for one in samples if one.id != "clotho_3"])
+    said = Reply("x", error="the mean of its 2 channels loses 60.0 dB; heard by channel 1")
+    store.add_records(run, [AnswerRecord(Outcome("clotho_3", said, None, 5.0, 0.5))])
+    assert names(store, run) == {
+        "instructions": "1 other instruction",
+        "mix-down": "1 other mix-down",
+    }
+
+
+def test_another_judge_is_a_departure_and_its_rows_stand_apart_with_a_note(store: Store) -> None:
+    run = put(store, papers(), "openai/gpt-5")
+    assert names(store, run, "openai/gpt-5") == {"judge": "judge openai/gpt-5"}
+    made = build_leaderboard(store, published=True, scorer=Scorer("openai/gpt-5", OVERALL))
+    assert [len(one.published) for one in made.boards] == [0, 13]
+    assert any("have no openai/gpt-5: overall" in one for one in made.notes)
+
+
+def test_what_an_old_run_does_not_record_is_unknown_and_never_none(store: Store) -> None:
+    samples = [replace(one, clip=Clip.absent(one.id), instruction="") for one in papers()]
+    run = put(store, samples, parameters={}, signatures={}, kind="imported")
+    unknown = set(TABLE) - {"clips", "judge"}
+    assert {one.name for one in found(store, run)} == unknown
+    assert in_short(found(store, run)).startswith("unknown: music, instructions")
+
+
+def test_nobody_departs_from_a_paper_that_there_is_not(store: Store) -> None:
+    run = put(store, papers(), benchmark="audiocapbench-custom")
+    assert departures(store, {"x": TableReader(store).read(store.run(run))}, JUDGE) == {}
+    assert export_result(store, store.run(run))["departures"] is None
+
+
+@pytest.mark.parametrize("benchmark", ["audiocapbench", "folder/own", "file/results"])
+def test_997_of_the_papers_clips_stand_with_the_13_and_say_so(store: Store, benchmark: str) -> None:
+    run = put(store, papers(left_out=3), benchmark=benchmark)
+    assert names(store, run) == {"clips": "997 of 1,000 clips"}
+    board = only(store)
+    assert (len(board.entries), len(board.published), board.missing_clips) == (1, 13, 3)
+    low, high = board.bounds(board.entries[0]) or (0.0, 0.0)
+    assert (low, high) == pytest.approx((5 * 0.997, 5 * 0.997 + 0.03))
+
+
+def test_some_of_the_papers_clips_or_other_ids_stand_apart_with_a_note(store: Store) -> None:
+    few = [one for one in papers() if one.category != "speech"]
+    put(store, few)
+    made = build_leaderboard(store, published=True, scorer=Scorer(JUDGE, OVERALL))
+    assert [len(one.published) for one in made.boards] == [0, 13]
+    assert any("the runs about 700" in one for one in made.notes)
+    other = [replace(one, id=f"{one.id}x") for one in papers(left_out=3)]
+    made = build_leaderboard(emptied(store), published=True)
+    put(store, other)
+    made = build_leaderboard(store, published=True, scorer=Scorer(JUDGE, OVERALL))
+    assert [len(one.published) for one in made.boards] == [0, 13]
+
+
+def result_file(path: Path, samples: list[Sample], **head: Any) -> Path:
+    """A result as the published tool writes it."""
+    judged = {"accuracy": 5.0, "completeness": 4.0, "hallucination": 6.0, "overall": 5.0}
+    rows = [
+        {"id": one.id, "category": one.category, "audio_file": one.clip.file_name}
+        | {"instruction": one.instruction, "prediction": "A tone.", "inference_time": 1.0}
+        | {"reference_captions": list(one.references), "llm_judge": judged | {"reasoning": ""}}
+        for one in samples
+    ]
+    about = {"provider": "openai", "model_id": "gpt-audio", "total_samples": len(rows)}
+    path.write_text(json.dumps(about | head | {"results": rows}), encoding="utf-8")
+    return path
+
+
+def imported(store: Store, path: Path) -> int:
+    about = subject([str(path)], None)
+    told = read_files([str(path)], about)
+    return import_run(store, about, told, model_name(None, told), judge="gpt-4.1").run.id
+
+
+def test_a_result_file_of_the_tool_with_997_results_stands_with_the_13(
+    store: Store, tmp_path: Path
+) -> None:
+    run = imported(store, result_file(tmp_path / "r.json", papers(left_out=3)))
+    told = in_short(found(store, run, "gpt-4.1"))
+    assert told == "997 of 1,000 clips, unknown: music, temperature, tokens"
+    assert len(only(store, "gpt-4.1").published) == 13
+
+
+def test_a_result_records_its_departures_and_an_import_of_it_has_them(
+    store: Store, tmp_path: Path
+) -> None:
+    signatures = {JUDGE: signature(published=False, schema=True)}
+    run = put(store, papers(seconds=10.0), parameters=OURS, signatures=signatures)
+    document = export_result(store, store.run(run))
+    assert document["protocol"] == "ours"
+    recorded = {one["name"]: one["short"] for one in document["departures"]}
+    assert recorded == names(store, run)
+    (tmp_path / "r.json").write_text(json.dumps(document), encoding="utf-8")
+    again = imported(store, tmp_path / "r.json")
+    assert names(store, again) == recorded
+
+
+def test_what_the_store_has_judged_both_ways_is_what_a_departure_changes(store: Store) -> None:
+    signatures = {JUDGE: signature(published=False, schema=True)}
+    samples = papers()
+    run = put(store, samples, signatures=signatures)
+    one = store.judgements(run, JUDGE)
+    other = [
+        replace(each, judge=f"{JUDGE}[prompt=tool]", scores={**each.scores, "accuracy": 2.0})
+        for each in one[:60]
+    ]
+    store.add_judgements(run, other)
+    told = {each.name: each.measured for each in found(store, run)}
+    assert told["schema"] == told["reading"] == "not measured"
+    assert told["prompt"].startswith("measured: +1.00 ± 0.56 on overall, +3.00 ± 0.56 on accuracy")
+    assert told["prompt"].endswith(f", run {run}")
+
+
+def test_every_table_and_page_has_the_departures(store: Store) -> None:
+    run = put(store, papers(left_out=3, seconds=10.0), parameters=OURS)
+    wanted = "997 of 1,000 clips, 10 s music, 1,024 tokens, strict answers"
+    made = build_leaderboard(store, published=True, by_category=True, scorer=Scorer(JUDGE, OVERALL))
+    for table in (made.tables()[0], *(made.table(number).tables()[0] for number in (1, 2))):
+        at = headings(table).index("departs")
+        assert sorted({row[at] for row in cells(table)}) == sorted({"", wanted}), table.title
+        assert any("10 s music (published: whole clips of 30 s" in note for note in table.notes)
+    assert any("10 s music (" in note for note in made.table(3).tables()[0].notes)
+    rows = {row["departures"] for row in made.records() if row["source"] == "run"}
+    assert rows == {wanted}
+    (entry,) = made.to_dict()["boards"][0]["runs"]
+    assert [one["name"] for one in entry["departures"]] == ["clips", "music", "tokens", "answers"]
+    shown = board_document(store, gather(stored_summaries(store, [run]), published=True), "T")
+    assert shown.models[0].departures == wanted
+    assert any("10 s music (published" in note for note in shown.notes)
