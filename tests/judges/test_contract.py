@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from audiocapbench.errors import ReplyError
 from audiocapbench.judges.contract import JudgeInput
 from audiocapbench.judges.published import audiocapbench_contract, mecat_contract
+from audiocapbench.judges.reply_json import find_objects
 
 CONTRACT = audiocapbench_contract()
 GOOD = '{"accuracy": 8, "completeness": 6, "hallucination": 9, "reasoning": "Dog is right."}'
@@ -56,6 +59,31 @@ def test_the_overall_score_is_the_unrounded_mean() -> None:
     assert CONTRACT.parse(GOOD).overall == (8 + 6 + 9) / 3
 
 
+ODD = Path(__file__).with_name("odd_replies.jsonl").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("line", ODD)
+def test_an_odd_reply_has_its_scores_or_none(line: str) -> None:
+    odd, found, truncated = json.loads(line), None, False
+    with suppress(ReplyError):
+        verdict = CONTRACT.parse(odd["reply"])
+        found, truncated = list(verdict.scores.values()), verdict.truncated
+    assert (found, truncated) == (odd["scores"], odd.get("truncated", False)), odd["reply"]
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("xyz"), inner),
+    max_leaves=8,
+)
+
+
+@given(VALUES, st.sampled_from([None, 1]))
+def test_json_is_read_as_json(value: object, indent: int | None) -> None:
+    text = json.dumps({"a": value, "b": 1}, indent=indent).replace("\\u0000", "0")
+    assert find_objects(f"So: {text} {{.}}") == ([json.loads(text)], False)
+
+
 @pytest.mark.parametrize(
     ("reply", "problem"),
     [
@@ -68,30 +96,25 @@ def test_the_overall_score_is_the_unrounded_mean() -> None:
         (GOOD.replace("8", "7.5"), "accuracy must be an integer"),
         (GOOD.replace("8", '"7.5"'), "accuracy must be an integer"),
         (GOOD.replace("8", '"eight"'), "accuracy is not a number"),
-        (GOOD.replace("8", '"8/10"'), "accuracy is not a number"),
         (GOOD.replace("8", '"1_0"'), "accuracy is not a number"),
         (GOOD.replace("8", '"８"'), "accuracy is not a number"),
-        (GOOD.replace("8", "８"), "neither a number nor a string"),
+        (GOOD.replace("8", "８"), "accuracy is not a number"),
         (GOOD.replace("8", "true"), "accuracy is not a number"),
         (GOOD.replace("8", "null"), "accuracy is not a number"),
-        (GOOD.replace("8", "NaN"), "neither a number nor a string"),
-        (GOOD.replace("8", "Infinity"), "neither a number nor a string"),
+        (GOOD.replace("8", "NaN"), "accuracy is not a number"),
+        (GOOD.replace("8", "Infinity"), "accuracy is not a number"),
         (GOOD.replace("8", '"nan"'), "accuracy is not a number"),
         (GOOD.replace("8", '"inf"'), "accuracy is not a number"),
         (GOOD.replace("8", "1e999"), "accuracy is not a number"),
-        (GOOD.replace("8", "9" * 5000), "neither a number nor a string"),
-        (GOOD.replace("8", "8/10"), "broken after the value of accuracy"),
-        (GOOD.replace("8", "[8]"), "neither a number nor a string"),
-        (GOOD.replace("8", '{"score": 8}'), "neither a number nor a string"),
-        (f'{{"evaluation": {GOOD}}}', "neither a number nor a string"),
-        (GOOD.replace('"Dog is right."', "7"), "reasoning must be a string"),
+        (GOOD.replace("8", "9" * 5000), "accuracy is not a number"),
+        (GOOD.replace("8", "[8]"), "accuracy is not a number"),
+        (GOOD.replace("8", "8/100"), "accuracy is not out of 10"),
+        (GOOD.replace("8", ":"), "neither a number nor a string"),
         (GOOD.replace('"accuracy": 8, ', ""), "accuracy is missing"),
         (GOOD.replace('"completeness"', '"accuracy"'), "accuracy is given twice"),
         (GOOD + GOOD.replace("8", "10"), "2 JSON objects that contradict"),
         (GOOD + '{"accuracy": 10}', "completeness is missing"),
-        (GOOD[:40], "broken"),
-        (GOOD[:-2], "not closed"),
-        (GOOD[:-1], "broken"),
+        (GOOD[:40], "hallucination is missing"),
         (GOOD.replace('"accuracy": 8,', '"accuracy": 8'), "broken"),
         (f"<think>{GOOD}", "before its thinking does"),
         ("x" * 2_000_001, "longer than"),
@@ -122,6 +145,12 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "stray strings": lambda n: '{"a" ' * (n // 5),
     "fields": lambda n: "{" + ",".join(f'"{i:060}":1' for i in range(n // 64)) + "}",
     "objects": lambda n: f'{{"a":{"1":>60}}}' * (n // 66),
+    "comments": lambda n: "{/*" * (n // 3),
+    "comments in fields": lambda n: '{"a": 1,' + "/* *" * (n // 4),
+    "depth": lambda n: '{"a":' * (n // 5),
+    "lists": lambda n: '{"a":' + "[" * n,
+    "ends of strings": lambda n: '{"a": "' + '", "b" ' * (n // 7),
+    "words": lambda n: '{"a": ' + "x " * (n // 2),
 }
 
 
@@ -208,6 +237,11 @@ def published(text: str) -> dict[str, float]:
         ('```json\n{"accuracy": 7.5, "completeness": 11, "hallucination": -2}\n```', (7.5, 10, 0)),
         ('```\n{"accuracy": 7}\n```', (7, 0, 0)),
         ('{"accuracy": "8", "completeness": 6, "hallucination": 9, "x": [1]}', (8, 6, 9)),
+        ('So:\n```json {"accuracy": 8} ``` or ```{"accuracy": 1}```', (8, 0, 0)),
+        ('<think>```{"accuracy": 3}```</think>\n```json\n{"accuracy": 8}\n```', (3, 0, 0)),
+        ('{"accuracy": true, "completeness": 1e999, "hallucination": -Infinity}', (1, 10, 0)),
+        ('{"accuracy": NaN}', (10, 0, 0)),
+        ('{"accuracy": 8, "accuracy": 7}', (7, 0, 0)),
     ],
 )
 def test_the_published_reading_clamps_counts_missing_as_zero_and_keeps_decimals(
@@ -222,10 +256,14 @@ def test_the_published_reading_clamps_counts_missing_as_zero_and_keeps_decimals(
         "Lovely.",
         "[1, 2]",
         '{"accuracy": null}',
-        '{"accuracy": NaN}',
         'Here it is: {"accuracy": 8}',
+        '```JSON\n{"accuracy": 8}\n```',
+        '<think>Well.</think>{"accuracy": 8}',
+        '```json\n{"accuracy": 8}',
+        '{"Accuracy": 8}{"accuracy": 8}',
+        '{"accuracy": "8/10"}',
+        '{"accuracy": 8,}',
         "[" * 100_000,
-        '{"accuracy": 1e999}',
     ],
 )
 def test_the_published_reading_fails_at_what_is_no_plain_json(reply: str) -> None:

@@ -78,7 +78,7 @@ def test_an_attack_stays_on_its_line_and_inside_its_quotes(contract: Contract, a
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_a_judge_that_repeats_the_attack_gives_it_no_score(contract: Contract, attack: str) -> None:
     _, inside = prompts(contract, ATTACKS[attack])
-    assert find_objects(inside) == []
+    assert find_objects(inside).objects == []
     with pytest.raises(ReplyError):
         contract.parse(f"The prediction says: {inside}")
 

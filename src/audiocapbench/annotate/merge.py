@@ -18,7 +18,7 @@ from audiocapbench.data.outcome import Outcome, Status, total_cost
 from audiocapbench.data.problems import problems_of
 from audiocapbench.errors import ReplyError
 from audiocapbench.judges.contract import as_data, fill
-from audiocapbench.judges.reply_json import find_document, shown
+from audiocapbench.judges.reply_json import find_objects, shown
 from audiocapbench.models import Model
 from audiocapbench.models.model import without_audio
 from audiocapbench.store.cache import Finding, StageRecord
@@ -127,9 +127,14 @@ def read_annotation(reply: str) -> Annotation:
     """The annotation that a reply holds; a ReplyError says in words for the model what is wrong."""
     if len(reply) > _LONGEST_REPLY:
         raise ReplyError(f"the reply is longer than {_LONGEST_REPLY:,} characters")
-    values = find_document(reply, "confidence", "the fields of Step 4", _key)
+    said = find_objects(reply, _key)
+    objects = said.having(("confidence",))
+    if said.is_cut or not objects:
+        raise ReplyError("the reply holds no JSON object with the fields of Step 4")
+    if any(one != objects[0] for one in objects):
+        raise ReplyError("the reply holds two objects that differ; give one")
     try:
-        found = dict(_reply_model().model_validate(values))
+        found = dict(_reply_model().model_validate(objects[0]))
     except pydantic.ValidationError as error:
         names = {name: _printed(name) for name in _reply_model().model_fields}
         wrong = problems_of(error, "", names, {"extra_forbidden": "is no field of Step 4"})

@@ -62,6 +62,9 @@ class Status(StrEnum):
 SCORED = frozenset({Status.OK, Status.EMPTY})
 """Statuses whose text is scored; an empty answer scores what an empty text scores."""
 
+JUDGED = (Status.OK, Status.TRUNCATED)
+"""Statuses of judgements that have scores; of a reply that was cut off, what came before."""
+
 ASKED_AGAIN = frozenset({Status.FAILED, Status.SKIPPED})
 """Statuses that a resumed run asks again; the others are answers."""
 

@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean
 
-from audiocapbench.data.outcome import Status
 from audiocapbench.errors import JudgeError
 from audiocapbench.grouping import grouped
 from audiocapbench.store.records import Judgement
@@ -27,7 +26,7 @@ def by_judge(judgements: Iterable[Judgement]) -> ByJudge:
     """Each judge's scores of each sample, its rounds put together; failures are left out."""
     rounds: dict[str, dict[str, list[Scores]]] = defaultdict(lambda: defaultdict(list))
     for one in judgements:
-        if one.status is Status.OK:
+        if one.scores:
             rounds[one.judge][one.sample_id].append(one.scores)
     return {
         judge: {sample: together(scores) for sample, scores in samples.items()}
@@ -55,7 +54,7 @@ def failure_reasons(judgements: Iterable[Judgement]) -> dict[str, int]:
     counts: Counter[str] = Counter()
     examples: dict[str, str] = {}
     for one in judgements:
-        if one.status is not Status.OK:
+        if not one.scores:
             reason = one.error or f"the judgement is {one.status}"
             own_id = rf"(?<!\w){re.escape(one.sample_id)}(?!\w)"
             kind = _DETAILS.sub("", re.sub(own_id, "0", reason))[:_LONGEST_REASON]

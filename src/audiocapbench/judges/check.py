@@ -269,7 +269,7 @@ def check_judge(
         kappa.value,
         length,
         styles,
-        sum(one.status is not Status.OK for one in everything),
+        sum(not one.scores for one in everything),
         aggregation.failure_reasons(everything),
         kappa.interval,
         # A clip has an answer of each kind; clips are what is independent.

@@ -4,6 +4,7 @@ The three belong together, so that a bad reply is a parse error and never a sile
 """
 
 import hashlib
+import json
 import math
 import random
 import re
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from audiocapbench.errors import JudgeError, ReplyError
-from audiocapbench.judges.reply_json import Scalar, find_objects, shown
+from audiocapbench.judges.reply_json import find_objects, shown
 from audiocapbench.models.replies import without_thoughts
 from audiocapbench.plugins import failure_place, failure_words, plugin_failures
 
@@ -42,6 +43,7 @@ _HARMLESS = str.maketrans(
 _DOUBLED_SINGLE_QUOTES = re.compile("[‘’]{2}|''|``")
 _TURN_MARK = re.compile(r"\[(/?INST)\]", re.IGNORECASE)
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs"})
+_OUT_OF = re.compile(r"(\S+?)\s*(?:/|\bout of\b|\bof\b)\s*(\d+(?:\.0+)?)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class Verdict:
     scores: Mapping[str, float]
     reasoning: str
     note: str | None = field(default=None, compare=False)
+    truncated: bool = field(default=False, compare=False)  # whether its reply ends after the scores
 
     @property
     def overall(self) -> float:
@@ -97,16 +100,23 @@ class ReplyField:
             return {"type": "string"}
         return {"type": self.kind, "minimum": self.low, "maximum": self.high}
 
-    def score(self, value: Scalar) -> float:
+    def score(self, value: Any) -> float:
         """The score that a value is; ReplyError where it is none, or out of bounds."""
+        if isinstance(value, dict):
+            value = value.get("score")
         if isinstance(value, str):
             text = value.strip()
             plain = text.isascii() and len(text) <= 40 and "_" not in text
+            if plain and (ratio := _OUT_OF.fullmatch(text)):
+                if float(ratio[2]) != self.high:
+                    raise ReplyError(f"{self.name} is not out of {self.high}")
+                text = ratio[1]
             try:
                 value = float(text) if plain else None
             except ValueError:
                 value = None
-        if isinstance(value, bool) or value is None or not math.isfinite(value):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not math.isfinite(value):
             raise ReplyError(f"{self.name} is not a number")
         if not self.low <= value <= self.high:
             raise ReplyError(f"{self.name} must be from {self.low} to {self.high}")
@@ -126,7 +136,7 @@ class Contract:
     description: str = ""
     # Reads a reply that is no JSON object with the fields; raises ``ReplyError``.
     reader: Callable[[str], Verdict] | None = None
-    quotes: bool = True  # whether texts are made harmless before they are put into the prompt
+    quotes: bool = True  # whether texts are made harmless, and thoughts taken out of replies
     asked_at_most: int = 3  # where a reply cannot be used: each time with what was wrong
     made_with: tuple[tuple[str, str], ...] = ()  # what else decides the scores, for the signature
 
@@ -181,7 +191,7 @@ class Contract:
         """Read a reply; ReplyError says how it does not satisfy the contract."""
         if len(text) > LONGEST_REPLY:
             raise ReplyError(f"the reply is longer than {LONGEST_REPLY:,} characters")
-        said = without_thoughts(text, self.wording)
+        said = without_thoughts(text, self.wording) if self.quotes else text
         if said is None:
             raise ReplyError("the reply ends before its thinking does")
         if self.reader is not None:
@@ -193,32 +203,37 @@ class Contract:
             except (Exception, SystemExit) as error:  # a plug-in may raise anything
                 why = f"({failure_words(error)}){failure_place(error)}"
                 raise ReplyError(f"the reply could not be read {why}") from error
-        found = [self._checked(one) for one in find_objects(said)]
-        if not found:
+        found = find_objects(said)
+        if not found.objects:
             raise ReplyError("there is no JSON object in the reply")
-        if any(one != found[0] for one in found[1:]):
-            raise ReplyError(f"there are {len(found)} JSON objects that contradict each other")
-        return found[0]
+        # What stands in the reasoning, or beside the scores, is about scores and none.
+        scored = found.having(self.dimensions, but=(REASONING,)) or found.objects
+        words = [{REASONING: one[REASONING]} for one in found.having((REASONING,))[:1]]
+        verdicts = [self._checked((words[0] if words else {}) | one) for one in scored]
+        if any(one.scores != verdicts[0].scores for one in verdicts):
+            raise ReplyError(f"there are {len(verdicts)} JSON objects that contradict each other")
+        if found.is_cut:
+            note = "the reply was cut off after its scores"
+            return replace(verdicts[0], truncated=True, note=note)
+        return verdicts[0]
 
-    def _scores(self, values: Mapping[str, Scalar]) -> dict[str, float]:
+    def _scores(self, values: Mapping[str, Any]) -> dict[str, float]:
         return {one.name: one.score(values[one.name]) for one in self.fields if one.kind != "text"}
 
-    def _checked(self, values: Mapping[str, Scalar]) -> Verdict:
+    def _checked(self, values: Mapping[str, Any]) -> Verdict:
         """The verdict of an object; missing words and fields that nobody asked for are noted."""
         known = {one.name for one in self.fields}
         missing = [one for one in self.fields if one.required and one.name not in values]
         for one in missing:
             if one.kind != "text":
                 raise ReplyError(f"the field {one.name} is missing")
-        scores = self._scores(values)
-        reasoning = values.get(REASONING, "")
-        if not isinstance(reasoning, str):
-            raise ReplyError(f"{REASONING} must be a string")
+        scores, words = self._scores(values), values.get(REASONING) or ""
         unasked = [shown(name) for name in values if name not in known]
         odd = [f"without {one.name}" for one in missing]
         odd += [f"with {name}, which nobody asked for" for name in unasked]
         note = f"the reply came {', '.join(odd)}" if odd else None
-        return Verdict(scores, reasoning.strip(), note)
+        words = words if isinstance(words, str) else json.dumps(words, ensure_ascii=False)
+        return Verdict(scores, words.strip(), note)
 
 
 def with_shuffled_references(contract: Contract) -> Contract:

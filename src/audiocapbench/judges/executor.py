@@ -268,7 +268,7 @@ class Judging:
 def _is_readable(judgement: Judgement) -> bool:
     # A verdict without a question says nothing of how the judge replies.
     asked = judgement.latency_s > 0 or judgement.output_tokens is not None
-    return asked and judgement.status is Status.OK
+    return asked and bool(judgement.scores)
 
 
 def preview_judging(

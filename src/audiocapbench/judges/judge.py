@@ -207,21 +207,23 @@ async def question_judge(
             if (now := getattr(reply, name)) is not None
         }
         made = replace(made, latency_s=asked.outcome.latency_s, **spent)
+        is_cut = reply.status is Status.TRUNCATED
         if reply.status in _FINAL:
             made = replace(made, status=reply.status, error=reply.error)
             return JudgementRecord(made, bills=bills)
         try:
-            if reply.status is Status.TRUNCATED and judge.contract.quotes:
-                raise ReplyError("the reply was cut off at its longest; be brief")
+            if is_cut and judge.contract.reader is not None and judge.contract.quotes:
+                raise ReplyError("a plug-in may read what is no end")
             verdict = judge.contract.parse(reply.text)
         except ReplyError as error:
-            problem = str(error)
+            problem = "the reply was cut off at its longest; be brief" if is_cut else str(error)
             prompt = judge.contract.prompt_again(case, problem)
             continue
         key = asked.cache_key
         kept = None if key is None else JudgeReply(key, judge.model.name, asked.outcome)
+        status = Status.TRUNCATED if is_cut or verdict.truncated else Status.OK
         made = replace(made, scores=verdict.scores, reasoning=verdict.reasoning, error=verdict.note)
-        return JudgementRecord(made, kept, bills)
+        return JudgementRecord(replace(made, status=status), kept, bills)
     began = reply.text[:_SHOWN_OF_A_REPLY]
     words = f"{problem}; asked {judge.contract.asked_at_most} times; the last reply began: {began}"
     made = replace(made, status=Status.UNPARSED, error=words)

@@ -1,7 +1,6 @@
 """The contracts with published prompts: AudioCapBench's in two layouts, and MECAT's two."""
 
 import json
-import math
 from functools import cache, partial
 from importlib.resources import files
 from typing import Any, Literal
@@ -16,7 +15,7 @@ from audiocapbench.judges.contract import (
     Verdict,
     fill,
 )
-from audiocapbench.judges.reply_json import whole_object
+from audiocapbench.judges.reply_json import published_object
 
 AUDIOCAPBENCH = "audiocapbench"
 DIMENSIONS = ("accuracy", "completeness", "hallucination")
@@ -83,17 +82,16 @@ def _assemble_audiocapbench(layout: str, case: JudgeInput) -> str:
 def _as_published(text: str) -> Verdict:
     """Read a reply as the published tool does: a fence is unwrapped, then it is plain JSON.
 
-    A score that is missing counts 0, one out of bounds is moved to the nearest; decimals stay.
+    A score that is missing counts 0, one out of bounds is moved to the nearest; decimals stay. What
+    is no number compares with nothing, and counts 10.
     """
-    values = whole_object(text)
+    values, most = published_object(text), float(MAX_SCORE)
     try:
-        scores = {name: float(values.get(name, 0)) for name in DIMENSIONS}
+        given = {name: float(values.get(name, 0)) for name in DIMENSIONS}
     except (ValueError, TypeError, OverflowError):
         raise ReplyError("the reply is no JSON object with three numbers") from None
-    if not all(map(math.isfinite, scores.values())):
-        raise ReplyError("a score of the reply is no number")
-    bounded = {name: min(max(score, 0.0), float(MAX_SCORE)) for name, score in scores.items()}
-    return Verdict(bounded, str(values.get(REASONING, "")))
+    scores = {name: max(0.0, min(most, score)) for name, score in given.items()}
+    return Verdict(scores, str(values.get(REASONING) or ""))
 
 
 def mecat_contract(task: Literal["caption", "qa"]) -> Contract:

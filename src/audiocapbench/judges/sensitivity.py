@@ -11,7 +11,6 @@ from typing import Unpack
 import numpy as np
 
 from audiocapbench.benchmarks import Selection
-from audiocapbench.data.outcome import Status
 from audiocapbench.engine import answered
 from audiocapbench.errors import JudgeError
 from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
@@ -211,7 +210,7 @@ def _scores(said: Mapping[int, Sequence[Judgement]], repeat: int = 0) -> _Scores
         (run, one.sample_id): {OVERALL: overall(one.scores), **one.scores}
         for run, own in said.items()
         for one in own
-        if one.repeat == repeat and one.status is Status.OK
+        if one.repeat == repeat and one.scores
     }
 
 

@@ -8,7 +8,6 @@ from statistics import fmean, median
 from typing import NamedTuple
 
 from audiocapbench.data.opinions import Opinions
-from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
 from audiocapbench.grouping import grouped
 from audiocapbench.report.compare.compute import pair_scores
@@ -119,7 +118,7 @@ def noise_of_runs(label: str, entry: RunTable, scorer: Scorer) -> Noise:
     rows: list[tuple[str, str, tuple[str, int], float]] = []
     for repeat, (table, said) in enumerate(zip(tables, judged, strict=True)):
         group, scores, rounds = table.group(scorer), table.sample_scores(scorer), defaultdict(list)
-        for one in (one for one in said if one.status is Status.OK):
+        for one in (one for one in said if one.scores):
             value = one.overall if scorer.is_overall else one.scores[scorer.column]
             rounds[one.sample_id].append(value or 0.0)
         lost = group.failed(scores, table.replies).tolist()

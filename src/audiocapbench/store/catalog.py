@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection, Text, delete, func, insert, select
 
 from audiocapbench.data import Clip, Sample
-from audiocapbench.data.outcome import SCORED, Outcome, Status, total_cost
+from audiocapbench.data.outcome import JUDGED, SCORED, Outcome, total_cost
 from audiocapbench.errors import StoreError
 from audiocapbench.grouping import grouped
 from audiocapbench.signature import Signature
@@ -162,7 +162,7 @@ class RunCatalog(StoreRepository):
     def dimensions(self, run_ids: Iterable[int], judge: str) -> list[str]:
         """What a judge scores, in its order; nothing where it judged none of the runs."""
         table = schema.judgements
-        same = matching(table, run=run_ids, judge=judge, status="ok")
+        same = matching(table, run=run_ids, judge=judge, status=JUDGED)
         query = select(table.c["values"].label("made")).where(*same).limit(1)
         return [name for row in self._fetch(query) for name in row.made]
 
@@ -236,7 +236,7 @@ class RunCatalog(StoreRepository):
         table, own, between = schema.judgements, schema.judgements.c, "\x1f\x1e"
         keys = (own.run, own.judge, own.repeat, own.signature, sa.cast(own["values"], Text))
         samples = func.aggregate_strings(own.sample, between)
-        same = matching(table, run=run_ids, judge=judge, sample=ids, status=str(Status.OK))
+        same = matching(table, run=run_ids, judge=judge, sample=ids, status=JUDGED)
         query = select(*keys, samples).where(*same).group_by(*keys).order_by(own.run, own.repeat)
         kind: Any = own["values"].type
         found: dict[tuple[int, str], list[RoundScores]] = defaultdict(list)

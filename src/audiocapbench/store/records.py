@@ -126,7 +126,7 @@ class Judgement:
     repeat: int
     signature: Signature
     status: Status
-    scores: Mapping[str, float] = field(default_factory=dict)  # by dimension; only if it is ok
+    scores: Mapping[str, float] = field(default_factory=dict)  # by dimension; only if it is judged
     reasoning: str | None = None
     error: str | None = None  # also what was odd of one that is ok
     latency_s: float = 0.0  # of the last question; tokens and cost are of all that it took

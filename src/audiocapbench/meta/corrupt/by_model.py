@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import groupby, zip_longest
 from pathlib import Path
+from typing import Any
 
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
@@ -22,7 +23,7 @@ from audiocapbench.engine import Preview
 from audiocapbench.errors import ReplyError
 from audiocapbench.grouping import grouped
 from audiocapbench.judges.contract import as_data, fill
-from audiocapbench.judges.reply_json import Scalar, find_objects
+from audiocapbench.judges.reply_json import find_objects
 from audiocapbench.meta.corrupt.captions import (
     EVENTFUL,
     CaptionSet,
@@ -199,13 +200,16 @@ def _benchmark(name: str, prompt: str, words: Mapping[CorruptedPair, dict[str, s
     return Benchmark(f"{TRIAL}{name}/{version}", Path(), tuple(samples), kind="trial")
 
 
-def _objects(outcome: Outcome) -> list[dict[str, Scalar]]:
+def _objects(outcome: Outcome) -> list[dict[str, Any]]:
     if outcome.reply.status is not Status.OK:
         raise RejectedError(f"no answer ({outcome.reply.status})")
     try:
-        return find_objects(outcome.reply.text)
+        found = find_objects(outcome.reply.text)
     except ReplyError:
         raise RejectedError("not JSON") from None
+    if found.is_cut:
+        raise RejectedError("not JSON")
+    return found.objects
 
 
 def _read(outcome: Outcome, task: CorruptedPair) -> list[CorruptedPair]:
@@ -224,7 +228,7 @@ def _read(outcome: Outcome, task: CorruptedPair) -> list[CorruptedPair]:
     return found
 
 
-def read_caption(value: Scalar, task: CorruptedPair) -> list[CorruptedPair]:
+def read_caption(value: Any, task: CorruptedPair) -> list[CorruptedPair]:
     """The pairs that a caption makes; RejectedError where it cannot be what was asked for."""
     if value is None:
         raise RejectedError("the model said that it cannot be done")

@@ -27,7 +27,7 @@ from audiocapbench.engine import Preview, find_run
 from audiocapbench.errors import ReplyError, TrialError, check_known
 from audiocapbench.judges.contract import RULES as QUOTING_RULES
 from audiocapbench.judges.contract import as_data, fill
-from audiocapbench.judges.reply_json import whole_object
+from audiocapbench.judges.reply_json import find_objects
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.answers.parser import RULES, ends_of, read_answer
 from audiocapbench.meta.pairs import CaptionPair, Pairs
@@ -130,10 +130,11 @@ class PairwisePrompt:
         if self.form == "logprobs":
             return self._likeliest(reply.raw or "")
         try:
-            values = whole_object(text.strip().removeprefix("```json").strip("`\n "))
+            objects = find_objects(text).having(("choice",))
         except ReplyError:
             return Choice.UNKNOWN
-        return self.labels.choices.get(str(values.get("choice")).strip().upper(), Choice.UNKNOWN)
+        said = {str(one["choice"]).strip().upper() for one in objects}
+        return self.labels.choices.get(" ".join(said), Choice.UNKNOWN)
 
     def _likeliest(self, raw: str) -> Choice:
         """The label whose token is the likeliest; both alike are a tie, and none is unknown."""

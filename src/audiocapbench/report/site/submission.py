@@ -18,7 +18,7 @@ from audiocapbench.audio.reader import read_bytes
 from audiocapbench.benchmarks import Benchmark, Traits
 from audiocapbench.benchmarks.benchmark import BUILT_IN_TRAITS
 from audiocapbench.data import MissingClip, Problem, Sample
-from audiocapbench.data.outcome import Outcome, Reply, Status
+from audiocapbench.data.outcome import JUDGED, Outcome, Reply, Status
 from audiocapbench.data.problems import check_storable, parse_json, problems_of
 from audiocapbench.engine import score_run
 from audiocapbench.engine.runner import dataset_of
@@ -156,7 +156,7 @@ class Submission(BaseModel, extra="forbid", strict=True):
             raise ValueError("a judgement is there twice")
         for one in found:
             within = all(0 <= score <= 10 for score in one.scores.values())
-            whole = bool(one.scores) == (one.status is Status.OK)
+            whole = bool(one.scores) == (one.status in JUDGED)
             if one.sample_id not in known or not within or not whole:
                 raise ValueError(f"the judgement of {one.sample_id!r:.80} is of no sample, or none")
             _name(one.judge)
